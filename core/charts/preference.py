@@ -2,54 +2,472 @@
 
 from __future__ import annotations
 
-from core.charts.dots import DotAxis, dot_chart
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.charts.dots import DotAxis, dot_chart, free_ends
 from core.charts.panels import (
+    BACKGROUNDS,
+    BAND,
+    GROUP_COLORS,
+    GROUP_SHAPES,
+    INK,
+    MARK,
+    MAX_MARKS,
+    MAX_PANELS,
     Chart,
     Theme,
     chart_rows,
     largest_count,
     limit_marks,
+    number_tip,
+    panels,
     range_text,
     rows_by_chart,
     short_number,
     table_with_rows,
+    two_decimals,
+    with_number_texts,
     with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
+from core.stats.inputs import name_list
+from core.stats.paired_comparison.transitivity import preference_order
 
 _EVEN = 0.5
+_MOST_ROWS = 40  # of pairs with their formats; of more pairs the means alone are drawn
+_ORDER_TAB, _TRANSITIVITY_TAB, _STRENGTH_TAB = "Order of naming", "Transitivity", "Strengths"
 
 
 def preference_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """Wins of each pair and format."""
-    return (*_share_charts(result, theme),)
+    """Wins first; then the order of naming, who wins over whom, and strengths, in their tabs."""
+    drawn = (_share_chart, _order_chart, _repetition_charts, _arrow_chart, _strength_chart)
+    return tuple(chart for draw in drawn for chart in draw(result, theme))
 
 
-def _share_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """A dot plot for each pair: a row for each format, and a line at one half."""
+# Dot plots: shares of wins, effects of the order of naming, strengths.
+
+
+def _share_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Share of wins of each pair, in the mean and in each format, with a line at one half."""
     table = table_with_rows(result, "shares")
     if table is None:
         return ()
-    columns = {"first": "first", "second": "second", "format": "item", "share": "value",
+    columns = {"first": "first", "second": "second", "format": "format", "share": "value",
                "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}  # fmt: skip
-    frame = chart_rows(table, columns, "first")
-    frame["pair"] = frame["first"] + " over " + frame["second"]
+    frame, cut = _pair_rows(chart_rows(table, columns, "first"), " over ")
+    return (
+        _pair_chart(
+            frame, "Share of wins",
+            "Dot plot of the share of wins of the first entity of each pair", cut, theme,
+            DotAxis("Share of wins with interval", _share_ends, (_EVEN,), of="Pair", common=True),
+            "Dashed: .5, where none of the two is preferred.",
+            lambda known: f"{int((known > _EVEN).sum())} of {len(known)} above .5, where none is "
+            "preferred",
+        ),
+    )  # fmt: skip
+
+
+def _share_ends(_rows: pd.DataFrame) -> tuple[float, float]:
+    return 0.0, 1.0
+
+
+def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """What being named first adds to the share of wins, with a line at 0."""
+    table = table_with_rows(result, "order_effects")
+    if table is None:
+        return ()
+    columns = {"first": "first", "second": "second", "format": "format", "effect": "value",
+               "ci_low": "ci_low", "ci_high": "ci_high", "n_first": "n_first",
+               "n_second": "n_second"}  # fmt: skip
+    own = chart_rows(table, columns, "first")
+    own["n"] = own.pop("n_first") + own.pop("n_second")
+    frame, cut = _pair_rows(own, " and ")
+    if frame["value"].isna().all():
+        return ()
+    axis = DotAxis("Effect of being named first, with interval", _effect_ends, (0.0,), of="Pair",
+                   common=True)  # fmt: skip
+    return (
+        _pair_chart(
+            frame, "Effect of the order of naming",
+            "Dot plot of the share of wins of an entity named first less its share named second",
+            cut, theme, axis, "Dashed: 0, where the order of naming does not matter. At the right: "
+            "being named first helps.",
+            lambda known: f"{int((known > 0).sum())} of {len(known)} above 0, where being named "
+            "first helps",
+            tab=_ORDER_TAB,
+        ),
+    )  # fmt: skip
+
+
+def _effect_ends(rows: pd.DataFrame) -> tuple[float, float]:
+    return free_ends(rows, (0.0,))
+
+
+def _pair_rows(frame: pd.DataFrame, between: str) -> tuple[pd.DataFrame, str]:
+    """Rows named by pair and format, and what is left out; of many rows the means alone."""
+    single = frame.groupby(["group", "first", "second"], sort=False)["format"].transform("size")
+    is_mean = frame["format"] == frame["format"].iloc[0]  # the mean stands first
+    frame = frame[is_mean | (single > 2)]
+    is_mean = is_mean[frame.index]
+    cut = ""
+    if frame.drop_duplicates(["first", "second", "format"]).shape[0] > _MOST_ROWS:
+        frame, cut = frame[is_mean], " Only the means of formats are drawn; see the table."
+        is_mean = is_mean[frame.index]
+    pair = frame["first"].astype(str) + between + frame["second"].astype(str)
+    item = pair.where(is_mean, pair + ", " + frame["format"].astype(str))
+    columns = ["group", "value", "ci_low", "ci_high", "n"]
+    drawn = frame[columns].reset_index(drop=True)
+    drawn.insert(1, "item", item.to_numpy())
+    return drawn, cut
+
+
+def _pair_chart(
+    frame: pd.DataFrame,
+    title: str,
+    words: str,
+    cut: str,
+    theme: Theme,
+    axis: DotAxis,
+    line: str,
+    counted: Callable[[pd.Series[float]], str],
+    *,
+    tab: str = "More charts",
+) -> Chart:
+    """A dot plot of pairs and formats."""
+    drawn, left_out = limit_marks(frame, 5)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [short_number(value) for value in drawn["value"]]
+    known = drawn["value"].dropna()
+    text = (
+        f"{words}: {count_text(drawn['item'].nunique(), 'row')} (the mean of formats of each pair, "
+        f"then its formats) in {count_text(drawn['group'].nunique(), 'group')}, n up to "
+        f"{count_text(largest_count(drawn['n']), 'answer')}: {range_text(known)}; "
+        f"{counted(known)}; {len(drawn) - len(known)} undefined.{cut}{left_out}"
+    )
+    lines = [line, "A row without a format is the mean of formats."]
+    chart = dot_chart(drawn, axis, title, text, theme, lines, f"{cut}{left_out}".strip())
+    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, (), tab)
+
+
+def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Strengths of all formats together, with bootstrap intervals."""
+    table = table_with_rows(result, "strengths")
+    if table is None:
+        return ()
+    columns = {"format": "format", "entity": "item", "strength": "value",
+               "bootstrap_low": "ci_low", "bootstrap_high": "ci_high", "n": "n"}  # fmt: skip
+    frame = chart_rows(table, columns, "format")
+    whole = frame.groupby("group", sort=False)["format"].transform("first")
+    frame = frame[frame["format"] == whole].drop(columns="format")
+    if frame["value"].isna().all():
+        return ()
+    drawn, left_out = limit_marks(frame, 5)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [two_decimals(value).replace("-", "−") for value in drawn["value"]]
+    known = drawn["value"].dropna()
+    words = (
+        "Dot plot of the strengths of the Bradley-Terry model, in logits, all formats together: "
+        f"{count_text(drawn['item'].nunique(), 'entity', 'entities')} in "
+        f"{count_text(drawn['group'].nunique(), 'group')}, n up to "
+        f"{count_text(largest_count(drawn['n']), 'answer')}: {range_text(known)}; "
+        f"{len(drawn) - len(known)} undefined.{left_out}"
+    )
+    axis = DotAxis("Strength (logit) with bootstrap interval", _effect_ends, (0.0,), of="Entity",
+                   decimals=2, common=True)  # fmt: skip
+    lines = ["Dashed: 0, the mean of the entities."]
+    chart = dot_chart(drawn, axis, "Strengths", words, theme, lines, left_out)
+    return (
+        Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, (), _STRENGTH_TAB),
+    )
+
+
+# Lines by repetition, the first and the second order of naming marked.
+
+_LINE_HEIGHT = 380  # pixels, with title, legend and axes
+_HIGHEST = 1.14  # of the axis: room above 1 for who is named first
+_MOST_FORMATS = 6  # beside their mean
+
+
+def _repetition_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """One picture for each pair: the share of wins over the repetitions of both orders."""
+    table = table_with_rows(result, "repetitions")
+    if table is None:
+        return ()
+    columns = ("first", "second", "format", "named_first", "place", "repetition", "share", "n")
+    frame = chart_rows(table, columns, "first").rename(columns={"share": "value"})
+    frame["pair"] = frame["first"].astype(str) + " over " + frame["second"].astype(str)
     charts = []
     for pair, own in rows_by_chart(frame, "pair"):
-        drawn, left_out = limit_marks(own.drop(columns=["first", "second", "pair"]), 5)
-        drawn = drawn.reset_index(drop=True)
-        drawn["label"] = [short_number(value) for value in drawn["value"]]
-        known = drawn["value"].dropna()
-        words = (
-            f"Dot plot of the share of wins of {pair}: {count_text(drawn['item'].nunique(), 'row')}"
-            f" (formats and their mean) in {count_text(drawn['group'].nunique(), 'group')}, n up "
-            f"to {count_text(largest_count(drawn['n']), 'answer')}: {range_text(known)}; "
-            f"{int((known > _EVEN).sum())} of {len(known)} above the dashed line at .5, where "
-            f"none is preferred.{left_out}"
+        drawn, left_out = _limit_lines(own.drop(columns=["first", "second", "pair"]))
+        drawn["mean"] = drawn["format"] == drawn["format"].iloc[0]
+        whole = drawn[drawn["mean"]]
+        several = len(set(whole["group"])) > 1
+        by_order = whole.groupby(["group", "named_first"], sort=False)["value"].mean()
+        orders = by_order.reset_index().to_dict("records")[: 2 * MAX_PANELS]
+        means = "; ".join(
+            f"{str(row['group']) + ', ' if several else ''}{row['named_first']} named first: "
+            f"{short_number(float(row['value']))}"
+            for row in orders
         )
-        axis = DotAxis("Share of wins with interval", lambda _rows: (0.0, 1.0), (_EVEN,),
-                       of="Format", common=True)  # fmt: skip
-        lines = ["Dashed: .5, where none of the two is preferred."]
-        charts.append(dot_chart(drawn, axis, pair, words, theme, lines, left_out))
+        words = (
+            f"Lines of the share of wins of {pair} over the repetitions, those of one order of "
+            f"naming first, in {count_text(drawn['group'].nunique(), 'group')}, n up to "
+            f"{count_text(largest_count(drawn['n']), 'answer')}: "
+            f"{range_text(drawn['value'].dropna())}; mean of formats, {means}.{left_out}"
+        )
+        title = f"By repetition: {pair}"
+        spec = panels(
+            lambda rows: _line_layers(rows, theme), drawn, title, theme,
+            ["Dashed: .5, where none of the two is preferred; the upright line divides the two "
+             "orders of naming."], once=left_out,
+        )  # fmt: skip
+        charts.append(Chart(title, spec, words, drawn, 1, (), _ORDER_TAB))
     return with_undrawn_count(charts, frame["pair"].nunique())
+
+
+def _limit_lines(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """As many groups, formats and repetitions as can be read, and what is left out."""
+    groups = list(dict.fromkeys(frame["group"]))
+    formats = list(dict.fromkeys(frame["format"]))
+    shown = frame[frame["group"].isin(groups[:MAX_PANELS])]
+    left_out = ""
+    if len(groups) > MAX_PANELS:
+        left_out += f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
+    if len(formats) == 2:  # one format is its own mean
+        shown = shown[shown["format"] == formats[0]]
+    elif len(formats) > _MOST_FORMATS + 1:
+        shown = shown[shown["format"].isin(formats[: _MOST_FORMATS + 1])]
+        left_out += f" Only the first {_MOST_FORMATS} of {len(formats) - 1} formats are drawn."
+    if 2 * len(shown) > MAX_MARKS and len(formats) > 2:
+        shown = shown[shown["format"] == formats[0]]
+        left_out += " Only the mean of formats is drawn."
+    if 2 * len(shown) > MAX_MARKS:
+        step = math.ceil(2 * len(shown) / MAX_MARKS)
+        shown = shown[shown["place"] % step == 1 % step]
+        left_out += f" Every repetition number {step} is drawn."
+    return shown.reset_index(drop=True), left_out
+
+
+def _line_layers(rows: pd.DataFrame, theme: Theme) -> Any:
+    """The lines of one group."""
+    formats = list(dict.fromkeys(rows["format"]))
+    last = int(rows["place"].max())
+    x = alt.X("place:Q", title="Repetition, in both orders of naming",
+              scale=alt.Scale(domain=[0.5, last + 0.5], nice=False),
+              axis=alt.Axis(tickMinStep=1, grid=False))  # fmt: skip
+    y = alt.Y("value:Q", title="Share of wins", scale=alt.Scale(domain=[0, _HIGHEST], nice=False),
+              axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2"))  # fmt: skip
+    several = alt.Legend(orient="top", title=None, labelLimit=200, columns=3, symbolSize=60)
+    legend = several if len(formats) > 1 else None
+    colors = [INK[theme], *GROUP_COLORS[theme]][: len(formats)]
+    color = alt.Color(
+        "format:N", scale=alt.Scale(domain=formats, range=colors), sort=formats, legend=legend
+    )
+    shape = alt.Shape(
+        "format:N", sort=formats, legend=legend,
+        scale=alt.Scale(domain=formats, range=list(GROUP_SHAPES[: len(formats)])),
+    )  # fmt: skip
+    tooltip = [
+        alt.Tooltip("format:N", title="Format"),
+        alt.Tooltip("named_first:N", title="Named first"),
+        alt.Tooltip("repetition:Q", title="Repetition"),
+        number_tip("value", "Share of wins"),
+        alt.Tooltip("n:Q", title="n"),
+    ]
+    base = with_number_texts(alt.Chart(), "value").transform_filter("isValid(datum.value)")
+    base = base.encode(x=x, y=y, color=color)
+    lines = base.mark_line(opacity=1).encode(
+        detail=["format:N", "named_first:N"],
+        strokeWidth=alt.condition("datum.mean", alt.value(2.5), alt.value(1)),
+    )
+    points = base.mark_point(filled=True, opacity=1).encode(
+        shape=shape, size=alt.condition("datum.mean", alt.value(50), alt.value(25)), tooltip=tooltip
+    )
+    half = alt.Chart(pd.DataFrame({"at": [_EVEN]})).mark_rule(
+        color=BAND[theme], strokeDash=[5, 4], strokeWidth=1.5
+    )
+    layers = [half.encode(y=alt.Y("at:Q")), lines, points, *_order_marks(rows, theme)]
+    return alt.layer(*layers).properties(height=_LINE_HEIGHT)
+
+
+def _order_marks(rows: pd.DataFrame, theme: Theme) -> list[Any]:
+    """Who is named first, above each half, and a line between the halves."""
+    orders = rows.groupby("named_first", sort=False)["place"].agg(["min", "max"]).reset_index()
+    orders["words"] = orders["named_first"].astype(str) + " named first"
+    orders["middle"] = (orders["min"] + orders["max"]) / 2
+    limit = alt.ExprRef(f"width / {len(orders)} - 8")
+    words = alt.Chart(orders).mark_text(
+        color=INK[theme], fontSize=11, baseline="top", dy=3, limit=limit
+    )
+    marks: list[Any] = [words.encode(x="middle:Q", y=alt.value(0), text="words:N")]
+    if len(orders) > 1:
+        between = pd.DataFrame({"between": [(orders["max"][0] + orders["min"][1]) / 2]})
+        line = alt.Chart(between).mark_rule(color=BAND[theme], strokeWidth=1.5)
+        marks.append(line.encode(x="between:Q"))
+    return marks
+
+
+# Arrows from winner to loser, entities on a circle.
+
+_MOST_ENTITIES = 12
+_NODE = 15.0  # pixels, from the middle of an entity to where its arrows begin and end
+_MARGIN = 50.0  # pixels above and below the circle, for names
+_LABEL_AT = 0.36  # of an arrow, from the winner; not half way, where arrows cross
+_HEAD = "M0,0L-1,-0.45L-1,0.45Z"  # its point is where the arrow ends
+
+
+def _arrow_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """One circle of entities for each group, an arrow from winner to loser of each pair."""
+    table = table_with_rows(result, "winners")
+    if table is None:
+        return ()
+    columns = ("winner", "loser", "share", "ci_low", "ci_high", "clear", "n")
+    frame = chart_rows(table, columns, "winner").rename(columns={"share": "value"})
+    groups = list(dict.fromkeys(frame["group"]))
+    drawn = frame[frame["group"].isin(groups[:MAX_PANELS])]
+    left_out = (
+        f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
+        if len(groups) > MAX_PANELS else ""
+    )  # fmt: skip
+    entities = _entities(drawn)
+    if len(entities) > _MOST_ENTITIES:
+        left_out += f" Only the first {_MOST_ENTITIES} of {len(entities)} entities are drawn."
+        entities = entities[:_MOST_ENTITIES]
+    drawn = drawn[drawn["winner"].isin(entities) & drawn["loser"].isin(entities)]
+    drawn = drawn.reset_index(drop=True)
+    drawn["cycle"] = _in_cycle(drawn, entities)
+    several = len(set(drawn["group"])) > 1
+    wins = [
+        f"{f'{group}, ' if several else ''}{winner} over {loser} {short_number(float(share))}"
+        for group, winner, loser, share in zip(
+            drawn["group"], drawn["winner"], drawn["loser"], drawn["value"], strict=True
+        )
+        if share > _EVEN
+    ]
+    words = (
+        f"Arrows from winner to loser between {count_text(len(entities), 'entity', 'entities')} in "
+        f"{count_text(drawn['group'].nunique(), 'group')}, n up to "
+        f"{count_text(largest_count(drawn['n']), 'answer')}: {name_list(wins, 10) or 'none wins'}; "
+        f"{int((drawn['value'] == _EVEN).sum())} even, {int(drawn['value'].isna().sum())} "
+        f"undefined; {int(drawn['cycle'].sum())} arrows in a cycle.{left_out}"
+    )
+    title = "Who wins over whom"
+    lines = ["An arrow leads from winner to loser, with the winner's share. Dashed: the interval "
+             "holds .5, or there is none. No head: even. Thick: part of a cycle."]  # fmt: skip
+    spec = panels(
+        lambda rows: _circle(rows, theme), drawn, title, theme, lines, once=left_out
+    )  # fmt: skip
+    return (Chart(title, spec, words, drawn, 1, (), _TRANSITIVITY_TAB),)
+
+
+def _entities(frame: pd.DataFrame) -> list[str]:
+    """The entities, those with the highest mean share first."""
+    shares = pd.concat([
+        pd.DataFrame({"entity": frame["winner"], "share": frame["value"]}),
+        pd.DataFrame({"entity": frame["loser"], "share": 1 - frame["value"]}),
+    ])  # fmt: skip
+    means = shares.groupby("entity", sort=False)["share"].mean().fillna(-1.0)
+    return [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
+
+
+def _in_cycle(frame: pd.DataFrame, entities: Sequence[str]) -> list[bool]:
+    """Whether each arrow is part of a shortest cycle of its group."""
+    place = {name: number for number, name in enumerate(entities)}
+    marked: list[bool] = []
+    for _, own in frame.groupby("group", sort=False):
+        shares = np.full((len(entities), len(entities)), np.nan)
+        ends = [
+            (place[str(winner)], place[str(loser)])
+            for winner, loser in zip(own["winner"], own["loser"], strict=True)
+        ]
+        for (winner, loser), share in zip(ends, own["value"], strict=True):
+            shares[winner, loser], shares[loser, winner] = share, 1 - share
+        steps = {
+            step for cycle in preference_order(shares).cycles
+            for step in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
+        }  # fmt: skip
+        marked += [end in steps for end in ends]
+    return marked
+
+
+def _circle(rows: pd.DataFrame, theme: Theme) -> Any:
+    """The entities and arrows of one group; a unit is a pixel, from the middle of the picture."""
+    names = _entities(rows)
+    radius = 90.0 + 8 * min(len(names), _MOST_ENTITIES)
+    turns = 2 * math.pi * np.arange(len(names)) / len(names)
+    nodes = pd.DataFrame(
+        {"entity": names, "dx": radius * np.sin(turns), "dy": radius * np.cos(turns)}
+    )
+    nodes["name_dy"] = nodes["dy"] + np.where(nodes["dy"] > -1, 1.0, -1.0) * (_NODE + 12)
+    low, high = float(nodes["dy"].min()) - _MARGIN, float(nodes["dy"].max()) + _MARGIN
+    y_scale = alt.Scale(domain=[low, high], nice=False)
+
+    def across(name: str) -> Any:
+        return alt.X(f"{name}_across:Q", scale=alt.Scale(domain=[0, 100], nice=False), axis=None)
+
+    def up(name: str) -> Any:
+        return alt.Y(f"{name}:Q", scale=y_scale, axis=None)
+
+    def placed(table: pd.DataFrame, *fields: str) -> Any:
+        """A chart with the places across in units of which a picture has 100, however wide."""
+        return alt.Chart(table).transform_calculate(
+            **{f"{name}_across": f"50 + datum.{name} * 100 / width" for name in fields}
+        )
+
+    arrows = _arrows(rows, nodes.set_index("entity"))
+    tooltip = [
+        alt.Tooltip("winner:N", title="Winner"), alt.Tooltip("loser:N", title="Loser"),
+        number_tip("value", "Share of wins"), number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "Interval to"), alt.Tooltip("n:Q", title="n"),
+    ]  # fmt: skip
+    base = with_number_texts(
+        placed(arrows, "x1", "x2", "label_x"), "value", "ci_low", "ci_high"
+    )  # fmt: skip
+    lines = base.mark_rule(color=MARK[theme]).encode(
+        x=across("x1"), y=up("y1"), x2="x2_across:Q", y2="y2:Q", tooltip=tooltip,
+        strokeWidth=alt.condition("datum.cycle", alt.value(3.5), alt.value(1.5)),
+        strokeDash=alt.condition("datum.clear == 'yes'", alt.value([1, 0]), alt.value([5, 4])),
+    )  # fmt: skip
+    heads = base.transform_filter("datum.value > 0.5").mark_point(
+        shape=_HEAD, filled=True, size=220, color=MARK[theme], opacity=1
+    )
+    heads = heads.encode(
+        x=across("x2"), y=up("y2"), angle=alt.Angle("angle:Q", scale=None, legend=None)
+    )
+    label = {"x": across("label_x"), "y": up("label_y"), "text": "label:N"}
+    ground = {"color": BACKGROUNDS[theme], "stroke": BACKGROUNDS[theme], "strokeWidth": 5}
+    spots = placed(nodes, "dx").mark_point(
+        shape="circle", filled=True, size=260, color=INK[theme], opacity=1
+    )
+    named = placed(nodes, "dx").encode(x=across("dx"), y=up("name_dy"), text="entity:N")
+    title = {"fontSize": 13, "fontWeight": "bold", "limit": 160}
+    return alt.layer(
+        lines, heads,
+        base.mark_text(fontSize=12, **ground).encode(**label),
+        base.mark_text(fontSize=12, color=INK[theme]).encode(**label, tooltip=tooltip),
+        spots.encode(x=across("dx"), y=up("dy"), tooltip=[alt.Tooltip("entity:N", title="Entity")]),
+        named.mark_text(**title, **ground), named.mark_text(**title, color=INK[theme]),
+    ).properties(height=high - low)  # fmt: skip
+
+
+def _arrows(rows: pd.DataFrame, nodes: pd.DataFrame) -> pd.DataFrame:
+    """Where each arrow begins and ends, its angle, and where its number stands."""
+    own = rows.dropna(subset=["value"]).reset_index(drop=True)
+    start, end = (nodes.loc[own[name], ["dx", "dy"]].to_numpy() for name in ("winner", "loser"))
+    way = end - start
+    unit = way / np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-9)[:, None]
+    start, end = start + unit * _NODE, end - unit * _NODE
+    label = start + (end - start) * _LABEL_AT
+    return own.assign(
+        x1=start[:, 0], y1=start[:, 1], x2=end[:, 0], y2=end[:, 1],
+        angle=-np.degrees(np.arctan2(unit[:, 1], unit[:, 0])),
+        label_x=label[:, 0], label_y=label[:, 1],
+        label=[short_number(float(value)) for value in own["value"]],
+    )  # fmt: skip

@@ -91,7 +91,9 @@ def show_result(
         _show_chart(analysis, 0, first)
         if drawn[1:]:
             others = count_text(len(drawn) - 1, "further chart")
-            st.caption(f"{others}: see the tab {plain(drawn[1].chart.tab)}.")
+            tabs_of = [plain(tab) for tab in dict.fromkeys(one.chart.tab for one in drawn[1:])]
+            where = f"tab {tabs_of[0]}" if len(tabs_of) == 1 else f"tabs {', '.join(tabs_of)}"
+            st.caption(f"{others}: see the {where}.")
     contents: dict[str, list[Callable[[], None]]] = {}
     for shown in result.tables:
         if len(shown.frame):  # an empty table is in the ZIP only
