@@ -121,7 +121,7 @@ def _pair_rows(frame: pd.DataFrame, between: str) -> tuple[pd.DataFrame, str]:
         frame, cut = frame[is_mean], " Only the means of formats are drawn; see the table."
         is_mean = is_mean[frame.index]
     pair = frame["first"].astype(str) + between + frame["second"].astype(str)
-    item = pair.where(is_mean, pair + ", " + frame["format"].astype(str))
+    item = pair.where(is_mean, frame["format"].astype(str) + ": " + pair)
     columns = ["group", "value", "ci_low", "ci_high", "n"]
     drawn = frame[columns].reset_index(drop=True)
     drawn.insert(1, "item", item.to_numpy())
@@ -192,6 +192,7 @@ def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 _LINE_HEIGHT = 380  # pixels, with title, legend and axes
 _HIGHEST = 1.14  # of the axis: room above 1 for who is named first
+_MOST_LINE_CHARTS = 6
 _MOST_FORMATS = 6  # beside their mean
 
 
@@ -204,7 +205,9 @@ def _repetition_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     frame = chart_rows(table, columns, "first").rename(columns={"share": "value"})
     frame["pair"] = frame["first"].astype(str) + " over " + frame["second"].astype(str)
     charts = []
-    for pair, own in rows_by_chart(frame, "pair"):
+    if frame["place"].max() <= 2:  # one repetition of each order is no line
+        return ()
+    for pair, own in rows_by_chart(frame, "pair")[:_MOST_LINE_CHARTS]:
         drawn, left_out = _limit_lines(own.drop(columns=["first", "second", "pair"]))
         drawn["mean"] = drawn["format"] == drawn["format"].iloc[0]
         whole = drawn[drawn["mean"]]
