@@ -49,7 +49,7 @@ def brennan_3():
 def study(levels, components, seed=0, names=("item", "context", "template"), repetitions=1):
     """Answers with known components; several repetitions are numbered."""
     values, codes = simulated(levels, components, seed, repetitions=repetitions)
-    rows = pd.DataFrame(codes)
+    rows = pd.DataFrame(codes.T)
     names = list(names[: len(levels)])
     if repetitions > 1:
         rows["repetition"] = rows.groupby(list(rows)).cumcount() + 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from core.analysis.shared.rows import Integers, cells_of, codes_of, relative_scores, rows_are_people
@@ -160,8 +161,15 @@ def group_designs(
             people=people,
         )
         for code, group in places.groups.items()
-        if len(rows := np.flatnonzero(usable & (places.group == code)))
+        if (rows := _rows(usable & (places.group == code))) is not None
     )
+
+
+def _rows(taken: npt.NDArray[np.bool_]) -> Any:
+    """The rows taken, all of them as a slice; None where there are none."""
+    if taken.all():
+        return slice(None)
+    return np.flatnonzero(taken) if taken.any() else None
 
 
 def _group_design(
@@ -175,18 +183,17 @@ def _group_design(
     """The design of one group with usable scores."""
     own, n_levels = {}, {}
     for name, column in codes.items():
-        taken_levels = np.bincount(column) > 0
-        own[name] = (np.cumsum(taken_levels) - 1)[column]
-        n_levels[name] = int(taken_levels.sum())
+        came_up = np.bincount(column) > 0
+        n_levels[name] = int(came_up.sum())
+        own[name] = column if came_up.all() else (np.cumsum(came_up) - 1)[column]
     varying = [name for name in wanted if n_levels[name] > 1]
-    table = np.stack([own[name] for name in varying], axis=1) if varying else np.empty(
-        (len(scores), 0), dtype=np.int64
-    )  # fmt: skip
+    table = [own[name] for name in varying]
     groups = same_partition(table, [n_levels[name] for name in varying])
     behind = [tuple(varying[place] for place in one) for one in groups]
     taken, left_out = behind[:MOST_FACETS], behind[MOST_FACETS:]
     firsts = [one[0] for one in taken]
-    codes_taken = np.stack([own[name] for name in firsts], axis=1) if firsts else table
+    codes_taken = np.array([own[name] for name in firsts], dtype=np.int64)
+    codes_taken = codes_taken.reshape(len(firsts), len(scores))
     design = cells(scores, codes_taken, [n_levels[name] for name in firsts])
     pooled = _vary_within(design, codes_taken, own, n_levels, [n for one in taken for n in one])
     return GroupDesign(

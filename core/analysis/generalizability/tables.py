@@ -191,6 +191,7 @@ def _add_components(
     sources = [own.source(effect) for effect in parts.effects[:-1]] + [own.residual]
     nothing = [math.nan] * len(sources)
     positive = np.maximum(draws, 0.0)
+    drawn_shares = shares_of(positive)
     shares = parts.shares if not reason else nothing
     errors = parts.errors if len(draws) else nothing
     rows = []
@@ -200,7 +201,7 @@ def _add_components(
             rows.append((*lead, parts.degrees[place], *[math.nan] * 8, reason))
             continue
         ends = percentile_interval(positive[:, place], level)
-        share_ends = percentile_interval(shares_of(positive)[:, place], level)
+        share_ends = percentile_interval(drawn_shares[:, place], level)
         remark = _NEGATIVE if parts.estimates[place] < 0 else ""
         rows.append(
             (*lead, parts.degrees[place], parts.mean_squares[place], parts.estimates[place],

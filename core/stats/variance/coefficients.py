@@ -111,14 +111,12 @@ def _share_left(
     under them: 1 / number of levels where all are met equally often.
     """
     design = components.design
-    number = design.numbers(objects, design.full.codes)
-    _, of_cell = np.unique(number, return_inverse=True)
-    totals = np.bincount(of_cell, design.full.counts)
+    own = design.margin(objects, design.full)
     if place == len(components.effects) - 1:
-        return float((1.0 / totals).mean())
+        return float((1.0 / own.counts).mean())
     joint = design.margin(closures[objects | components.effects[place]], design.full)
-    own = np.searchsorted(np.unique(number), design.numbers(objects, joint.codes))
-    return float((np.bincount(own, joint.counts**2) / totals**2).mean())
+    totals = design.matched(objects, own.codes, own.counts, joint.codes)
+    return float((joint.counts**2 / totals**2).sum() / own.n_levels)
 
 
 def coefficients(

@@ -243,31 +243,28 @@ def _expected(
     if equal and complete and design.full.counts.min() == design.full.counts.max():
         return balanced, True
     order = (0, *sets)
+    joint: dict[tuple[int, int], float] = {}  # of an effect, and of what it makes with another
     products = np.empty((len(order) + 1, len(sets) + 1))
     products[:-1, -1] = [found.margins[one].n_levels for one in order]
     products[-1] = n
     for column, other in enumerate(sets):
         for row, one in enumerate(order):
-            products[row, column] = _joint(found, design, one, other)
+            key = (one, found.closures[one | other])
+            if key not in joint:
+                joint[key] = _joint(found, design, *key)
+            products[row, column] = joint[key]
     expected = np.asarray(transform @ products)[1:]
     close = np.allclose(expected, balanced, rtol=1e-9, atol=1e-9 * n)
     return (balanced, True) if close and equal else (expected, False)
 
 
-def _joint(found: Effects, design: Cells, one: int, other: int) -> float:
-    """How often the component of `other` is in the square of `one`.
+def _joint(found: Effects, design: Cells, one: int, together: int) -> float:
+    """How often a component is in the square of the effect `one`, which makes `together` with it.
 
-    Sum over the levels f of `one` and g of `other` of n_fg squared over n_f.
+    Sum over the levels of `together` of their squared count over that of their level of `one`.
     """
-    if contains(one, other):
+    if one == together:
         return float(design.n)
-    if contains(other, one):
-        joint = found.margins[other]
-    else:
-        joint = found.margins[found.closures[one | other]]
-    own = found.margins[one]
-    number = design.numbers(one, joint.codes)
-    lookup = design.numbers(one, own.codes)
-    order = np.argsort(lookup)
-    place = order[np.searchsorted(lookup, number, sorter=order)]
-    return float((joint.counts**2 / own.counts[place]).sum())
+    joint, own = found.margins[together], found.margins[one]
+    counts = design.matched(one, own.codes, own.counts, joint.codes)
+    return float((joint.counts**2 / counts).sum())

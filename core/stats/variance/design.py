@@ -28,7 +28,7 @@ class Margin:
     counts: Floats
     sums: Floats
     codes: Integers
-    """(levels, facets): the level of each facet, meaningful for the facets of the set."""
+    """(facets, levels): the level of each facet, meaningful for the facets of the set."""
 
     @property
     def n_levels(self) -> int:
@@ -76,9 +76,9 @@ class Cells:
 
     def numbers(self, facets: int, codes: Integers) -> Integers:
         """One number for each distinct combination of levels of these facets, with gaps."""
-        number = np.zeros(len(codes), dtype=np.int64)
+        number = np.zeros(codes.shape[1], dtype=np.int64)
         for facet in members(facets):
-            number = number * self.levels[facet] + codes[:, facet]
+            number = number * self.levels[facet] + codes[facet]
         return number
 
     def places(self, facets: int, codes: Integers) -> tuple[Integers, Integers]:
@@ -94,11 +94,24 @@ class Cells:
         renumbered = np.cumsum(taken) - 1
         return first[taken], renumbered[number]
 
+    def matched(self, facets: int, codes: Integers, values: Floats, wanted: Integers) -> Floats:
+        """The values of levels of some facets, one for each column of other codes."""
+        number, place = self.numbers(facets, codes), self.numbers(facets, wanted)
+        size = int(np.prod([self.levels[facet] for facet in members(facets)], dtype=np.int64))
+        if size > _SPARSE * max(len(number), len(place)):
+            order = np.argsort(number)
+            return values[order[np.searchsorted(number, place, sorter=order)]]
+        table = np.zeros(size)
+        table[number] = values
+        return table[place]
+
     def margin(self, facets: int, of: Margin) -> Margin:
         """The levels of a set of facets, summed over those of a set that contains it."""
         first, place = self.places(facets, of.codes)
         return Margin(
-            _sums(place, of.counts, len(first)), _sums(place, of.sums, len(first)), of.codes[first]
+            _sums(place, of.counts, len(first)),
+            _sums(place, of.sums, len(first)),
+            of.codes[:, first],
         )
 
 
@@ -109,7 +122,7 @@ def cells(values: Floats, codes: Integers, levels: Sequence[int]) -> Cells:
     ----------
     values : (answers,)
         Finite scores.
-    codes : (answers, facets)
+    codes : (facets, answers)
         The level of each facet, 0 to its number of levels - 1.
     levels : sequence of int
         Number of levels of each facet.
@@ -123,7 +136,7 @@ def cells(values: Floats, codes: Integers, levels: Sequence[int]) -> Cells:
     sums = _sums(place, deviations, len(first))
     rest = deviations - (sums / counts)[place]
     within = float(rest @ rest) if len(first) < len(values) else 0.0
-    return Cells(tuple(levels), Margin(counts, sums, codes[first]), within, mean)
+    return Cells(tuple(levels), Margin(counts, sums, codes[:, first]), within, mean)
 
 
 def _sums(place: Integers, values: Floats, n_levels: int) -> Floats:
@@ -187,12 +200,12 @@ def effects(design: Cells) -> Effects:
     return Effects(tuple(sets), {one: margins[one] for one in (*sets, 0)}, closures)
 
 
-def same_partition(codes: Integers, levels: Sequence[int]) -> list[list[int]]:
+def same_partition(codes: Sequence[Integers], levels: Sequence[int]) -> list[list[int]]:
     """Groups of facets whose levels go one to one, so that nothing can tell them apart.
 
     Parameters
     ----------
-    codes : (answers, facets)
+    codes : (facets, answers)
         The level of each facet.
     levels : sequence of int
         Number of levels of each facet; all come up.
@@ -201,9 +214,7 @@ def same_partition(codes: Integers, levels: Sequence[int]) -> list[list[int]]:
     for facet, n_levels in enumerate(levels):
         for group in groups:
             first = group[0]
-            if levels[first] == n_levels and _one_to_one(
-                codes[:, first], codes[:, facet], n_levels
-            ):
+            if levels[first] == n_levels and _one_to_one(codes[first], codes[facet], n_levels):
                 group.append(facet)
                 break
         else:

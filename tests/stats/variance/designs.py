@@ -11,7 +11,7 @@ def design(rows, levels=None):
     """The cells of rows (level, level, ..., score)."""
     table = np.array(rows, dtype=float)
     codes = table[:, :-1].astype(np.int64)
-    return cells(table[:, -1], codes, levels or (codes.max(axis=0) + 1).tolist())
+    return cells(table[:, -1], codes.T, levels or (codes.max(axis=0) + 1).tolist())
 
 
 # Brennan (2001), Generalizability Theory, synthetic data set 3 (table 3.1): 10 persons x 4 items x
@@ -83,4 +83,4 @@ def simulated(levels, components, seed, *, missing=0.0, repetitions=1):
             effect = draw.normal(0, variance**0.5, [levels[facet] for facet in facets])
             values += effect[tuple(codes[:, facet] for facet in facets)]
     taken = draw.random(len(codes)) >= missing
-    return values[taken], codes[taken]
+    return values[taken], codes[taken].T

@@ -24,8 +24,8 @@ def by_facets(parts):
 
 def of_lme4(name):
     own = LME4[name]
-    codes = np.stack([np.array(own["codes"][facet]) for facet in own["facets"]], axis=1)
-    return cells(np.array(own["values"], dtype=float), codes, (codes.max(axis=0) + 1).tolist())
+    codes = np.array([own["codes"][facet] for facet in own["facets"]])
+    return cells(np.array(own["values"], dtype=float), codes, (codes.max(axis=1) + 1).tolist())
 
 
 def test_a_crossed_design_worked_by_hand():
@@ -128,11 +128,9 @@ def test_shift_scale_and_order_of_levels(seed, shift, scale, gaps):
     assert moved.estimates == pytest.approx(own.estimates * scale**2, rel=1e-3, abs=1e-4 * scale**2)
     assert own.shares.sum() == pytest.approx(1)
     draw = np.random.default_rng(seed)
-    renamed = np.stack(
-        [draw.permutation(n)[codes[:, place]] for place, n in enumerate((5, 6, 3))], axis=1
-    )
+    renamed = np.array([draw.permutation(n)[own] for n, own in zip((5, 6, 3), codes, strict=True)])
     order = draw.permutation(len(values))
-    again = variance_components(cells(values[order], renamed[order], (5, 6, 3)))
+    again = variance_components(cells(values[order], renamed[:, order], (5, 6, 3)))
     assert again.estimates == pytest.approx(own.estimates, rel=1e-3, abs=1e-5)
 
 
