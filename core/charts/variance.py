@@ -106,24 +106,18 @@ def _bars(table: pd.DataFrame, theme: Theme) -> Any:
     rules = base.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
         x=alt.X("share_low:Q", title=title, scale=scale), x2="share_high:Q", tooltip=tooltip
     )
-    ends = [
-        base.mark_tick(color=INK[theme], thickness=1.5, size=8).encode(
-            x=alt.X(f"{name}:Q", title=title, scale=scale), tooltip=tooltip
-        )
-        for name in ("share_low", "share_high")
-    ]
     numbers = base.mark_text(align="left", dx=6, fontSize=11, color=INK[theme]).encode(
         x=alt.value("width"), text="label:N"
     )
-    return alt.layer(bars, rules, *ends, numbers).properties(height=alt.Step(_ROW))
+    return alt.layer(bars, rules, numbers).properties(height=alt.Step(_ROW))
 
 
 def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
     """G and phi over the numbers of levels of each facet, a panel for each facet and group."""
     columns = ("facet", "levels", "g", "phi", "study")
     frame = chart_rows(table, columns, "facet")
-    several = len(set(frame["group"])) > 1
-    frame["group"] = (frame["group"] + " · " if several else "") + frame["facet"]
+    n_groups = len(set(frame["group"]))
+    frame["group"] = (frame["group"] + " · " if n_groups > 1 else "") + frame["facet"]
     names = list(dict.fromkeys(frame["group"]))
     shown = frame[frame["group"].isin(names[:MAX_PANELS])]
     long = pd.concat(
@@ -142,8 +136,9 @@ def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
         for group, levels, g, phi in now[["group", "levels", "g", "phi"]].itertuples(index=False)
     )
     words = (
-        f"Curves of G and phi over the number of levels of {count_text(len(names), 'facet')}, with "
-        f"a line at {short_number(target)}. As it is: {named}.{left_out}"
+        f"Curves of G and phi over the number of levels of {count_text(len(names), 'facet')} in "
+        f"{count_text(n_groups, 'group')}, with a line at {short_number(target)}. "
+        f"As it is: {named}.{left_out}"
     )
     title = "Coefficient by number of levels"
     lines = [

@@ -86,6 +86,23 @@ BY_HAND = {
         "Metric invariance holds; scalar does not (ΔCFI −.103); the model: χ²(8) = 7.0, "
         "p = .533, CFI 1.00, RMSEA .01 [.00, .06]: fits.",
     ),
+    "generalizability": (
+        made(
+            table("components", ("respondent", "source", "share"),
+                  [("m", "Item", 0.414), ("m", "Context", 0.1249), ("m", "Template", 0.001),
+                   ("m", "Item × context", 0.3), ("m", "Residual (repetition)", 0.16)]),
+            table("coefficients", ("respondent", "objects", "study", "coefficient", "value",
+                                   "ci_low", "ci_high", "over", "n"),
+                  [("m", "context", "These answers", "G", 0.912, 0.8, 0.96, "20 items", 25),
+                   ("m", "context", "These answers", "phi", 0.83, 0.7, 0.9, "20 items", 25),
+                   ("m", "context", "Planned", "G", 0.95, NAN, NAN, "40 items", 25),
+                   ("m", "context", "Planned", "phi", 0.9, NAN, NAN, "40 items", 25)]),
+        ),
+        "Of the variance of an answer, 41% comes from item, 30% from item × context, 12% from "
+        "context and 16% is residual (repetition). For scores of 25 contexts over 20 items, "
+        "G = .91 [.80, .96] and phi = .83 [.70, .90]. For scores of 25 contexts planned over 40 "
+        "items, G = .95 and phi = .90.",
+    ),
     "efa": (
         made(
             table("eigenvalues", ("respondent", "number", "stands_out"),

@@ -11,6 +11,7 @@ from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa_comparison.analysis import cfa_comparison
 from core.analysis.dif import dif
 from core.analysis.efa import efa
+from core.analysis.generalizability.analysis import generalizability
 from core.analysis.graded_response import graded_response
 from core.analysis.group_comparison import group_comparison
 from core.analysis.invariance.analysis import invariance
@@ -105,5 +106,6 @@ def results():
         "norm_comparison": norm_comparison(both, norms=norms),
         "group_comparison": group_comparison(both, factor="respondent", by=()),
         "cfa_comparison": cfa_comparison(both),
+        "generalizability": generalizability(both, by=("respondent",)),
         "validation_report": report(),
     }
