@@ -22,6 +22,7 @@ TITLES = {
     "contexts": "Choosing from a corpus",
     "parsing": "Reading replies",
     "statistics": "Item statistics",
+    "option_counts": "Counts of options",
     "psychometrics": "Psychometrics",
     "pages": "Pages",
     "browser": "Pages in a browser",
