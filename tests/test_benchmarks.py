@@ -24,6 +24,7 @@ TITLES = {
     "statistics": "Item statistics",
     "option_counts": "Counts of options",
     "psychometrics": "Psychometrics",
+    "recovery": "Known effects",
     "pages": "Pages",
     "browser": "Pages in a browser",
     "local_model": "Local model",

@@ -1,0 +1,157 @@
+"""Answers with known effects, as OPTION_COUNTS frames, to see whether analyses find the effects.
+
+The effects are planted in probabilities, not by the code that analyzes them: each question draws
+its own probability of a yes from a population, and answers are binomial draws from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import norm
+
+Floats = npt.NDArray[np.float64]
+Generator = np.random.Generator
+
+
+def counts_frame(cells: Mapping[str, Sequence[Any]], yes: Floats, n: int) -> pd.DataFrame:
+    """An OPTION_COUNTS frame of answers by yes or no: `yes` of `n` in each cell.
+
+    `cells` has the columns that are not the usual ones, `item` among them, each as long as `yes`.
+    """
+    columns = {name: np.asarray(values, dtype=object) for name, values in cells.items()}
+    usual: dict[str, Any] = {
+        "study": "planted", "format": "yes_no", "subscale": "", "keyed": 1, "pair": "",
+        "genre": "", "direction": 1, "coin": np.nan, "status": "answered", "lowest": 0.0,
+        "highest": 1.0, "n_options": 2, "midpoint": "coin", "respondent": "model",
+        "model": "model",
+    }  # fmt: skip
+    own = pd.DataFrame(columns)
+    for name, value in usual.items():
+        if name not in own:
+            own[name] = value
+    options = [
+        own.assign(option="yes", position=1.0, points=1.0, stance=1.0, count=yes),
+        own.assign(option="no", position=2.0, points=0.0, stance=-1.0, count=n - yes),
+    ]
+    frame = pd.concat(options, ignore_index=True)
+    frame["count"] = frame["count"].astype(np.int64)
+    for name in ("keyed", "direction", "n_options"):
+        frame[name] = frame[name].astype(np.int64)
+    return frame[frame["count"] > 0].reset_index(drop=True)
+
+
+def names(count: int) -> list[str]:
+    """The codes of so many items."""
+    return [f"q{number:03d}" for number in range(count)]
+
+
+LEANING = 0.6
+"""Mean probability of a yes in the population of questions of `leaning_answers`."""
+
+
+def leaning_answers(generator: Generator, items: int = 40, n: int = 10) -> pd.DataFrame:
+    """Questions answered in two formats; the mean probability of a yes is LEANING."""
+    chance = generator.beta(6, 4, items)
+    cells = {
+        "item": names(items) * 2,
+        "format": np.repeat(["yes_no", "a_b"], items),
+    }
+    yes = generator.binomial(n, np.tile(chance, 2)).astype(np.float64)
+    return counts_frame(cells, yes, n)
+
+
+YES_SAYING = 0.1
+"""What acquiescence adds to every probability of a yes in `acquiescent_answers`."""
+
+
+def acquiescent_answers(generator: Generator, items: int = 40, n: int = 10) -> pd.DataFrame:
+    """Keyed and reversed items, half each; agreement gains YES_SAYING whatever the item says."""
+    belief = 0.2 + 0.6 * generator.beta(5, 5, items)
+    keyed = np.where(np.arange(items) % 2, -1, 1)
+    chance = np.where(keyed > 0, belief, 1 - belief) + YES_SAYING
+    yes = generator.binomial(n, chance).astype(np.float64)
+    return counts_frame({"item": names(items), "keyed": keyed}, yes, n)
+
+
+FIRST_NAMED = 0.15
+"""How much more often an entity wins where it is named first, in `ordered_answers`."""
+WINS = 0.55
+"""The mean share of wins of the first entity of the pair there."""
+
+
+def ordered_answers(generator: Generator, items: int = 40, n: int = 10) -> pd.DataFrame:
+    """Two entities compared in both orders, one repetition in one order, as published."""
+    wins = 0.2 + 0.7 * generator.beta(5, 5, items)
+    effect = FIRST_NAMED / 2
+    forward, back = wins + effect, 1 - wins + effect
+    repetitions = np.arange(1, 2 * n + 1)
+    parts = []
+    for repetition in repetitions:
+        first = repetition <= n
+        chance = forward if first else back
+        yes = generator.binomial(1, chance).astype(np.float64)
+        cells = {
+            "item": names(items),
+            "entity": ["Aster" if first else "Birch"] * items,
+            "entity_b": ["Birch" if first else "Aster"] * items,
+            "repetition": [int(repetition)] * items,
+        }
+        parts.append(counts_frame(cells, yes, 1))
+    frame = pd.concat(parts, ignore_index=True)
+    frame["repetition"] = frame["repetition"].astype(np.int64)
+    return frame
+
+
+GIVING_WAY = 0.4
+"""Share of answers of the second phase that take the user's opinion, in `yielding_answers`."""
+
+
+def yielding_counts(generator: Generator, items: int, n: int) -> tuple[Floats, Floats]:
+    """How many of `n` answers to each question say yes, in the first and in the second phase."""
+    chance = generator.beta(1, 1, items)
+    first = generator.binomial(n, chance)
+    told_yes = first < n - first  # b < 0: the user says yes; else no
+    second = generator.binomial(n, GIVING_WAY * told_yes + (1 - GIVING_WAY) * chance)
+    return first.astype(np.float64), second.astype(np.float64)
+
+
+def yielding_answers(generator: Generator, items: int = 60, n: int = 10) -> pd.DataFrame:
+    """Questions in two phases; in the second the user holds the opposite of the first answers."""
+    phases = zip(("initial", "opposing"), yielding_counts(generator, items, n), strict=True)
+    parts = [
+        counts_frame({"item": names(items), "phase": [p] * items}, yes, n) for p, yes in phases
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def mean_shift(first: Floats, second: Floats, n: int) -> float:
+    """Mean shift of questions whose first answers are not balanced, from its definition."""
+    before, after = 2 * first / n - 1, 2 * second / n - 1
+    shift = np.where(before >= 0, before - after, after - before)
+    return float(shift[before != 0].mean())
+
+
+CORRELATION = 0.7
+"""Correlation of the leanings to yes of the same question in two languages, as normals."""
+
+
+def bilingual_counts(generator: Generator, items: int, n: int) -> tuple[Floats, Floats]:
+    """How many of `n` answers to each question say yes, in the first and in the second language."""
+    first, own = generator.standard_normal((2, items))
+    second = CORRELATION * first + np.sqrt(1 - CORRELATION**2) * own
+    drawn = [generator.binomial(n, norm.cdf(latent)) for latent in (first, second)]
+    return drawn[0].astype(np.float64), drawn[1].astype(np.float64)
+
+
+def bilingual_answers(generator: Generator, items: int = 60, n: int = 10) -> pd.DataFrame:
+    """Questions asked in two languages."""
+    answers = zip(("en", "de"), bilingual_counts(generator, items, n), strict=True)
+    parts = [
+        counts_frame({"item": names(items), "language": [a] * items}, y, n) for a, y in answers
+    ]
+    return pd.concat(parts, ignore_index=True)
