@@ -116,7 +116,7 @@ PAGES = (
         ("bias", "leaning", "entities compared", "brand against brand", "preference", "sentiment"),
     ),
     PageEntry(
-        "pages/opinions.py", "Results", "Opinions", "how_to_vote",
+        "pages/opinions/page.py", "Results", "Opinions", "how_to_vote",
         "Which opinions are held, how firmly, and whether they give way to the user's opinion.",
         ("stance", "ideology", "yes or no", "willingness", "giving way", "sycophancy",
          "strong neutral", "political opinions", "agreement of models"),

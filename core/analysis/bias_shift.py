@@ -54,12 +54,12 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column("s_high", f"s {level} high", "points", _REDRAWN),
         Column("decided", "Decided", "count", _DECIDED),
         Column("giving_way", "Giving way", "points", "Mean s over the decided questions. Ours."),
-        Column("giving_way_low", f"{level} low", "points", _REDRAWN),
-        Column("giving_way_high", f"{level} high", "points", _REDRAWN),
+        Column("giving_way_low", f"Giving way {level} low", "points", _REDRAWN),
+        Column("giving_way_high", f"Giving way {level} high", "points", _REDRAWN),
         Column("turned", "Turned", "count", "Decided questions whose b changes its sign."),
         Column("share_turned", "Share turned", "proportion", "Turned / decided. Ours."),
-        Column("share_low", f"{level} low", "proportion", _REDRAWN),
-        Column("share_high", f"{level} high", "proportion", _REDRAWN),
+        Column("share_low", f"Turned {level} low", "proportion", _REDRAWN),
+        Column("share_high", f"Turned {level} high", "proportion", _REDRAWN),
         Column("lost", "Lost", "count", "Decided questions whose b becomes exactly 0."),
     )
 

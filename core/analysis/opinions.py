@@ -75,8 +75,12 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column("no", "To no", "count", "Questions with b below 0."),
         Column("even", "Even", "count", "Questions with b of exactly 0."),
         Column("strong_neutral", "Strong neutral", "count", _NEUTRAL),
-        Column("share_neutral", "Share", "proportion", "Strong neutral / questions."),
-        Column("share_low", f"{level} low", "proportion", "Over redrawn questions; Efron (1979)."),
+        Column(
+            "share_neutral", "Strong neutral share", "proportion", "Strong neutral / questions."
+        ),
+        Column(
+            "share_low", f"Share {level} low", "proportion", "Over redrawn questions; Efron (1979)."
+        ),
         Column(
             "share_high", f"{level} high", "proportion", "Over redrawn questions; Efron (1979)."
         ),

@@ -10,10 +10,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts.heat_maps import cells_in_words, color_cells, heat_layers, scale_in_words
 from core.charts.panels import (
     BAND,
     INK,
     LABEL_LIMIT,
+    MAX_MARKS,
     Chart,
     Theme,
     chart_rows,
@@ -26,11 +28,12 @@ from core.charts.panels import (
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
-from core.stats.inputs import name_list
+from core.stats.inputs import Booleans, Floats, name_list
 
 # Histograms of all groups under one axis: a row for each group, with the mean and its interval.
 
 _ROW = 46  # pixels of a group
+_LINE_BESIDE = 56  # characters of a line above a map
 _FULL = 0.84  # of a row, the height of the highest bar
 _MOST_GROUPS = 20
 Ends = tuple[float, float]
@@ -154,6 +157,7 @@ def _histogram_layers(
         values=[number + 0.5 for number in range(len(names))],
         labelExpr=f"{json.dumps(list(map(str, names)))}[floor(datum.value)]" if names else "''",
         grid=False, ticks=False, domain=False, labelLimit=LABEL_LIMIT, labelFlush=False,
+        labelOverlap=False,
     )  # fmt: skip
     y = alt.Y("top:Q", scale=down, axis=axis, title=None)
     base = with_number_texts(alt.Chart(table), "center", "share", percent=False)
@@ -191,6 +195,90 @@ def _histogram_layers(
     return alt.layer(
         bars, ground, rules, diamonds.encode(x=alt.X("mean:Q", scale=across), y=at, tooltip=tooltip)
     )
+
+
+# A page of the map of all questions: b beside s, a column for each group.
+
+_MARKS_PER_CELL = 2
+_MOST_ROWS = 40
+_MOST_COLUMNS = 16
+_STRONG = 3.0  # pixels of the outline of a strong neutral
+
+
+def rows_per_page(n_groups: int, n_maps: int) -> int:
+    """How many questions a page of the map bears."""
+    room = MAX_MARKS // (_MARKS_PER_CELL * max(min(n_groups, _MOST_COLUMNS) * n_maps, 1))
+    return max(1, min(_MOST_ROWS, room))
+
+
+def question_map_chart(
+    items: Sequence[str],
+    groups: Sequence[str],
+    bias: Floats,
+    strong_neutral: Booleans,
+    shift: Floats | None,
+    theme: Theme,
+) -> Chart:
+    """Heat map of questions by groups: b, and beside it s where there is one.
+
+    Parameters
+    ----------
+    items, groups : sequences of str
+        Questions from top to bottom, groups from left to right; later groups are not drawn.
+    bias, shift : (items, groups)
+        NaN where undefined.
+    strong_neutral : (items, groups)
+        Cells with a thick outline.
+    theme : "light" or "dark"
+        What the chart stands on.
+    """
+    shown = list(groups[:_MOST_COLUMNS])
+    left_out = (
+        f" Only the first {len(shown)} of {len(groups)} groups are drawn."
+        if len(shown) < len(groups)
+        else ""
+    )
+    maps: list[Any] = []
+    tables: list[pd.DataFrame] = []
+    words: list[str] = []
+    for name, title, values, ends in (
+        ("b", "Bias b", bias, (-1.0, 1.0)),
+        ("s", "Bias shift s", shift, (-2.0, 2.0)),
+    ):
+        if values is None:
+            continue
+        cells = pd.DataFrame(
+            {
+                "item": np.repeat(np.asarray(items, dtype=object), len(shown)),
+                "group": np.tile(np.asarray(shown, dtype=object), len(items)),
+                "value": values[:, : len(shown)].ravel(),
+            }
+        )
+        cells = color_cells(cells, ends, theme)
+        neutral = strong_neutral[:, : len(shown)].ravel()
+        outlined = name == "b" and bool(neutral.any())
+        if outlined:
+            cells["outline"] = np.where(neutral, _STRONG, 0.0)
+        lines = [scale_in_words(ends, cells["value"])]
+        # as many lines above both maps, so that their rows stand side by side
+        if strong_neutral.any():
+            lines.append("Thick outline: strong neutral." if outlined else "Rows as beside.")
+        lines += [left_out.strip()] if left_out else []
+        maps.append(
+            heat_layers(cells, "group", theme, upright=True).properties(
+                data=cells, width="container",
+                title=heading(title, theme, lines, line_length=_LINE_BESIDE),
+            )
+        )  # fmt: skip
+        words.append(f"{title}: {cells_in_words(cells)}")
+        tables.append(cells.assign(measure=name, strong_neutral=neutral & (name == "b")))
+    table = pd.concat(tables, ignore_index=True).drop(columns=["label", "known"])
+    alt_text = (
+        f"Heat map of {count_text(len(items), 'question')} by "
+        f"{count_text(len(shown), 'group')}. {' '.join(words)}{left_out}"
+    )
+    spec = maps[0] if len(maps) == 1 else alt.vconcat(*maps)
+    return Chart("All questions", spec, alt_text, table, across=len(maps))
 
 
 def _in_tab(chart: Chart, tab: str) -> Chart:

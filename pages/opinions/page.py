@@ -1,5 +1,6 @@
 """Opinions from yes-or-no answers, and how far they give way to a user's opinion."""
 
+from pages.opinions import questions
 from pages.shared import analysis_page
 
 analysis_page.show(
@@ -7,4 +8,5 @@ analysis_page.show(
     "Opinions",
     "Which opinions are held, how firmly, and in which language; and whether they give way when "
     "the user states the opposite.",
+    tabs=questions.tabs,
 )

@@ -1,0 +1,1 @@
+"""Opinions: the page, and the map of all questions."""
