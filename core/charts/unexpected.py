@@ -184,7 +184,7 @@ def _groups_chart(table: ResultTable, theme: Theme) -> Chart:
     )
     return stacked_bars(
         shown, "Unexpected outputs", words, theme, of="Group", axis_title="Share of all responses",
-        first_line="The rest, up to 100%, is the label of an option and nothing else.",
+        first_line="The rest, up to 100%, is just the label of an option.",
         left_out=left_out,
     )  # fmt: skip
 
@@ -264,7 +264,7 @@ def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
     chart = stacked_bars(
         shown, "Items with the most unexpected outputs", words, theme, of="Item",
         axis_title="Share of all responses to the item",
-        first_line="The rest, up to 100%, is the label of an option and nothing else.",
+        first_line="The rest, up to 100%, is just the label of an option.",
         left_out=left_out, tab="Items", item_columns=("item",),
     )  # fmt: skip
     return (chart,)
