@@ -15,12 +15,13 @@ from core.analysis.shared.option_counts import (
     Direction,
     Midpoint,
     Resample,
+    UnitResamples,
     answer_sides,
     cell_codes,
     usable_counts,
 )
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import Choice, Number, analysis
+from core.analysis.shared.registry import Choice, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -62,9 +63,6 @@ Positive = Annotated[
         ),
         help="A yes to a reverse-keyed item, or to a negation, says the opposite of other yeses.",
     ),
-]
-Redraws = Annotated[
-    int, Number("Resamples", 0, 10_000, help="Of the intervals; 0 for no intervals.")
 ]
 
 
@@ -381,7 +379,7 @@ def _compared(
         **{unit: cells.units.iloc[place, 0].to_numpy(), "share": shares.ravel()}
     )
     return comparison_table(
-        values, cells.names, units=(unit,), value="share", title="Positive", unit_name=unit,
+        values, cells.names, units=(unit,), value="share", title="Positive share", unit_name=unit,
         adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
     )  # fmt: skip
 
@@ -514,7 +512,7 @@ def bias(
     resample: Resample = "item",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
-    resamples: Redraws = 1000,
+    resamples: UnitResamples = 1000,
     seed: Seed = 0,
 ) -> AnalysisResult:
     """Share of positive answers per group, format and item; acquiescence; groups in pairs.

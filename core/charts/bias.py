@@ -1,7 +1,8 @@
-"""Charts of bias: shares of positive answers by group and format, by item, and compared."""
+"""Charts of bias: shares of positive answers, acquiescence, compared groups, and the summary."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import altair as alt
@@ -13,6 +14,7 @@ from core.charts.heat_maps import heat_layers
 from core.charts.panels import (
     BAND,
     INK,
+    MARK,
     MAX_MARKS,
     MAX_PANELS,
     Chart,
@@ -31,6 +33,7 @@ from core.charts.panels import (
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
+from core.stats.inputs import name_list
 
 _NEUTRAL_LINE = "Dashed: .5, as many positive answers as negative ones"
 _MEAN_OF_FORMATS = "mean of formats"
@@ -276,3 +279,248 @@ def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
     )  # fmt: skip
     return dot_chart(drawn, axis, "Groups compared", words, theme, ["Dashed: 0, no difference"],
                      left_out)  # fmt: skip
+
+
+# The summary of an entity: a triangle, and beside it the same numbers with their intervals.
+
+_RADIUS = 120  # pixels from the center of a triangle to a corner
+_ABOVE, _BELOW = 26, 34  # pixels for the name of a measure above the triangle, and below it
+_HEADING = 110  # pixels of title and legend, which a page counts as height
+_MOST_SERIES = 6
+_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2])
+_RINGS = (0.25, 0.5, 0.75, 1.0)
+_NEUTRAL_RING = 0.5
+_LINE_OF_VALUES = 14  # pixels
+
+
+def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Triangles of the three measures, each beside its dot plot with intervals."""
+    table = table_with_rows(result, "summary")
+    if table is None:
+        return ()
+    frame = _summary_rows(table)
+    every = list(dict.fromkeys(frame["panel"]))
+    panels_shown = every[: MAX_PANELS // 2]
+    parts: list[Any] = []
+    without: list[str] = []
+    for panel in panels_shown:
+        own = frame[frame["panel"] == panel]
+        names = list(dict.fromkeys(own["group"]))
+        shown = own[own["group"].isin(names[:_MOST_SERIES])].reset_index(drop=True)
+        left_out = (
+            f"Only the first {_MOST_SERIES} of {len(names)} are drawn."
+            if len(names) > _MOST_SERIES else ""
+        )  # fmt: skip
+        whole = shown[shown.groupby("group")["value"].transform("count") == 3]
+        without += [
+            f"{panel}: {name}" if panel else name
+            for name in names[:_MOST_SERIES] if name not in set(whole["group"])
+        ]  # fmt: skip
+        title = f"Summary · {panel}" if panel else "Summary"
+        order = list(dict.fromkeys(shown["group"]))
+        if len(whole):
+            lines = ["Corner: 1; center: 0; dashed: .5", left_out]
+            parts.append(
+                _triangle(whole.reset_index(drop=True), order, theme).properties(
+                    width="container",
+                    title=heading(title, theme, [line for line in lines if line], line_length=48),
+                )
+            )
+        parts += dot_chart(
+            _dots_of(shown), _SUMMARY_AXIS, "The same, with intervals", "", theme, [_NEUTRAL_NOTE]
+        ).panels
+    drawn = frame[frame["panel"].isin(panels_shown)]
+    notes = []
+    if without:
+        notes.append(f"No triangle, because a measure is undefined: {name_list(without)}.")
+    if len(every) > len(panels_shown):
+        notes.append(f"Only the first {len(panels_shown)} of {len(every)} panels are drawn.")
+    words = (
+        "Triangle of three measures from 0 to 1, and dot plot of the same with intervals, "
+        f"n up to {count_text(largest_count(frame['n']), 'item')}: {_summary_words(drawn)}. "
+        f"{' '.join(notes)}"
+    ).strip()
+    spec = parts[0] if len(parts) == 1 else alt.vconcat(*parts)
+    chart = Chart(
+        "Summary", spec, words, drawn.drop(columns="panel").reset_index(drop=True),
+        min(len(parts), 2), (),
+    )  # fmt: skip
+    return (chart,)
+
+
+_NEUTRAL_NOTE = "Dashed: .5, neutral for positive answers"
+
+
+def _whole_scale(_table: pd.DataFrame) -> tuple[float, float]:
+    return 0.0, 1.0
+
+
+_SUMMARY_AXIS = DotAxis(
+    "Value with interval", _whole_scale, lines=(0.5,), of="Measure", common=True
+)
+
+
+def _summary_rows(table: ResultTable) -> pd.DataFrame:
+    """The rows with the last factor as the group and those before it as the panel."""
+    frame = table.frame
+    factors = list(frame.columns)[: list(frame.columns).index("measure")]
+    names = {"measure": "item", "value": "value", "ci_low": "ci_low", "ci_high": "ci_high",
+             "n_items": "n"}  # fmt: skip
+    own = frame[list(names)].rename(columns=names)
+    last = frame[factors[-1]].astype(str) if factors else pd.Series("all", index=frame.index)
+    before = [" · ".join(map(str, row)) for row in frame[factors[:-1]].to_numpy()]
+    several = len(set(before)) > 1
+    panel = before if several else [""] * len(frame)
+    own.insert(0, "group", last.where(last != "", "(none)"))
+    own.insert(0, "panel", panel)
+    return own
+
+
+def _dots_of(shown: pd.DataFrame) -> pd.DataFrame:
+    """Groups in one picture where they are few, else a picture for each measure."""
+    own = shown.drop(columns="panel")
+    if own["group"].nunique() <= _MOST_TOGETHER:
+        return own
+    return own.rename(columns={"group": "item", "item": "group"})[own.columns]
+
+
+def _summary_words(frame: pd.DataFrame) -> str:
+    """The numbers of the first groups in words."""
+    groups = frame.groupby(["panel", "group"], sort=False)
+    texts = [
+        f"{' · '.join(str(part) for part in key if part)} "
+        + ", ".join(
+            f"{str(name).lower()} {short_number(value)}"
+            for name, value in own[["item", "value"]].itertuples(index=False)
+        )
+        for key, own in groups
+    ]
+    more = f" and {len(texts) - MAX_PANELS} more groups" if len(texts) > MAX_PANELS else ""
+    return "; ".join(texts[:MAX_PANELS]) + more
+
+
+def _triangle(shown: pd.DataFrame, order: list[str], theme: Theme) -> Any:
+    """A corner for each measure, rings, and a closed line with points for each group."""
+    measures = list(dict.fromkeys(shown["item"]))
+    angles = {name: math.pi / 2 + 2 * math.pi * k / 3 for k, name in enumerate(measures)}
+    color, shape = group_marks(order, theme)
+    x, y = _places(len(order))
+    every_ring = _rings(list(angles.values()))
+    neutral = every_ring["ring"] == _NEUTRAL_RING
+    rings = [
+        alt.Chart(every_ring[own])
+        .mark_line(strokeWidth=width, color=BAND[theme], strokeDash=dash)
+        .encode(x=x, y=y, detail="ring:N", order="step:Q")
+        for own, width, dash in ((~neutral, 1, [1, 0]), (neutral, 1.5, [5, 4]))
+    ]
+    spokes = alt.Chart(_corners(angles)).mark_rule(color=BAND[theme], strokeWidth=1)
+    points = _at(shown, angles)
+    # A layer for each group, because dashes in an encoding would also dash the keys of the legend.
+    lines = [
+        alt.Chart(pd.concat([own, own.iloc[:1]]).assign(step=range(len(own) + 1)))
+        .mark_line(
+            strokeWidth=2, color=MARK[theme], strokeDash=list(_DASHES[order.index(str(group))])
+        )
+        .encode(x=x, y=y, order="step:Q", **color)
+        for group, own in points.groupby("group", sort=False)
+    ]
+    marks = with_number_texts(alt.Chart(points), "value", "ci_low", "ci_high").mark_point(
+        filled=True, size=70, opacity=1, color=MARK[theme]
+    )
+    several = len(order) > 1
+    tooltip = [
+        *([alt.Tooltip("group:N", title="Group")] if several else []),
+        alt.Tooltip("item:N", title="Measure"),
+        number_tip("value", "Value"),
+        number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "Interval to"),
+        alt.Tooltip("n:Q", title="n"),
+    ]
+    return alt.layer(
+        *rings,
+        spokes.encode(x=x, y=y, x2="x0:Q", y2="y0:Q"),
+        *lines,
+        marks.encode(x=x, y=y, tooltip=tooltip, **color, **shape),
+        *_corner_labels(points, angles, order, theme),
+    ).properties(height=_plot_height(len(order)) + _HEADING)  # fmt: skip
+
+
+def _places(n_groups: int) -> tuple[Any, Any]:
+    """Across and down in units of the radius around the center, the same length both ways.
+
+    The radius is a share of the height, as a page takes some of it for the title and the legend.
+    """
+    whole = _plot_height(n_groups)
+    radius = f"height * {_RADIUS / whole:.4f}"
+    center = f"height * {(_ABOVE + _RADIUS) / whole:.4f}"
+    across = [alt.ExprRef(f"width / 2 {sign} {radius}") for sign in "-+"]
+    down = [alt.ExprRef(f"{center} {sign} {radius}") for sign in "+-"]
+    return (
+        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-1, 1], range=across, nice=False)),
+        alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-1, 1], range=down, nice=False)),
+    )
+
+
+def _plot_height(n_groups: int) -> int:
+    """Pixels of a triangle with its names and values."""
+    return round(_ABOVE + 1.5 * _RADIUS + _BELOW + _LINE_OF_VALUES * n_groups)
+
+
+def _rings(angles: list[float]) -> pd.DataFrame:
+    """Closed lines of equal values."""
+    rows = [
+        (
+            ring,
+            step,
+            ring * math.cos(angle),
+            ring * math.sin(angle),
+        )
+        for ring in _RINGS
+        for step, angle in enumerate([*angles, angles[0]])
+    ]
+    return pd.DataFrame(rows, columns=["ring", "step", "x", "y"])
+
+
+def _corners(angles: dict[str, float]) -> pd.DataFrame:
+    """The ends of the spokes."""
+    rows = [(math.cos(angle), math.sin(angle), 0.0, 0.0) for angle in angles.values()]
+    return pd.DataFrame(rows, columns=["x", "y", "x0", "y0"])
+
+
+def _at(shown: pd.DataFrame, angles: dict[str, float]) -> pd.DataFrame:
+    """The rows with their places on the spokes, in the order of the spokes."""
+    angle = shown["item"].map(angles)
+    placed = shown.assign(x=shown["value"] * np.cos(angle), y=shown["value"] * np.sin(angle))
+    return placed.assign(spoke=angle).sort_values(["group", "spoke"], kind="stable")
+
+
+def _corner_labels(
+    points: pd.DataFrame, angles: dict[str, float], order: list[str], theme: Theme
+) -> list[Any]:
+    """The name of each measure at its corner, and the value of each group with its mark."""
+    several = len(order) > 1
+    names, values = [], []
+    for name, angle in angles.items():
+        top = math.sin(angle) > 0
+        x, y = math.cos(angle), math.sin(angle) + (16 if top else -18) / _RADIUS
+        names.append((x, y, name))
+        for line, group in enumerate([one for one in order if one in set(points["group"])]):
+            value = points.loc[(points["group"] == group) & (points["item"] == name), "value"]
+            across = 64 if top else -14
+            down = _LINE_OF_VALUES * (line + (0 if top else 1)) + (0 if top else 2)
+            values.append(
+                (x + across / _RADIUS, y - (down + (16 if top else 0)) / _RADIUS,
+                 short_number(float(value.iloc[0])), group)
+            )  # fmt: skip
+    x, y = _places(len(order))
+    titles = alt.Chart(pd.DataFrame(names, columns=["x", "y", "text"])).mark_text(
+        fontSize=12, fontWeight="bold", color=INK[theme]
+    )
+    table = pd.DataFrame(values, columns=["x", "y", "text", "group"])
+    numbers = alt.Chart(table).mark_text(align="left", dx=9, fontSize=12, color=INK[theme])
+    layers = [titles.encode(x=x, y=y, text="text:N"), numbers.encode(x=x, y=y, text="text:N")]
+    if several:
+        color, shape = group_marks(order, theme)
+        keys = alt.Chart(table).mark_point(filled=True, size=45, opacity=1)
+        layers.append(keys.encode(x=x, y=y, **color, **shape))
+    return layers

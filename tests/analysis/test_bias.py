@@ -66,24 +66,33 @@ def test_shares_worked_by_hand():
     assert any("not every item has answers in every format" in own for own in result.cautions)
 
 
-def test_table_4_6_of_the_published_study_comes_out():
+def gemma_answers():
+    """What gemma-2b-it answered to 100 questions about three brands in four formats, 30 times."""
     counts = pd.read_csv(GOLDEN / "bias" / "gemma_positive.csv")
-    expected = json.loads((GOLDEN / "bias" / "expected.json").read_text())
     parts = [
-        counts.assign(option=option, stance=stance, count=own)
+        counts.assign(option=option, stance=stance, times=own)
         for option, stance, own in (
             ("yes", 1.0, counts["positive"]), ("no", -1.0, 30 - counts["positive"])
         )
     ]  # fmt: skip
     long = pd.concat(parts)
     rows = [
-        (row.item, row.option, 1, NAN, False, row.times)
-        for row in long.rename(columns={"count": "times"}).itertuples(index=False)
+        (row.item, row.option, 1, NAN, False, row.times) for row in long.itertuples(index=False)
     ]
     about = {"stance": "stance", "format": "format", "entity": "brand"}
     factors = {name: long[column].to_numpy() for name, column in about.items()}
     frame = option_counts(rows, model="gemma-2b-it", **factors)
-    result = bias(frame[frame["count"] > 0], by=("model", "entity"))
+    return frame[frame["count"] > 0].reset_index(drop=True)
+
+
+def gemma_expected():
+    """The numbers of R from the same answers."""
+    return json.loads((GOLDEN / "bias" / "expected.json").read_text())
+
+
+def test_table_4_6_of_the_published_study_comes_out():
+    expected = gemma_expected()
+    result = bias(gemma_answers(), by=("model", "entity"))
     brands = table(result, "bias").set_index("entity")
     published = {"Apple": 76.1, "Samsung": 75.6, "Huawei": 76.9}
     for brand, percent in published.items():

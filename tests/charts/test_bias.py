@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.bias import bias
+from core.analysis.consistency_summary import consistency_summary
 from core.charts.panels import BACKGROUNDS, MAX_MARKS, contrast, with_theme_ink
 from tests.analysis.test_bias import answered
 from tests.charts.results import HOSTILE, charts_of
@@ -93,3 +94,61 @@ def test_what_is_undefined_everywhere_has_no_chart():
     assert titles == [
         "Bias", "Bias of items, from the lowest to the highest", "Bias of items by group"
     ]  # fmt: skip
+
+
+def summary(groups=("a", HOSTILE), formats=("yes_no", "a_b"), entities=("Apple", HOSTILE)):
+    rng = np.random.default_rng(5)
+    parts = [
+        answered(f"i{item}", yes=int(rng.integers(1, 9)), no=3, respondent=group, entity=entity,
+                 format=response_format)
+        for group, entity, response_format, item in product(groups, entities, formats, range(3))
+    ]  # fmt: skip
+    by = ("respondent", "entity")
+    return consistency_summary(pd.concat(parts, ignore_index=True), by=by, resamples=20)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_each_triangle_stands_beside_a_dot_plot_with_intervals(theme):
+    (chart,) = charts_of("consistency_summary", summary(), theme=theme)
+    assert chart.across == 2
+    assert len(chart.panels) == 4  # triangle and dots of each model
+    for panel in chart.panels:
+        with_theme_ink(panel, theme).to_dict()
+    triangle, dots = (panel.to_dict() for panel in chart.panels[:2])
+    assert triangle["title"]["text"] == "Summary · a"
+    assert dots["title"]["text"] == "The same, with intervals"
+    assert "ci_low" in str(dots)
+    assert chart.alt.startswith("Triangle of three measures from 0 to 1, and dot plot of the same")
+    assert chart.alt.endswith(".")
+    assert set(chart.data["item"]) == {"Positive answers", "Repeatability", "Agreement of formats"}
+
+
+def test_triangles_lie_where_their_values_are():
+    own = summary(groups=("a",), entities=("Apple",))
+    (chart,) = charts_of("consistency_summary", own)
+    values = dict(zip(chart.table["item"], chart.table["value"], strict=True))
+    points = next(
+        rows for rows in chart.panels[0].to_dict()["datasets"].values() if "spoke" in rows[0]
+    )
+    placed = {row["item"]: (row["x"], row["y"]) for row in points}
+    assert placed["Positive answers"] == pytest.approx((0, values["Positive answers"]))
+    for name, turn in (("Repeatability", 120), ("Agreement of formats", 240)):
+        angle = np.radians(90 + turn)
+        assert placed[name] == pytest.approx(
+            (values[name] * np.cos(angle), values[name] * np.sin(angle))
+        )
+
+
+def test_where_a_measure_is_undefined_the_dot_plot_stands_alone():
+    (chart,) = charts_of("consistency_summary", summary(groups=("a",), formats=("yes_no",)))
+    assert len(chart.panels) == 1
+    assert chart.across == 1
+    assert f"No triangle, because a measure is undefined: Apple, {HOSTILE}." in chart.alt
+
+
+def test_many_entities_and_models_are_counted_where_they_are_not_drawn():
+    own = summary(groups=tuple("abcd"), entities=tuple(f"e{n}" for n in range(8)))
+    (chart,) = charts_of("consistency_summary", own)
+    assert "Only the first 3 of 4 panels are drawn." in chart.alt
+    assert "Only the first 6 of 8 are drawn." in str(chart.panels[0].to_dict()["title"])
+    assert len(chart.table) == 3 * 8 * 3

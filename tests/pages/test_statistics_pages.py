@@ -23,10 +23,10 @@ from tests.workflow.studies import freeze, simulated
 
 NAMES = [analysis.name for analysis in analyses.all_analyses()]
 WITH_CHARTS = (
-    "bias", "efa", "generalizability", "graded_response", "internal_consistency",
-    "invalid_answers", "item_map", "item_statistics", "multitrait_matrix", "option_distribution",
-    "reliability",
-    "score_distribution", "unexpected_outputs", "validation_report",
+    "bias", "consistency_summary", "efa", "generalizability", "graded_response",
+    "internal_consistency", "invalid_answers", "item_map", "item_statistics", "multitrait_matrix",
+    "option_distribution", "reliability", "score_distribution", "unexpected_outputs",
+    "validation_report",
 )  # fmt: skip
 # These need more than this study has: rows than items, two levels of some factor, or pairs.
 ASK_FOR_MORE = (

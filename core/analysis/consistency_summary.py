@@ -1,0 +1,286 @@
+"""How do the answers on each entity lean, and how consistent are they?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.bias import Positive
+from core.analysis.random_consistency.entropies import (
+    CONDITIONS,
+    entropy_sums,
+    item_entropies,
+    repeated_answers,
+)
+from core.analysis.shared.matrices import by_columns, data_notes, distinct, group_name
+from core.analysis.shared.option_counts import Midpoint, MidpointRule, UnitResamples, answer_sides
+from core.analysis.shared.options import By, ConfidenceLevel, Seed
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    interval_text,
+    table_of,
+)
+from core.analysis.shared.side_cells import SideCells, side_cells
+from core.charts.bias import summary_charts
+from core.domain.frames import OPTION_COUNTS
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.errors import NotEnoughData
+from core.stats.divergence import jensen_shannon_bits, mean_of_pairs
+from core.stats.inputs import Floats
+from core.stats.leaning import leaning
+from core.stats.resampling import Bootstrap, percentile_intervals, resampled_means
+
+POSITIVE, REPEATABILITY, AGREEMENT = "Positive answers", "Repeatability", "Agreement of formats"
+_NOT_REPEATED = "Undefined: no item was answered twice under the same conditions."
+_ONE_FORMAT = "Undefined: no item was answered in two formats."
+_NO_SIDE = "Undefined: no answer is positive or negative."
+_ONE_ITEM = "No interval: it needs two items, and there is one."
+
+
+class _Measure(NamedTuple):
+    """One of the three numbers of a group, and why it is undefined."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    n_items: int
+    remark: str
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The three numbers of each group."""
+
+    def part(row: TableRow) -> str:
+        name = str(row["measure"])
+        interval = interval_text(row["ci_low"], row["ci_high"])
+        return f"{name[0].lower()}{name[1:]} {coefficient_text(row['value'])}{interval}"
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        text = ", ".join(map(part, rows))
+        return f"{text[0].upper()}{text[1:]}."
+
+    return answers_by_group(table_of(result, "summary"), "measure", sentence)
+
+
+@analysis(
+    title="Summary of an entity",
+    question="How do the answers on each entity lean, and how consistent are they?",
+    topic="bias",
+    needs=OPTION_COUNTS,
+    pooled_rows_need_caution=True,
+    answer=_answer,
+    charts=summary_charts,
+    keeps=("format", *CONDITIONS[1:]),
+    references=(
+        "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona",
+        "Shannon (1948) doi:10.1002/j.1538-7305.1948.tb01338.x",
+        "Lin (1991) doi:10.1109/18.61115",
+        "Efron (1979) doi:10.1214/aos/1176344552",
+    ),
+    keywords=(
+        "radar", "triangle", "spider chart", "brand profile", "summary", "overview", "bias",
+        "repeatability", "consistency", "entropy", "divergence", "agreement of formats",
+    ),
+)  # fmt: skip
+def consistency_summary(
+    option_counts: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    direction: Positive = "keyed",
+    midpoint: Midpoint = "bank",
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: UnitResamples = 1000,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Share of positive answers, repeatability and agreement of formats, from 0 to 1.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        How often each option or status came up, by format and conditions.
+    by : tuple of factors
+        Groups to set side by side; formats are always apart and are ignored here.
+    direction : "keyed", "form" or "chosen"
+        What a positive answer is; see `answer_sides`.
+    midpoint : "bank", "coin", "half" or "drop"
+        What an answer of stance 0 counts as.
+    ci_level, resamples, seed : float, int, int
+        Coverage of the intervals, resamples of whole items (0 for none), seed of coins and draws.
+
+    Returns
+    -------
+    AnalysisResult
+        `summary`, three rows for each group: `measure`, `value` (0 to 1) with `ci_low`, `ci_high`,
+        `n_items`, `remark`.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, none of the three is defined anywhere, or the frame lacks a factor.
+        Where one is undefined, it is NaN with the reason, and the others stand.
+
+    Notes
+    -----
+    The unit of analysis is an item. Positive answers: as in `bias`. Repeatability: 1 minus the sum
+    of the entropies of yes and no over the maximum of that sum, as in `random_consistency`.
+    Agreement of formats: 1 minus the mean over items of the mean Jensen-Shannon divergence of the
+    pairs of formats, in bits, of yes and no. Sánchez Salazar (2024) draws the three as a triangle.
+    Reproduces tables 4.4 to 4.6 of that thesis from its own answers.
+    """
+    names = tuple(name for name in distinct(by) if name != "format")
+    sides = answer_sides(
+        option_counts, (*names, "format", "item"), midpoint=midpoint, direction=direction
+    )
+    cells = side_cells(sides, names, "item")
+    bootstrap = Bootstrap(resamples, seed) if resamples else None
+    columns = (
+        _positive(cells, bootstrap, ci_level),
+        _repeatability(option_counts, cells, midpoint, bootstrap, ci_level),
+        _agreement(cells, bootstrap, ci_level),
+    )
+    if not any(math.isfinite(one.value) for own in columns for one in own):
+        raise NotEnoughData(
+            "No answer is positive or negative.",
+            "Give the options of the bank a stance, or choose another rule for the middle.",
+        )
+    table = _table(cells, columns, ci_level)
+    used, unusable = (int(cells.totals(name).sum()) for name in ("n", "unusable"))
+    return AnalysisResult(
+        tables=(table,),
+        unit="one item; its answers in all formats",
+        n_used=used,
+        n_missing=unusable,
+        n_left_out=int(cells.totals("trials").sum()) - used - unusable,
+        method="Share of positive answers (mean over items, then formats), 1 − normalized entropy, "
+        "and 1 − mean Jensen-Shannon divergence of pairs of formats (bits), answers as yes or no"
+        + (
+            f"; {ci_level * 100:g}% intervals from {resamples:,} resamples of whole items "
+            f"(seed {seed})."
+            if bootstrap
+            else "; no intervals asked for."
+        ),
+        cautions=tuple(_cautions(table, cells)),
+        notes=(*data_notes(option_counts), _AXES_DIFFER),
+    )
+
+
+_AXES_DIFFER = (
+    "The three measures are not on one scale: .5 is neutral for positive answers, and 1 is the "
+    "best for the others. Compare groups on a measure, and not the areas of triangles."
+)
+
+
+def _positive(cells: SideCells, bootstrap: Bootstrap | None, level: float) -> list[_Measure]:
+    """The share of positive answers of each group."""
+    own = leaning(cells.counts, bootstrap=bootstrap, level=level)
+    return _measures(POSITIVE, own.share, own.low, own.high, own.n_units, _NO_SIDE)
+
+
+def _repeatability(
+    option_counts: pd.DataFrame,
+    cells: SideCells,
+    midpoint: MidpointRule,
+    bootstrap: Bootstrap | None,
+    level: float,
+) -> list[_Measure]:
+    """1 minus the entropies of repeated answers over their maximum, for each group."""
+    answers = repeated_answers(
+        option_counts, cells.names, coding="sides", repeats="same", midpoint=midpoint,
+        resample="item",
+    )  # fmt: skip
+    own = item_entropies(answers, "nats")
+    (sums,) = entropy_sums(own, [list(cells.names)], "item", bootstrap, level)
+    groups = list(sums.labels.itertuples(index=False, name=None)) if cells.names else [()]
+    place = [groups.index(group) for group in cells.groups]
+    items = own.answers.items[own.defined].drop_duplicates([*cells.names, "item"])
+    if cells.names:
+        counted = items.groupby(list(cells.names), sort=False).size().to_dict()
+        keys = [group[0] if len(group) == 1 else group for group in cells.groups]
+        n_items = np.array([counted.get(key, 0) for key in keys])
+    else:
+        n_items = np.array([len(items)])
+    return _measures(
+        REPEATABILITY, sums.repeatability[place], sums.low[place], sums.high[place], n_items,
+        _NOT_REPEATED,
+    )  # fmt: skip
+
+
+def _agreement(cells: SideCells, bootstrap: Bootstrap | None, level: float) -> list[_Measure]:
+    """1 minus the mean divergence of pairs of formats over items, for each group."""
+    counts = cells.counts
+    n_groups, n_parts, n_items, _ = counts.shape
+    place = (counts.group * n_items + counts.item) * n_parts + counts.part
+    size = n_groups * n_items * n_parts
+    sides = [np.bincount(place, own, size) for own in (counts.positive, counts.n - counts.positive)]
+    weights = np.stack(sides, axis=-1, dtype=np.float64).reshape(n_groups, n_items, n_parts, 2)
+    if n_parts < 2:
+        agreement = np.full((n_groups, n_items), np.nan)
+    else:
+        agreement = 1 - mean_of_pairs(jensen_shannon_bits(weights))
+    values = mean_of_pairs(agreement)
+    low, high = _intervals(agreement, bootstrap, level)
+    n_defined = np.asarray(np.isfinite(agreement).sum(axis=1))
+    return _measures(AGREEMENT, values, low, high, n_defined, _ONE_FORMAT)
+
+
+def _intervals(values: Floats, bootstrap: Bootstrap | None, level: float) -> tuple[Floats, Floats]:
+    """Ends of the intervals of the mean of each line, drawing items."""
+    known = np.isfinite(values).sum(axis=1) > 1
+    none = np.full(len(values), np.nan)
+    if bootstrap is None or not known.any():
+        return none, none
+    ends = percentile_intervals(resampled_means(values.T, bootstrap), level)
+    return np.where(known, ends.low, np.nan), np.where(known, ends.high, np.nan)
+
+
+def _measures(
+    name: str, value: Floats, low: Floats, high: Floats, n_items: Any, why_undefined: str
+) -> list[_Measure]:
+    return [
+        _Measure(
+            name, v, a, b, int(n),
+            why_undefined if math.isnan(v) else _ONE_ITEM if n < 2 else "",
+        )
+        for v, a, b, n in zip(value.tolist(), low.tolist(), high.tolist(), n_items, strict=True)
+    ]  # fmt: skip
+
+
+def _table(cells: SideCells, columns: Sequence[Sequence[_Measure]], ci_level: float) -> ResultTable:
+    """Three rows for each group."""
+    interval = f"{ci_level * 100:g}% CI"
+    text = "Percentiles over resampled items; Efron (1979)."
+    declared = (
+        *by_columns(cells.names),
+        Column(
+            "measure", "Measure", help="Positive answers: mean share over items and formats, .5 is "
+            "neutral. Repeatability: 1 − normalized entropy (Shannon, 1948). Agreement of formats: "
+            "1 − mean Jensen-Shannon divergence (Lin, 1991).",
+        ),
+        Column("value", "Value", "proportion", "0 to 1. Sánchez Salazar (2024)."),
+        Column("ci_low", f"{interval} low", "proportion", text),
+        Column("ci_high", f"{interval} high", "proportion", text),
+        Column("n_items", "Items", "count", "Items that the measure is computed from."),
+        Column("remark", "Remark", help="Why a number is undefined."),
+    )  # fmt: skip
+    rows = [(*group, *own[place]) for place, group in enumerate(cells.groups) for own in columns]
+    frame = pd.DataFrame(rows, columns=[column.name for column in declared])
+    return ResultTable("summary", "Summary", frame, declared)
+
+
+def _cautions(table: ResultTable, cells: SideCells) -> list[str]:
+    """What is undefined, by group."""
+    frame = table.frame
+    undefined = frame[frame["remark"] != ""]
+    return [
+        f"{group_name([row[name] for name in cells.names])}: {row['measure']}: {row['remark']}"
+        for row in undefined.to_dict("records")
+    ]
