@@ -104,7 +104,7 @@ PAGES = (
         ("validity", "compare groups", "other scales"),
     ),
     PageEntry(
-        "pages/consistency.py", "Results", "Repeatability and formats", "replay",
+        "pages/consistency.py", "Results", "Repeatability, formats", "replay",
         "See whether the same question gets the same answer again, and in another answer format.",
         ("consistency", "repeatability", "entropy", "repetitions", "same answer again",
          "random consistency", "referential consistency", "comparison of formats",

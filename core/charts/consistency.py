@@ -147,11 +147,13 @@ def _sorted_chart(
     shown = shown.assign(rank=shown.groupby(["group", "line"]).cumcount() + 1)
     shown = shown.sort_index(kind="stable")
     drawn, thinned = _thinned(shown)
+    groups = int(shown["line" if of == "group" else "group"].nunique())
     across = panels_across(drawn)
     below = ["Each point is an item; items are in the order of their value, on each line anew."]
     words = (
         f"Line chart of {title[:1].lower()}{title[1:]}: "
-        f"{count_text(shown['item'].nunique(), 'item')}, a line for each {of}; medians: "
+        f"{count_text(shown['item'].nunique(), 'item')} in {count_text(groups, 'group')}, a line "
+        f"for each {of}; medians: "
         f"{_medians(shown)}.{left_out}{thinned}"
     )
     ends = float(known["value"].max()) or 1.0

@@ -215,6 +215,29 @@ BY_HAND = {
         "A: M = 3.13, SD = 0.50, 10% at the lowest and 0% at the highest score; B: undefined (no "
         "scores).",
     ),
+    "random_consistency": (
+        made(
+            table("totals", ("respondent", "n_items", "n_formats", "repeatability", "ci_low",
+                             "ci_high", "entropy_sum", "maximum"),
+                  [("m", 100, 2, 0.391, 0.348, 0.433, 168.911, 277.26)]),
+            table("formats", ("respondent", "format", "repeatability"),
+                  [("m", "yes_no", 0.5), ("m", "a_b", 0.25), ("m", "likert_4", NAN)]),
+        ),
+        "Repeatability .39 [.35, .43] of 1 (always the same answer): entropies sum to 168.9 of at "
+        "most 277.3 (100 items, 2 formats); highest in yes_no (.50), lowest in a_b (.25).",
+    ),
+    "referential_consistency": (
+        made(
+            table("totals", ("respondent", "n_items", "divergence", "ci_low", "ci_high", "chance",
+                             "p", "divergence_sum", "consistency"),
+                  [("m", 100, 0.0514, 0.044, 0.0598, 0.0131, 0.0009, 5.14, 0.9486)]),
+            table("formats", ("respondent", "format", "divergence"),
+                  [("m", "yes_no", 0.05), ("m", "a_b", 0.054), ("m", "likert_4", 0.05)]),
+        ),
+        "Formats diverge by .051 bits per item [.044, .060], .013 by chance alone (p < .001): sum "
+        "5.14 over 100 items, consistency .95 of 1 (the same answers); a_b lies farthest from the "
+        "others (.054).",
+    ),
     "preference": (
         made(
             table("winners", ("respondent", "winner", "loser", "share", "ci_low", "ci_high"),
@@ -389,6 +412,7 @@ SEARCHED = {
     "IRT": {"graded_response"}, "EFA": {"efa"}, "scree": {"efa"}, "parallel analysis": {"efa"},
     "convergent": {"multitrait_matrix"}, "discriminant": {"multitrait_matrix"},
     "validity": {"validation_report"}, "odds ratio": {"odds_ratios"}, "bias": {"dif"},
+    "entropy": {"random_consistency"}, "Jensen-Shannon divergence": {"referential_consistency"},
     "stories": {"odds_ratios"}, "letters": {"odds_ratios"},
 }  # fmt: skip
 

@@ -281,9 +281,8 @@ def test_few_answers_are_a_caution_and_their_bias_a_note():
 def test_the_sentence_names_sum_maximum_and_formats():
     _, result = tables(brand_counts(), by=("entity",))
     assert _answers(result)[0].sentence == (
-        "Repeatability .39 (1: always the same answer): the entropies sum to 168.9 of at most "
-        "277.3 over 100 items and 4 formats; most repeatable in likert_5 (.56), least in likert_4 "
-        "(.25)."
+        "Repeatability .39 of 1 (always the same answer): entropies sum to 168.9 of at most 277.3 "
+        "(100 items, 4 formats); highest in likert_5 (.56), lowest in likert_4 (.25)."
     )
     _, one = tables(counts_of([("i1", 1, 3)]))
-    assert _answers(one)[0].sentence.endswith("over 1 item and 1 format.")
+    assert _answers(one)[0].sentence.endswith("(1 item, 1 format).")

@@ -18,10 +18,13 @@ from core.analysis.invariance.analysis import invariance
 from core.analysis.item_map import item_map
 from core.analysis.multitrait_matrix.analysis import multitrait_matrix
 from core.analysis.norm_comparison import norm_comparison
+from core.analysis.random_consistency.analysis import random_consistency
+from core.analysis.referential_consistency.analysis import referential_consistency
 from core.analysis.reliability import reliability
 from core.analysis.score_correlations import score_correlations
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.workflow.statistics import analyses
+from tests.analysis.brand_counts import counts_of
 from tests.analysis.score_frames import item_scores
 
 HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
@@ -85,6 +88,16 @@ def charts_of(name, result, *, theme="light", **options):
     return analyses.by_name(name).charts(result, theme, **options)
 
 
+def repeated_counts():
+    """Two groups that were asked three items again and again in three formats."""
+    rows = [(HOSTILE, 3, 1), ("i2", 4, 0), ("i3", 1, 3)]
+    return pd.concat([
+        counts_of(rows[place:] + rows[:place], name, respondent=respondent)
+        for respondent in (HOSTILE, "b")
+        for place, name in enumerate(("yes_no", "a_b", "likert_5"))
+    ])  # fmt: skip
+
+
 @cache
 def results():
     """One result for each analysis that has charts; two groups where it has groups."""
@@ -108,4 +121,8 @@ def results():
         "cfa_comparison": cfa_comparison(both),
         "generalizability": generalizability(both, by=("respondent",)),
         "validation_report": report(),
+        "random_consistency": random_consistency(repeated_counts(), resamples=20),
+        "referential_consistency": referential_consistency(
+            repeated_counts(), resamples=20, permutations=20
+        ),
     }

@@ -39,7 +39,7 @@ OURS = {
     "option", "trait", "probability", "x", "y", "color", "right", "top", "bottom", "name_y",
     "information", "standard_error", "x1", "x2", "y1", "y2", "tip_x", "tip_y", "angle", "label_x",
     "label_y", "thickness", "pair", "step", "from", "to", "p", "factor", "left", "above", "below",
-    "middle", "far", "unexplained",
+    "middle", "far", "unexplained", "line", "rank",
     "source", "share", "share_low", "share_high", "df", "levels", "coefficient", "study",
 }  # fmt: skip
 MARKS = {"bar", "text", "rule", "point", "rect", "line"}

@@ -31,7 +31,8 @@ WITH_CHARTS = (
 # These need more than this study has: rows than items, two levels of some factor, or pairs.
 ASK_FOR_MORE = (
     "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif", "group_comparison", "invariance",
-    "norm_comparison", "odds_ratios", "preference", "random_consistency", "score_correlations",
+    "norm_comparison", "odds_ratios", "preference", "random_consistency", "referential_consistency",
+    "score_correlations",
 )  # fmt: skip
 
 

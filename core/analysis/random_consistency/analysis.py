@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -22,7 +22,10 @@ from core.analysis.random_consistency.entropies import (
 from core.analysis.shared.comparisons import Comparisons, comparison_table
 from core.analysis.shared.matrices import by_columns, data_notes, distinct, group_name
 from core.analysis.shared.option_counts import (
+    MIDPOINT_WORDS,
+    UNIT_WORDS,
     Midpoint,
+    MidpointRule,
     Resample,
     ResampleUnit,
     UnitResamples,
@@ -57,12 +60,6 @@ _TABS = {
     "totals": "Sums", "formats": "Sums", "margins": "Sums", "items": "Items",
     "extremes": "Most and least certain",
 }  # fmt: skip
-_RULES: Mapping[str, str] = {
-    "bank": "as the bank says for its format",
-    "coin": "as yes or no by a coin",
-    "half": "as half a yes and half a no",
-    "drop": "as no answer",
-}
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -74,18 +71,18 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return "Repeatability is undefined (no item was answered twice under equal conditions)."
         interval = interval_text(row["ci_low"], row["ci_high"])
         text = (
-            f"Repeatability {coefficient_text(row['repeatability'])}{interval} (1: always the same "
-            f"answer): the entropies sum to {decimal_text(row['entropy_sum'], 1)} of at most "
-            f"{decimal_text(row['maximum'], 1)} over {count_text(int(row['n_items']), 'item')} and "
-            f"{count_text(int(row['n_formats']), 'format')}"
+            f"Repeatability {coefficient_text(row['repeatability'])}{interval} of 1 (always the "
+            f"same answer): entropies sum to {decimal_text(row['entropy_sum'], 1)} of at most "
+            f"{decimal_text(row['maximum'], 1)} ({count_text(int(row['n_items']), 'item')}, "
+            f"{count_text(int(row['n_formats']), 'format')})"
         )
         own = [r for r in formats.get(group, []) if math.isfinite(r["repeatability"])]
         if len(own) < 2:
             return f"{text}."
         low, high = (pick(own, key=lambda one: one["repeatability"]) for pick in (min, max))
         return (
-            f"{text}; most repeatable in {high['format']} "
-            f"({coefficient_text(high['repeatability'])}), least in {low['format']} "
+            f"{text}; highest in {high['format']} "
+            f"({coefficient_text(high['repeatability'])}), lowest in {low['format']} "
             f"({coefficient_text(low['repeatability'])})."
         )
 
@@ -219,8 +216,8 @@ def random_consistency(
     factors = [[name] for name in names] if len(names) > 1 else []
     sets = [list(names), [*names, "format"], *factors, []]
     sums = entropy_sums(own, sets if names else sets[:2], resample, bootstrap, ci_level)
-    totals, formats = (_sum_frame(own, one) for one in sums[:2])
-    items = _item_frame(own)
+    totals, formats = (_in_groups(_sum_frame(own, one), names) for one in sums[:2])
+    items = _in_groups(_item_frame(own), names)
     compared = _compared(items, names, adjust, ci_level, resamples, seed)
     lead, by_format = by_columns(names), by_columns([*names, "format"])
     sum_columns = _sum_columns(ci_level, logarithm)
@@ -334,6 +331,13 @@ def _sum_frame(own: ItemEntropies, sums: EntropySums) -> pd.DataFrame:
         n=np.rint(sums.n).astype(np.int64),
     )
     return frame.drop(columns="n_formats") if "format" in names else frame
+
+
+def _in_groups(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The rows of each group together, and within it those of each format."""
+    columns = [names, ["format"]] if "format" in frame else [names]
+    keys = [cell_codes(frame, own)[0] for own in columns]
+    return frame.iloc[np.lexsort(keys[::-1])].reset_index(drop=True)
 
 
 def _margins(
@@ -451,17 +455,13 @@ def _compared(
 
 # Method, cautions and notes.
 
-_UNITS: Mapping[ResampleUnit, str] = {
-    "item": "items", "context": "contexts", "repetition": "repetitions",
-}  # fmt: skip
-
 
 def _method(
-    coding: Coding, midpoint: str, unit: EntropyUnit, repeats: Repeats,
+    coding: Coding, midpoint: MidpointRule, unit: EntropyUnit, repeats: Repeats,
     resample: ResampleUnit, resamples: int, level: float,
 ) -> str:  # fmt: skip
     coded = (
-        f"answers as yes or no (a middle one {_RULES[midpoint]})"
+        f"answers as yes or no (a middle one {MIDPOINT_WORDS[midpoint]})"
         if coding == "sides"
         else "answers as chosen"
     )
@@ -470,7 +470,7 @@ def _method(
         if repeats == "same"
         else "of all conditions together"
     )
-    drawn = f"over {resamples:,} resamples of whole {_UNITS[resample]}"
+    drawn = f"over {resamples:,} resamples of whole {UNIT_WORDS[resample]}"
     if resample == "item":
         drawn += ", because a study wants to speak of more than its items"
     intervals = f" {level * 100:g}% intervals are percentiles {drawn}." if resamples else ""
@@ -500,7 +500,7 @@ def _cautions(
     for group, n_units, n in zip(groups, totals.n_units, totals.n_defined, strict=True):
         if bootstrap is not None and n and n_units < 2:
             found.append(
-                f"{group}: no intervals: there are not two {_UNITS[resample]} to draw from."
+                f"{group}: no intervals: there are not two {UNIT_WORDS[resample]} to draw from."
             )
     n = _answers_per_entropy(own)
     if n < _FEW_ANSWERS:
@@ -518,7 +518,11 @@ def _answers_per_entropy(own: ItemEntropies) -> float:
 
 
 def _notes(
-    own: ItemEntropies, coding: Coding, midpoint: str, unit: EntropyUnit, counts: pd.DataFrame
+    own: ItemEntropies,
+    coding: Coding,
+    midpoint: MidpointRule,
+    unit: EntropyUnit,
+    counts: pd.DataFrame,
 ) -> list[str]:
     """The bias of few answers, coins, conditions, and trials still to come."""
     n = _answers_per_entropy(own)
@@ -531,8 +535,8 @@ def _notes(
     if coding == "sides" and own.answers.neutral:
         found.append(
             f"{count_text(own.answers.neutral, 'answer')} in the middle of the scale "
-            f"{'counts' if own.answers.neutral == 1 else 'count'} {_RULES[midpoint]}. A coin makes "
-            "answers less repeatable than they were; compare with 'As answered'."
+            f"{'counts' if own.answers.neutral == 1 else 'count'} {MIDPOINT_WORDS[midpoint]}. A "
+            "coin makes answers less repeatable than they were; compare with 'As answered'."
         )
     most_conditions = int(own.conditions.max())
     if most_conditions > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -44,6 +44,16 @@ Resample = Annotated[
     ),
 ]
 
+MIDPOINT_WORDS: Mapping[MidpointRule, str] = {
+    "bank": "as the bank says for its format",
+    "coin": "as yes or no by a coin",
+    "half": "as half a yes and half a no",
+    "drop": "as no answer",
+}
+"""What an answer in the middle counts as, in a sentence."""
+UNIT_WORDS: Mapping[ResampleUnit, str] = {
+    "item": "items", "context": "contexts", "repetition": "repetitions",
+}  # fmt: skip
 UnitResamples = Annotated[
     int,
     Number(

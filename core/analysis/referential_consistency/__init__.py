@@ -1,0 +1,1 @@
+"""Whether answer formats change the answers: divergence of formats."""

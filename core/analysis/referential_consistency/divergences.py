@@ -1,0 +1,301 @@
+"""How far the formats of each item lie apart, with intervals and a permutation test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from core.analysis.shared.option_counts import (
+    MidpointRule,
+    ResampleUnit,
+    answer_sides,
+    cell_codes,
+    option_places,
+    usable_counts,
+)
+from core.stats.divergence import (
+    PermutationTest,
+    earth_movers_distances,
+    jensen_shannon_bits,
+    mean_of_pairs,
+    mean_with_others,
+    pair_places,
+    permutation_test,
+)
+from core.stats.inputs import Floats, Integers
+from core.stats.resampling import (
+    Bootstrap,
+    percentile_intervals,
+    resampled_means,
+    row_weights,
+)
+
+_CELLS_AT_ONCE = 2_000_000
+_DIGITS = 12  # positions that differ by less are the same
+
+
+@dataclass(frozen=True, eq=False)
+class CountedAnswers:
+    """Counts of the answers of each item in each format, at a few places.
+
+    `counts` (items, formats, places); `by_unit` (units, items times formats times places) has those
+    of each context or repetition where these are resampled.
+    """
+
+    counts: Floats
+    by_unit: sparse.csr_array | None
+
+
+@dataclass(frozen=True, eq=False)
+class FormatAnswers:
+    """The answers of a frame: `items` are rows of group, subscale and item.
+
+    `group` (items,) is the number of the group in `groups`. `sides` counts yes and no; `scale`
+    counts answers at `positions` on 0 to 1.
+    """
+
+    items: pd.DataFrame
+    groups: pd.DataFrame
+    group: Integers
+    formats: tuple[str, ...]
+    sides: CountedAnswers
+    scale: CountedAnswers
+    positions: Floats
+    n_units: Integers
+    neutral: int
+
+    @property
+    def answers(self) -> Floats:
+        """Numbers of answers that are yes or no: (items, formats)."""
+        return np.asarray(self.sides.counts.sum(axis=-1))
+
+
+def format_answers(
+    option_counts: pd.DataFrame,
+    names: Sequence[str],
+    midpoint: MidpointRule,
+    resample: ResampleUnit,
+) -> FormatAnswers:
+    """The answers in each format, in groups of the factors `names`."""
+    lead = [*names, "subscale", "item"]
+    within = [resample] if resample != "item" else []
+    sides = answer_sides(option_counts, [*lead, "format", *within], midpoint=midpoint)
+    item, items = cell_codes(sides, lead)
+    form, formats = cell_codes(sides, ["format"])
+    group, groups = cell_codes(items, names)
+    unit = cell_codes(sides, within)[0] if within else None
+    n_cells = len(items) * len(formats)
+    cell = item * len(formats) + form
+    weights = sides[["positive", "negative"]].to_numpy(dtype=np.float64)
+    counted = _counted(
+        np.repeat(cell, 2), np.tile([0, 1], len(cell)), weights.ravel(), (n_cells, 2),
+        None if unit is None else np.repeat(unit, 2),
+    )  # fmt: skip
+    positions, scale = _on_scale(option_counts, lead, within, sides, n_cells)
+    shape = (len(items), len(formats), -1)
+    return FormatAnswers(
+        items=items,
+        groups=groups,
+        group=group,
+        formats=tuple(formats["format"]),
+        sides=CountedAnswers(counted.counts.reshape(shape), counted.by_unit),
+        scale=CountedAnswers(scale.counts.reshape(shape), scale.by_unit),
+        positions=positions,
+        n_units=_units_of_groups(items, group, len(groups), item, unit),
+        neutral=int(sides["neutral"].sum()),
+    )
+
+
+def _on_scale(
+    option_counts: pd.DataFrame,
+    lead: Sequence[str],
+    within: Sequence[str],
+    sides: pd.DataFrame,
+    n_cells: int,
+) -> tuple[Floats, CountedAnswers]:
+    """The positions that come up, and how many answers are at each, in the cells of `sides`."""
+    places = np.round(option_places(option_counts), _DIGITS)
+    rows = usable_counts(option_counts.assign(place=places))
+    rows = rows[rows["place"].notna()]
+    positions, place = np.unique(rows["place"].to_numpy(), return_inverse=True)
+    keys = [*lead, "format", *within]
+    # coded together, so that items, formats and units have the numbers they have in `sides`
+    both = pd.concat([sides[keys].astype(object), rows[keys].astype(object)], ignore_index=True)
+    item, form = cell_codes(both, lead)[0], cell_codes(both, ["format"])
+    cell = (item * len(form[1]) + form[0])[len(sides) :]
+    unit = cell_codes(both, within)[0][len(sides) :] if within else None
+    size = (n_cells, max(len(positions), 1))
+    counted = _counted(cell, place, rows["count"].to_numpy(dtype=np.float64), size, unit)
+    return (positions if len(positions) else np.array([0.5])), counted
+
+
+def _counted(
+    cell: Integers, place: Integers, counts: Floats, size: tuple[int, int], unit: Integers | None
+) -> CountedAnswers:
+    at, total = cell * size[1] + place, size[0] * size[1]
+    summed = np.bincount(at, counts, total).reshape(size).astype(np.float64)
+    if unit is None:
+        return CountedAnswers(summed, None)
+    shape = (int(unit.max(initial=-1)) + 1, total)
+    return CountedAnswers(summed, sparse.csr_array((counts, (unit, at)), shape=shape))
+
+
+def _units_of_groups(
+    items: pd.DataFrame, group: Integers, n_groups: int, item: Integers, unit: Integers | None
+) -> Integers:
+    """How many items, contexts or repetitions each group has to draw from."""
+    if unit is None:
+        of, which = group, cell_codes(items, ["item"])[0]
+    else:
+        of, which = group[item], unit
+    pairs = pd.DataFrame({"group": of, "unit": which}).drop_duplicates()
+    return np.bincount(pairs["group"], minlength=n_groups)
+
+
+# Divergences, distances, and their means over the items of a group.
+
+
+@dataclass(frozen=True, eq=False)
+class PairMeasure:
+    """One measure of every pair of formats, in [0, 1].
+
+    `pairs` (items, pairs) and `items` (items,), the mean over an item's pairs. `means` are means
+    over the items of each group: of all pairs (groups, 1), of the pairs of each format (groups,
+    formats), of each pair (groups, pairs); `low` and `high` are ends of their intervals.
+    """
+
+    pairs: Floats
+    items: Floats
+    means: tuple[Floats, Floats, Floats]
+    low: tuple[Floats, Floats, Floats]
+    high: tuple[Floats, Floats, Floats]
+
+
+def divergences(
+    own: FormatAnswers, resample: ResampleUnit, bootstrap: Bootstrap | None, level: float
+) -> PairMeasure:
+    """Jensen-Shannon divergence of the shares of yes."""
+    return _measured(own, own.sides, jensen_shannon_bits, resample, bootstrap, level)
+
+
+def distances(
+    own: FormatAnswers, resample: ResampleUnit, bootstrap: Bootstrap | None, level: float
+) -> PairMeasure:
+    """Earth mover's distance of the answers on 0 to 1."""
+
+    def measure(counts: Floats) -> Floats:
+        return earth_movers_distances(counts, own.positions)
+
+    return _measured(own, own.scale, measure, resample, bootstrap, level)
+
+
+def tested(own: FormatAnswers, n_permutations: int, seed: int) -> PermutationTest | None:
+    """The permutation test of the shares of yes; None where some answers are half a yes."""
+    positive, n = own.sides.counts[:, :, 0], own.answers
+    if (positive % 1).any():
+        return None
+    return permutation_test(positive, n, own.group, n_permutations=n_permutations, seed=seed)
+
+
+def _measured(
+    own: FormatAnswers,
+    counted: CountedAnswers,
+    measure: Callable[[Floats], Floats],
+    resample: ResampleUnit,
+    bootstrap: Bootstrap | None,
+    level: float,
+) -> PairMeasure:
+    n_formats, n_groups = len(own.formats), len(own.groups)
+    pairs = measure(counted.counts)
+    wide = _wide(pairs, n_formats)  # (items, 1 + formats + pairs)
+    means = _group_means(wide.T, own.group, n_groups).T
+    low, high = np.full(means.shape, np.nan), np.full(means.shape, np.nan)
+    if bootstrap is not None and pairs.size:
+        if resample == "item":
+            drawn = resampled_means(_by_item(own, wide), bootstrap)
+        else:
+            drawn = np.concatenate(
+                [
+                    _group_means(
+                        np.moveaxis(_wide(measure(block), n_formats), -2, -1), own.group, n_groups
+                    ).swapaxes(-2, -1).reshape(len(block), -1)
+                    for block in _resampled_counts(counted, bootstrap)
+                ]
+            )  # fmt: skip
+            drawn = _around(drawn, means.ravel())
+        ends = percentile_intervals(drawn, level)
+        enough = (own.n_units > 1)[:, None]
+        low, high = (
+            np.where(enough, end.reshape(means.shape), np.nan) for end in (ends.low, ends.high)
+        )
+    return PairMeasure(
+        pairs, wide[:, 0], *(_parts(values, n_formats) for values in (means, low, high))
+    )
+
+
+def _wide(pairs: Floats, n_formats: int) -> Floats:
+    """The mean over pairs, that of each format's pairs, and each pair, along the last axis."""
+    others = mean_with_others(pairs, n_formats)
+    return np.concatenate([mean_of_pairs(pairs)[..., None], others, pairs], axis=-1)
+
+
+def _parts(wide: Floats, n_formats: int) -> tuple[Floats, Floats, Floats]:
+    return wide[:, :1], wide[:, 1 : 1 + n_formats], wide[:, 1 + n_formats :]
+
+
+def _group_means(values: Floats, group: Integers, n_groups: int) -> Floats:
+    """Means over the items (last axis) of each group, of those that have a value."""
+    member = (group[:, None] == np.arange(n_groups)).astype(np.float64)
+    known = np.isfinite(values)
+    n = known.astype(np.float64) @ member
+    sums = np.where(known, values, 0.0) @ member
+    return np.asarray(np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0))
+
+
+def _by_item(own: FormatAnswers, wide: Floats) -> Floats:
+    """(different items, groups times columns): items of one code are drawn together."""
+    unit, units = cell_codes(own.items, ["subscale", "item"])
+    table = np.full((len(units), len(own.groups), wide.shape[1]), np.nan)
+    table[unit, own.group] = wide
+    return table.reshape(len(units), -1)
+
+
+def _resampled_counts(counted: CountedAnswers, bootstrap: Bootstrap) -> Iterator[Floats]:
+    """Counts (resamples, items, formats, places) of whole units drawn anew, in blocks."""
+    if counted.by_unit is None:
+        return
+    n_units, size = counted.by_unit.shape
+    columns = counted.by_unit.T.tocsr()
+    at_once = max(1, _CELLS_AT_ONCE // max(size, 1))
+    for weights in row_weights(n_units, bootstrap):
+        for start in range(0, len(weights), at_once):
+            block = weights[start : start + at_once]
+            yield np.asarray((columns @ block.T).T).reshape(len(block), *counted.counts.shape)
+
+
+def _around(drawn: Floats, observed: Floats) -> Floats:
+    """Resampled values moved so that their mean is what was observed, and kept within 0 and 1.
+
+    A resample has fewer different answers than the sample, which raises divergences once more.
+    """
+    known = np.isfinite(drawn)
+    middle = np.where(known, drawn, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.asarray(np.clip(drawn - middle + observed, 0.0, 1.0))
+
+
+def chance_means(own: FormatAnswers, test: PermutationTest | None) -> tuple[Floats, Floats, Floats]:
+    """What random deals give, as the means of a `PairMeasure`; NaN without a test."""
+    n_formats = len(own.formats)
+    none = np.full((len(own.items), n_formats * (n_formats - 1) // 2), np.nan)
+    wide = _wide(test.chance if test else none, n_formats)
+    return _parts(_group_means(wide.T, own.group, len(own.groups)).T, n_formats)
+
+
+def pair_names(formats: Sequence[str]) -> list[tuple[str, str]]:
+    """The names of each pair of formats."""
+    first, second = pair_places(len(formats))
+    return [(formats[a], formats[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
