@@ -232,24 +232,38 @@ def option_counts(
     stance 0. Counts are kept in memory until the answers change or others need the room.
     """
     own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
-    filters = tuple((name, tuple(values)) for name, values in where.items())
-    key = (revision(database, studies), tuple(studies), filters, own, seed)
+    return _kept_frame(
+        database, studies, where, ("options", own, seed),
+        lambda: _count_options(database, studies, where, own, seed),
+    )  # fmt: skip
+
+
+_KEPT_BYTES = 100_000_000
+_kept: WeakKeyDictionary[Database, dict[Any, pd.DataFrame]] = WeakKeyDictionary()
+_kept_lock = threading.Lock()
+
+
+def _kept_frame(
+    database: Database,
+    studies: Sequence[str],
+    where: Where,
+    name: tuple[Any, ...],
+    read: Callable[[], pd.DataFrame],
+) -> pd.DataFrame:
+    """The frame of that name as it was read last, or read anew where the answers have changed."""
+    filters = tuple((factor, tuple(values)) for factor, values in where.items())
+    key = (name, revision(database, studies), tuple(studies), filters)
     with _kept_lock:
         kept = _kept.setdefault(database, {})
         frame = kept.pop(key, None)
         if frame is not None:
             kept[key] = frame  # the last is the one that was used last
     if frame is None:
-        frame = _count_options(database, studies, where, own, seed)
+        frame = read()
         with _kept_lock:
             kept[key] = frame
             _forget_oldest(kept)
     return frame.copy(deep=False)  # a change of the copy leaves the kept frame as it is
-
-
-_KEPT_BYTES = 100_000_000
-_kept: WeakKeyDictionary[Database, dict[Any, pd.DataFrame]] = WeakKeyDictionary()
-_kept_lock = threading.Lock()
 
 
 def _forget_oldest(kept: dict[Any, pd.DataFrame]) -> None:
@@ -309,6 +323,15 @@ def attempt_counts(
 ) -> pd.DataFrame:
     """ATTEMPT_COUNTS frame of some studies; items in bank order, then as asked."""
     own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
+    return _kept_frame(
+        database, studies, where, ("attempts", own),
+        lambda: _count_attempts(database, studies, where, own),
+    )  # fmt: skip
+
+
+def _count_attempts(
+    database: Database, studies: Sequence[str], where: Where, own: tuple[str, ...]
+) -> pd.DataFrame:
     table = _read(database, _attempt_counts_expression, studies, where, (own,))
     names = ("study", "item_position", "first_asked", "number", "outcome")
     frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
@@ -320,7 +343,10 @@ _reply = ibis.table(
      "tokens_in": "int32", "tokens_out": "int32"},
     name="attempt",
 )  # fmt: skip
-_settled = ibis.table({"trial_id": "int64", "status": "string", "tries": "int32"}, name="response")
+_settled = ibis.table(
+    {"trial_id": "int64", "study_id": "int64", "status": "string", "tries": "int32"},
+    name="response",
+)
 
 
 def _attempt_counts_expression(
@@ -333,7 +359,8 @@ def _attempt_counts_expression(
     trials = trials.mutate(n_trials=trials.count().over(ibis.window(group_by=trials.call_id)))
     trials = trials.join(_administrations(studies, where), "administration_id")
     trials = trials.join(items, trials.item_id == items.item_key)
-    settled = _settled.select("status", "tries", settled_trial=_settled.trial_id)
+    settled = _settled.filter(_settled.study_id.isin(study.study_id))
+    settled = settled.select("status", "tries", settled_trial=settled.trial_id)
     trials = trials.left_join(settled, trials.trial_id == settled.settled_trial)
     tries = _tries(study)
     joined = trials.left_join(tries, trials.call_id == tries.tried_call)
