@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,10 @@ class GroupCounts:
     pairs: tuple[tuple[int, int], ...]
     formats: tuple[str, ...]
     cells: pd.DataFrame
+    known_units: dict[tuple[str, ...], tuple[np.ndarray, pd.DataFrame]] = field(
+        default_factory=dict
+    )
+    """What `unit_codes` has computed, as each table asks for the same units."""
 
     @property
     def name(self) -> str:
@@ -64,11 +68,14 @@ class GroupCounts:
 
     def unit_codes(self, units: Sequence[str]) -> tuple[np.ndarray, pd.DataFrame]:
         """The number of each cell's unit, and the units in the order in which they were asked."""
-        code, labels = cell_codes(self.cells, units)
-        if list(units) != ["repetition"]:
-            return code, labels
-        order = np.argsort(labels["repetition"].to_numpy(), kind="stable")
-        return np.argsort(order)[code], labels.iloc[order].reset_index(drop=True)
+        key = tuple(units)
+        if key not in self.known_units:
+            code, labels = cell_codes(self.cells, units)
+            if key == ("repetition",):
+                order = np.argsort(labels["repetition"].to_numpy(), kind="stable")
+                code, labels = np.argsort(order)[code], labels.iloc[order].reset_index(drop=True)
+            self.known_units[key] = code, labels
+        return self.known_units[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +123,8 @@ def prepare_comparisons(
     """
     columns = tuple(dict.fromkeys((*names, *ENTITIES, "format", "repetition", "item", unit)))
     sides = answer_sides(option_counts, columns, midpoint=midpoint, direction="keyed")
+    texts = [name for name in columns if sides[name].dtype.kind not in "iuf"]
+    sides = sides.astype(dict.fromkeys(texts, "category"))
     one, other = (sides[name].astype(str) for name in ENTITIES)
     usable = (other != "") & (one != "") & (one != other)
     notes = tuple(
@@ -146,9 +155,9 @@ def prepare_comparisons(
 
 def _groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[GroupCounts, ...]:
     """The cells of each group, with codes of pairs, formats and orders."""
-    entities = sorted({str(value) for name in ENTITIES for value in cells[name]})
+    entities = sorted({str(value) for name in ENTITIES for value in cells[name].unique()})
     group_code, groups = cell_codes(cells, names)
-    formats = [str(value) for value in dict.fromkeys(cells["format"])]
+    formats = [str(value) for value in cells["format"].unique()]
     ranked = _ranked_entities(cells, group_code, len(groups), entities, formats)
     places = [_codes(cells[name], ranked) for name in ENTITIES]
     order = (places[0] > places[1]).astype(np.int64)
@@ -164,7 +173,8 @@ def _groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[GroupCounts, ...
         size = len(present)
         lower, higher = (np.searchsorted(present, own[name]) for name in ("low", "high"))
         asked, pair = np.unique(lower * size + higher, return_inverse=True)
-        own_formats = [name for name in formats if (own["format"].astype(str) == name).any()]
+        asked_in = {str(value) for value in own["format"].unique()}
+        own_formats = [name for name in formats if name in asked_in]
         result.append(
             GroupCounts(
                 group=tuple(groups.iloc[number].tolist()),
@@ -206,7 +216,8 @@ def _ranked_entities(
 
 def _codes(column: pd.Series[Any], names: Sequence[str]) -> np.ndarray:
     """The place of each value among some names."""
-    return pd.Index(names).get_indexer(pd.Index(column.astype(str)))
+    codes, values = pd.factorize(column)
+    return pd.Index(names).get_indexer(pd.Index([str(value) for value in values]))[codes]
 
 
 def unanswered_items(group: GroupCounts) -> str:

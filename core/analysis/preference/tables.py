@@ -259,14 +259,14 @@ def item_rows(own: GroupEstimates) -> Iterator[Row]:
         counts.sums(name, ["item"]) for name in ("wins", "n", "missing", "trials")
     )
     share = win_shares(wins, n).share[..., -1]
+    total, lacking, asked = (values.sum(axis=(2, 3)) for values in (n, missing, trials))
     items = counts.unit_codes(["item"])[1]["item"].tolist()
     for number, item in enumerate(items):
-        for pair in range(len(counts.pairs)):
-            if trials[number, pair].sum():
-                yield (
-                    *counts.group, item, *counts.pair_names(pair), share[number, pair],
-                    n[number, pair].sum(), int(missing[number, pair].sum()),
-                )  # fmt: skip
+        for pair in np.flatnonzero(asked[number]).tolist():
+            yield (
+                *counts.group, item, *counts.pair_names(pair), share[number, pair],
+                total[number, pair], int(lacking[number, pair]),
+            )  # fmt: skip
 
 
 # The order of naming.
