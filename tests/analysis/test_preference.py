@@ -86,6 +86,12 @@ def test_a_cycle_is_printed_and_no_order_is():
     assert (row["triads"], row["circular"], row["zeta"], row["with_cycle"]) == (1, 1, 0, 1)
     shares = table_of(result, "shares", format="mean of formats")
     assert shares["share"].tolist() == pytest.approx([0.8, 0.2, 0.8])
+    winners = table_of(result, "winners")
+    assert list(zip(winners["winner"], winners["loser"], strict=True)) == [
+        ("A", "B"), ("C", "A"), ("B", "C"),
+    ]  # fmt: skip
+    assert winners["share"].tolist() == pytest.approx([0.8] * 3)
+    assert (winners["ci_low"] <= winners["share"] + 1e-9).all()
     triads = table_of(result, "triads").iloc[0]
     assert (triads["answer_triads"], triads["answer_circular"]) == (2, 2)
     fit = table_of(result, "fit").iloc[0]
@@ -125,6 +131,10 @@ def test_repetitions_of_the_second_order_follow_those_of_the_first():
     assert lines["place"].tolist() == lines["repetition"].tolist() == [1, 2, 3, 4, 5, 6]
     assert lines["named_first"].tolist() == ["A"] * 3 + ["B"] * 3
     assert lines["share"].tolist() == pytest.approx([0.8] * 3 + [0.6] * 3)
+    again = frame_of(*cells).assign(repetition=lambda own: (own["repetition"] - 1) % 3 + 1)
+    lines = table_of(preference(again, resamples=100), "repetitions", format="yes_no")
+    assert lines["place"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert lines["repetition"].tolist() == [1, 2, 3, 1, 2, 3]
     row = table_of(result, "order_effects", format="yes_no").iloc[0]
     assert row["effect"] == pytest.approx(0.2)
     assert row["p"] == pytest.approx(0.1)  # 2 of the 20 divisions of six repetitions

@@ -85,11 +85,14 @@ def test_arrows_lead_from_winner_to_loser_and_cycles_are_marked():
     arrows = [row for row in rows if "angle" in row]
     assert len(arrows) == 6
     places = {row["entity"]: row for row in rows if "entity" in row}
-    for row in arrows:
-        # the end lies nearer to the loser than the beginning does
-        loser = places[row["loser"]]
-        ends = [math.hypot(row[f"x{k}"] - loser["dx"], row[f"y{k}"] - loser["dy"]) for k in (1, 2)]
-        assert ends[1] < ends[0]
+    for row in arrows:  # from 15 pixels after the winner to 15 before the loser
+        winner, loser = ((places[row[n]]["dx"], places[row[n]]["dy"]) for n in ("winner", "loser"))
+        start, end = (row["x1"], row["y1"]), (row["x2"], row["y2"])
+        assert (math.dist(winner, start), math.dist(end, loser)) == pytest.approx((15, 15))
+        assert math.dist(start, end) == pytest.approx(math.dist(winner, loser) - 30)
+        turn = math.radians(-row["angle"])
+        assert end[0] - start[0] == pytest.approx(math.dist(start, end) * math.cos(turn))
+        assert end[1] - start[1] == pytest.approx(math.dist(start, end) * math.sin(turn))
 
 
 def test_even_and_undefined_pairs_have_no_head_or_no_line():

@@ -55,6 +55,12 @@ def test_of_a_long_cycle_the_shortest_part_is_shown():
     assert [len(cycle) for cycle in order.cycles] == [3]
 
 
+def test_a_shorter_cycle_without_the_first_entity_is_found():
+    # A > B > C > D > A, and B > C > D > B; A and C are even
+    order = preference_order(matrix(4, AB=0.6, BC=0.6, CD=0.6, BD=0.4, AD=0.4, AC=0.5))
+    assert [sorted(cycle) for cycle in order.cycles] == [[1, 2, 3]]
+
+
 def test_ties_and_unknown_pairs_decide_nothing():
     order = preference_order(matrix(3, AB=0.5, AC=0.8))
     assert order.tied == ((0, 1),)
