@@ -1,10 +1,144 @@
-"""Whether a study finds the same in every language: correlations, equivalence, items."""
+"""Whether a study finds the same in every language, with the items that differ in both wordings."""
 
-from pages.shared import analysis_page
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.study import FACTORS
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.statistics import analyses
+from core.workflow.statistics.computing import AnalysisRequest
+from pages.shared import analysis_page, results, widgets
+from pages.shared.analysis_page import Tabs
+
+_TABLE = "item_differences"
+_WORDING = "The text of the item in this language. Double-click it to read all of it."
+_NO_WORDING = "(no wording)"
+
+
+def _differences(result: AnalysisResult) -> ResultTable | None:
+    return next((table for table in result.tables if table.name == _TABLE), None)
+
+
+def _links(study: StudyRecord, request: AnalysisRequest, _result: AnalysisResult) -> None:
+    """The ways to analyses of scores, which persons and not items make the rows of."""
+    if request.options["compare"] != "language":
+        return
+    parameters = {widgets.STUDY_PARAMETER: study.code}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Scores of persons or contexts:", width="content")
+        st.page_link(
+            "pages/reliability.py", label="Correlate them", icon=":material/repeat:",
+            query_params={**parameters, "analysis": "score_correlations"},
+            help="Scores of the same contexts in two languages, on the page Reliability.",
+        )  # fmt: skip
+        st.page_link(
+            "pages/comparability.py", label="May they be compared?", icon=":material/balance:",
+            query_params={**parameters, "analysis": "invariance"},
+            help="Measurement invariance and items that work differently, on the page Invariance "
+            "and DIF.",
+        )  # fmt: skip
+
+
+def _tabs(study: StudyRecord, request: AnalysisRequest, result: AnalysisResult) -> Tabs:
+    table = _differences(result)
+    if table is None or table.frame.empty:
+        return {}
+    return {table.tab: lambda: _items_in_both(study, request, table)}
+
+
+def _items_in_both(study: StudyRecord, request: AnalysisRequest, table: ResultTable) -> None:
+    """The items that differ most between two levels of a group, with the wordings of both."""
+    frame = table.frame
+    factors = list(frame.columns)[: list(frame.columns).index("item")]
+    group = _choose("Group", [" · ".join(map(str, row)) for row in frame[factors].to_numpy()])
+    own = frame[[" · ".join(map(str, row)) == group for row in frame[factors].to_numpy()]]
+    pairs = [
+        f"{first} and {second}" for first, second in zip(own["first"], own["second"], strict=True)
+    ]
+    pair = _choose("Pair", pairs)
+    own = own[[name == pair for name in pairs]].reset_index(drop=True)
+    if own.empty:
+        return
+    first, second = str(own["first"].iloc[0]), str(own["second"].iloc[0])
+    shown = _with_both(table, own, (first, second), request)
+    st.caption("Tick an item to read both wordings and the replies behind it.")
+    event = results.numbers(
+        shown, alt=f"Items that differ most between {first} and {second}: {len(own)} rows",
+        on_select="rerun", selection_mode="single-row", key=f"items_in_both:{group}:{pair}",
+    )  # fmt: skip
+    for row in event["selection"]["rows"]:
+        if row < len(shown.frame):
+            _item_in_both(study, request, own.iloc[row], shown.frame.iloc[row], factors)
+
+
+def _choose(label: str, names: Sequence[str]) -> str:
+    """One of some names; nothing to choose where there is one."""
+    offered = list(dict.fromkeys(names))
+    if len(offered) < 2:
+        return offered[0] if offered else ""
+    chosen: str = st.selectbox(label, offered, key=f"items_in_both_{label}")
+    return chosen
+
+
+def _with_both(
+    table: ResultTable,
+    own: pd.DataFrame,
+    pair: tuple[str, str],
+    request: AnalysisRequest,
+) -> ResultTable:
+    """The table of one pair, with a wording for each of the two where they are languages."""
+    wanted = ["item", "difference", "value_first", "value_second", "n_first", "n_second"]
+    wanted += ["exchanged"] if own["exchanged"].astype(bool).any() else []
+    known = {column.name: column for column in table.columns}
+    columns = [known[name] for name in wanted]
+    frame = own[wanted]
+    if request.options["compare"] == "language":
+        texts = analyses.wordings(widgets.workspace(), request.studies, pair)
+        for place, language in enumerate(pair):
+            name = f"{('first', 'second')[place]}_wording"
+            items = own["item"].astype(str)
+            frame.insert(2 + place, name, [texts[language].get(i, _NO_WORDING) for i in items])
+            columns.insert(2 + place, Column(name, f"Wording, {language}", help=_WORDING))
+    return ResultTable(table.name, table.title, frame, tuple(columns))
+
+
+def _item_in_both(
+    study: StudyRecord,
+    request: AnalysisRequest,
+    row: pd.Series[Any],
+    shown: pd.Series[Any],
+    factors: Sequence[str],
+) -> None:
+    """Both wordings of one item side by side, each above the way to its replies."""
+    compare = str(request.options["compare"])
+    levels: Mapping[str, Any] = {name: str(row[name]) for name in factors if name in FACTORS}
+    for column, place in zip(st.columns(2), ("first", "second"), strict=True):
+        level = str(row[place])
+        with column:
+            st.markdown(f"**{widgets.plain(level)}**")
+            if f"{place}_wording" in shown:
+                widgets.text_block(str(shown[f"{place}_wording"]), language=level)
+            st.page_link(
+                "pages/answers/page.py", label=f"Replies in {widgets.plain(level)}",
+                icon=":material/forum:",
+                query_params={
+                    widgets.STUDY_PARAMETER: study.code, **levels,
+                    "item": [str(row["item"])], compare: [level],
+                },
+            )  # fmt: skip
+
 
 analysis_page.show(
     "languages",
     "Languages",
     "Whether a study finds the same in every language: correlations between languages over items, "
     "mean differences and their equivalence, counts of answers, and the items that differ most.",
+    above=_links,
+    tabs=_tabs,
 )

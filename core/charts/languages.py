@@ -53,6 +53,8 @@ _HEIGHT = 380  # pixels of a scatter
 _WIDTH_BELOW = 560  # pixels for which labels are placed; a wider picture has more room
 _CHARACTER, _LINE = 7.0, 15.0  # pixels of a label
 _LONGEST_NAME = 18
+_DOT = 3.5  # pixels from the middle of a point to its edge
+_Box = tuple[float, float, float, float]
 _Side = tuple[str, int, int, str]
 _SIDES: tuple[_Side, ...] = (
     ("right", 8, 0, "left"), ("left", -8, 0, "right"), ("above", 0, -11, "center"),
@@ -68,7 +70,7 @@ def language_charts(
     half: Half = "lower",
     first: str = "",
     second: str = "",
-    deviation: Deviation = "axis",
+    deviation: Deviation = "difference",
 ) -> tuple[Chart, ...]:
     """The heat map of correlations, a scatter of two languages, and mean differences.
 
@@ -228,13 +230,18 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
     """The points, with a name and a side for those that get a label.
 
     The farthest items come first. A label takes the first side where it covers no other label and
-    stays within the picture; it is left out where there is none.
+    no point, and stays within the picture; it is left out where there is none.
     """
     names, sides = [""] * len(points), [""] * len(points)
     across = _WIDTH_BELOW / (2 if len(set(points["group"])) > 1 else 1) / (high - low)
     up = _HEIGHT / (high - low)
     for _, own in points.groupby("group", sort=False):
-        boxes: list[tuple[float, float, float, float]] = []
+        boxes: list[_Box] = []
+        dots = [
+            ((x - low) * across - _DOT, (high - y) * up - _DOT,
+             (x - low) * across + _DOT, (high - y) * up + _DOT)
+            for x, y in zip(own["value_first"], own["value_second"], strict=True)
+        ]  # fmt: skip
         far = own[own["size"] > 0].sort_values("size", ascending=False, kind="stable")
         for place, row in far.head(3 * _MOST_LABELS).iterrows():
             if len(boxes) == _MOST_LABELS:
@@ -244,7 +251,7 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
             for side in _SIDES:
                 box = _box(x, y, name, side)
                 within = box[0] >= 0 and box[2] <= across * (high - low)
-                if within and not any(_overlap(box, other) for other in boxes):
+                if within and not any(_overlap(box, other) for other in (*boxes, *dots)):
                     boxes.append(box)
                     number = points.index.get_loc(place)
                     names[number], sides[number] = name, side[0]
@@ -256,7 +263,7 @@ def _short_name(item: str) -> str:
     return item if len(item) <= _LONGEST_NAME else item[: _LONGEST_NAME - 1] + "…"
 
 
-def _box(x: float, y: float, name: str, side: _Side) -> tuple[float, float, float, float]:
+def _box(x: float, y: float, name: str, side: _Side) -> _Box:
     """The ends of a label in pixels: left, top, right, bottom."""
     _, right, down, align = side
     width = len(name) * _CHARACTER
@@ -305,13 +312,14 @@ def _scatter_layers(
         x=x("value_first"), y=y("value_second"), tooltip=tooltip, **shape
     )
     labelled = alt.Chart().transform_filter("datum.name !== ''")
-    layers = [line, points]
+    layers = [line]
     if rows.loc[rows["name"] != "", ["ci_low_first", "ci_low_second"]].notna().any().any():
         rule = labelled.transform_filter(
             "isValid(datum.ci_low_first) && isValid(datum.ci_low_second)"
-        ).mark_rule(color=BAND[theme], strokeWidth=1.2)
+        ).mark_rule(color=BAND[theme], strokeWidth=1, opacity=0.6)
         layers.append(rule.encode(x=x("ci_low_first"), x2="ci_high_first:Q", y=y("value_second")))
         layers.append(rule.encode(y=y("ci_low_second"), y2="ci_high_second:Q", x=x("value_first")))
+    layers.append(points)
     ground = BACKGROUNDS[theme]  # so that labels can be read where lines and points cross them
     for side, right, down, align in _SIDES:
         text = labelled.transform_filter(f"datum.side === '{side}'").encode(

@@ -15,6 +15,7 @@ from core.analysis.shared.registry import (
     AnalysisOption,
     Choice,
     DesignFactors,
+    FactorLevel,
     NotAllowed,
     Number,
     Numbers,
@@ -25,6 +26,7 @@ from core.analysis.shared.registry import (
 )
 from core.domain.frames import GROUPINGS
 from core.errors import UserError
+from core.workflow.answers import browsing
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, frames, item_attributes
 from core.workflow.statistics.frames import ChosenAnswers
@@ -81,14 +83,34 @@ def option_form(
     return values
 
 
-def chart_options(analysis: Analysis) -> dict[str, Any]:
-    """Draw controls for the chart options of an analysis and return their values."""
-    return {
-        option.name: _WIDGETS[type(option.kind)](
-            option, f"chart_option:{analysis.name}:{option.name}", option.initial
-        )
-        for option in analysis.chart_options
-    }
+def chart_options(
+    analysis: Analysis, study: StudyRecord, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Draw controls for the chart options of an analysis and return their values.
+
+    `options` are those of the analysis, one of which may name the factor of a level.
+    """
+    values = {}
+    for option in analysis.chart_options:
+        key = f"chart_option:{analysis.name}:{option.name}"
+        if isinstance(option.kind, FactorLevel):
+            factor = str(options.get(option.kind.of, ""))
+            values[option.name] = _factor_level(
+                option, f"{key}:{study.code}:{factor}", factor, study
+            )
+        else:
+            values[option.name] = _WIDGETS[type(option.kind)](option, key, option.initial)
+    return values
+
+
+def _factor_level(option: AnalysisOption, key: str, factor: str, study: StudyRecord) -> str:
+    """A level of a factor in the answers of a study, or none."""
+    levels = browsing.all_levels(widgets.workspace(), study.code).get(factor, [])
+    chosen: str = st.selectbox(
+        option.kind.label, ["", *map(str, levels)], key=key, help=_tooltip(option.kind),
+        format_func=lambda level: level or "(not chosen)",
+    )  # fmt: skip
+    return chosen
 
 
 def _is_wide(option: AnalysisOption) -> bool:
@@ -244,7 +266,8 @@ def _other_data(option: AnalysisOption, key: str, setting: Any) -> Any:
     )  # fmt: skip
 
 
-# The widget of each kind of option but DesignFactors: it takes the option, a key and the setting.
+# The widget of each kind of option: it takes the option, a key and the setting. DesignFactors and
+# FactorLevel take more, see above.
 _WIDGETS: Mapping[type, Callable[[AnalysisOption, str, Any], Any]] = {
     Number: _number,
     Choice: _choice,

@@ -160,7 +160,7 @@ def _options(
     opened = st.session_state.get(_OPTIONS_SWITCH, False)
     with st.container(key="options" if opened else "options_folded", width=320):
         options = analysis_options.option_form(analysis, study, answers, editors)
-        return options, analysis_options.chart_options(analysis)
+        return options, analysis_options.chart_options(analysis, study, options)
 
 
 def _which_answers(

@@ -42,7 +42,7 @@ from core.analysis.shared.opinion_values import (
 )
 from core.analysis.shared.option_counts import Midpoint, usable_counts
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Resamples, Seed
-from core.analysis.shared.registry import Choice, Number, Text, analysis
+from core.analysis.shared.registry import Choice, FactorLevel, Number, analysis
 from core.analysis.shared.scores import level_name
 from core.analysis.shared.sentences import (
     GroupAnswer,
@@ -145,18 +145,20 @@ def _charts(
     ] = "lower",
     first: Annotated[
         str,
-        Text("Scatter: across", help="A language (or other level); empty for the least alike two."),
+        FactorLevel("Scatter: across", "compare", "Of no choice, the two least alike are drawn."),
     ] = "",
-    second: Annotated[str, Text("Scatter: up", help="The language to draw it with.")] = "",
+    second: Annotated[
+        str, FactorLevel("Scatter: up", "compare", "Of no choice, the two least alike are drawn.")
+    ] = "",
     deviation: Annotated[
         Deviation,
         Choice(
             "Labelled items",
-            (("axis", "Farthest from the major axis"), ("difference", "Of largest difference")),
-            help="The major axis goes through the cloud of items; a mean difference of all items "
-            "does not make an item deviate from it.",
+            (("difference", "Of largest difference"), ("axis", "Farthest from the major axis")),
+            help="The major axis goes through the cloud of items, so that a shift of all items "
+            "makes none deviate. It says little where the correlation is near 0 or below.",
         ),
-    ] = "axis",
+    ] = "difference",
 ) -> tuple[Chart, ...]:
     """The heat map, the scatter of two languages, and mean differences; see `language_charts`."""
     return language_charts(

@@ -261,6 +261,23 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class FactorLevel:
+    """A level of the factor that the option `of` names; empty where the user chooses none."""
+
+    label: str
+    of: str
+    help: str = ""
+
+    def parse(self, text: str, _default: Any) -> str:
+        """The level."""
+        return text
+
+    def restore(self, stored: Any, _default: Any) -> str:
+        """The level; one that the answers do not have is as good as none."""
+        return _text(stored)
+
+
+@dataclass(frozen=True)
 class OtherData:
     """Something else on file to bring in: the user chooses its name, the analysis gets its frame.
 

@@ -22,6 +22,7 @@ from core.analysis.shared.registry import (
 from core.analysis.shared.rows import average_over
 from core.collect import simulated
 from core.domain.frames import ITEM_SCORES, check_frame
+from core.domain.instrument import ORIGINAL
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.errors import DesignError, NotEnoughData
 from core.store import banks, runs, studies
@@ -207,6 +208,32 @@ def item_texts(workspace: Workspace, study_codes: Sequence[str], where: Filters)
             text = item.text(preferred) or item.text(source)
             if text:
                 texts.setdefault(item.code, text)
+    return texts
+
+
+def wordings(
+    workspace: Workspace, study_codes: Sequence[str], languages: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """The wording of each item in its original form, by language, then by item.
+
+    An item without a wording in a language is left out there. Of items with the same code, the one
+    of the first study counts.
+    """
+    texts: dict[str, dict[str, str]] = {language: {} for language in languages}
+    for code in study_codes:
+        record = studies.get(workspace.database, code)
+        for item in banks.instrument(workspace.database, record.instrument_id).items:
+            for language in languages:
+                text = item.text(language) or next(
+                    (
+                        wording.text
+                        for wording in item.wordings
+                        if wording.language == language and wording.form == ORIGINAL
+                    ),
+                    "",
+                )
+                if text:
+                    texts[language].setdefault(item.code, text)
     return texts
 
 
