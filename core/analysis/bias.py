@@ -375,8 +375,11 @@ def _compared(
     """Groups in pairs, over the units that both have."""
     shares: Floats = unit_shares(cells.counts)
     group, place = (code.ravel() for code in np.indices(shares.shape))
+    if unit in cells.names:  # each group has its own unit alone
+        has = np.isfinite(shares[group, place])
+        group, place = group[has], place[has]
     values = _labelled(cells, group).assign(
-        **{unit: cells.units.iloc[place, 0].to_numpy(), "share": shares.ravel()}
+        **{unit: cells.units.iloc[place, 0].to_numpy(), "share": shares[group, place]}
     )
     return comparison_table(
         values, cells.names, units=(unit,), value="share", title="Positive share", unit_name=unit,

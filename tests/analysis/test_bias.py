@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -224,6 +225,30 @@ def test_contexts_and_repetitions_are_redrawn_on_request(unit):
     assert table(one, "bias")["remark"].iloc[0] == (
         f"No interval: it needs two {unit}s, and there is one."
     )
+
+
+def test_groups_by_context_share_no_context_so_they_are_not_compared_over_contexts():
+    parts = [
+        answered(item, yes=level, no=2, respondent=who, context=f"c{level}")
+        for who, level, item in product("ab", (1, 3), ("i1", "i2"))
+    ]
+    result = run(*parts, by=("respondent", "context"), resample="context")
+    rows = table(result, "comparisons")
+    assert rows["factor"].tolist() == ["Respondent", "Respondent"]
+    assert rows["remark"].str.contains("share one unit only").all()
+    alone = run(*parts, by=("context",), resample="context")
+    assert "comparisons" not in [own.name for own in alone.tables]
+    assert "Groups by context share no units" in alone.notes[-1]
+
+
+def test_attributes_of_items_make_groups_of_items():
+    frame = pd.concat([answered(f"i{k}", yes=k, no=2) for k in range(4)], ignore_index=True)
+    frame["item.genre"] = np.where(frame["item"].isin(["i0", "i1"]), "x", "y")
+    result = bias(frame, by=("item.genre",), resamples=40)
+    rows = table(result, "bias").set_index("item.genre")
+    assert rows["share"].to_dict() == pytest.approx({"x": (0 + 1 / 3) / 2, "y": (0.5 + 0.6) / 2})
+    assert rows["n_items"].tolist() == [2, 2]
+    assert len(table(result, "items")) == 4
 
 
 def test_what_is_undefined_says_why_and_the_rest_stands():
