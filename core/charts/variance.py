@@ -10,6 +10,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.panels import (
+    BACKGROUNDS,
     BAND,
     INK,
     LABEL_LIMIT,
@@ -103,13 +104,13 @@ def _bars(table: pd.DataFrame, theme: Theme) -> Any:
     bars = base.mark_bar(color=MARK[theme], height=alt.RelativeBandSize(0.55)).encode(
         x=alt.X("share:Q", title=title, scale=scale, axis=axis), tooltip=tooltip
     )
-    rules = base.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
-        x=alt.X("share_low:Q", title=title, scale=scale), x2="share_high:Q", tooltip=tooltip
-    )
+    ends = {"x": alt.X("share_low:Q", title=title, scale=scale), "x2": "share_high:Q"}
+    ground = base.mark_rule(color=BACKGROUNDS[theme], strokeWidth=5).encode(**ends)
+    rules = base.mark_rule(color=INK[theme], strokeWidth=1.5).encode(**ends, tooltip=tooltip)
     numbers = base.mark_text(align="left", dx=6, fontSize=11, color=INK[theme]).encode(
         x=alt.value("width"), text="label:N"
     )
-    return alt.layer(bars, rules, numbers).properties(height=alt.Step(_ROW))
+    return alt.layer(bars, ground, rules, numbers).properties(height=alt.Step(_ROW))
 
 
 def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:

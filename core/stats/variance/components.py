@@ -163,7 +163,8 @@ def _estimated(
             f"REML is not computed, because the effects have {n_levels:,} levels, more than "
             f"{MOST_LEVELS:,}; estimates come from sums of squares.",
         ))  # fmt: skip
-    start = np.maximum(moments, 0.01 * max(np.maximum(moments, 0).sum(), 1e-300))
+    start = np.maximum(moments, 0.0)
+    start[-1] = max(start[-1], 0.01 * start.sum(), 1e-300)
     fit = fit_reml(design, lower, start, of_cells=len(lower) < len(own.effects) - 1)
     if not fit.converged:
         return _with(own, moments, (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ MOST_LEVELS = 2000
 
 _MOST_STEPS = 60
 _MOST_ROUNDS = 6
+_MOST_TRIALS = 12  # of one step
+_DAMPING = 1e-3
 _CLOSE = 1e-8  # expected gain in log-likelihood of the next step
 _SMALL = 1e-3  # of the total; a component below that still falls is tried as 0
 _LEAST = 1e-7  # of the total; a component below is 0
@@ -43,8 +46,8 @@ def fit_reml(design: Cells, lower: Sequence[int], start: Floats, *, of_cells: bo
     lower : sequence of int
         The effects but that of all facets together, as sets of facets.
     start : (effects,)
-        Above 0: the effects in `lower`, then that of all facets together if asked for, then the
-        residual.
+        Of the effects in `lower`, then that of all facets together if asked for, then the residual,
+        which is above 0. Effects that start at 0 are tried last.
     of_cells : bool
         Whether all facets together have an effect beside the residual, as replicates allow.
 
@@ -83,7 +86,7 @@ def fit_reml(design: Cells, lower: Sequence[int], start: Floats, *, of_cells: bo
             converged = climb.converged
             break
         inside[rising] = returned[rising] = True
-        values[rising] = _SMALL * values.sum()
+        values[rising] = 10 * _SMALL * values.sum()
     values[values < _LEAST * values.sum()] = 0.0
     return RemlFit(values, climb.log_likelihood, converged)
 
@@ -102,7 +105,7 @@ def _climb(model: _Model, start: Floats, may_fall: Booleans) -> _Climb:
     """Newton steps on the logarithms of components until the likelihood rises no more."""
     logs = np.log(start)
     point = model.at(start)
-    damping = 1e-3
+    damping = _DAMPING
     none = np.zeros(len(may_fall), dtype=np.bool_)
     for _ in range(_MOST_STEPS):
         values = np.exp(logs)
@@ -112,20 +115,23 @@ def _climb(model: _Model, start: Floats, may_fall: Booleans) -> _Climb:
         free = values > _LEAST * values.sum()
         slope = point.gradient * values
         curve = point.information * np.outer(values, values)
-        for _ in range(12):
+        gain = math.nan
+        for trial in range(_MOST_TRIALS):
             matrix = curve[np.ix_(free, free)]
             matrix = matrix + np.diag(damping * np.diag(matrix) + 1e-10)
             step = np.zeros(len(logs))
-            step[free] = np.clip(np.linalg.solve(matrix, slope[free]), -_LONGEST, _LONGEST)
-            if slope @ step < _CLOSE:
+            step[free] = np.linalg.solve(matrix, slope[free])
+            gain = float(slope @ step) if trial == 0 else gain
+            if gain < _CLOSE:
                 return _Climb(values, point.log_likelihood, none, converged=True)
+            step *= min(1.0, _LONGEST / np.abs(step).max())
             candidate = model.at(np.exp(logs + step))
             if candidate.log_likelihood > point.log_likelihood:
                 break
             damping = max(damping * 10, 1e-2)
         else:
-            return _Climb(values, point.log_likelihood, none, converged=bool(slope @ step < 1e-5))
-        logs, point, damping = logs + step, candidate, damping / 10
+            return _Climb(values, point.log_likelihood, none, converged=bool(gain < 1e-5))
+        logs, point, damping = logs + step, candidate, min(damping / 10, _DAMPING)
     return _Climb(np.exp(logs), point.log_likelihood, none, converged=False)
 
 

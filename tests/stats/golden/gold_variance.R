@@ -37,6 +37,12 @@ nested$s <- factor(c(1, 1, 1, 2, 2, 3, 3, 3, 3, 3, 4)[as.integer(nested$i)])
 nested$y <- round(with(nested, effect(p, 1) + effect(s, .9) + effect(i, .5) + effect(p:s, .7) +
   rnorm(nrow(nested), 0, .8)), 3)
 
+# many effects that are 0, several answers in a cell, gaps
+many <- expand.grid(p = factor(1:6), i = factor(1:10), l = factor(1:3), o = factor(1:2), r = 1:2)
+many$y <- round(with(many, effect(p, .3) + effect(i, .2) + effect(p:i, .3) + effect(p:i:l, .4) +
+  rnorm(nrow(many), 0, .8)), 3)
+many <- many[sort(sample(nrow(many), 680)), ]
+
 cat(toJSON(list(
   penicillin = case(Penicillin, c("plate", "sample"), "diameter",
                     diameter ~ (1 | plate) + (1 | sample)),
@@ -47,6 +53,10 @@ cat(toJSON(list(
   gaps = case(gaps, c("p", "i", "o"), "y",
     y ~ (1 | p) + (1 | i) + (1 | o) + (1 | p:i) + (1 | p:o) + (1 | i:o)),
   uneven = case(uneven, c("p", "i"), "y", y ~ (1 | p) + (1 | i) + (1 | p:i)),
+  many = case(many, c("p", "i", "l", "o"), "y",
+    y ~ (1 | p) + (1 | i) + (1 | l) + (1 | o) + (1 | p:i) + (1 | p:l) + (1 | p:o) + (1 | i:l) +
+      (1 | i:o) + (1 | l:o) + (1 | p:i:l) + (1 | p:i:o) + (1 | p:l:o) + (1 | i:l:o) +
+      (1 | p:i:l:o)),
   nested = case(nested, c("p", "s", "i"), "y",
     y ~ (1 | p) + (1 | s) + (1 | i) + (1 | p:s))
 ), auto_unbox = TRUE, digits = 12, pretty = FALSE))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from core.stats.variance.components import variance_components
 from core.stats.variance.design import cells, effects, members
+from core.stats.variance.reml import fit_reml
 from tests.examples import few_examples
 from tests.stats.reference import expected
 from tests.stats.variance import designs
@@ -93,6 +94,19 @@ def test_reml_is_anova_in_balanced_designs_without_negative_estimates():
     for own in (designs.brennan_3(), designs.brennan_4(), designs.shrout_fleiss()):
         by_squares, by_likelihood = (variance_components(own, one) for one in ("anova", "reml"))
         assert by_likelihood.estimates == pytest.approx(by_squares.estimates, rel=1e-4, abs=1e-5)
+
+
+def test_reml_finds_the_same_top_from_anywhere():
+    """Four facets of which most do nothing: every start leads to the same estimates."""
+    levels = (12, 5, 3, 2)
+    components = {(0,): 0.04, (1,): 0.06, (0, 1): 0.09, (0, 1, 2): 0.06, (): 0.75}
+    own = cells(*designs.simulated(levels, components, 3, missing=0.03, repetitions=3), levels)
+    lower = [one for one in effects(own).sets if one != own.everything]
+    starts = np.full(16, 0.05), np.array([*np.full(15, 0.01), 1.0]), np.array([*np.zeros(15), 1.0])
+    fits = [fit_reml(own, lower, start, of_cells=True) for start in starts]
+    assert all(fit.converged for fit in fits)
+    for fit in fits[1:]:
+        assert fit.estimates == pytest.approx(fits[0].estimates, rel=1e-3, abs=1e-5)
 
 
 def test_a_negative_estimate_stays_and_counts_as_zero():
