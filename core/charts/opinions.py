@@ -174,9 +174,10 @@ def _histogram_layers(
             number_tip("share", "Share"),
         ],
     )
+    at = alt.Y("place:Q", scale=down, axis=axis, title=None)
     lines = pd.DataFrame({"place": means["place"], "from": low - margin, "to": high + margin})
     ground = alt.Chart(lines).mark_rule(color=BAND[theme]).encode(
-        x=alt.X("from:Q", scale=across), x2="to:Q", y=alt.Y("place:Q", scale=down)
+        x=alt.X("from:Q", scale=across), x2="to:Q", y=at
     )  # fmt: skip
     spread = with_number_texts(alt.Chart(means), "mean", "ci_low", "ci_high")
     tooltip = [
@@ -185,7 +186,6 @@ def _histogram_layers(
         number_tip("ci_low", "Interval from"),
         number_tip("ci_high", "Interval to"),
     ]
-    at = alt.Y("place:Q", scale=down)
     rules = spread.mark_rule(color=INK[theme], strokeWidth=3).encode(
         x=alt.X("ci_low:Q", scale=across), x2="ci_high:Q", y=at, tooltip=tooltip
     )

@@ -76,7 +76,7 @@ class AnswerCounts:
 
     Fields
     ------
-    groups : the values of the factors in `by`, in order of first appearance.
+    groups : the values of the factors in `by`; levels of each in order of first appearance.
     items, genres : one for each column, in the order of the bank.
     partners : the column of the item that asks the other way round; -1 where there is none.
     yes, no, zero : (groups, items) answers that count.
@@ -272,7 +272,7 @@ def answer_counts(
     items = option_counts.drop_duplicates("item")
     codes = [str(code) for code in items["item"]]
     place = {code: number for number, code in enumerate(codes)}
-    row, labels = cell_codes(cells, names)
+    row, labels = _ordered_groups(cells, names)
     column = cells["item"].astype(str).map(place).to_numpy(dtype=np.int64)
     shape = (len(labels), len(codes))
 
@@ -375,6 +375,21 @@ def opinions_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> Opin
         second,
         np.arange(len(first)),
     )
+
+
+def _ordered_groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[Integers, pd.DataFrame]:
+    """The group of each cell, and the groups: levels of each factor in order of appearance.
+
+    Trials are asked in a random order, so that groups would come in one too.
+    """
+    code, labels = cell_codes(cells, names)
+    if not names:
+        return code, labels
+    ranks = [pd.factorize(labels[name])[0] for name in names]
+    order = np.lexsort(ranks[::-1])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place[code], labels.iloc[order].reset_index(drop=True)
 
 
 def _partners(place: dict[str, int], items: pd.DataFrame) -> Integers:

@@ -61,6 +61,17 @@ def test_groups_and_items_keep_their_order_and_gaps_are_undefined():
     assert unanswered_cautions(table) == []  # the German group has no such question
 
 
+def test_groups_stand_by_the_levels_of_each_factor():
+    """Trials come in a random order; languages of one respondent stand together all the same."""
+    came = [("a", "en"), ("b", "fr"), ("b", "en"), ("a", "fr")]
+    frame = pd.concat(
+        [opinions([("q", k + 1, 4, 0)], respondent=r, language=n) for k, (r, n) in enumerate(came)]
+    )
+    table = opinion_table(frame, ("respondent", "language"))
+    assert table.counts.groups == (("a", "en"), ("a", "fr"), ("b", "en"), ("b", "fr"))
+    assert table.counts.yes.ravel().tolist() == [1, 4, 3, 2]
+
+
 def test_a_question_without_an_answer_or_with_one_is_named():
     frame = opinions([("q1", 3, 0, 0), ("q2", 1, 0, 0)])
     frame = pd.concat([frame, opinions([("q3", 0, 0, 0)], not_asked=4)])
