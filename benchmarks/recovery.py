@@ -66,6 +66,11 @@ EFFECTS = (
         "giving way: .40 of answers", _shift_of_many, planted.yielding_answers,
         "bias_shift", {"by": ()}, "groups", ("giving_way", "giving_way_low", "giving_way_high"),
     ),
+    Effect(
+        "languages: leanings correlate .70", _correlation_of_many, planted.bilingual_answers,
+        "cross_language", {"by": (), "permutations": 99}, "correlations",
+        ("r", "ci_low", "ci_high"),
+    ),
 )  # fmt: skip
 
 
