@@ -104,9 +104,9 @@ PAGES = (
         ("validity", "compare groups", "other scales"),
     ),
     PageEntry(
-        "pages/consistency.py", "Results", "Repeatability, formats", "replay",
+        "pages/consistency.py", "Results", "Consistency", "replay",
         "See whether the same question gets the same answer again, and in another answer format.",
-        ("consistency", "repeatability", "entropy", "repetitions", "same answer again",
+        ("repeatability", "response formats", "entropy", "repetitions", "same answer again",
          "random consistency", "referential consistency", "comparison of formats",
          "Jensen-Shannon divergence", "earth mover's distance"),
     ),

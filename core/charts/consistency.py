@@ -285,8 +285,8 @@ def _pair_charts(table: ResultTable, theme: Theme) -> list[Chart]:
     """Heat maps of every pair of formats: divergence, and the distance on the scale."""
     charts = []
     for column, title in (
-        ("divergence", "Divergence of pairs of formats (bits)"),
-        ("distance", "Earth mover's distance of pairs of formats"),
+        ("divergence", "Divergence of pairs (bits)"),
+        ("distance", "Earth mover's distance"),
     ):
         columns = {"first": "column", "second": "item", column: "value", "n_items": "n"}
         frame = chart_rows(table, columns, "first")

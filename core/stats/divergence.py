@@ -199,10 +199,11 @@ def _dealt(yes: Floats, total: Floats, n_permutations: int, seed: int) -> Iterat
         drawn = np.empty((block, *yes.shape))
         good = np.broadcast_to(yes.sum(axis=1).astype(np.int64), (block, len(yes)))
         left = np.broadcast_to(size.sum(axis=1), (block, len(yes)))
-        for k in range(yes.shape[1]):
+        for k in range(yes.shape[1] - 1):
             own = generator.hypergeometric(good, left - good, size[:, k])
             drawn[:, :, k] = own
             good, left = good - own, left - size[:, k]
+        drawn[:, :, -1] = good  # all that is left
         yield drawn
 
 

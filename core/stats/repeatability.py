@@ -1,21 +1,23 @@
 """How far repeated answers spread over the options: entropy, its bias and its maximum.
 
-Ours because scipy's entropy warns at empty distributions, gives no estimate that allows for few
-answers, and takes several times as long. Checked against scipy.stats.entropy, R and by hand.
+Ours because scipy's entropy warns at empty distributions and gives no estimate that allows for few
+answers; scipy's entr computes -p ln p. Checked against scipy.stats.entropy, R and by hand.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
+from scipy.special import entr
 
 from core.stats.inputs import Floats
 
 EntropyUnit = Literal["nats", "bits"]
-_LOGARITHMS: Mapping[EntropyUnit, Callable[..., Floats]] = {"nats": np.log, "bits": np.log2}
+_NATS: Mapping[EntropyUnit, float] = {"nats": 1.0, "bits": math.log(2)}
+"""How many nats the unit has."""
 
 
 def entropies(weights: Floats, *, unit: EntropyUnit = "nats") -> Floats:
@@ -75,20 +77,18 @@ def corrected_entropies(counts: Floats, *, unit: EntropyUnit = "nats") -> Floats
     n = values.sum(axis=-1)
     used = (values > 0).sum(axis=-1)
     added = np.divide(used - 1, 2 * n, out=np.zeros_like(n), where=n > 0)
-    return np.asarray(entropies(values, unit=unit) + added * _LOGARITHMS[unit](math.e))
+    return np.asarray(entropies(values, unit=unit) + added / _NATS[unit])
 
 
 def largest_entropy(n_options: float | Floats, unit: EntropyUnit = "nats") -> Floats:
     """The entropy of so many options with equal shares; 0 for one option."""
-    return np.asarray(_LOGARITHMS[unit](np.asarray(n_options, dtype=np.float64)))
+    return np.asarray(np.log(np.asarray(n_options, dtype=np.float64)) / _NATS[unit])
 
 
 def entropies_of_shares(p: Floats, unit: EntropyUnit) -> Floats:
     """The same of (..., options) shares that sum to 1, or are all NaN, which gives NaN."""
-    logarithms = np.zeros_like(p)
-    _LOGARITHMS[unit](p, out=logarithms, where=p > 0)
     # Adding 0 turns a negative zero into zero.
-    return np.asarray(-(p * logarithms).sum(axis=-1) + 0.0)
+    return np.asarray(entr(p).sum(axis=-1) / _NATS[unit] + 0.0)
 
 
 def shares(weights: Floats) -> Floats:

@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import wasserstein_distance
 
+from core.analysis.referential_consistency import divergences
 from core.analysis.referential_consistency.analysis import referential_consistency
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
@@ -220,6 +221,14 @@ def test_one_unit_gives_no_interval_and_the_reason(unit):
     found, result = tables(one, resample=unit, **FEW)
     assert found["totals"][["ci_low", "distance_high"]].isna().all(axis=None)
     assert any(f"not two {unit}s" in note for note in result.cautions)
+
+
+def test_thousands_of_items_have_fewer_permutations_and_a_note_says_so(monkeypatch):
+    monkeypatch.setattr(divergences, "_MOST_DEALS", 600)
+    found, result = tables(HAND, permutations=1000)  # 2 items in 3 formats
+    assert found["items"]["p"].min() >= 1 / 101
+    assert any("p is of 100 permutations instead of 1,000" in note for note in result.notes)
+    assert "p by 100 permutations" in result.method
 
 
 def test_few_answers_are_a_caution():

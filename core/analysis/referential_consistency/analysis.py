@@ -229,11 +229,11 @@ def referential_consistency(
         n_used=used,
         n_missing=trials - usable,
         n_left_out=usable - used,
-        method=_method(midpoint, resample, resamples, permutations, ci_level, adjust),
+        method=_method(midpoint, resample, resamples, all_of.test, ci_level, adjust),
         cautions=tuple(_cautions(all_of, resample, resamples, permutations)),
         notes=(
             *data_notes(option_counts),
-            *_notes(own, midpoint, option_counts),
+            *_notes(all_of, midpoint, permutations, option_counts),
             *compared.notes,
         ),
     )
@@ -460,7 +460,7 @@ def _item_frame(all_of: _Measures, adjust: Adjustment) -> pd.DataFrame:
 
 
 def _method(
-    midpoint: MidpointRule, resample: ResampleUnit, resamples: int, permutations: int,
+    midpoint: MidpointRule, resample: ResampleUnit, resamples: int, test: PermutationTest | None,
     level: float, adjust: Adjustment,
 ) -> str:  # fmt: skip
     parts = [
@@ -474,10 +474,10 @@ def _method(
             f"{level * 100:g}% intervals are percentiles over {resamples:,} resamples of whole "
             f"{UNIT_WORDS[resample]}{why if resample == 'item' else ''}."
         )
-    if permutations:
+    if test is not None:
         parts.append(
-            f"p by {permutations:,} permutations of an item's answers between formats; p of items "
-            f"adjusted after {ADJUSTMENT_NAMES[adjust]}."
+            f"p by {test.n_permutations:,} permutations of an item's answers between formats; p "
+            f"of items adjusted after {ADJUSTMENT_NAMES[adjust]}."
         )
     return " ".join(parts)
 
@@ -529,8 +529,11 @@ def _cautions(
     return found
 
 
-def _notes(own: FormatAnswers, midpoint: MidpointRule, counts: pd.DataFrame) -> list[str]:
+def _notes(
+    all_of: _Measures, midpoint: MidpointRule, permutations: int, counts: pd.DataFrame
+) -> list[str]:
     """The bias of few answers, answers in the middle, and trials still to come."""
+    own, test = all_of.own, all_of.test
     n = own.answers
     median = float(np.median(n[n > 0]))
     found = [
@@ -543,6 +546,12 @@ def _notes(own: FormatAnswers, midpoint: MidpointRule, counts: pd.DataFrame) -> 
             f"{count_text(own.neutral, 'answer')} in the middle of the scale "
             f"{'counts' if own.neutral == 1 else 'count'} {MIDPOINT_WORDS[midpoint]}. Earth "
             "mover's distances take them as they are."
+        )
+    if test is not None and test.n_permutations < permutations:
+        found.append(
+            f"With {len(own.items):,} items times groups, p is of {test.n_permutations:,} "
+            f"permutations instead of {permutations:,}: it cannot be below "
+            f"{1 / (test.n_permutations + 1):.2g}. Choose fewer groups or items for more."
         )
     to_come = int(counts["count"][(counts["status"].astype(object) == "not_asked")].sum())
     if to_come:

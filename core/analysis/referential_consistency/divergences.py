@@ -35,6 +35,8 @@ from core.stats.resampling import (
 )
 
 _CELLS_AT_ONCE = 2_000_000
+_LEAST_PERMUTATIONS = 99
+_MOST_DEALS = 8_000_000  # items times formats times permutations: some seconds
 _DIGITS = 12  # positions that differ by less are the same
 
 
@@ -193,11 +195,15 @@ def distances(
     return _measured(own, own.scale, measure, resample, bootstrap, level)
 
 
-def tested(own: FormatAnswers, n_permutations: int, seed: int) -> PermutationTest | None:
-    """The permutation test of the shares of yes; None where some answers are half a yes."""
+def tested(own: FormatAnswers, most: int, seed: int) -> PermutationTest | None:
+    """The permutation test of the shares of yes; None where some answers are half a yes.
+
+    Of very many items there are fewer permutations than `most`, so that a page does not wait.
+    """
     positive, n = own.sides.counts[:, :, 0], own.answers
     if (positive % 1).any():
         return None
+    n_permutations = min(most, max(_LEAST_PERMUTATIONS, _MOST_DEALS // max(n.size, 1)))
     return permutation_test(positive, n, own.group, n_permutations=n_permutations, seed=seed)
 
 
