@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts.dots import DotAxis, dot_chart
 from core.charts.heat_maps import cells_in_words, color_cells, heat_layers, scale_in_words
 from core.charts.panels import (
     BAND,
@@ -21,13 +22,14 @@ from core.charts.panels import (
     chart_rows,
     color_at,
     heading,
+    limit_marks,
     number_tip,
     short_number,
     table_with_rows,
     with_number_texts,
 )
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult
+from core.domain.results import AnalysisResult, ResultTable
 from core.stats.inputs import Booleans, Floats, name_list
 
 # Histograms of all groups under one axis: a row for each group, with the mean and its interval.
@@ -56,7 +58,37 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         values = rows.rename(columns={name: "value"})[["group", "item", "value"]]
         charts.append(histogram_rows(values, means, title, ends, lines, theme))
     first, *others = charts
-    return (first, *(_in_tab(chart, "Groups") for chart in others))
+    in_tabs = [_in_tab(chart, "Groups") for chart in others]
+    genres, types = (table_with_rows(result, name) for name in ("genres", "pair_types"))
+    if genres is not None:
+        columns = {"genre": "item", "b": "value", "b_low": "ci_low", "b_high": "ci_high",
+                   "questions": "n"}  # fmt: skip
+        words = "Dot plot of the mean b by genre, with intervals over redrawn questions."
+        in_tabs.append(
+            _dots(genres, columns, "genre", "Mean b by genre", (-1.0, 1.0), words, theme, "Genres")
+        )
+    if types is not None:
+        columns = {"type": "item", "share": "value", "ci_low": "ci_low", "ci_high": "ci_high",
+                   "pairs": "n"}  # fmt: skip
+        title = "Share of each type of pair"
+        words = "Dot plot of the share of each type of pair asked both ways, with intervals."
+        in_tabs.append(
+            _dots(types, columns, "type", title, (0.0, 1.0), words, theme, "Split pairs")
+        )
+    return (first, *in_tabs)
+
+
+def _dots(
+    table: ResultTable, columns: Mapping[str, str], before: str, title: str, ends: Ends, words: str,
+    theme: Theme, tab: str,
+) -> Chart:  # fmt: skip
+    """A dot plot of one table, with a panel for each group; `before` as in `chart_rows`."""
+    frame, left_out = limit_marks(chart_rows(table, columns, before), 3)
+    axis = DotAxis(
+        title, ends_of=lambda _rows: ends, lines=(0.0,) if ends[0] < 0 else (), common=True,
+        of=before.capitalize(),
+    )  # fmt: skip
+    return _in_tab(dot_chart(frame, axis, title, words + left_out, theme, left_out=left_out), tab)
 
 
 def shift_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

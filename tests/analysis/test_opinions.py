@@ -203,10 +203,15 @@ def test_means_of_known_shares_are_recovered_within_their_intervals():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_charts_show_a_row_for_each_group(theme):
     result = analysis(two_models(), resamples=100)
-    bias, willing = analyses.by_name("opinions").charts(result, theme)
+    bias, willing, genres, types = analyses.by_name("opinions").charts(result, theme)
     assert bias.data["questions"].sum() == 5 + 4 + 4
     assert "gpt · en .32" in bias.alt
     own = bias.data[bias.data["group"] == "gpt · en"].set_index("center")["questions"]
     assert own.to_dict() == {-0.2: 1, 0.0: 1, 0.2: 1, 0.8: 1, 1.0: 1}
     assert willing.tab == "Groups"
-    bias.spec.to_dict()  # with Altair's checks
+    assert (genres.tab, types.tab) == ("Genres", "Split pairs")
+    own = types.data[types.data["group"] == "gpt · en"].set_index("item")["value"]
+    assert own.to_dict() == {"consistent": 0.5, "both yes": 0.5, "both no": 0, "undecided": 0}
+    for chart in (bias, willing, genres, types):
+        for panel in chart.panels:
+            panel.to_dict()  # with Altair's checks
