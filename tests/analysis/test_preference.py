@@ -229,6 +229,18 @@ def test_a_winner_of_everything_has_an_infinite_strength_and_it_says_so():
     assert strengths["remark"][0].startswith("Undefined: a strength is infinite, because A never")
 
 
+def test_resamples_with_an_infinite_strength_are_counted():
+    # B wins over A under one of three items only: a resample lacks it with chance (2/3)^3
+    cells = [both_orders("A", "B", 10 - k, k, item=f"i{k}") for k in (0, 4)]
+    cells.append(both_orders("A", "B", 10, 0, item="i9"))
+    result = preference(frame_of(*cells), resamples=2000)
+    remark = table_of(result, "strengths")["remark"][0]
+    count = int(remark.removeprefix("In ").partition(" of ")[0])
+    assert count / 2000 == pytest.approx((2 / 3) ** 3, abs=0.04)
+    assert remark == table_of(result, "fit")["remark"][0]
+    assert math.isfinite(table_of(result, "strengths")["bootstrap_low"][0])
+
+
 def test_ties_are_said():
     cells = [
         both_orders(a, b, *counts, item=item)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.analysis.preference.counts import GroupCounts
+from core.domain.numbers import count_text
 from core.domain.results import Column
 from core.stats.groups import Adjustment, adjusted_p
 from core.stats.inputs import Floats, name_list
@@ -532,6 +533,7 @@ def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
         wins, n = _named_first(own.wins, own.n, line)
         model = bradley_terry(first, second, wins, n, names=counts.entities, level=own.level)
         drawn_strengths = drawn_order = np.full((2, len(counts.entities)), np.nan)
+        left_out: tuple[str, ...] = ()
         if own.resampled is not None and model.fit is not None:
             used = n > 0
             resampled = [part[:, used] for part in _named_first(*own.resampled, line)]
@@ -542,7 +544,9 @@ def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
             drawn = percentile_intervals(np.column_stack([values, order]), own.level)
             ends = np.stack([drawn.low, drawn.high])
             drawn_strengths, drawn_order = ends[:, :-1], ends[:, -1:]
-        remark = " ".join((*model.problems, *_order_reason(model, first, second, n)))
+            left_out = _without_maximum(values)
+        problems = (*model.problems, *left_out)
+        remark = " ".join((*problems, *_order_reason(model, first, second, n)))
         of_entity = np.bincount(
             np.concatenate([first, second]), np.tile(n, 2), len(counts.entities)
         )
@@ -550,10 +554,21 @@ def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
             strengths.append(
                 (*counts.group, name, entity, model.strengths[place], model.errors[place],
                  model.low[place], model.high[place], *drawn_strengths[:, place],
-                 model.worth[place], of_entity[place], " ".join(model.problems))
+                 model.worth[place], of_entity[place], " ".join(problems))
             )  # fmt: skip
         fits.append((*counts.group, name, *_fit_cells(model, drawn_order[:, 0]), model.n, remark))
     return strengths, fits
+
+
+def _without_maximum(strengths: Floats) -> tuple[str, ...]:
+    """A sentence on the resamples in which a strength is infinite, where there are any."""
+    none = int(np.isnan(strengths).all(axis=1).sum())
+    if not none:
+        return ()
+    return (
+        f"In {none:,} of {count_text(len(strengths), 'resample')} a strength is infinite; the "
+        "bootstrap interval leaves them out, and is undefined if they are more than half.",
+    )
 
 
 def _named_first(wins: Floats, n: Floats, line: Any) -> tuple[Floats, Floats]:
