@@ -257,7 +257,7 @@ def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
     most = frame.iloc[0]
     words = (
         f"Stacked bars of the items with the most unexpected outputs, at most {_MOST_ITEMS} of "
-        f"each of {count_text(frame['group'].nunique(), 'group')}; first "
+        f"each, in {count_text(frame['group'].nunique(), 'group')}; first "
         f"{most['item']} ({percent(1 - most['answered'] / most['responses'])} of "
         f"{int(most['responses'])})."
     )

@@ -51,6 +51,30 @@ BY_HAND = {
         "Over 45 questions, the mean answer leans to no: b = −.12 [−.30, .05] (15 to yes, 28 to "
         "no, 2 even); willingness w = .90 [.85, .94]; 3 strong neutral.",
     ),
+    "invalid_answers": (
+        made(
+            table("summary", ("respondent", "trials", "replied", "share_invalid", "ci_low",
+                              "ci_high", "share_never", "never_low", "never_high", "mean_tries"),
+                  [("m", 210, 200, 0.2604, 0.205, 0.31, 0.025, 0.005, 0.0449, 1.308)]),
+        ),
+        "26.0% [20.5%, 31.0%] of 200 first replies are invalid; 2.5% [0.5%, 4.5%] of the trials "
+        "never have a usable answer; usable answers took 1.31 replies on average.",
+    ),
+    "unexpected_outputs": (
+        made(
+            table("outputs", ("respondent", "output", "count", "share", "ci_low", "ci_high",
+                              "responses"),
+                  [("m", "label only", 166, 0.83, 0.7, 0.9, 200),
+                   ("m", "explained", 22, 0.11, 0.05, 0.2, 200),
+                   ("m", "refused", 12, 0.06, 0.02, 0.1, 200),
+                   ("m", "any unexpected", 34, 0.17, 0.115, 0.23, 200),
+                   ("m", "no usable label", 12, 0.06, 0.02, 0.1, 200)]),
+            table("tests", ("respondent", "output", "compared", "v", "v_low", "v_high",
+                            "p_units"), []),
+        ),
+        "17.0% [11.5%, 23.0%] of 200 responses are not just the label: 11.0% are explained, 6.0% "
+        "have no usable label (most often refused).",
+    ),
     "cfa": (
         made(
             fits(fit("", *POOR), without=("model",)),

@@ -14,6 +14,7 @@ from core.analysis.efa import efa
 from core.analysis.generalizability.analysis import generalizability
 from core.analysis.graded_response import graded_response
 from core.analysis.group_comparison import group_comparison
+from core.analysis.invalid_answers import invalid_answers
 from core.analysis.invariance.analysis import invariance
 from core.analysis.item_map import item_map
 from core.analysis.multitrait_matrix.analysis import multitrait_matrix
@@ -22,10 +23,11 @@ from core.analysis.random_consistency.analysis import random_consistency
 from core.analysis.referential_consistency.analysis import referential_consistency
 from core.analysis.reliability import reliability
 from core.analysis.score_correlations import score_correlations
+from core.analysis.unexpected_outputs import unexpected_outputs
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.workflow.statistics import analyses
 from tests.analysis.brand_counts import counts_of
-from tests.analysis.score_frames import item_scores
+from tests.analysis.score_frames import item_scores, option_counts
 
 HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
 NAN = float("nan")
@@ -98,6 +100,35 @@ def repeated_counts():
     ])  # fmt: skip
 
 
+def outputs():
+    """Counts of outputs of two groups: answers, and refusals of two of the three items."""
+    parts = [
+        option_counts(
+            [(item, "yes", 1, NAN, False, 9), (item, "refused", 9, NAN, True, k)], respondent=name
+        )
+        for name in (HOSTILE, "b")
+        for k, item in enumerate(("i1", "i2", "i3"))
+    ]
+    counts = pd.concat(parts)
+    return counts[counts["count"] > 0].assign(language="en")
+
+
+def tries():
+    """Tries of two groups: every second trial of an item is answered at its second try."""
+    rows = [
+        (item, number, outcome, final)
+        for item in ("i1", "i2", "i3")
+        for number, outcome, final in (
+            (1, "usable", True), (1, "unusable", False), (2, "usable", True),
+        )
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["item", "number", "outcome", "final"]).assign(
+        study="s", format="likert_5", from_attempts=True, count=5, tokens_in=50.0, tokens_out=5.0,
+        tokens_known=5,
+    )  # fmt: skip
+    return pd.concat([frame.assign(respondent=name) for name in (HOSTILE, "b")])
+
+
 @cache
 def results():
     """One result for each analysis that has charts; two groups where it has groups."""
@@ -125,4 +156,6 @@ def results():
         "referential_consistency": referential_consistency(
             repeated_counts(), resamples=20, permutations=20
         ),
+        "unexpected_outputs": unexpected_outputs(outputs(), resamples=50),
+        "invalid_answers": invalid_answers(tries(), resamples=50),
     }

@@ -41,6 +41,7 @@ OURS = {
     "label_y", "thickness", "pair", "step", "from", "to", "p", "factor", "left", "above", "below",
     "middle", "far", "unexplained", "line", "rank",
     "source", "share", "share_low", "share_high", "df", "levels", "coefficient", "study",
+    "count", "responses", "start", "end", "total",
 }  # fmt: skip
 MARKS = {"bar", "text", "rule", "point", "rect", "line"}
 
