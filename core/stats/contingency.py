@@ -390,8 +390,8 @@ def unit_associations(
     compared : sequence of sequences of groups
         What each test compares.
     level, bootstrap, n_permutations, seed
-        As for `resampled_cramers_v` and `unit_permutation_p`. All tests share resamples and, where
-        they compare two groups, exchanges of units.
+        As for `resampled_cramers_v` and `unit_permutation_p`. All tests share resamples. Tests of
+        two groups, and tests of groups with the same units, share permutations.
 
     Returns
     -------
@@ -407,6 +407,9 @@ def unit_associations(
         else np.empty((0, flat.shape[1]))
     ).reshape(-1, *table.shape[1:])
     exchanged = _exchange_p(table, [own for own in compared if len(own) == 2], n_permutations, seed)
+    exchanged |= _permutation_p(
+        table, [own for own in compared if len(own) > 2], n_permutations, seed
+    )
     results = []
     for groups in compared:
         own = table[:, list(groups)]
@@ -445,6 +448,33 @@ def _exchange_p(
         as_large += (values >= observed * (1 - 1e-10) - 1e-12).sum(axis=0)
     p = np.where(np.isnan(observed), np.nan, (1 + as_large) / (1 + n_permutations))
     return {pair: float(value) for pair, value in zip(own, p, strict=True)}
+
+
+def _permutation_p(
+    table: Floats, sets: Sequence[Sequence[int]], n_permutations: int, seed: int
+) -> dict[tuple[int, ...], float]:
+    """The p of sets of groups that have the same units, by the same permutations for all sets."""
+    present = table.sum(axis=2) > 0
+    alike: dict[tuple[int, bytes], list[tuple[int, ...]]] = {}
+    for own in sets:
+        groups = tuple(own)
+        alike.setdefault((len(groups), present[:, groups].tobytes()), []).append(groups)
+    found: dict[tuple[int, ...], float] = {}
+    for members in alike.values():
+        there = present[:, members[0]]
+        if (there.sum(axis=1) <= 1).all():
+            continue  # units of one group each: see `unit_permutation_p`
+        observed = np.array([_statistics(table[:, own].sum(axis=0)[None])[0] for own in members])
+        bounds = observed * (1 - 1e-10) - 1e-12
+        together = np.concatenate([table[:, own] for own in members], axis=2)
+        as_large = np.zeros(len(members))
+        for block in _tables_of_exchanged_units(together, there, n_permutations, seed):
+            parts = np.split(block, len(members), axis=2)
+            values = np.stack([_statistics(part) for part in parts], axis=1)
+            as_large += (values >= bounds).sum(axis=0)
+        p = np.where(np.isnan(observed), np.nan, (1 + as_large) / (1 + n_permutations))
+        found |= dict(zip(members, p.tolist(), strict=True))
+    return found
 
 
 def _checked_units(counts: Floats) -> Floats:

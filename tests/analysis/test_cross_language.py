@@ -125,6 +125,19 @@ def test_of_two_phases_the_initial_one_counts_unless_they_stand_side_by_side():
     assert apart["r"].iloc[1] == pytest.approx(1)
 
 
+def test_a_language_of_the_second_phase_alone_is_not_compared():
+    frame = pd.concat(
+        [
+            two_languages(phase="initial"),
+            opinions(JA, language="zh", phase="opposing"),
+        ]
+    )
+    found = compare(frame)
+    assert found["correlations"]["second"].tolist() == ["en"]
+    assert found["answers"]["language"].unique().tolist() == ["de", "en"]
+    assert found["answers"].query("kind == 'yes'")["count"].tolist() == [27, 25]
+
+
 def test_both_directions_of_a_pair_become_one_item():
     en = [("ab", 8, 2, 0, "ba"), ("ba", 3, 7, 0, "ab"), *EN[1:]]
     de = [("ab", 5, 5, 0, "ba"), ("ba", 6, 4, 0, "ab"), *DE[1:]]

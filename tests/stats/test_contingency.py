@@ -190,6 +190,15 @@ def test_many_pairs_at_once_give_what_each_gives_by_itself():
     assert pair.p_permutation == pytest.approx(exact, abs=0.01)
 
 
+def test_sets_with_the_same_units_share_permutations():
+    counts = np.random.default_rng(6).integers(1, 7, (12, 6, 3)).astype(float)
+    sets = [(0, 1, 2), (3, 4, 5)]
+    found = unit_associations(counts, sets, n_permutations=500, seed=3)
+    for groups, own in zip(sets, found, strict=True):
+        alone = unit_permutation_p(counts[:, list(groups)], n_permutations=500, seed=3)
+        assert own.p_permutation == alone
+
+
 def test_pairs_without_shared_units_are_compared_by_moving_their_groups():
     found = unit_associations(nested_words(), [(0, 1)], n_permutations=20_000)[0]
     assert found.p_permutation == pytest.approx(R["permutations"]["words_exact"][1], abs=0.01)

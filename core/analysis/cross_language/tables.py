@@ -487,30 +487,31 @@ def _explained(values: LevelValues, option_counts: pd.DataFrame) -> Floats:
     frame = option_counts[
         option_counts["status"].isin([Status.ANSWERED.value, Status.EXPLAINED.value])
     ]
-    items, row = _places(values, frame)
+    code, names, row = _places(values, frame)
     kind = (frame["status"] != Status.EXPLAINED.value).to_numpy(dtype=np.int64)
-    names = list(dict.fromkeys(option_counts["item"].astype(str)))
     table = np.zeros((len(names), values.rows.size, 2))
-    place = {name: number for number, name in enumerate(names)}
-    column = np.array([place[item] for item in items], dtype=np.int64)
-    np.add.at(table, (column, row, kind), frame["count"].to_numpy(dtype=np.float64))
+    np.add.at(table, (code, row, kind), frame["count"].to_numpy(dtype=np.float64))
     return table
 
 
-def _places(values: LevelValues, frame: pd.DataFrame) -> tuple[list[str], Any]:
-    """The item of each row of a frame, and its place among groups times levels."""
+def _places(values: LevelValues, frame: pd.DataFrame) -> tuple[Any, list[str], Any]:
+    """The item of each row by number, the items, and the row's place among groups and levels.
+
+    Rows of a level without trials count 0, so that their place does not matter.
+    """
     code, labels = cell_codes(frame, (*values.by, values.compare))
     groups = {group: number for number, group in enumerate(values.groups)}
     levels = {level: number for number, level in enumerate(values.levels)}
     n_levels = len(values.levels)
     own = np.array(
         [
-            groups[label[:-1]] * n_levels + levels[label[-1]]
+            groups[label[:-1]] * n_levels + levels.get(label[-1], -1)
             for label in labels.itertuples(index=False, name=None)
         ],
         dtype=np.int64,
     )
-    return frame["item"].astype(str).tolist(), own[code]
+    item, items = cell_codes(frame, ("item",))
+    return item, [str(name) for name in items["item"]], own[code]
 
 
 def _pair_types(values: LevelValues) -> Floats:
@@ -534,8 +535,7 @@ _OF_TRIALS = ("not asked or failed",)
 def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRules) -> ResultTable:
     """Shares of yes, no, neither, explained, refused and missing answers by level, over items."""
     frame = option_counts
-    items, row = _places(values, frame)
-    code, names = pd.factorize(np.array(items, dtype=object))
+    code, names, row = _places(values, frame)
     count = frame["count"].to_numpy(dtype=np.float64)
     n_cells = values.rows.size
     kinds = _kinds_of_rows(frame)
