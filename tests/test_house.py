@@ -18,8 +18,8 @@ DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 NOT_YET_REACHED = {
     "krippendorff_alpha": "formula for the coming analysis of political worldviews",
     "fleiss_kappa": "formula for the coming analysis of political worldviews",
-    "option_shares": "formula for the coming analysis of bias",
-    "share": "formula for the coming analysis of bias",
+    "option_shares": "formula for independent answers, such as those of people asked once",
+    "share": "formula for independent answers, such as those of people asked once",
     "Database.checkpoint": "tests and benchmarks read the size of the file after it",
     "LocalModel.process_id": "tests look at the process from outside",
 }

@@ -90,6 +90,9 @@ def test_one_format_or_one_repetition_leaves_the_rest_defined():
     values = frame.set_index(["respondent", "measure"])["value"]
     assert values["gpt", "Positive answers"] == pytest.approx(0.875)
     assert values["once", "Agreement of formats"] == 1
+    lows = frame.set_index(["respondent", "measure"])["ci_low"]
+    assert np.isnan(lows["once", "Agreement of formats"])
+    assert np.isfinite(lows["gpt", "Positive answers"])
     assert values["never"].isna().all()
     assert f"gpt: Agreement of formats: {one_format}" in result.cautions
     assert result.n_missing == 3
