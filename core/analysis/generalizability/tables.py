@@ -257,11 +257,12 @@ def _add_notes(
         )
     if parts.method != "ANOVA":
         full = math.prod(own.cells.levels)
+        nested = any(own.effects.closures[1 << one] != 1 << one for one in range(len(own.facets)))
         how = "REML" if parts.method == "REML" else "sums of squares (Henderson's method 1)"
         gaps = (
             f"{full - own.cells.n_cells:,} of {full:,} combinations of facets have no usable answer"
-            if own.cells.n_cells < full
-            else "the numbers of answers differ"
+            if own.cells.n_cells < full and not nested
+            else "the numbers of levels or answers differ"
         )
         tables.notes.append(
             f"{where}: {gaps}, so components are estimated by {how} and intervals are approximate."

@@ -61,7 +61,8 @@ def load_frame(
     """The frame that an analysis needs, of some studies and the answers that pass the filters.
 
     Counts are kept apart by the factors that the analysis declares and that its options name;
-    other frames hold every factor anyway. Attributes of items in `by` are columns of the frame.
+    other frames hold every factor anyway. Attributes of items that an option such as `by` names are
+    columns of the frame.
 
     Raises
     ------
@@ -74,8 +75,8 @@ def load_frame(
                 f"There is no factor '{factor}' to filter by.",
                 f"Use: {', '.join(FACTORS)}, item, or an attribute such as item.genre.",
             )
-    by = tuple(options.get("by", ()))
-    item_attributes.require_attributes(workspace, codes, (*where, *by))
+    attributes = sorted(filter(is_attribute, _factors_in_options(analysis, options)))
+    item_attributes.require_attributes(workspace, codes, (*where, *attributes))
     if analysis.needs is TEXTS:
         frame = _text_frame(workspace, codes, where)
     elif analysis.needs is ITEM_SCORES:
@@ -90,7 +91,7 @@ def load_frame(
         raise NotEnoughData(
             "No planned answers pass these filters.", "Choose another study, or fewer filters."
         )
-    return item_attributes.with_attributes(workspace, frame, by)
+    return item_attributes.with_attributes(workspace, frame, attributes)
 
 
 def item_scores(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:

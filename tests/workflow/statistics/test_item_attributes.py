@@ -134,3 +134,10 @@ def test_filters_by_attributes_become_the_items_that_pass_them(asked):
     assert item_attributes.as_item_filter(asked, STUDY, {"form": ["original"]}) == {
         "form": ["original"]
     }
+
+
+def test_an_attribute_can_be_a_facet_of_the_answers(asked):
+    own = analyses.run(asked, "generalizability", [STUDY], {"facets": ("item.country",)}, {})
+    assert "Item (within country)" in own.tables[0].frame["source"].tolist()
+    with pytest.raises(NotEnoughData, match="have no attribute"):
+        analyses.run(asked, "generalizability", [STUDY], {"facets": ("item.planet",)}, {})
