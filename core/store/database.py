@@ -114,6 +114,11 @@ class Database:
             finally:
                 self._thread_state.cursor = None
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is within `all_or_nothing`: what it reads may be undone yet."""
+        return self._open_cursor() is not None
+
     def checkpoint(self) -> None:
         """Write the log into the file, so that a copy of the file alone is complete."""
         with self._cursor() as cursor:

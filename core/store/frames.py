@@ -251,6 +251,8 @@ def _kept_frame(
     read: Callable[[], pd.DataFrame],
 ) -> pd.DataFrame:
     """The frame of that name as it was read last, or read anew where the answers have changed."""
+    if database.in_transaction:  # the answers may be undone yet
+        return read()
     filters = tuple((factor, tuple(values)) for factor, values in where.items())
     key = (name, revision(database, studies), tuple(studies), filters)
     with _kept_lock:

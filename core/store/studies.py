@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
@@ -59,6 +60,11 @@ select code, instrument_id,
     (select count(*) from attempt a where a.study_id = s.study_id),
     (select count(*) from recoding c where c.study_id = s.study_id)
 from chosen s order by code
+"""
+# DuckDB knows the number of rows of a table without reading it.
+_SIZES = """
+select (select count(*) from trial), (select count(*) from response),
+    (select count(*) from attempt), (select count(*) from recoding)
 """
 _USABLE = [str(status) for status in Status if status.usable]
 _RESPONDENTS = """
@@ -241,15 +247,29 @@ def plan(database: Database, study_id: int) -> pa.Table:
     return database.arrow(_PLAN, [study_id])
 
 
-def _counts(
-    database: Database, study_id: int | None = None
-) -> dict[int, tuple[int, int, int, int]]:
-    """By study: trials, responses, usable ones, and trials whose calls all failed so far."""
-    if study_id is None:
-        rows = database.rows(_COUNTS.format(of_study=""), {"usable": _USABLE})
-    else:
+Counts = dict[int, tuple[int, int, int, int]]
+_counted: WeakKeyDictionary[Database, tuple[Any, Counts]] = WeakKeyDictionary()
+
+
+def _counts(database: Database, study_id: int | None = None) -> Counts:
+    """By study: trials, responses, usable ones, and trials whose calls all failed so far.
+
+    Those of all studies are kept until a table has another number of rows (see `revision`).
+    """
+    sizes = None if database.in_transaction else database.row(_SIZES)
+    before, counts = _counted.get(database, (None, {}))
+    if sizes is not None and sizes == before:
+        return counts
+    if study_id is not None:
         sql = _COUNTS.format(of_study="where study_id = $study")
-        rows = database.rows(sql, {"usable": _USABLE, "study": study_id})
+        return _by_study(database.rows(sql, {"usable": _USABLE, "study": study_id}))
+    counts = _by_study(database.rows(_COUNTS.format(of_study=""), {"usable": _USABLE}))
+    if sizes is not None:  # else what was read may be undone yet
+        _counted[database] = sizes, counts
+    return counts
+
+
+def _by_study(rows: Sequence[tuple[Any, ...]]) -> Counts:
     return {row[0]: row[1:] for row in rows}
 
 

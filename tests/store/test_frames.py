@@ -203,6 +203,21 @@ def test_a_study_alone_has_the_counts_that_it_has_among_others(database, small_b
         "s": (16, 3, 2, 4), "other": (16, 1, 1, 1)
     }  # fmt: skip
     assert tuple(studies.get(database, record.code) for record in listed) == listed
+    undone = [attempt(other, remaining(database, other)[0])]
+
+    @database.all_or_nothing()
+    def undo_in_the_end():
+        collection.save_attempts(database, undone)
+        assert studies.get(database, "other").n_responses == 2
+        assert studies.studies(database)[1].n_responses == 2
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        undo_in_the_end()
+    # as many rows as were undone, of another study
+    collection.save_attempts(database, [attempt(study, remaining(database, study)[1])])
+    assert [one.n_responses for one in studies.studies(database)] == [4, 1]
+    assert studies.get(database, "s").n_responses == 4
 
 
 def test_filters_take_text_as_text(database, study):
