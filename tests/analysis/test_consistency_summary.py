@@ -9,6 +9,7 @@ import pytest
 from core.analysis.bias import bias
 from core.analysis.consistency_summary import consistency_summary
 from core.analysis.random_consistency.analysis import random_consistency
+from core.analysis.referential_consistency.analysis import referential_consistency
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.test_bias import answered, gemma_answers, gemma_expected
@@ -52,6 +53,11 @@ def test_the_numbers_are_those_of_the_other_analyses():
     same = {"by": ("entity",), "resamples": 60, "seed": 4}
     totals = random_consistency(frame, **same).tables[0].frame.set_index("entity")
     leaning = bias(frame, **same).tables[0].frame.set_index("entity")
+    formats = referential_consistency(frame, **same).tables[0].frame.set_index("entity")
+    agreement = own[own["measure"] == "Agreement of formats"].set_index("entity")
+    for column, other in (("value", "divergence"), ("ci_low", "ci_high"), ("ci_high", "ci_low")):
+        expected = (1 - formats[other]).to_dict()
+        assert agreement[column].to_dict() == pytest.approx(expected, abs=1e-12)
     for name, table, column in (
         ("Repeatability", totals, "repeatability"), ("Positive answers", leaning, "share")
     ):  # fmt: skip
