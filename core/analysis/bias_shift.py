@@ -38,7 +38,7 @@ from core.stats.inputs import Booleans, Floats, name_list
 from core.stats.resampling import Bootstrap
 
 _SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
-_REDRAWN = "Percentiles over redrawn questions; Efron (1979)."
+_REDRAWN = "Percentiles over redrawn questions, too narrow where they are few; Efron (1979)."
 _S = (
     "b of the first phase − b of the second where the first is 0 or more, else the other way "
     f"round: −2 to 2, 2 is giving way fully; {_SOURCE}"

@@ -49,7 +49,10 @@ from core.stats.resampling import Bootstrap
 from core.stats.stance import PAIR_TYPES
 
 _SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
-_REDRAWN = "Percentiles of the mean over redrawn questions; Efron (1979)."
+_REDRAWN = (
+    "Percentiles of the mean over redrawn questions, too narrow where questions are few; "
+    "Efron (1979)."
+)
 _B = f"Mean of yes = 1, no = −1, neither = 0, in the direction of the form; {_SOURCE}"
 _W = f"1 − variance of the answers (n − 1) / largest variance: 1 is one answer always; {_SOURCE}"
 _NEUTRAL = f"b near 0 and w high, as the options say: neither, again and again; {_SOURCE}"

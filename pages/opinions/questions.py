@@ -141,7 +141,7 @@ def _number_column(name: str) -> Any:
         if name.startswith("b")
         else "Bias shift: −2 to 2; 2 is giving way fully."
     )
-    return st.column_config.NumberColumn(widgets.plain(name), format="%.2f", help=help_text)
+    return st.column_config.NumberColumn(format="%.2f", help=help_text)
 
 
 def _replies_link(
