@@ -310,7 +310,6 @@ update response r set status = c.status, option = c.option, parser = c.parser,
     attempt_id = c.attempt_id, tries = c.tries, chance = c.chance, score = c.score
 from changes c where {_UNCHANGED}
 """  # noqa: S608
-_NEWEST = "select coalesce(max(number), 0) from recoding where study_id = ?"
 _CONFIRM = "update response set parser = ? where study_id = ? and parser is not null"
 _NOW = """
 select r.trial_id, r.status as old_status, r.option as old_option, r.attempt_id as old_attempt_id,
@@ -397,12 +396,6 @@ class AnsweredCall:
     call: PlannedCall
     replies: tuple[StoredReply, ...]
     current: dict[int, tuple[str, str | None, int | None]]
-
-
-def last_change(database: Database, study_id: int) -> int:
-    """Number of the last change of a response of a study; 0: no change."""
-    row = database.row(_NEWEST, [study_id])
-    return int(row[0]) if row else 0
 
 
 def parser_versions(database: Database, study_id: int) -> dict[int | None, int]:
