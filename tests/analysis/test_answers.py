@@ -32,6 +32,38 @@ def fits(*rows, without=()):
 
 POOR, GOOD = (16.5, 0.035, 0.89, 0.11, 0.05, 0.16), (7.04, 0.5328, 0.997, 0.012, 0.0, 0.06)
 BY_HAND = {
+    "bias": (
+        made(
+            table("bias", ("respondent", "share", "ci_low", "ci_high", "n_formats", "n_items",
+                           "remark"), [("m", 0.7615, 0.7268, 0.7935, 4, 100, "")]),
+            table("acquiescence", ("respondent", "opposites", "index", "ci_low", "ci_high"),
+                  [("m", "Items keyed and reversed", 0.225, 0.132, 0.323)]),
+        ),
+        "76.2% [72.7%, 79.4%] of the answers are positive over 100 items, mean of 4 formats (50% "
+        "is neutral); acquiescence: items keyed and reversed .23 [.13, .32].",
+    ),
+    "consistency_summary": (
+        made(
+            table("summary", ("respondent", "measure", "value", "ci_low", "ci_high"),
+                  [("m", "Positive answers", 0.7615, 0.727, 0.794),
+                   ("m", "Repeatability", 0.391, 0.36, 0.42),
+                   ("m", "Agreement of formats", NAN, NAN, NAN)]),
+        ),
+        "Positive answers .76 [.73, .79], repeatability .39 [.36, .42], agreement of formats "
+        "undefined.",
+    ),
+    "cross_language": (
+        made(
+            table("correlations", ("respondent", "first", "second", "r", "ci_low", "ci_high",
+                                   "bootstrap_low", "bootstrap_high", "n_items", "remark"),
+                  [("m", "en", "de", 0.52, 0.3, 0.68, 0.29, 0.7, 60, ""),
+                   ("m", "en", "fr", NAN, NAN, NAN, NAN, NAN, 60, "No variance."),
+                   ("m", "de", "fr", -0.1, -0.3, 0.2, NAN, NAN, 58, "")]),
+            table("equivalence", ("respondent", "first", "second", "difference", "verdict"), []),
+        ),
+        "r from −.10 [−.30, .20] (de with fr) to .52 [.29, .70] (en with de), median .21 (1 pair "
+        "undefined), over 60 items.",
+    ),
     "bias_shift": (
         made(
             table("groups", ("respondent", "questions", "decided", "giving_way", "giving_way_low",
