@@ -644,12 +644,15 @@ def _most_different(values: LevelValues, unit: Any, what: str) -> ResultTable:
 
 
 def _item_values(values: LevelValues, unit: Any) -> ResultTable:
+    answered = (values.n > 0).any(axis=1)  # (groups, items)
+    elsewhere = np.asarray(answered.any(axis=0) & ~answered)  # items of other groups
     lines = [
         (*group, values.items[column], values.parts[column], level_name(level),
          values.values[number, place, column], values.low[number, place, column],
          values.high[number, place, column], values.n[number, place, column])
         for number, group in enumerate(values.groups)
         for column in range(len(values.items))
+        if not elsewhere[number, column]
         for place, level in enumerate(values.levels)
     ]  # fmt: skip
     columns = (
