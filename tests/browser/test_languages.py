@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -15,8 +16,8 @@ from tests.browser.test_way_through import download
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-STUDY, N_ITEMS, LANGUAGES = "opinions_six_languages", 10, ("en", "es", "fr", "de", "ja", "zh")
 CHECKBOX_OF_FIRST_ROW = {"x": 18, "y": 36 + 17}
+STUDY, N_ITEMS, LANGUAGES = "opinions_six_languages", 10, ("en", "es", "fr", "de", "ja", "zh")
 
 
 def wordings(app):
@@ -58,20 +59,25 @@ def test_opinions_in_six_languages_from_the_preset_to_a_file(page, app, shot):
     open_tab(page, "Items that differ most")
     table = page.locator("[data-testid='stDataFrame']:visible").first
     table.scroll_into_view_if_needed()
-    link = page.get_by_role("link", name="Replies of the ticked row")
     table.click(position=CHECKBOX_OF_FIRST_ROW, force=True)
-    expect(link).to_be_visible()
-    (item,) = parse_qs(urlsplit(link.get_attribute("href")).query)["item"]
-    link.click()
+    links = page.get_by_role("link", name=re.compile("^Replies in [a-z]{2}$"))
+    expect(links).to_have_count(2)
+    asked_in = [parse_qs(urlsplit(one.get_attribute("href")).query) for one in links.all()]
+    item, pair = asked_in[0]["item"][0], [one["language"][0] for one in asked_in]
+    for language in pair:
+        wording = page.get_by_text(asked[item][language], exact=True)
+        expect(wording.filter(visible=True).first).to_be_visible()
+    shot(page, "5-both-wordings")
+    links.first.click()
     expect(page.get_by_text("Reply, verbatim")).to_be_visible()
     shown = {}
-    for language in ("en", "de"):
+    for language in pair:
         go(page, app, f"answers?study={STUDY}&item={item}&language={language}")
         expect(page.get_by_text("Reply, verbatim")).to_be_visible()
         expect(page.get_by_text(f"item {item}").first).to_be_visible()
         settled(page)
         shown[language] = page.get_by_test_id("stMain").inner_text()
-        shot(page, f"5-item-{language}")
+        shot(page, f"6-item-{language}")
     app.stop()
 
     replies = replies_to(app, item)
