@@ -18,13 +18,18 @@ from tests.charts.results import HOSTILE, charts_of
 def result(n_items=6, groups=("a", HOSTILE), formats=("yes_no", HOSTILE), **options):
     """Answers of some groups to items, every second of which is reversed."""
     rng = np.random.default_rng(3)
-    parts = [
-        answered(
-            f"i{item}" if item else HOSTILE, yes=int(rng.integers(1, 9)), no=3, respondent=group,
-            format=response_format, keyed=1 - 2 * (item % 2),
+    items = [f"i{item}" if item else HOSTILE for item in range(n_items)]
+    parts = []
+    for group, response_format in product(groups, formats):
+        yes_and_no = answered("one", yes=1, no=3, respondent=group, format=response_format)
+        yes = [int(rng.integers(1, 9)) for _ in items]
+        parts.append(
+            pd.concat([yes_and_no] * n_items).assign(
+                item=np.repeat(items, 2),
+                keyed=np.repeat([1 - 2 * (item % 2) for item in range(n_items)], 2),
+                count=np.column_stack([yes, [3] * n_items]).ravel(),
+            )
         )
-        for group, response_format, item in product(groups, formats, range(n_items))
-    ]  # fmt: skip
     frame = pd.concat([*parts, answered("never", refused=2, respondent=groups[0])])
     return bias(frame.reset_index(drop=True), resamples=30, **options)
 
