@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from itertools import product
 
 import numpy as np
@@ -301,25 +300,3 @@ def test_no_groups_and_no_resamples():
     assert "no intervals asked for" in result.method
     assert "comparisons" not in [own.name for own in result.tables]
     assert analyses.by_name("bias").answer(result)[0].group == "all administrations"
-
-
-def test_a_hundred_thousand_cells_take_about_a_second():
-    groups, items = 60, 539
-    place = np.arange(groups * items * 2)
-    frame = pd.DataFrame(
-        {
-            "item": np.char.add("i", (place // 2 % items).astype(str)),
-            "model": np.char.add("m", (place // (2 * items)).astype(str)),
-            "option": np.where(place % 2, "no", "yes"),
-            "stance": np.where(place % 2, -1.0, 1.0),
-            "count": np.random.default_rng(0).integers(1, 100, len(place)),
-        }
-    )
-    plain = answered("i1", yes=1)
-    for name in plain:
-        if name not in frame:
-            frame[name] = plain[name].iloc[0]
-    start = time.perf_counter()
-    result = bias(frame, by=("model",))
-    assert time.perf_counter() - start < 10  # about a second on a quiet machine
-    assert len(table(result, "bias")) == groups

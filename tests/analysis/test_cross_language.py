@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import time
 
 import numpy as np
 import pandas as pd
@@ -363,17 +362,3 @@ def test_the_items_that_differ_most_come_first():
     assert found["item"].tolist()[:2] == ["q5", "q3"]  # .4 and .4 of b, then .2
     assert found["difference"].abs().is_monotonic_decreasing
     assert found["difference"].iloc[0] == pytest.approx(B_EN[4] - B_DE[4])
-
-
-def test_130_000_counts_take_little_time():
-    generator = np.random.default_rng(0)
-    rows = [(f"q{number}", *generator.multinomial(230, [0.5, 0.45, 0.05])) for number in range(539)]
-    one = opinions([(q, int(a), int(b), int(c)) for q, a, b, c in rows])
-    frame = pd.concat(
-        [one.assign(respondent=f"m{m}", language=language)
-         for m in range(10) for language in ("en", "es", "fr", "ja")]
-    ).reset_index(drop=True)  # fmt: skip
-    frame["count"] = generator.integers(1, 200, len(frame))
-    started = time.perf_counter()
-    cross_language(frame, measure="b", resamples=200, permutations=200)
-    assert time.perf_counter() - started < 20

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pandas as pd
@@ -187,19 +186,6 @@ def test_shares_add_up_and_do_not_depend_on_the_order_of_rows(rows):
     assert share["no usable label"] == pytest.approx(1 - share["label only"] - share["explained"])
     turned = tables(frame.iloc[::-1])["outputs"].set_index("output")
     pd.testing.assert_series_equal(turned["share"], share)
-
-
-def test_a_large_frame_takes_about_a_second():
-    rng = np.random.default_rng(0)
-    statuses = ["answered", "answered_with_explanation", "refused", "neutral"]
-    cells = [
-        (m, lang, i, s) for m in range(10) for lang in "abcd" for i in range(900) for s in statuses
-    ]
-    frame = pd.DataFrame(cells, columns=["respondent", "language", "item", "status"])
-    frame = frame.astype("category").assign(option="", count=rng.integers(1, 9, len(cells)))
-    started = time.process_time()
-    unexpected_outputs(frame)
-    assert time.process_time() - started < 6  # 1.5 s alone
 
 
 def test_the_reluctancy_of_a_published_study_is_the_share_of_neutral_outputs():
