@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -97,12 +96,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             )
         value, low, high = (row[f"giving_way{end}"] for end in ("", "_low", "_high"))
         share = percent_text(row["share_turned"])
-        known = math.isfinite(row["share_low"]) and math.isfinite(row["share_high"])
-        ends = (
-            f" [{percent_text(row['share_low'])}, {percent_text(row['share_high'])}]"
-            if known
-            else ""
-        )
+        ends = interval_text(row["share_low"], row["share_high"], percent_text)
         n_turned = int(row["turned"])
         turns = count_text(n_turned, "majority turns", "majorities turn")
         return (

@@ -30,6 +30,7 @@ from core.analysis.shared.option_counts import (
     ResampleUnit,
     UnitResamples,
     cell_codes,
+    usable_counts,
 )
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import Choice, analysis
@@ -233,7 +234,7 @@ def random_consistency(
     )  # fmt: skip
     used = round(float(own.n.sum()))
     trials = int(option_counts["count"].sum())
-    usable = int(option_counts["count"][(option_counts["option"].astype(object) != "")].sum())
+    usable = int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=(*with_tabs(tables, _TABS), *compared.tables),
         unit="one item in one format, with its repeated answers",

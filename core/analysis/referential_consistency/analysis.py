@@ -30,6 +30,7 @@ from core.analysis.shared.option_counts import (
     Resample,
     ResampleUnit,
     UnitResamples,
+    usable_counts,
 )
 from core.analysis.shared.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import Number, analysis
@@ -219,8 +220,7 @@ def referential_consistency(
     )):  # fmt: skip
         frame = frame_of(all_of, columns)
         tables.insert(0, ResultTable(name, title, frame, (*by_columns(names), *columns)))
-    chosen = option_counts["option"].astype(object) != ""
-    usable = int(option_counts["count"][chosen].sum())
+    usable = int(usable_counts(option_counts)["count"].sum())
     used = round(float(own.answers[np.isfinite(divergence.items)].sum()))
     trials = int(option_counts["count"].sum())
     return AnalysisResult(
