@@ -41,6 +41,8 @@ ANALYSES = (
     "item_statistics?analysis=item_map", "reliability?analysis=internal_consistency",
     "reliability?analysis=reliability", "factors?analysis=cfa", "factors?analysis=efa",
     "validity?analysis=multitrait_matrix", "validation_report?analysis=validation_report",
+    "reliability?analysis=generalizability", "languages?analysis=cross_language",
+    "unexpected_outputs?analysis=unexpected_outputs", "unexpected_outputs?analysis=invalid_answers",
 )  # fmt: skip
 N_CONTEXTS = 15
 
