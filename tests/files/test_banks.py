@@ -1,5 +1,4 @@
 import io
-import time
 import zipfile
 from dataclasses import replace
 
@@ -22,6 +21,7 @@ from core.domain.instrument import (
 from core.errors import BankError, FileError
 from core.files.banks.reading import RowError, read_instrument
 from core.files.banks.writing import instrument_to_csv, instrument_to_xlsx
+from tests.cpu_time import least_cpu_seconds
 
 WRITERS = {"csv": instrument_to_csv, "xlsx": instrument_to_xlsx}
 
@@ -365,10 +365,8 @@ def test_a_list_of_five_thousand_words_is_read_in_under_a_second():
         for n in range(1, 5001)
     )
     data = instrument_to_csv(Instrument("words", "Words", words, (AGREE,), kind="words"))
-    start = time.process_time()
-    draft = read_instrument("words.csv", data)
-    assert time.process_time() - start < 1
-    assert draft.instrument.items == words
+    assert read_instrument("words.csv", data).instrument.items == words
+    assert least_cpu_seconds(lambda: read_instrument("words.csv", data)) < 1
 
 
 def test_a_workbook_holds_three_sheets_without_a_formula_and_without_the_time():

@@ -1,6 +1,5 @@
 import gzip
 import io
-import time
 import zipfile
 
 import openpyxl
@@ -10,6 +9,7 @@ from core.errors import FileError
 from core.files import tables
 from core.files.tables import Table, read_sheets, read_table
 from core.files.writing import workbook
+from tests.cpu_time import least_cpu_seconds
 
 
 def xlsx(*rows):
@@ -204,9 +204,8 @@ def test_blank_cells_far_to_the_right_cost_nothing():
         sheet.cell(row, 16_384).number_format = "0.00"
     written = io.BytesIO()
     book.save(written)
-    begun = time.process_time()
     assert len(read_table("a.xlsx", written.getvalue()).rows) == 1000
-    assert time.process_time() - begun < 2.5
+    assert least_cpu_seconds(lambda: read_table("a.xlsx", written.getvalue())) < 2.5
 
 
 def test_a_sheet_that_goes_on_blank_is_refused(monkeypatch):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from pathlib import Path
 
 import pytest
 
 from core.errors import FileError
 from core.files.yaml_files import read_yaml, write_yaml
+from tests.cpu_time import least_cpu_seconds
 
 ROOT = Path(__file__).parents[2]
 BOMB = "a: &a [x, x]\n" + "".join(
@@ -56,13 +56,14 @@ def test_texts_with_any_line_end_come_back_as_they_were():
     ],
 )
 def test_hostile_texts_are_told_in_one_line_and_at_once(text, words):
-    started = time.process_time()
-    with pytest.raises(FileError) as raised:
-        read_yaml("f.yaml", text)
-    assert time.process_time() - started < 0.5
-    assert words in raised.value.problem
-    assert raised.value.problem.startswith("f.yaml")
-    assert len(str(raised.value)) < 400
+    def refuse():
+        with pytest.raises(FileError) as raised:
+            read_yaml("f.yaml", text)
+        assert words in raised.value.problem
+        assert raised.value.problem.startswith("f.yaml")
+        assert len(str(raised.value)) < 400
+
+    assert least_cpu_seconds(refuse) < 0.5
 
 
 def test_no_other_code_reads_yaml():
