@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -111,6 +112,50 @@ TEXTS = FrameSpec(
 )
 """Further columns are the tags of the prompts, such as the gender of a name. Refused and truncated
 texts have a row with their status."""
+
+
+# What the banks of studies say of their items: further tables that an analysis can take.
+
+ITEMS = FrameSpec(
+    row="one item of a study's bank",
+    columns=("study", "item", "position", "rank", "genre", "country"),
+    key=("study", "item"),
+)
+"""`position` is the place in the bank from 1, `rank` that by frequency (words), NaN for none.
+`country` is the attribute of that name, empty for none."""
+
+WORDINGS = FrameSpec(
+    row="the text of one item in one language, in its original form",
+    columns=("study", "item", "language", "text"),
+    key=("study", "item", "language"),
+)
+
+LOADINGS = FrameSpec(
+    row="what agreement with one item says of one domain",
+    columns=("study", "item", "domain", "loading"),
+    key=("study", "item", "domain"),
+)
+"""`loading` is 1, -1 or 0; without a row, the bank says nothing."""
+
+POSITIONS = FrameSpec(
+    row="the answer of one party to one item",
+    columns=("study", "item", "party", "leaning", "country", "position"),
+    key=("study", "item", "party"),
+)
+"""`position` is 1 (agrees), -1 (disagrees) or 0 (neutral); `leaning` is left, centre, right or
+empty, `country` that of the party, empty for none."""
+
+ANNOTATIONS = FrameSpec(
+    row="what one annotator says that agreement with one item says of one domain",
+    columns=("study", "annotator", "item", "domain", "loading"),
+    key=("study", "annotator", "item", "domain"),
+)
+
+BANK_TABLES: Mapping[str, FrameSpec] = {
+    "items": ITEMS, "wordings": WORDINGS, "loadings": LOADINGS, "positions": POSITIONS,
+    "annotations": ANNOTATIONS,
+}  # fmt: skip
+"""The tables of banks, by the name under which an analysis asks for them."""
 
 
 def check_frame(frame: pd.DataFrame, spec: FrameSpec) -> None:

@@ -12,7 +12,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Protocol,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from core.analysis.shared.sentences import GroupAnswers
 from core.charts.panels import Chart
@@ -298,6 +308,16 @@ class OtherData:
         return _text(stored)
 
 
+@dataclass(frozen=True)
+class BankTable:
+    """A table of the studies' banks (core/domain/frames.py, BANK_TABLES) as a further argument.
+
+    It is no option: the workflow always gives it, without rows where the banks say nothing.
+    """
+
+    of: Literal["items", "wordings", "loadings", "positions", "annotations"]
+
+
 def _text(stored: Any) -> str:
     if not isinstance(stored, str):
         raise NotAllowed(stored, "a text")
@@ -349,12 +369,18 @@ class Analysis:
         return _options(self.run)
 
     @property
+    def bank_tables(self) -> tuple[tuple[str, BankTable], ...]:
+        """The arguments that take a table of the studies' banks, by name."""
+        return _annotated(self.run, BankTable)
+
+    @property
     def chart_options(self) -> tuple[AnalysisOption, ...]:
         """What the user may set about the charts alone, which changes no number."""
         return _options(self.charts) if self.charts else ()
 
 
 _F = TypeVar("_F", bound=Callable[..., AnalysisResult])
+_T = TypeVar("_T")
 _analyses: dict[str, Analysis] = {}
 
 
@@ -444,9 +470,19 @@ def parse_option(option: AnalysisOption, text: str) -> Any:
 @cache
 def _options(function: Callable[..., Any]) -> tuple[AnalysisOption, ...]:
     """The options in a signature: the parameters that are annotated with a kind."""
+    defaults = inspect.signature(function).parameters
+    return tuple(
+        AnalysisOption(name, cast("OptionKind", kind), defaults[name].default)
+        for name, kind in _annotated(function, object)
+        if not isinstance(kind, BankTable)
+    )
+
+
+def _annotated(function: Callable[..., Any], kind: type[_T]) -> tuple[tuple[str, _T], ...]:
+    """The parameters of a function with their annotations of that kind, in order."""
     hints = get_type_hints(function, include_extras=True)
     return tuple(
-        AnalysisOption(name, get_args(hints[name])[1], parameter.default)
-        for name, parameter in inspect.signature(function).parameters.items()
-        if get_origin(hints.get(name)) is Annotated
+        (name, get_args(hints[name])[1])
+        for name in inspect.signature(function).parameters
+        if get_origin(hints.get(name)) is Annotated and isinstance(get_args(hints[name])[1], kind)
     )

@@ -30,7 +30,7 @@ from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
-from core.workflow.statistics import frames, item_attributes
+from core.workflow.statistics import bank_tables, frames, item_attributes
 from core.workflow.statistics.frames import ChosenAnswers, Filters
 from core.workflow.workspace import Workspace
 
@@ -287,6 +287,7 @@ def _load_inputs(
     frame = frames.load_frame(workspace, analysis, study_codes, where, options)
     check_frame(frame, analysis.needs)
     chosen = frames.load_other_data(workspace, analysis, options)
+    chosen |= bank_tables.load(workspace, analysis, study_codes)
     grouping = _grouping_by_format(analysis, frame, chosen)
     chosen |= grouping
     notes = (
