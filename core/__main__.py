@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core import export
 from core.analysis.shared.sentences import merge_notes
-from core.commands import batches, contexts, prices, respondents, templates
+from core.commands import banks, batches, contexts, prices, respondents, templates
 from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
@@ -98,12 +97,7 @@ def _commands() -> tuple[Command, ...]:
     """Every command, in the order of the help text."""
     return (
         Command("init", _init, "create the database with the starter banks, unless it exists"),
-        Command("bank", _bank, "import a bank file, or export a bank", (
-            argument("action", choices=("import", "export")),
-            argument("what", help="import: the file; export: the code of the bank"),
-            argument("--out", type=Path, help="export: file to write (.csv or .xlsx)"),
-            argument("--version", type=int, help="export: a published version"),
-        )),
+        banks.command(),
         Command("plan", _plan, "freeze the study that a YAML file describes", (
             argument("design", type=Path),
             argument("--out", type=Path, help="also write the plan as CSV"),
@@ -182,25 +176,6 @@ def _commands() -> tuple[Command, ...]:
 
 def _init(workspace: Workspace, _: argparse.Namespace) -> None:
     print(f"{workspace.database.path} is ready, with {len(editing.summaries(workspace))} banks.")
-
-
-def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    if parsed.action == "import":
-        file = Path(parsed.what)
-        state = editing.import_bank(workspace, editing.read_instrument(file.name, read(file)))
-        code = state.instrument.code
-        print(f"Bank '{code}': {count_text(len(state.instrument.items), 'item')}.")
-        for study, match in bank_attachment.studies_for_bank(workspace, state.instrument):
-            print(
-                f"Study '{study}' has answers to these items and no bank ({match.words}). "
-                "To attach the bank, run: " + shlex.join(["attach", study, "--bank", code])
-            )
-        return
-    suffix = (parsed.out.suffix if parsed.out else ".csv").lower()
-    if suffix not in (".csv", ".xlsx"):
-        raise FileError(f"A bank cannot be written as '{suffix}'.", "Use .csv or .xlsx.")
-    file_format: editing.FileFormat = "xlsx" if suffix == ".xlsx" else "csv"
-    write(parsed.out, editing.export(workspace, parsed.what, file_format, parsed.version))
 
 
 def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:

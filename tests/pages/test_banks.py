@@ -927,3 +927,20 @@ def test_a_draft_is_accepted_as_it_is_or_by_typing_another_text(workspace, kept)
     assert [(w.text, w.drafted_by) for w in forms] == [
         (f"Entwurf {first}", ""), ("Eigener Text", ""),
     ]  # fmt: skip
+
+
+def test_loadings_are_previewed_with_their_faults_and_make_a_version(workspace, kept):
+    at = open_page()
+    wrong = b"statement_id,text,welfare\na1,x,1.0\nq9,y,2\nb2,z,-1.0\n"
+    fine(at.file_uploader(key="loadings_upload_0").set_value(("d.csv", wrong, "text/csv")).run())
+    assert at.selectbox(key="loadings_bank_d.csv").value == "small"
+    assert at.multiselect(key="loadings_signs_d.csv_3_loadings").value == ["welfare"]
+    (faults,) = [d.value for d in at.dataframe if "What is wrong" in d.value]
+    assert faults[["Line", "Column"]].to_numpy().tolist() == [[3, "statement_id"]]
+    assert not [b for b in at.button if b.key == "loadings_import"]
+    fine(at.checkbox(key="loadings_skip").check().run())
+    assert "2 of 4 items load on at least one of 1 domain." in " ".join(t.value for t in at.text)
+    fine(at.button(key="loadings_import").click().run())
+    assert "version 1: 2 of 4 items load" in " ".join(s.value for s in at.success)
+    bank = editing.load(workspace, "small").instrument
+    assert [item.loadings for item in bank.items] == [{"welfare": 1}, {}, {}, {"welfare": -1}]

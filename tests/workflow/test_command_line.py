@@ -193,6 +193,42 @@ def test_banks_go_out_and_come_in(run, capfd):
     assert again.read_bytes().replace(b"attitudes_20_2", b"attitudes_20") == file.read_bytes()
 
 
+def test_loadings_come_into_a_bank_as_a_new_version(run, capfd):
+    """A file with decimals and a column of text, an item too many, and a file of each annotator."""
+    file = run.folder / "domains.csv"
+    lines = ["statement_id,raw,welfare", "attitudes_99,x,1.0"]
+    file.write_text("\n".join(lines))
+    assert run("bank", "loadings", file) == 2
+    assert "No bank has an item of this file." in capfd.readouterr().err
+    assert run("bank", "export", "attitudes_20", "--out", run.folder / "bank.csv") == 0
+    text = (run.folder / "bank.csv").read_text()
+    codes = [line.split(",")[1] for line in text.splitlines() if line.startswith("item,")]
+    file.write_text("\n".join([*lines, f"{codes[0]},y,-1.0", f"{codes[1]},y,0.0"]))
+    assert run("bank", "loadings", file) == 2
+    assert "line 2, column statement_id: the bank has no item" in capfd.readouterr().err
+    assert run("bank", "loadings", file, "--skip-unknown") == 0
+    assert capfd.readouterr().out.splitlines() == [
+        "Bank 'attitudes_20', version 1: 1 of 20 items load on at least one of 1 domain.",
+        "domains.csv: columns not read: raw.",
+        "Not in the bank, so left out: 1 item.",
+    ]
+    for name in ("anna", "ben"):
+        (run.folder / f"{name}.csv").write_text(f"code,welfare\n{codes[0]},1\n")
+    files = (run.folder / "anna.csv", run.folder / "ben.csv")
+    assert run("bank", "loadings", *files, "--bank", "attitudes_20") == 0
+    said = capfd.readouterr().out
+    assert "version 2: 1 of 20 items load on at least one" in said
+    assert "2 annotators (anna, ben) coded 1 item." in said
+    assert run("bank", "loadings", file, "--new-bank", "Mine", "--item", "raw") == 2
+    assert run("bank", "loadings", file, "--new-bank", "Mine", "--bank", "x") == 2
+    rows = f"item,party,position,leaning\n{codes[0]},reds,1,left\n"
+    (run.folder / "parties.csv").write_text(rows)
+    assert run("bank", "positions", run.folder / "parties.csv") == 0
+    assert "1 party: 1 of 20 items have the position" in capfd.readouterr().out
+    assert run("bank", "export", "attitudes_20", "x") == 2
+    assert "bank export takes one name, and 2 are given" in capfd.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory, new_database):
     """Runs verbs on a database that holds one study; for verbs that are refused."""
