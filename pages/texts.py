@@ -17,7 +17,7 @@ from core.domain.languages import language_name
 from core.domain.numbers import count_text, number_text
 from core.errors import BankError, UserError
 from core.workflow.answers import texts
-from core.workflow.banks import editing, text_prompts
+from core.workflow.banks import editing, stories, text_prompts
 from core.workflow.statistics import analyses
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.downloads import file_stem
@@ -252,9 +252,21 @@ _LETTER_DEFAULTS = {
     "levels": "age: 25, 40, 55\noccupation: nurse, engineer, teacher, chef",
 }
 _STORY_DEFAULTS = {
-    "code": "stories", "language": "en", "text": "", "first_bank": "", "first": "",
-    "second_bank": "", "second": "", "size": 5, "groups": 100, "seed": 1,
-}  # fmt: skip
+    "code": "stories",
+    "language": "en",
+    "text": "",
+    "source": "lists",
+    "first_bank": "",
+    "first": "",
+    "second_bank": "",
+    "second": "",
+    "study": "",
+    "respondent": "",
+    "size": 5,
+    "groups": 100,
+    "seed": 1,
+}
+_SOURCES = {"lists": "Lists of words", "study": "A word study"}  # fmt: skip
 _LIST_DEFAULTS = {"code": "letter_words", "language": "en", "text": ""}
 _FILE_READ = "texts_people_read"
 
@@ -352,26 +364,32 @@ def _letter_items(fields: Mapping[str, Any]) -> list[Item]:
 def _stories() -> None:
     st.header("Around words")
     st.caption(
-        "Stories around groups of words, of which 0, 1, 2 ... are from the second list. This "
-        "tests, for example, whether words that a model rates as tragic make its stories tragic."
+        "Stories around groups of words, of which 0, 1, 2 ... are from the second list, or are "
+        "words that a respondent rated as negative in all tests of a word study. This tests "
+        "whether words that a model rates as tragic make its stories tragic."
     )
     form = draft_form.open_form(_STORIES, _STORY_DEFAULTS)
     _name_and_language(form)
     form.long_text(
         "text", "Instruction", height=100,
-        placeholder=text_prompts.story_text(form.fields["language"]),
+        placeholder=stories.story_text(form.fields["language"]),
         help="{words} stands for the words of a group. Empty: the instruction shown here.",
     )  # fmt: skip
-    banks = ["", *(b.code for b in editing.summaries(widgets.workspace()) if b.kind == "words")]
-    _words(form, "first", "First list", banks, "the words below")
-    _words(form, "second", "Second list", banks, "the words below, or none")
+    form.radio("source", "Words from", _SOURCES, horizontal=True)
+    if form.fields["source"] == "study":
+        _study_words(form)
+    else:
+        banks = ["", *(b.code for b in editing.summaries(widgets.workspace()) if b.kind == "words")]
+        _words(form, "first", "First list", banks, "the words below")
+        _words(form, "second", "Second list", banks, "the words below, or none")
     left, middle, right = st.columns(3)
     with left:
         form.number("size", "Words in a group", 1, 20, step=1)
     with middle:
         form.number(
             "groups", "Groups for each count", 1, 20_000, step=1,
-            help="Without a second list: the number of all groups.",
+            help="The published design has 100 groups of 5 words for each count from 0 to 5: 600 "
+            "stories. Without a second list: the number of all groups.",
         )  # fmt: skip
     with right:
         form.number("seed", "Seed", 1, 1_000_000, step=1,
@@ -388,6 +406,52 @@ def _words(form: DraftForm, field: str, label: str, banks: list[str], none: str)
     )  # fmt: skip
     if not form.fields[f"{field}_bank"]:
         form.long_text(field, f"{label}, typed", height=120, help="One word per line.")
+
+
+def _study_words(form: DraftForm) -> None:
+    """The study and respondent whose classes of words are drawn, and how many words there are."""
+    workspace = widgets.workspace()
+    known = stories.word_studies(workspace)
+    if not known:
+        st.info("There is no study of words yet. Design and run a study of a bank of words.")
+        return
+    form.select("study", "Word study", known, str)
+    chosen = form.fields["study"]
+    if chosen not in known:
+        return
+    respondents, _ = stories.answered_by(workspace, chosen)
+    form.select(
+        "respondent", "Respondent", respondents, str,
+        help="Words that this respondent gave the same label in all tests, in the language above.",
+    )  # fmt: skip
+    if form.fields["respondent"] in respondents:
+        with widgets.error_box():
+            st.caption(_words_counted(_words_of_study(form.fields)))
+
+
+def _words_of_study(fields: Mapping[str, Any]) -> stories.StudyWords:
+    """The words of each class.
+
+    Raises
+    ------
+    BankError
+        No study or respondent is chosen, or the study has no answers of it.
+    """
+    if not (fields["study"] and fields["respondent"]):
+        raise BankError("No word study is chosen.", "Choose a study and a respondent.")
+    return stories.study_words(
+        widgets.workspace(), fields["study"], fields["respondent"], fields["language"]
+    )
+
+
+def _words_counted(words: stories.StudyWords) -> str:
+    missing = count_text(words.untested, "word lacks", "words lack") + " a test. "
+    return (
+        f"Of {count_text(words.n_words, 'word')}, {len(words.positive):,} are consistently "
+        f"positive and {len(words.negative):,} consistently negative over "
+        f"{count_text(words.tests, 'test')}. "
+        f"{missing if words.untested else ''}Each set needs as many words as a group has."
+    )
 
 
 def _name_and_language(form: DraftForm) -> None:
@@ -423,22 +487,28 @@ def _make_letters() -> None:
 def _make_stories() -> None:
     typed = _typed(_STORIES, _STORY_DEFAULTS)
 
+    drawing = {name: typed[name] for name in ("size", "groups", "seed", "text")}
+    if typed["source"] == "study":
+        _make_bank(
+            lambda: stories.create_stories_of_study(
+                widgets.workspace(), typed["code"], _words_of_study(typed), **drawing
+            )
+        )
+        return
+
     def words(field: str) -> Sequence[str]:
         if bank := typed[f"{field}_bank"]:
-            return text_prompts.words_of(widgets.workspace(), bank, typed["language"])
+            return stories.words_of(widgets.workspace(), bank, typed["language"])
         return tuple(typed[field].split())
 
     _make_bank(
-        lambda: text_prompts.create_story_prompts(
+        lambda: stories.create_story_prompts(
             widgets.workspace(),
             typed["code"],
             words("first"),
             words("second"),
             language=typed["language"],
-            size=typed["size"],
-            groups=typed["groups"],
-            seed=typed["seed"],
-            text=typed["text"],
+            **drawing,
         )
     )
 

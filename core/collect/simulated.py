@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from core.collect import prompts
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply
+from core.domain.attributes import NEGATIVE_LIST, POSITIVE_LIST
 from core.domain.instrument import ORIGINAL, Item, Option, ResponseFormat, keyed_points
 from core.domain.study import INITIAL, STANDARD, SimulationSettings
 from core.domain.values import stable_id
@@ -218,6 +220,10 @@ def _scores(
 # the first scored option shown, a share `giving_way` takes an opinion put to the respondent before
 # all that, and, independently, a share `refusal_rate` is refused in words.
 #
+# A prompt that lists positive and negative words (see core.domain.attributes) gets a story with one
+# sentence on each word, comic or tragic. As judges they rate a text by the share of its sentences
+# that are tragic. So stories of more negative words are rated as more tragic: a planted effect.
+#
 # Every draw is a hash of the settings' seed and of what is asked, so the same question is answered
 # the same whatever was asked before, in any process. Language and response format change the error,
 # not the trait: the same person answers in another language.
@@ -258,6 +264,21 @@ _SENTENCES = (
     "They were reliable, diligent and warm to everyone they met.",
     "In the end the bridge held, and the town was safe.",
 )
+_TRAGIC_SENTENCES = (
+    "There was {word}, and nobody could hold back the tears.",
+    "Then {word} came too late, and all was lost.",
+    "They spoke of {word} beside the grave.",
+)
+_COMIC_SENTENCES = (
+    "There was {word}, and everybody laughed.",
+    "Then {word} came as a joke, and the whole town danced.",
+    "They spoke of {word} at a merry feast.",
+)
+_TRAGIC_MARKS = ("tears", "too late", "lost", "grave")
+_COMIC_MARKS = ("laughed", "joke", "merry", "bright")
+_TRAGIC_QUALITIES = ("traged", "tragic", "sad", "negative", "pessimis")
+_COMIC_QUALITIES = ("comed", "comic", "funny", "joy", "positive", "optimis")
+_RATING_SPREAD = 0.1  # SD of a simulated rating, as a share of its range
 
 
 class SimulatedClient:
@@ -300,9 +321,12 @@ def _one_reply(simulation: SimulationSettings, question: Question, item: Item) -
         question.response_format.code, *_beyond_basic(question),
     )  # fmt: skip
     if question.response_format.is_free_text:
-        return _free_text(simulation, asked)
+        words = _words_of_story(item)
+        return _story(simulation, words, asked) if words else _free_text(simulation, asked)
     if uniform(simulation, "refusal", *asked) < simulation.refusal_rate:
         return _REFUSALS.get(question.language, _REFUSALS[prompts.FALLBACK_LANGUAGE])
+    if question.response_format.ratings:
+        return _judgement(simulation, question, item, asked)
     chosen = _option(simulation, question, item, asked)
     place = question.response_format.options.index(chosen)
     reply = prompts.allowed_replies(question)[place]
@@ -327,6 +351,68 @@ def _free_text(simulation: SimulationSettings, asked: tuple[object, ...]) -> str
         _SENTENCES[int(uniform(simulation, "text", number, *asked) * len(_SENTENCES))]
         for number in range(count)
     )
+
+
+def _words_of_story(item: Item) -> list[tuple[str, bool]]:
+    """The words around which a prompt asks for a story, each with whether it is a negative one."""
+    lists = ((POSITIVE_LIST, False), (NEGATIVE_LIST, True))
+    return [
+        (word.strip(), negative)
+        for name, negative in lists
+        for word in item.attribute(name).split(",")
+        if word.strip()
+    ]
+
+
+def _story(
+    simulation: SimulationSettings,
+    words: Sequence[tuple[str, bool]],
+    asked: tuple[object, ...],
+) -> str:
+    """A sentence on each word, tragic for a negative one; a share `noise` is drawn at random."""
+    sentences = []
+    for word, negative in words:
+        tragic = negative
+        if uniform(simulation, "tone", word, *asked) < simulation.noise:
+            tragic = uniform(simulation, "tone at random", word, *asked) < 0.5
+        known = _TRAGIC_SENTENCES if tragic else _COMIC_SENTENCES
+        chosen = known[int(uniform(simulation, "sentence", word, *asked) * len(known))]
+        sentences.append((uniform(simulation, "place", word, *asked), chosen.format(word=word)))
+    return " ".join(sentence for _, sentence in sorted(sentences))
+
+
+def _judgement(
+    simulation: SimulationSettings, question: Question, item: Item, asked: tuple[object, ...]
+) -> str:
+    """Ratings as a JSON object, by the tragic and the comic sentences in the text, with an error.
+
+    A quality whose name speaks of neither is rated around the middle; a share `noise` at random.
+    """
+    text = item.text(question.language).casefold()
+    sentences = [part for part in text.split(".") if part.strip()]
+    tragic, comic = (
+        sum(any(mark in sentence for mark in marks) for sentence in sentences)
+        for marks in (_TRAGIC_MARKS, _COMIC_MARKS)
+    )
+    share = tragic / (tragic + comic) if tragic + comic else 0.5
+    values = {}
+    for rating in question.response_format.ratings:
+        name = rating.code.casefold()
+        place = 0.5
+        if any(part in name for part in _TRAGIC_QUALITIES):
+            place = 0.1 + 0.8 * share
+        elif any(part in name for part in _COMIC_QUALITIES):
+            place = 0.9 - 0.8 * share
+        place += _RATING_SPREAD * normal(simulation, "rating", rating.code, *asked)
+        if uniform(simulation, "rating way", rating.code, *asked) < simulation.noise:
+            place = uniform(simulation, "rating at random", rating.code, *asked)
+        span = rating.high - rating.low
+        value = round(rating.low + place * span)
+        values[rating.code] = min(max(value, rating.low), rating.high)
+    reply = json.dumps(values)
+    if uniform(simulation, "explanation", *asked) < simulation.explanation_rate:
+        return f"Here are my ratings: {reply}"
+    return reply
 
 
 def _option(

@@ -33,6 +33,12 @@ class NumberRange(NamedTuple):
     high: float
 
 
+NEGATIVE_WORDS = "negative_words"
+"""The tag and attribute of a story's prompt: how many of its words are from the negative set."""
+POSITIVE_LIST, NEGATIVE_LIST = "words_positive", "words_negative"
+"""Attributes of a story's prompt: its words of each set, with commas between them."""
+
+
 def is_attribute(name: str) -> bool:
     """Whether the name of a filter or group is that of an attribute."""
     return name.startswith(ATTRIBUTE)

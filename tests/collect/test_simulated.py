@@ -15,10 +15,10 @@ from scipy.stats import multivariate_normal, norm
 
 from core.collect import prompts
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question
-from core.collect.replies.reader import parse
+from core.collect.replies.reader import parse, parse_rating
 from core.collect.simulated import SimulatedClient, expected_alpha, item_truth
 from core.domain.formats import BUILT_IN
-from core.domain.instrument import FREE_TEXT, Item, Option, ResponseFormat, Wording
+from core.domain.instrument import FREE_TEXT, Item, Option, Rating, ResponseFormat, Wording
 from core.domain.study import Respondent, SamplingSettings, SimulationSettings, Status
 from core.errors import DesignError
 
@@ -451,3 +451,59 @@ def test_respondents_of_an_earlier_inkblot_keep_their_numbers():
     assert leaning.respondent_id != person.respondent_id
     whole = replace(person, simulation=SimulationSettings(seed=4, giving_way=0))
     assert whole.respondent_id == person.respondent_id
+
+
+STORY_RATINGS = (Rating("Tragedy", 1, 10), Rating("comedy", 1, 10), Rating("length", 1, 10))
+
+
+def stories(simulation, n=20, size=5):
+    """Stories of n prompts for each number of negative words, in order of the number."""
+    prompts_of = [
+        Item(f"s{count}_{number}", (Wording("en", "Write."),), attributes={
+            "words_positive": ", ".join(f"joy{k}" for k in range(size - count)),
+            "words_negative": ", ".join(f"woe{k}" for k in range(count)),
+        })
+        for count in range(size + 1) for number in range(n)
+    ]  # fmt: skip
+    free = ResponseFormat(FREE_TEXT, ())
+    asked = [Question((item,), free, "en") for item in prompts_of]
+    return [reply.text for reply in replies(simulation, asked)]
+
+
+def ratings(simulation, texts):
+    """What the judge makes of texts: a status and the ratings of each."""
+    judge = ResponseFormat("ratings", (), ratings=STORY_RATINGS)
+    items = (
+        Item(f"t{number}", (Wording("en", f"Rate how tragic this is.\n{text}"),))
+        for number, text in enumerate(texts)
+    )
+    asked = [Question((item,), judge, "en") for item in items]
+    return [parse_rating(reply.text, STORY_RATINGS) for reply in replies(simulation, asked)]
+
+
+def test_stories_hold_their_words_and_a_judge_finds_the_negative_ones_tragic():
+    written = stories(SimulationSettings())
+    assert all(f"woe{k}" in text for text in written[-20:] for k in range(5))
+    assert "joy0" in written[0]
+    assert "woe" not in written[0]
+    rated = ratings(SimulationSettings(), written)
+    assert {own.status for own in rated} == {Status.ANSWERED}
+    by_count = np.array([[own.values[quality.code] for quality in STORY_RATINGS] for own in rated])
+    means = by_count.reshape(6, 20, 3).mean(axis=1)
+    assert (np.diff(means[:, 0]) > 0).all()
+    assert (np.diff(means[:, 1]) < 0).all()
+    assert np.abs(means[:, 2] - 5.5).max() < 1  # "length" speaks of neither
+    assert by_count.min() >= 1
+    assert by_count.max() <= 10
+
+
+def test_noise_refusals_and_explanations_of_a_simulated_judge_are_those_of_other_answers():
+    written = stories(SimulationSettings())
+    noisy = ratings(SimulationSettings(noise=1.0), written)
+    tragedy = np.array([own.values["Tragedy"] for own in noisy])
+    counts = np.repeat(np.arange(6), 20)
+    assert abs(np.corrcoef(counts, tragedy)[0, 1]) < 0.3  # 3 / sqrt(120)
+    evasive = ratings(SimulationSettings(refusal_rate=0.3, explanation_rate=0.5, seed=4), written)
+    shares = {status: sum(own.status == status for own in evasive) / 120 for status in Status}
+    assert shares[Status.NO_ANSWER] == pytest.approx(0.3, abs=0.13)  # 3 standard errors
+    assert shares[Status.EXPLAINED] == pytest.approx(0.35, abs=0.14)

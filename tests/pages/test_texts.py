@@ -15,6 +15,7 @@ from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
 from tests.pages.apps import fine
+from tests.workflow.banks.test_stories import word_study
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
 PEOPLE = {"name": ["Ann | female", "Bob | male"]}
@@ -101,6 +102,28 @@ def test_stories_are_made_around_words_typed_one_a_line(workspace):
     at.button(key="texts_make_stories").click()
     fine(at.run())
     assert "holds 12 prompts" in said(at)
+
+
+def test_stories_are_made_around_the_words_of_a_word_study(workspace):
+    answers = {f"joy{n}": "++" for n in range(5)} | {f"woe{n}": "--" for n in range(4)}
+    word_study(workspace, answers | {"bank": "+-"})
+    at = open_page()
+    at.radio(key="texts:stories:source").set_value("study")
+    fine(at.run())
+    at.selectbox(key="texts:stories:study").set_value("tests")
+    fine(at.run())
+    at.selectbox(key="texts:stories:respondent").set_value("m")
+    fine(at.run())
+    counted = "Of 10 words, 5 are consistently positive and 4 consistently negative over 2 tests"
+    assert counted in said(at)
+    at.number_input(key="texts:stories:groups").set_value(2)
+    at.button(key="texts_make_stories").click()
+    fine(at.run())
+    assert "has 4 consistently negative words of m" in said(at)
+    at.number_input(key="texts:stories:size").set_value(4)
+    at.button(key="texts_make_stories").click()
+    fine(at.run())
+    assert "holds 10 prompts" in said(at)
 
 
 def test_words_of_lists_are_counted_and_odds_ratios_shown(letters):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,18 +23,8 @@ from core.files.tables import decode, read_text
 from core.workflow.banks import editing
 from core.workflow.workspace import Workspace
 
-_MAX_PROMPTS = 20_000
-_STORY_TEXTS: Mapping[str, str] = {
-    "en": "Write a short story of about five sentences. Use each of these words: {words}.",
-    "es": "Escribe un cuento breve de unas cinco frases. Usa cada una de estas palabras: {words}.",
-    "fr": "Écris une courte histoire d'environ cinq phrases. Utilise chacun de ces mots : {words}.",
-    "de": "Schreibe eine kurze Geschichte von etwa fünf Sätzen. Verwende jedes dieser Wörter: "
-    "{words}.",
-    "ja": "五文ほどの短い物語を書いてください。次の言葉をすべて使ってください：{words}。",
-    "zh": "请写一个约五句话的短故事，并用上下面的每一个词：{words}。",
-}
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_WORDS = "words"
+MAX_PROMPTS = 20_000
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _STARTER_LISTS = "letter_words.txt"
 _INSTRUCTION = "instruction"
 
@@ -51,7 +40,7 @@ def create_descriptor_prompts(
 ) -> Instrument:
     """A bank of the prompts that `descriptor_items` makes, kept under `code`."""
     items = descriptor_items(text, descriptors, people, language=language)
-    return _save_bank(workspace, code, items, language, f"Prompts made of: {text}")
+    return save_prompts(workspace, code, items, language, f"Prompts made of: {text}")
 
 
 def descriptor_items(
@@ -82,9 +71,9 @@ def descriptor_items(
     parts_of_people = list(people[0]) if people else []
     _refuse_mismatch(instructions, descriptors, parts_of_people)
     count = len(instructions) * max(len(people), 1) * math.prod(map(len, descriptors.values()))
-    if count > _MAX_PROMPTS:
+    if count > MAX_PROMPTS:
         raise BankError(
-            f"That makes {count:,} prompts; at most {_MAX_PROMPTS:,} fit a bank.",
+            f"That makes {count:,} prompts; at most {MAX_PROMPTS:,} fit a bank.",
             "Take fewer levels.",
         )
     many = len(instructions) > 1
@@ -97,8 +86,8 @@ def descriptor_items(
         parts |= {name: _parts(level) for name, level in zip(descriptors, levels, strict=True)}
         if many:
             parts[_INSTRUCTION] = [str(place)]
-        items.append(_item(number, _filled(instruction, parts), language, _tags(parts)))
-    return _with_attributes(items)
+        items.append(prompt_item(number, _filled(instruction, parts), language, _tags(parts)))
+    return with_attributes(items)
 
 
 def parse_people(name: str, text: str) -> tuple[dict[str, str], ...]:
@@ -111,10 +100,10 @@ def parse_people(name: str, text: str) -> tuple[dict[str, str], ...]:
     """
     if not text.strip():
         return ()
-    table = read_text(name, text.strip("\n") + "\n", max_rows=_MAX_PROMPTS)
+    table = read_text(name, text.strip("\n") + "\n", max_rows=MAX_PROMPTS)
     header = [column.strip() for column in table.header]
     for column in header:
-        if not _PLACEHOLDER.fullmatch("{" + column + "}"):
+        if not PLACEHOLDER.fullmatch("{" + column + "}"):
             raise BankError(
                 f"{name}: the column '{column}' cannot be a placeholder.",
                 "Name it with letters, digits and _ alone, such as name or age_group.",
@@ -133,64 +122,6 @@ def parse_people(name: str, text: str) -> tuple[dict[str, str], ...]:
     return tuple(people)
 
 
-def create_story_prompts(
-    workspace: Workspace,
-    code: str,
-    first: Sequence[str],
-    second: Sequence[str] = (),
-    *,
-    language: str,
-    size: int = 5,
-    groups: int = 100,
-    seed: int = 1,
-    text: str = "",
-) -> Instrument:
-    """A bank that asks for stories around groups of words, kept under `code`.
-
-    For each count from 0 to `size` there are `groups` prompts, each with that many words drawn
-    from `second` and the rest from the other words of `first`, in random order. The tag "second=3"
-    says how many. Without `second` there are `groups` prompts, all words from `first`. `text` is
-    the instruction, with the words in place of {words}; empty: the usual one of the language.
-
-    Raises
-    ------
-    BankError
-        One of the lists has fewer than `size` words, the instruction does not name {words} alone,
-        or there are too many prompts.
-    """
-    instruction = text.strip() or story_text(language)
-    if set(_PLACEHOLDER.findall(instruction)) != {_WORDS}:
-        raise BankError(
-            "The instruction must name {words}, and no other placeholder.",
-            "Write {words} where the words shall stand.",
-        )
-    pools = sorted(set(first) - set(second)), sorted(set(second))
-    counts = range(size + 1) if second else range(1)
-    if any(len(pool) < size for pool in pools[: len(pools) if second else 1]):
-        raise BankError(f"Each list needs at least {size} words.", "Take longer lists.")
-    if len(counts) * groups > _MAX_PROMPTS:
-        raise BankError(f"At most {_MAX_PROMPTS:,} prompts fit a bank.", "Take fewer groups.")
-    draw = random.Random(seed)
-    items: list[Item] = []
-    for count in counts:
-        for _ in range(groups):
-            words = draw.sample(pools[1], count) + draw.sample(pools[0], size - count)
-            draw.shuffle(words)
-            joined = ("、" if language in ("ja", "zh") else ", ").join(words)
-            filled = instruction.replace("{" + _WORDS + "}", joined)
-            tags = (f"second={count}",) if second else ()
-            items.append(_item(len(items) + 1, filled, language, tags))
-    drawn = f", of which 0 to {size} from the second list" if second else ""
-    note = f"Stories around {size} words{drawn}; seed {seed}."
-    return _save_bank(workspace, code, _with_attributes(items), language, note)
-
-
-def words_of(workspace: Workspace, code: str, language: str) -> tuple[str, ...]:
-    """The words of a bank in a language."""
-    bank = editing.load(workspace, code).instrument
-    return tuple(text for item in bank.items if (text := item.text(language).strip()))
-
-
 def starter_lists(workspace: Workspace) -> str:
     """Lists of words for reference letters, our own choice, as text for `create_word_lists`."""
     return (workspace.data_directory / _STARTER_LISTS).read_text(encoding="utf-8")
@@ -201,11 +132,6 @@ def people_of_file(name: str, data: bytes) -> str:
     text = decode(name, data)
     parse_people(name, text)
     return text
-
-
-def story_text(language: str) -> str:
-    """The usual instruction for stories in a language; in English where there is none."""
-    return _STORY_TEXTS.get(language, _STORY_TEXTS["en"])
 
 
 def create_word_lists(workspace: Workspace, code: str, text: str, *, language: str) -> Instrument:
@@ -262,7 +188,7 @@ def _instructions(text: str) -> list[str]:
 def _refuse_mismatch(
     instructions: Sequence[str], descriptors: Mapping[str, Sequence[str]], parts: Sequence[str]
 ) -> None:
-    named = list(dict.fromkeys(n for text in instructions for n in _PLACEHOLDER.findall(text)))
+    named = list(dict.fromkeys(n for text in instructions for n in PLACEHOLDER.findall(text)))
     for name in named:
         if name not in parts and not descriptors.get(name):
             known = ", ".join(f"{{{one}}}" for one in (*parts, *descriptors)) or "none"
@@ -283,7 +209,7 @@ def _refuse_mismatch(
         raise BankError(f"'{_INSTRUCTION}' is the number of the instruction.", "Rename the column.")
 
 
-def _with_attributes(items: Sequence[Item]) -> list[Item]:
+def with_attributes(items: Sequence[Item]) -> list[Item]:
     """The items with their tags as attributes, except tags of a second part, such as name.2.
 
     A descriptor is a number where all its values are numbers. One that is called like a field of
@@ -310,7 +236,7 @@ def _is_number(text: str) -> bool:
 
 
 def _filled(text: str, parts: Mapping[str, Sequence[str]]) -> str:
-    return _PLACEHOLDER.sub(lambda match: parts[match.group(1)][0], text)
+    return PLACEHOLDER.sub(lambda match: parts[match.group(1)][0], text)
 
 
 def _parts(level: str) -> list[str]:
@@ -325,13 +251,15 @@ def _tags(parts: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     )
 
 
-def _item(number: int, text: str, language: str, tags: tuple[str, ...]) -> Item:
+def prompt_item(number: int, text: str, language: str, tags: tuple[str, ...]) -> Item:
+    """The prompt of that number, from 1."""
     return Item(f"t{number:05d}", (Wording(language, text),), tags=tags)
 
 
-def _save_bank(
+def save_prompts(
     workspace: Workspace, code: str, items: Sequence[Item], language: str, note: str
 ) -> Instrument:
+    """The prompts as a bank that asks for free texts, kept under `code`."""
     bank = Instrument(
         code, code, tuple(items), (BUILT_IN[FREE_TEXT],), (language,), note, kind="prompts"
     )

@@ -113,47 +113,6 @@ def test_prompts_that_cannot_be_made_are_refused_and_nothing_is_kept(
     assert len(editing.summaries(workspace)) == before
 
 
-def test_stories_hold_as_many_words_of_the_second_list_as_their_tag_says(workspace):
-    first, second = ([f"{name}{n}" for n in range(9)] for name in ("joy", "woe"))
-    bank = text_prompts.create_story_prompts(
-        workspace, "stories", first, second, language="en", size=3, groups=4, seed=7
-    )
-    assert len(bank.items) == 16
-    for item in bank.items:
-        words = item.text("en").split(": ")[1].rstrip(".").split(", ")
-        assert len(set(words)) == 3
-        assert item.tags == (f"second={sum(word.startswith('woe') for word in words)}",)
-    again = text_prompts.create_story_prompts(
-        workspace, "stories", first, second, language="en", size=3, groups=4, seed=7
-    )
-    assert [i.text("en") for i in again.items] == [i.text("en") for i in bank.items]
-
-
-def test_stories_take_an_own_instruction_and_one_list_alone(workspace):
-    words = [f"w{n}" for n in range(9)]
-    bank = text_prompts.create_story_prompts(
-        workspace, "stories", words, language="en", size=4, groups=6, seed=2,
-        text="A tale of {words}, please.",
-    )  # fmt: skip
-    assert len(bank.items) == 6
-    groups = [i.text("en").removeprefix("A tale of ").split(", ")[:-1] for i in bank.items]
-    assert all(len(set(group)) == 4 and set(group) <= set(words) for group in groups)
-    with pytest.raises(BankError, match="and no other placeholder"):
-        text_prompts.create_story_prompts(
-            workspace, "stories", words, language="en", text="A tale of {words} by {name}."
-        )
-
-
-def test_words_of_the_second_list_are_no_words_of_the_first(workspace):
-    every = [f"w{n}" for n in range(10)]
-    bank = text_prompts.create_story_prompts(
-        workspace, "stories", every, every[:5], language="en", size=3, groups=9
-    )
-    for item in bank.items:
-        words = item.text("en").split(": ")[1].rstrip(".").split(", ")
-        assert item.attributes == {"second": len(set(words) & set(every[:5]))}
-
-
 def test_words_are_counted_in_the_texts_as_written(workspace, letters):
     counts = texts.count_words(workspace, "letters", {"warm": ["kind", "sad"], "able": ["able"]})
     assert len(counts) == 12
