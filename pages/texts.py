@@ -419,7 +419,7 @@ def _study_words(form: DraftForm) -> None:
     chosen = form.fields["study"]
     if chosen not in known:
         return
-    respondents, _ = stories.answered_by(workspace, chosen)
+    respondents = stories.respondents_of(workspace, chosen)
     form.select(
         "respondent", "Respondent", respondents, str,
         help="Words that this respondent gave the same label in all tests, in the language above.",

@@ -16,10 +16,9 @@ from core.domain.languages import language_name
 from core.domain.numbers import count_text
 from core.errors import BankError
 from core.stats.association import UNKNOWN_CLASS, WORD_CLASSES, word_classes
+from core.store import answers, frames, studies
 from core.store import banks as bank_store
-from core.store import frames, studies
 from core.store.studies import StudyRecord
-from core.workflow.answers import browsing
 from core.workflow.banks import editing, text_prompts
 from core.workflow.banks.text_prompts import MAX_PROMPTS, PLACEHOLDER
 from core.workflow.workspace import Workspace
@@ -119,11 +118,10 @@ def _asks_for_words(workspace: Workspace, record: StudyRecord) -> bool:
     return bank.kind == "words" or any(item.rank is not None for item in bank.items)
 
 
-def answered_by(workspace: Workspace, study: str) -> tuple[list[str], list[str]]:
-    """The respondents and the languages of a study."""
-    levels = browsing.all_levels(workspace, study)
-    respondents, languages = levels.get("respondent", []), levels.get("language", [])
-    return list(map(str, respondents)), list(map(str, languages))
+def respondents_of(workspace: Workspace, study: str) -> list[str]:
+    """The respondents of a study."""
+    levels = answers.levels(workspace.database, studies.get(workspace.database, study).study_id)
+    return list(map(str, levels.get("respondent", [])))
 
 
 def study_words(workspace: Workspace, study: str, respondent: str, language: str) -> StudyWords:
