@@ -114,6 +114,7 @@ class DotAxis:
     log: bool = False  # for ratios; ends, values and intervals are then above 0
     common: bool = False
     items: bool = False  # a row is an item
+    kinds: tuple[str, ...] = ()  # what the column `kind` may hold: each has a color and a shape
 
 
 def _drawn_together(table: pd.DataFrame, axis: DotAxis) -> bool:
@@ -198,7 +199,7 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     edge, with its number in the tooltip. Several groups have a color and a shape each.
 
     `table` has the columns group, item, value, ci_low, ci_high, n, and label where values are
-    written: short ones at the right, long ones above their points.
+    written: short ones at the right, long ones above their points; kind where rows have kinds.
     """
     low, high = axis.ends_of(table)
     groups = list(dict.fromkeys(table["group"]))
@@ -210,12 +211,15 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     tooltip = [
         alt.Tooltip("item:N", title=axis.of),
         *([alt.Tooltip("group:N", title="Group")] if len(groups) > 1 else []),
+        *([alt.Tooltip("kind:N", title="Kind")] if axis.kinds else []),
         number_tip("value", "Value"),
         number_tip("ci_low", "Interval from"),
         number_tip("ci_high", "Interval to"),
         alt.Tooltip("n:Q", title="n"),
     ]
     color, shape = group_marks(groups, theme)
+    if axis.kinds:
+        color, shape = group_marks(axis.kinds, theme, "kind")
     rules = labelled.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
         x=across("ci_low"), x2="ci_high:Q", tooltip=tooltip, **color
     )
@@ -265,7 +269,9 @@ def _across(axis: DotAxis, ends: Ends) -> Callable[[str], Any]:
     return across
 
 
-def group_marks(groups: Sequence[str], theme: Theme) -> tuple[dict[str, Any], dict[str, Any]]:
+def group_marks(
+    groups: Sequence[str], theme: Theme, field: str = "group"
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The color and the shape of each group with a legend above; nothing for one group."""
     if len(groups) == 1:
         return {}, {}
@@ -273,8 +279,8 @@ def group_marks(groups: Sequence[str], theme: Theme) -> tuple[dict[str, Any], di
     colors = alt.Scale(domain=list(groups), range=list(GROUP_COLORS[theme][: len(groups)]))
     shapes = alt.Scale(domain=list(groups), range=list(GROUP_SHAPES[: len(groups)]))
     return (
-        {"color": alt.Color("group:N", scale=colors, legend=legend)},
-        {"shape": alt.Shape("group:N", scale=shapes, legend=legend)},
+        {"color": alt.Color(f"{field}:N", scale=colors, legend=legend)},
+        {"shape": alt.Shape(f"{field}:N", scale=shapes, legend=legend)},
     )
 
 

@@ -336,3 +336,85 @@ def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
         shown.reset_index(drop=True), axis, "Usable by now", words, theme, lines, left_out
     )
     return (replace(chart, tab="Tries", item_columns=()),)
+
+
+# What a pilot of prompt templates draws.
+
+_PROPOSED = "\N{CHECK MARK}"
+_ENDS_OF_TEMPLATES = ("ci_low", "ci_high", "wilson_low", "wilson_high")
+
+
+def template_pilot_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Templates by their share of usable answers, with intervals; their unusable replies."""
+    table = table_with_rows(result, "templates")
+    if table is None:
+        return ()
+    replies = table_with_rows(result, "outputs")
+    return (_ranking_chart(table, theme), *_unusable_charts(replies, theme))
+
+
+def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
+    """A row for each template, the best first; its kind is its shape."""
+    names = {"template": "item", "share": "value", **{end: end for end in _ENDS_OF_TEMPLATES},
+             "trials": "n", "kind": "kind", "proposed": "label"}  # fmt: skip
+    frame = chart_rows(table, names, "rank")
+    flat = frame["ci_low"].isna() | frame["value"].isin([0, 1])
+    frame = frame.assign(
+        ci_low=frame["wilson_low"].where(flat, frame["ci_low"]),
+        ci_high=frame["wilson_high"].where(flat, frame["ci_high"]),
+        label=frame["label"].astype(bool).map({True: _PROPOSED, False: ""}),
+    ).drop(columns=["wilson_low", "wilson_high"])  # fmt: skip
+    shown, left_out = limit_marks(frame, 4)
+    shown = shown.reset_index(drop=True)
+    kinds = tuple(dict.fromkeys(shown["kind"]))
+    best = shown.dropna(subset=["value"])
+    said = [
+        f"{item} ({kind}) {percent_text(value, 1)} of {int(n):,}"
+        for item, kind, value, n in best[["item", "kind", "value", "n"]].head(6).to_numpy()
+    ]
+    chosen = list(dict.fromkeys(shown.loc[shown["label"] != "", "item"]))
+    words = (
+        f"Dot plot of the share of usable answers of "
+        f"{count_text(shown['item'].nunique(), 'template')} in "
+        f"{count_text(shown['group'].nunique(), 'group')}, the best first, with intervals: "
+        f"{'; '.join(said) or 'no reply yet'}. Proposed: {', '.join(chosen) or 'none'}.{left_out}"
+    )
+    axis = DotAxis(
+        "Share of trials with a usable answer", _share_from_lowest, of="Template", kinds=kinds
+    )
+    lines = [
+        f"{_PROPOSED} at the right: proposed. Shapes: "
+        f"{' | '.join(kinds)}. Intervals resample items; Wilson's where a share is 0 or 1."
+    ]
+    chart = dot_chart(shown, axis, "Templates by usable answers", words, theme, lines, left_out)
+    return replace(chart, item_columns=())
+
+
+def _share_from_lowest(table: pd.DataFrame) -> tuple[float, float]:
+    """From a little below the lowest end of an interval to 1."""
+    lowest = table[["value", "ci_low"]].min().min()
+    return (max(0.0, float(lowest) - 0.05), 1.0) if math.isfinite(lowest) else (0.0, 1.0)
+
+
+def _unusable_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
+    """One bar for each template: its kinds of unusable replies."""
+    if table is None:
+        return ()
+    counted = table.columns[[column.name for column in table.columns].index("usable") + 1 : -1]
+    kinds = {column.name: column.title.lower() for column in counted}
+    names = {"template": "item", "trials": "n", **{name: name for name in kinds}}
+    frame, left_out = limit_marks(chart_rows(table, names, "template"), len(kinds))
+    row = frame.assign(row=range(len(frame)))
+    long = row.melt(["group", "item", "n", "row"], list(kinds), "kind", "count")
+    long = long.assign(kind=long["kind"].map(kinds), share=long["count"] / long["n"].clip(lower=1))
+    long = _present(long.sort_values("row", kind="stable").drop(columns="row"))
+    words = (
+        f"Stacked bars of the unusable replies of {count_text(frame['item'].nunique(), 'template')}"
+        f" in {count_text(frame['group'].nunique(), 'group')}, in the order of rank."
+    )
+    chart = stacked_bars(
+        long, "Unusable replies by template", words, theme, of="Template",
+        axis_title="Share of trials", first_line="The rest, up to 100%, is usable.",
+        left_out=left_out, tab="Unusable replies",
+    )  # fmt: skip
+    return (chart,)

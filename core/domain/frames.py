@@ -151,11 +151,19 @@ ANNOTATIONS = FrameSpec(
     key=("study", "annotator", "item", "domain"),
 )
 
+TEMPLATES = FrameSpec(
+    row="one prompt template of a study",
+    columns=("study", "template", "title", "kind"),
+    key=("study", "template"),
+)
+"""`kind` is personal or impersonal, empty where the template does not say. The templates are no
+part of a bank; they come in the order of the design."""
+
 BANK_TABLES: Mapping[str, FrameSpec] = {
     "items": ITEMS, "wordings": WORDINGS, "loadings": LOADINGS, "positions": POSITIONS,
-    "annotations": ANNOTATIONS,
+    "annotations": ANNOTATIONS, "templates": TEMPLATES,
 }  # fmt: skip
-"""The tables of banks, by the name under which an analysis asks for them."""
+"""The tables of studies and their banks, by the name under which an analysis asks for them."""
 
 
 def check_frame(frame: pd.DataFrame, spec: FrameSpec) -> None:

@@ -101,6 +101,11 @@ class PromptTemplate:
         return self.texts.get(self.instructions or language) or self.texts[ENGLISH]
 
     @property
+    def kind(self) -> str:
+        """Personal or impersonal; empty where the template does not say."""
+        return {True: "personal", False: "impersonal", None: ""}[self.personal]
+
+    @property
     def states_opinion(self) -> bool:
         """Whether the template states an opinion of the user, as a second phase does."""
         return any("opinion" in placeholders(text.single) for text in self.texts.values())

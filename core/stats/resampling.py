@@ -154,6 +154,36 @@ def resampled_means(values: Floats, bootstrap: Bootstrap) -> Floats:
     return resampled_ratios(np.where(known, values, 0.0), known.astype(np.float64), bootstrap)
 
 
+def shares_among_highest(values: Floats, count: int) -> Floats:
+    """How often each of several is among the highest: of resamples, or of any lines.
+
+    Parameters
+    ----------
+    values : (lines, columns) array
+        Such as the share of usable answers of each template in every resample; NaN for none.
+    count : int
+        How many of the highest of a line are taken.
+
+    Returns
+    -------
+    (columns,) array
+        Share of the lines, 0 to 1. Equal values share the places that are left: two at the last
+        place get a half each. A column without a value in a line has no place there; NaN where it
+        has none in any.
+
+    Notes
+    -----
+    Unit of analysis: one line. Without NaN, the shares sum to `count`, or to the number of columns
+    where that is less. Checked by hand and against ranks of scipy.
+    """
+    above = (values[:, None, :] > values[:, :, None]).sum(axis=2)
+    tied = (values[:, None, :] == values[:, :, None]).sum(axis=2)
+    places = np.clip(count - above, 0, tied) / np.maximum(tied, 1)
+    known = np.isfinite(values).any(axis=0)
+    shares: Floats = np.where(known, places.sum(axis=0) / max(len(values), 1), np.nan)
+    return shares
+
+
 def percentile_interval(values: Floats, level: float) -> PercentileInterval:
     """The middle `level` of resampled coefficients, from those that are defined.
 

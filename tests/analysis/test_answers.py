@@ -92,6 +92,20 @@ BY_HAND = {
         "26.0% [20.5%, 31.0%] of 200 first replies are invalid; 2.5% [0.5%, 4.5%] of the trials "
         "never have a usable answer; usable answers took 1.31 replies on average.",
     ),
+    "template_pilot": (
+        made(
+            table("templates", ("respondent", "rank", "template", "title", "kind", "proposed",
+                                "trials", "share", "ci_low", "ci_high", "wilson_low",
+                                "wilson_high"),
+                  [("m", 1, "p1", "P", "personal", True, 200, 0.975, 0.95, 0.995, 0.943, 0.989),
+                   ("m", 2, "i1", "I", "impersonal", True, 200, 0.9, 0.85, 0.94, 0.85, 0.93),
+                   ("m", 3, "p2", "Q", "personal", True, 200, 0.7, 0.6, 0.8, 0.63, 0.76),
+                   ("m", 4, "p3", "R", "personal", False, 200, 0.0, 0.0, 0.0, 0.0, 0.0188)]),
+        ),
+        "Of 4 templates, p1 has the largest share of usable answers, 97.5% [95.0%, 99.5%] of 200 "
+        "trials, and p3 the smallest, 0.0% [0.0%, 1.9%]. Proposed: personal p1, p2; impersonal "
+        "i1.",
+    ),
     "unexpected_outputs": (
         made(
             table("outputs", ("respondent", "output", "count", "share", "ci_low", "ci_high",

@@ -23,6 +23,7 @@ from core.analysis.random_consistency.analysis import random_consistency
 from core.analysis.referential_consistency.analysis import referential_consistency
 from core.analysis.reliability import reliability
 from core.analysis.score_correlations import score_correlations
+from core.analysis.template_pilot import template_pilot
 from core.analysis.unexpected_outputs import unexpected_outputs
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.workflow.statistics import analyses
@@ -157,5 +158,15 @@ def results():
             repeated_counts(), resamples=20, permutations=20
         ),
         "unexpected_outputs": unexpected_outputs(outputs(), resamples=50),
+        "template_pilot": template_pilot(
+            pd.concat(
+                [
+                    outputs().rename(columns={"respondent": "template"}).assign(respondent=name)
+                    for name in (HOSTILE, "b")
+                ]
+            ),
+            by=("respondent",),
+            resamples=50,
+        ),
         "invalid_answers": invalid_answers(tries(), resamples=50),
     }

@@ -25,7 +25,8 @@ NAMES = [analysis.name for analysis in analyses.all_analyses()]
 WITH_CHARTS = (
     "bias", "consistency_summary", "efa", "generalizability", "graded_response",
     "internal_consistency", "invalid_answers", "item_map", "item_statistics", "multitrait_matrix",
-    "option_distribution", "reliability", "score_distribution", "unexpected_outputs",
+    "option_distribution", "reliability", "score_distribution", "template_pilot",
+    "unexpected_outputs",
     "validation_report",
 )  # fmt: skip
 # These need more than this study has: rows than items, two levels of some factor, or pairs.

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy.stats import rankdata
 
 from core.stats import resampling
 from core.stats.resampling import (
@@ -15,6 +16,7 @@ from core.stats.resampling import (
     resampled_ratios,
     resampled_totals,
     row_weights,
+    shares_among_highest,
 )
 
 BOOTSTRAP = Bootstrap(200, seed=3)
@@ -116,3 +118,19 @@ def test_every_line_of_weights_draws_as_many_rows_as_there_are():
     weights = np.concatenate([*row_weights(13, BOOTSTRAP)])
     assert weights.shape == (200, 13)
     assert (weights.sum(axis=1) == 13).all()
+
+
+@given(arrays.arrays(float, (4, 5), elements=st.integers(0, 3)), st.integers(1, 6))
+def test_places_among_the_highest_are_those_by_ranks_and_equal_values_share_them(values, count):
+    expected = np.zeros(5)
+    for line in values:
+        first, last = (rankdata(-line, method=which) for which in ("min", "max"))
+        expected += np.clip((count - first + 1) / (last - first + 1), 0, 1)
+    found = shares_among_highest(values, count)
+    np.testing.assert_allclose(found, expected / 4, atol=1e-12)
+    assert found.sum() == pytest.approx(min(count, 5))
+
+
+def test_a_column_without_values_has_no_place():
+    values = np.array([[0.5, np.nan, 0.5], [0.1, np.nan, np.nan]])
+    np.testing.assert_array_equal(shares_among_highest(values, 1), [0.75, np.nan, 0.25])

@@ -235,3 +235,19 @@ def test_values_without_any_group_or_question_are_empty():
     own = stance.opinion_values(empty, empty, empty, "questions")
     assert isinstance(own, OpinionValues)
     assert own.bias.shape == (0, 0)
+
+
+def test_ways_of_asking_agree_by_pairs_of_majorities_on_the_same_question():
+    """The first has yes, no, none; the second yes, yes, no; the third no, none, no."""
+    sides = np.array([[1, -1, 0], [1, 1, -1], [-1, NAN, -1], [0, 0, 0]], dtype=float)
+    shares, pairs = stance.agreement_with_others(sides)
+    assert pairs.tolist() == [3, 4, 3, 0]
+    np.testing.assert_array_equal(shares, [1 / 3, 2 / 4, 1 / 3, NAN])
+    drawn = np.random.default_rng(4).integers(-1, 2, (5, 30)).astype(float)
+    for way, share in enumerate(stance.agreement_with_others(drawn)[0]):
+        equal = [
+            drawn[way, place] == drawn[other, place]
+            for other in range(5) for place in range(30)
+            if other != way and drawn[way, place] and drawn[other, place]
+        ]  # fmt: skip
+        assert share == pytest.approx(np.mean(equal), abs=1e-12)

@@ -38,6 +38,7 @@ QUESTIONS = {
     "item-total correlation": "item_statistics:item_statistics",
     "skewness": "item_statistics:score_distribution",
     "missing answers": "item_statistics:option_distribution",
+    "choice of templates": "unexpected_outputs:template_pilot",
     "reluctancy": "unexpected_outputs:unexpected_outputs",
     "IRT": "item_statistics:graded_response",
     "comparison with people": "item_statistics:norm_comparison",

@@ -313,9 +313,10 @@ class BankTable:
     """A table of the studies' banks (core/domain/frames.py, BANK_TABLES) as a further argument.
 
     It is no option: the workflow always gives it, without rows where the banks say nothing.
+    "templates" are those of the studies.
     """
 
-    of: Literal["items", "wordings", "loadings", "positions", "annotations"]
+    of: Literal["items", "wordings", "loadings", "positions", "annotations", "templates"]
 
 
 def _text(stored: Any) -> str:

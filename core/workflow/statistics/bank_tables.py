@@ -1,4 +1,4 @@
-"""What the banks of studies say of their items, as tables for an analysis."""
+"""What studies and their banks say of items and templates, as tables for an analysis."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from core.analysis.shared.registry import Analysis
 from core.domain.frames import BANK_TABLES, check_frame
 from core.domain.instrument import Instrument
 from core.store import banks, studies
+from core.workflow import prompts
 from core.workflow.workspace import Workspace
 
 _COUNTRY = "country"
@@ -28,7 +29,12 @@ def load(workspace: Workspace, analysis: Analysis, codes: Sequence[str]) -> dict
     if not tables:
         return {}
     known = [(code, _bank(workspace, code)) for code in codes]
-    return {name: _table(table.of, known) for name, table in tables}
+    return {
+        name: _template_table(workspace, codes)
+        if table.of == "templates"
+        else _table(table.of, known)
+        for name, table in tables
+    }
 
 
 def _bank(workspace: Workspace, study: str) -> Instrument:
@@ -42,6 +48,22 @@ def _table(of: str, known: Sequence[tuple[str, Instrument]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=list(spec.columns))
     check_frame(frame, spec)
     return frame
+
+
+def _template_table(workspace: Workspace, codes: Sequence[str]) -> pd.DataFrame:
+    """The templates of studies as frozen; of imported answers, all that are on file here."""
+    rows = []
+    for code in codes:
+        record = studies.frozen_study(workspace.database, code)
+        if record.kind == "imported":
+            known = prompts.load_wordings(workspace).templates
+            names: Sequence[str] = tuple(known)
+        else:
+            known = prompts.study_wordings(workspace, record.study_id).templates
+            names = record.design.levels("templates")
+        own = [known[name] for name in names if name in known]
+        rows += [(code, one.code, one.title, one.kind) for one in own]
+    return pd.DataFrame(rows, columns=list(BANK_TABLES["templates"].columns))
 
 
 def _items(bank: Instrument) -> Iterator[tuple[Any, ...]]:

@@ -64,7 +64,7 @@ def _analysis(of):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("of", BANK_TABLES)
+@pytest.mark.parametrize("of", ROWS)
 def test_an_analysis_gets_what_the_banks_say_and_it_is_no_option(of, known):
     analysis = _analysis(of)
     assert [option.name for option in analysis.options] == ["level"]
