@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core import export
 from core.analysis.shared.sentences import merge_notes
-from core.commands import banks, batches, contexts, prices, respondents, templates
+from core.commands import banks, batches, contexts, precision, prices, respondents, templates
 from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
@@ -158,6 +158,7 @@ def _commands() -> tuple[Command, ...]:
             argument("--out", type=Path,
                       help="file to write: .csv, .zip (all tables) or .json"),
         )),
+        precision.command(),
         Command(
             "export", _export,
             "write answers, bank, plan, calls and design of a study into a folder", (

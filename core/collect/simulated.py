@@ -100,7 +100,7 @@ def latent_answer(
     )
 
 
-def _ranked(response_format: ResponseFormat) -> list[Option]:
+def ranked(response_format: ResponseFormat) -> list[Option]:
     """The scored options from fewest to most points, whatever order they are shown in."""
     scored = [(o.points, o.code, o) for o in response_format.options if o.points is not None]
     if not scored:
@@ -122,7 +122,7 @@ def normal(simulation: SimulationSettings, *parts: object) -> float:
     return _NORMAL.inv_cdf(uniform(simulation, *parts))
 
 
-def _check_settings(simulation: SimulationSettings) -> None:
+def check_settings(simulation: SimulationSettings) -> None:
     """Refuse settings that describe no respondent."""
     for name in (
         "loading", "trait_correlation", "noise", "position_bias", "refusal_rate",
@@ -172,7 +172,7 @@ def expected_alpha(
     default n.
     NaN where a subscale has one item, or where nobody's scores differ.
     """
-    _check_settings(simulation)
+    check_settings(simulation)
     scores = _scores(simulation, items, response_format, np.random.default_rng(seed), n)
     subscales = dict.fromkeys(item.subscale for item in items)
     columns = {name: [i for i, x in enumerate(items) if x.subscale == name] for name in subscales}
@@ -189,7 +189,7 @@ def _scores(
     n: int,
 ) -> npt.NDArray[np.float64]:
     """Scores of `n` administrations (rows) on the items (columns), reverse-keyed ones recoded."""
-    ordered = _ranked(response_format)
+    ordered = ranked(response_format)
     points = np.array([option.points for option in ordered], dtype=np.float64)
     first = next(i for o in response_format.options for i, r in enumerate(ordered) if r is o)
     cuts = [_NORMAL.inv_cdf(i / len(ordered)) for i in range(1, len(ordered))]
@@ -285,7 +285,7 @@ class SimulatedClient:
     """A chat client that answers from the known model instead of asking a service."""
 
     def __init__(self, simulation: SimulationSettings) -> None:
-        _check_settings(simulation)
+        check_settings(simulation)
         self._simulation = simulation
 
     async def complete(self, request: ChatRequest) -> Reply:
@@ -419,7 +419,7 @@ def _option(
     simulation: SimulationSettings, question: Question, item: Item, asked: tuple[object, ...]
 ) -> Option:
     """The option chosen, by one of the three ways in which answers come about."""
-    options = _ranked(question.response_format)
+    options = ranked(question.response_format)
     opinion = question.response_format.option(question.opinion)
     if opinion and uniform(simulation, "giving way", *asked) < simulation.giving_way:
         return opinion
@@ -443,13 +443,14 @@ def _answer(simulation: SimulationSettings, question: Question, item: Item, erro
     acquiescence += simulation.acquiescence_mean
     direction = item.direction(question.form)
     level = trait(simulation, common, specific) * direction
-    standing = _standing(simulation, question.entity) - _standing(simulation, question.entity_b)
+    standing = entity_standing(simulation, question.entity)
+    standing -= entity_standing(simulation, question.entity_b)
     leaning = direction * (simulation.leaning + standing)
     shift = normal(simulation, "language", item.code, question.language)
     shift *= simulation.language_spread
     return latent_answer(parameters, level, error, acquiescence, leaning) + shift
 
 
-def _standing(simulation: SimulationSettings, entity: str) -> float:
+def entity_standing(simulation: SimulationSettings, entity: str) -> float:
     """What the respondent thinks of an entity, the same in all administrations."""
     return simulation.entity_spread * normal(simulation, "entity", entity) if entity else 0.0

@@ -536,3 +536,27 @@ def test_templates_are_listed_and_go_out_and_in(run, capfd):
     assert len(said) == 1
     assert "templates.yaml, line 6, template 'house_style', language 'en', single" in said[0]
     assert "did you mean {options}?" in said[0]
+
+
+def test_precision_is_simulated_before_anything_is_asked(run, tmp_path, capfd):
+    design = tmp_path / "planned.yaml"
+    personas = "".join(f"\n- {{code: p{n}, text: You are person {n}.}}" for n in range(12))
+    design.write_text(ASKED + f"contexts:{personas}\n", encoding="utf-8")
+    assert run("plan", design) == 0
+    out = tmp_path / "precision.csv"
+    command = ("precision", "x", "--target", "alpha=.5", "--replications", "3")
+    assert run(*command, "--set", "loading=.6", "--out", out) == 0
+    said = capfd.readouterr().err
+    assert "Cronbach's α, nature: " in said
+    assert "at the 12 planned contexts" in said
+    assert "Simulated people are no models." in said
+    rows = list(csv.DictReader(out.read_text(encoding="utf-8-sig").splitlines()))
+    assert [row["scale"] for row in rows] == ["nature", "technology"]
+    assert {row["planned"] for row in rows} == {"12"}
+    for wrong, words in (
+        (("--set", "height=2"), "no setting 'height'"),
+        (("--target", "alpha=wide"), "'wide' is not a number"),
+        (("--respondent", "Nobody"), "does not ask the respondent 'Nobody'"),
+    ):
+        assert run(*command, *wrong) == 2
+        assert words in capfd.readouterr().err
