@@ -16,7 +16,7 @@ from core.workflow.banks import editing
 from core.workflow.designs import forms, presets, studies
 from core.workflow.designs.presets import PublishedDesign
 from core.workflow.designs.studies import PlanSize
-from pages.design import blocks, items, overview, personas, prepared
+from pages.design import blocks, items, overview, personas, pilot, prepared
 from pages.design.levels import levels, offered_levels, seed
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.draft_form import DraftForm
@@ -292,6 +292,7 @@ def choices(form: DraftForm) -> None:
     entities(form, bank)
     _items(form, bank)
     wording(form, offered)
+    pilot.section(form, bank, offered)
     order(form, offered)
     _unusable_answers(form)
     _structured_answering(form)
@@ -491,6 +492,8 @@ def main() -> None:
     )
     with widgets.error_box():
         form = draft_form.open_form(forms.DRAFT_NAME, forms.default_fields(widgets.workspace()))
+        if pilot.take_proposed(form):
+            st.rerun()
         prepared.offer(form)
         left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
         with left:

@@ -32,6 +32,11 @@ def main() -> None:
     )
     with widgets.error_box():
         listed = {one.template.code: one for one in editing.summaries(widgets.workspace())}
+        st.page_link(
+            "pages/design/page.py", label="Pilot: which templates get usable answers?",
+            icon=":material/science:", query_params={"pilot": "1"},
+            help="Plans a pilot on the page Design: many templates on a sample of the items.",
+        )  # fmt: skip
         code = _choose(listed)
         if note := widgets.last_note(_NOTE):
             st.success(note)

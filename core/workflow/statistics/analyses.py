@@ -20,6 +20,7 @@ from core.analysis.shared.registry import (
     parse_option,
 )
 from core.analysis.shared.rows import average_over
+from core.analysis.template_pilot import proposed_templates
 from core.collect import simulated
 from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.instrument import ORIGINAL
@@ -34,7 +35,7 @@ from core.workflow.statistics import bank_tables, frames, item_attributes
 from core.workflow.statistics.frames import ChosenAnswers, Filters
 from core.workflow.workspace import Workspace
 
-__all__ = ["AnalysisResult", "ResultTable", "all_analyses", "export"]
+__all__ = ["AnalysisResult", "ResultTable", "all_analyses", "export", "proposed_templates"]
 
 
 # What a person has chosen for an analysis of a study, so that a reload or another day finds it.

@@ -1,0 +1,194 @@
+"""A pilot of prompt templates on the page Design, and the templates that a pilot proposes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.domain.instrument import Instrument
+from core.domain.numbers import count_text
+from core.domain.study import LABEL_ORDERS, Design
+from core.errors import UserError
+from core.workflow.designs import forms, studies
+from core.workflow.templates import pilots
+from core.workflow.templates.pilots import TemplatePilot
+from pages.design import overview
+from pages.design.levels import levels
+from pages.shared import draft_form, widgets
+from pages.shared.draft_form import DraftForm
+
+PILOT = "pilot"
+"""The part of an address that opens the pilot."""
+STUDY, TEMPLATE = "templates_of", "template"
+"""The parts of an address that ask for proposed templates: the study and each template."""
+_NAME = "template pilot"
+_NOTE = "design_pilot_note"
+_PROPOSED_NOTE = "design_proposed_note"
+
+
+def section(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str, str]]) -> None:
+    """A pilot of the present design: many templates on a sample of its items."""
+    if note := widgets.last_note(_NOTE):
+        st.success(note)
+    with st.expander("Template pilot", expanded=PILOT in st.query_params):
+        st.caption(
+            "Ask a sample of the items with many templates first. The page Unexpected outputs then "
+            "ranks the templates by their share of usable answers and proposes the best "
+            "personal and impersonal ones."
+        )
+        wanted = st.toggle(
+            "Plan a pilot of templates", PILOT in st.query_params, key="design_pilot",
+            help="The pilot has the bank, respondents, languages, entities and settings of the "
+            "choices on this page.",
+        )  # fmt: skip
+        if wanted:
+            with widgets.error_box():
+                _pilot(form, bank, offered)
+
+
+def _pilot(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str, str]]) -> None:
+    """The choices of a pilot, its size, and the button that freezes it."""
+    design = forms.to_design(widgets.workspace(), form.fields)
+    fitting = pilots.fitting_templates(widgets.workspace(), design)
+    titles = {
+        code: f"{one.title} ({code}{', ' + one.kind if one.kind else ''})"
+        for code, one in fitting.items()
+    }
+    of_design = {code: list(own) for code, own in pilots.formats_of(design).items()}
+    own = draft_form.open_form(
+        _NAME,
+        {
+            "templates": list(pilots.first_choice(fitting)), "respondents": [],
+            "items": pilots.ITEMS, "seed": 1, "repetitions": 1, "label_orders": ["as_is"],
+            "contexts": pilots.CONTEXTS, "formats": {},
+        },
+    )  # fmt: skip
+    levels(
+        own, "templates", "Templates of the pilot", titles, placeholder="choose several",
+        help="At first all templates that are personal or impersonal. The page Prompt templates "
+        "has their texts.",
+    )  # fmt: skip
+    left, middle, right = st.columns(3)
+    with left:
+        own.number(
+            "items", "Items drawn at random", 1, None, step=1,
+            help=f"Of {count_text(len(design.items or bank.items), 'item')}, equally many of each "
+            "subscale.",
+        )  # fmt: skip
+    with middle:
+        own.number("seed", "Seed of the draw", 0, 2**31 - 1, step=1,
+                   help="The same seed draws the same items.")  # fmt: skip
+    with right:
+        own.number("repetitions", "Repetitions of the pilot", 1, None, step=1)
+    left, right = st.columns(2)
+    with left:
+        levels(
+            own, "respondents", "Respondents of the pilot", offered["respondents"],
+            placeholder="those of the design",
+        )  # fmt: skip
+    with right:
+        levels(
+            own, "label_orders", "Orders of the options in the pilot", offered["label_orders"],
+            placeholder=LABEL_ORDERS["as_is"],
+        )  # fmt: skip
+    if design.contexts:
+        own.number(
+            "contexts", "Personas or conversations of the pilot", 1, None, step=1,
+            help="The first ones of the design.",
+        )  # fmt: skip
+    chosen = [code for code in own.fields["templates"] if code in fitting]
+    if len(offered["formats"]) > 1:
+        with st.popover("Response formats of single templates", icon=":material/rule:"):
+            _formats(own, chosen, titles, offered["formats"], of_design)
+    own.show_notes()
+    planned = pilots.pilot_design(widgets.workspace(), design, _as_pilot(own, chosen, offered))
+    overview.plan_size(planned)
+    ready = overview.cautions(planned)
+    st.button(
+        "Freeze the pilot", key="design_pilot_freeze", icon=":material/lock:", on_click=_freeze,
+        args=(planned,), disabled=not ready,
+        help="Freezes a study of its own. Your design on this page does not change.",
+    )  # fmt: skip
+
+
+def _as_pilot(
+    own: DraftForm, chosen: list[str], offered: Mapping[str, Mapping[str, str]]
+) -> TemplatePilot:
+    fields = own.fields
+    formats = {
+        code: known
+        for code, codes in fields["formats"].items()
+        if (known := tuple(one for one in codes if one in offered["formats"]))
+    }
+    return TemplatePilot(
+        tuple(chosen), formats, tuple(fields["respondents"]), fields["items"], fields["seed"],
+        fields["repetitions"], tuple(fields["label_orders"] or ["as_is"]), fields["contexts"],
+    )  # fmt: skip
+
+
+def _formats(
+    own: DraftForm,
+    chosen: list[str],
+    titles: Mapping[str, str],
+    offered: Mapping[str, str],
+    of_design: Mapping[str, list[str]],
+) -> None:
+    """The response formats of each template, such as a pair of labels that its wording fits."""
+    st.caption("Give a template a format of its own, such as a pair of labels that fits its words.")
+    for code in chosen:
+        key = f"design_pilot_formats:{code}"
+        stored = [one for one in own.fields["formats"].get(code, []) if one in offered]
+        if st.session_state.get(key) != stored:
+            st.session_state[key] = stored
+        usual = ", ".join(of_design.get(code, [])) or "those of the design"
+        st.multiselect(
+            widgets.plain(titles[code]), list(offered), format_func=offered.__getitem__, key=key,
+            placeholder=usual, on_change=_take_formats, args=(own, code, key),
+        )  # fmt: skip
+
+
+def _take_formats(own: DraftForm, code: str, key: str) -> None:
+    stored = draft_form.stored_fields(own.name, own.defaults)["formats"]
+    changes = {"formats": {**stored, code: list(st.session_state[key])}}
+    draft_form.set_fields(own.name, own.defaults, changes)
+
+
+def _freeze(design: Design) -> None:
+    try:
+        record = studies.freeze(widgets.workspace(), design)
+    except UserError as error:
+        st.session_state[_NOTE] = error
+        return
+    st.query_params[widgets.STUDY_PARAMETER] = record.code
+    st.session_state[_NOTE] = (
+        f"{widgets.plain(record.code)} is frozen: {count_text(record.n_trials, 'trial')}. Start it "
+        "on the page Collect, then read Template pilot on the page Unexpected outputs."
+    )
+
+
+# The templates that a pilot proposes.
+
+
+def take_proposed(form: DraftForm) -> bool:
+    """Put the templates that the address asks for into the design; whether there were any."""
+    if note := widgets.last_note(_PROPOSED_NOTE):
+        st.info(note)
+    study, templates = st.query_params.get(STUDY, ""), st.query_params.get_all(TEMPLATE)
+    if not study or not templates:
+        return False
+    del st.query_params[STUDY], st.query_params[TEMPLATE]
+    try:
+        fields, notes = pilots.fields_with_proposed(widgets.workspace(), study, templates)
+    except UserError as error:
+        st.session_state[_PROPOSED_NOTE] = error
+        return True
+    overview.replace_fields(form, fields)
+    about = [
+        f"The design now has the templates that {widgets.plain(study)} proposes: "
+        f"{widgets.plain(', '.join(fields['templates']))}. Check it before you freeze; 'Restore "
+        "the previous design' undoes this.",
+        *map(widgets.plain, notes),
+    ]
+    st.session_state[_PROPOSED_NOTE] = " ".join(about)
+    return True
