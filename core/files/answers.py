@@ -369,6 +369,78 @@ def _repeated_rows(source: AnswerFile, frame: pd.DataFrame) -> list[Fault]:
     return [Fault("item", again, reason)] if again.any() else []
 
 
+# What a file says of its words: two of the other columns, which stay tags of the answers.
+
+WORD, RANK = "word", "rank"
+_HIGHEST_RANK = 2**31 - 1  # what a whole number of the database holds
+_WORD_KEY = ("instrument", "item", "language")
+_RANK_KEY = ("instrument", "item")
+
+
+def _word_faults(source: AnswerFile, frame: pd.DataFrame) -> Iterator[Fault]:
+    """Ranks that are no whole numbers, and words and ranks that contradict an earlier row."""
+    if RANK in source.columns:
+        ranks = _series(source.columns[RANK]).str.strip()
+        wrong = (ranks != "") & ~ranks.str.fullmatch("[0-9]{1,10}")
+        wrong |= pd.to_numeric(ranks.where(~wrong, ""), errors="coerce").gt(_HIGHEST_RANK)
+        yield Fault(
+            RANK,
+            wrong.to_numpy(bool),
+            lambda i: (
+                f"{_quoted(ranks[i])} is not a whole number from 0 up (at most {_HIGHEST_RANK:,})"
+            ),
+        )
+        yield _contradictions(source, frame, RANK, ranks, _RANK_KEY)
+    if WORD in source.columns:
+        words = _series(source.columns[WORD]).str.strip()
+        yield _contradictions(source, frame, WORD, words, _WORD_KEY)
+
+
+def _contradictions(
+    source: AnswerFile, frame: pd.DataFrame, column: str, values: pd.Series[str],
+    key: tuple[str, ...],
+) -> Fault:  # fmt: skip
+    """Rows whose filled cell differs from that of the first filled row with the same key."""
+    filled = values != ""
+    known = frame.loc[filled, list(key)].assign(value=values[filled])
+    first = known.groupby(list(key), sort=False)["value"].transform("first")
+    differ = (known["value"] != first).reindex(frame.index, fill_value=False).to_numpy(bool)
+
+    def reason(index: int) -> str:
+        same = (known[list(key)] == frame.loc[index, list(key)]).all(axis=1)
+        row = int(known.index[same][0])
+        return (
+            f"{_quoted(values[index])} is not the {column} of item "
+            f"{_quoted(str(frame['item'][index]))} in {source.place(row)}, {_quoted(values[row])}; "
+            "give the column another name if it is no fact about the item"
+        )
+
+    return Fault(column, differ, reason)
+
+
+def words_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """What a file says of its items: a row for each item and language with a word or a rank.
+
+    Parameters
+    ----------
+    frame : frame of `read_tidy`
+        Its words and ranks stand among the tags.
+
+    Returns
+    -------
+    Frame of item, language, word ("" for none) and rank (Int64, NA for none).
+    """
+    known = frame[["item", "language", "tags"]].drop_duplicates()
+    known = known[known["tags"].str.contains(f'"(?:{WORD}|{RANK})": ', regex=True)]
+    tags = [json.loads(text) for text in known["tags"]]
+    ranks = [str(one.get(RANK, "")).strip() for one in tags]
+    words = known[["item", "language"]].assign(
+        word=[str(one.get(WORD, "")).strip() for one in tags],
+        rank=pd.array([int(rank) if rank else None for rank in ranks], dtype="Int64"),
+    )
+    return words[(words["word"] != "") | words["rank"].notna()].reset_index(drop=True)
+
+
 def _first_fault(source: AnswerFile, faults: list[Fault]) -> FileError:
     """The error that names the first wrong row and counts the others."""
     first = min(faults, key=lambda fault: int(fault.rows.argmax()))
@@ -501,7 +573,8 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
     an answer is "answered". In the format name_entity, an answer that names the row's entity or
     entity_b becomes the code of that option. In a file
     without contexts, a column that identifies the respondent is the context; its name is the
-    frame's attribute CONTEXT_FROM.
+    frame's attribute CONTEXT_FROM. The columns `word` and `rank`, facts about an item, are checked
+    and stay among the tags; see `words_of`.
 
     Raises
     ------
@@ -523,7 +596,8 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
         others = {c: texts for c, texts in source.columns.items() if c not in (person, "context")}
         source = replace(source, columns={**others, "context": source.columns[person]})
     frame, faults = _frame(source)
-    faults = [fault for fault in (*faults, *_answer_faults(frame)) if fault.rows.any()]
+    faults = [*faults, *_answer_faults(frame), *_word_faults(source, frame)]
+    faults = [fault for fault in faults if fault.rows.any()]
     faults += _repeated_rows(source, frame) if not faults else []
     if faults:
         raise _first_fault(source, faults)

@@ -241,7 +241,7 @@ def test_rows_that_differ_in_repetition_are_no_repeats():
     assert len(read_tidy("a.csv", csv("item,answer,repetition", "q,a,1", "q,a,2"))) == 2
 
 
-@pytest.mark.parametrize("column", ["call", "raw", "word"])
+@pytest.mark.parametrize("column", ["call", "raw", "note"])
 def test_rows_that_differ_only_in_what_came_of_them_are_repeats(column):
     assert "same conditions" in problem("a.csv", csv(f"item,answer,{column}", "q,a,u", "q,a,v"))
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.instrument import Instrument, Item, ResponseFormat, keyed_points
+from core.domain.instrument import Instrument, Item, ResponseFormat, Wording, keyed_points
 from core.domain.study import Design, Status
 from core.domain.values import name_fault, slug
 from core.errors import FileError
@@ -436,7 +436,9 @@ def _bank_sentences(choice: _BankChoice) -> str:
             f" Bank '{best.bank.code}' may hold these items: {best.words}. {best.problem}".rstrip()
         )
     if choice.created:
-        return f"Made from the file; the answers are unkeyed.{hint}"
+        if choice.match.bank.codes_only:
+            return f"Made from the file; the answers are unkeyed.{hint}"
+        return f"Made from the file, with its words.{hint}"
     if choice.match.bank.codes_only:
         return f"{choice.match.words}. No item has a key, so the answers are unkeyed.{hint}"
     also = ", ".join(f"'{other.bank.code}'" for other in choice.others)
@@ -495,23 +497,52 @@ def _choose_bank(
     """The bank of the answers: the one wished, named in the file, or found by its items."""
     items = [str(item) for item in rows["item"].unique()]
     used = answers_by_format(rows)
+    words = answers.words_of(rows)
     if wished_code:
-        return _BankChoice(
-            full_match(_load_bank(workspace, wished_code), items, used), created=False
-        )
-    others = tuple(matching_banks(workspace, items, used))
+        wished = full_match(_load_bank(workspace, wished_code), items, used)
+        _refuse_other_words(wished, words)
+        return _BankChoice(wished, created=False)
+    others = tuple(
+        match
+        for match in matching_banks(workspace, items, used)
+        if next(_other_words(match, words), None) is None
+    )
     if wished_code is None:
         state = bank_store.draft(workspace.database, slug(name))
         known = state.instrument if state is not None else new_banks.get(slug(name))
         if known is not None:
             match = full_match(known, items, used)
+            _refuse_other_words(match, words)
             return _BankChoice(match, created=False, others=_fitting_banks(others, known))
         if others and others[0].sure:
             return _BankChoice(
                 others[0], created=False, others=tuple(o for o in others[1:] if o.fits)
             )
-    bank = _bank_of_answers(workspace, name, rows, items, new_banks)
+    bank = _bank_of_answers(workspace, name, rows, words, new_banks)
     return _BankChoice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
+
+
+def _other_words(match: BankMatch, words: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    """Code, the bank's text and the file's word wherever a list of words differs from the file."""
+    if match.bank.kind != "words":
+        return
+    known = {item.code: item for item in match.bank.items}
+    for item, language, word in words[["item", "language", "word"]].itertuples(index=False):
+        code = match.codes.get(item, "")
+        own = known[code].text(language or match.bank.languages[0]) if code in known else ""
+        if word and own != word:
+            yield code, own, word
+
+
+def _refuse_other_words(match: BankMatch, words: pd.DataFrame) -> None:
+    """Raise FileError where the words of a bank are not those of the file."""
+    for code, own, word in _other_words(match, words):
+        if own:
+            raise FileError(
+                f"Bank '{match.bank.code}' has other words than the file: item '{code}' is the "
+                f"word '{own}', and the file says '{word}'.",
+                "Name another bank in the column instrument, or choose another one.",
+            )
 
 
 def _fitting_banks(others: tuple[BankMatch, ...], known: Instrument) -> tuple[BankMatch, ...]:
@@ -531,21 +562,44 @@ def _bank_of_answers(
     workspace: Workspace,
     name: str,
     rows: pd.DataFrame,
-    items: list[str],
+    words: pd.DataFrame,
     new_banks: dict[str, Instrument],
 ) -> Instrument:
-    """A new bank of the items, without texts and keys, under a free code."""
-    language = next((value for value in rows["language"].unique() if value), "en")
+    """A new bank of the items, with the words and ranks of the file, under a free code."""
+    first = next((value for value in rows["language"].unique() if value), "en")
     taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(
         new_banks
     )
     code, number = slug(name), 2
     while code in taken:
         code, number = f"{slug(name)}_{number}", number + 1
+    spoken = words.loc[words["word"] != "", "language"].replace("", first)
+    description = "Made from imported answers; the texts of the items are not known."
+    if len(spoken):
+        description = "Made from imported answers, with the words of the file."
     return Instrument(
         code=code,
         title=name,
-        items=tuple(Item(item) for item in items),
-        languages=(language,),
-        description="Made from imported answers; the texts of the items are not known.",
+        items=_items_of_answers([str(item) for item in rows["item"].unique()], words, first),
+        languages=tuple(dict.fromkeys((first, *spoken))),
+        description=description,
+        kind="words" if len(spoken) else "items",
+    )
+
+
+def _items_of_answers(codes: Sequence[str], words: pd.DataFrame, first: str) -> tuple[Item, ...]:
+    """The items of a new bank; a word of a row without a language is in the first one."""
+    texts: dict[str, dict[str, str]] = {}
+    for item, language, word in words[["item", "language", "word"]].itertuples(index=False):
+        if word:
+            texts.setdefault(item, {}).setdefault(language or first, word)
+    ranked = words.dropna(subset="rank")
+    ranks: dict[str, int] = dict(zip(ranked["item"], ranked["rank"].astype(int), strict=True))
+    return tuple(
+        Item(
+            code,
+            tuple(Wording(*pair) for pair in texts.get(code, {}).items()),
+            rank=ranks.get(code),
+        )
+        for code in codes
     )

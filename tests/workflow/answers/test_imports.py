@@ -320,3 +320,59 @@ def many(n):
         f"p{p},tr_{i},{(p * (i + 2) + p // 5 + i) % 5 + 1}" for p in range(n) for i in (1, 2, 3, 4)
     ]
     return "\n".join(["person,item,answer", *rows]).encode()
+
+
+WORDS = (
+    "item,word,rank,language,format,repetition,answer,status\n"
+    "w1,peace,7,en,comedy_tragedy,1,comedy,\nw2,war,,en,comedy_tragedy,1,tragedy,\n"
+    "w1,和平,7,zh,comedy_tragedy,1,comedy,\nw3,,2,,comedy_tragedy,1,,neutral\n"
+)
+
+
+def test_words_and_ranks_of_a_file_make_a_list_of_words(workspace):
+    (made,) = imports.import_tidy(workspace, "mine.csv", WORDS.encode())
+    assert (made.created_instrument, made.about_bank) == (
+        True,
+        "Made from the file, with its words.",
+    )
+    bank = editing.load(workspace, "mine").instrument
+    assert (bank.kind, bank.languages) == ("words", ("en", "zh"))
+    assert [item.rank for item in bank.items] == [7, None, 2]
+    texts = [(item.text("en"), item.text("zh")) for item in bank.items]
+    assert texts == [("peace", "和平"), ("war", ""), ("", "")]
+    header, first, *_ = exports.export_tidy(workspace, "mine", "csv").decode().splitlines()
+    cells = dict(zip(header.split(","), first.split(","), strict=True))
+    assert (cells["word"], cells["rank"]) == ("peace", "7")
+
+
+def test_a_list_of_words_is_taken_unasked_only_where_its_words_are_those_of_the_file(workspace):
+    imports.import_tidy(workspace, "mine.csv", WORDS.encode())
+    again, other = WORDS.encode(), WORDS.replace("peace", "piece").encode()
+    (same,) = imports.import_tidy(workspace, "again.csv", again, study="again")
+    (new,) = imports.import_tidy(workspace, "other.csv", other, study="other")
+    assert (same.instrument, new.instrument) == ("mine", "other")
+    said = "item 'w1' is the word 'peace', and the file says 'piece'"
+    with pytest.raises(FileError, match=said):
+        imports.import_tidy(workspace, "third.csv", other, study="third", bank="mine")
+    with pytest.raises(FileError, match=said):
+        imports.import_tidy(workspace, "mine.csv", other, study="fourth")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("w1,a,1,en\nw1,b,1,en", "line 3, column word: 'b' is not the word of item 'w1' in line 2"),
+        ("w1,a,1,en\nw1,b,2,zh", "line 3, column rank: '2' is not the rank of item 'w1' in line 2"),
+        ("w1,a,1.5,en", "line 2, column rank: '1.5' is not a whole number from 0 up"),
+        ("w1,a,-1,en", "line 2, column rank: '-1' is not a whole number"),
+        ("w1,a,9999999999,en", "line 2, column rank: '9999999999' is not a whole number"),
+    ],
+)
+def test_words_and_ranks_that_contradict_each_other_are_refused_with_the_line(
+    workspace, lines, said
+):
+    rows = [f"{line},{n},comedy" for n, line in enumerate(lines.split("\n"), 1)]
+    text = "\n".join(["item,word,rank,language,repetition,answer", *rows])
+    with pytest.raises(FileError, match=said):
+        imports.import_tidy(workspace, "x.csv", text.encode())
+    assert studies.list_studies(workspace) == ()
