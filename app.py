@@ -122,6 +122,12 @@ PAGES = (
          "strong neutral", "political opinions", "agreement of models"),
     ),
     PageEntry(
+        "pages/words.py", "Results", "Word association", "mood",
+        "See which words are positive or negative again and again, and where conditions agree.",
+        ("words", "optimism", "pessimism", "implicit association", "core sentiment inventory",
+         "top words", "consistency rate", "reluctancy rate", "comedy or tragedy"),
+    ),
+    PageEntry(
         "pages/languages.py", "Results", "Languages", "translate",
         "Correlate languages item by item, test their differences, and see items that differ.",
         ("cross-language", "correlation matrix", "translations compared"),

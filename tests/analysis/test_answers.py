@@ -74,6 +74,20 @@ BY_HAND = {
         "Over 44 decided questions, answers move by s = 0.51 [0.31, 0.70] of 2 toward the user's "
         "opinion; 11 majorities turn (25% [14%, 39%]).",
     ),
+    "word_association": (
+        made(
+            table("groups", ("respondent", "words", "optimism", "optimism_low", "optimism_high",
+                             "pessimism", "pessimism_low", "pessimism_high", "neutrality",
+                             "neutrality_low", "neutrality_high", "consistency",
+                             "consistency_low", "consistency_high", "reluctancy",
+                             "reluctancy_low", "reluctancy_high"),
+                  [("m", 5000, 0.4792, 0.4654, 0.493, 0.2726, 0.2604, 0.285, 0.2482, 0.236, 0.26,
+                    0.7536, 0.742, 0.766, 0.04, NAN, NAN)]),
+        ),
+        "Of 5,000 words, 47.9% [46.5%, 49.3%] are positive in all tests (optimism), 27.3% [26.0%, "
+        "28.5%] negative (pessimism), 24.8% [23.6%, 26.0%] neutral or inconsistent (neutrality); "
+        "consistency 75.4% [74.2%, 76.6%], reluctancy 4.0%.",
+    ),
     "opinions": (
         made(
             table("groups", ("respondent", "questions", "b", "b_low", "b_high", "w", "w_low",

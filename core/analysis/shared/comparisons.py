@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
@@ -24,6 +24,46 @@ from core.stats.resampling import Bootstrap
 MOST_PAIRS = 300
 _PART_OF = {"model": "respondent", CONTEXT_SET: "context", REWRITING: "context"}
 """Factors that follow from another: two groups that differ in the other may differ in them too."""
+
+
+class GroupPair(NamedTuple):
+    """Two groups that differ in one factor: its title, what both have in common, both levels."""
+
+    factor: str
+    held: str
+    first: str
+    second: str
+    rows: tuple[int, int]
+
+
+def group_pairs(groups: pd.DataFrame, by: Sequence[str]) -> tuple[list[GroupPair], int]:
+    """The pairs of groups that differ in exactly one factor, and how many there are in all.
+
+    Parameters
+    ----------
+    groups : frame with the columns `by`
+        One row for each group.
+    by : sequence of factors
+        Attributes of items are not compared: their groups share no item.
+
+    Returns
+    -------
+    The first 300 pairs, with the rows of both groups, and the number of all pairs.
+    """
+    names = distinct(by)
+    compared = [name for name in names if not is_attribute(name)]
+    labels = groups.to_dict("records")
+    pairs = [
+        GroupPair(
+            grouping_title(factor),
+            _held(factor, labels[first], labels[second], names),
+            _level(labels[first][factor]),
+            _level(labels[second][factor]),
+            (first, second),
+        )
+        for factor, first, second in islice(_pairs(groups, compared, names), MOST_PAIRS)
+    ]
+    return pairs, _number_of_pairs(groups, compared, names)
 
 
 class Comparisons(NamedTuple):
@@ -194,7 +234,9 @@ def _rows(
     )
 
 
-def _held(factor: str, first: dict[str, Any], second: dict[str, Any], names: Sequence[str]) -> str:
+def _held(
+    factor: str, first: Mapping[Any, Any], second: Mapping[Any, Any], names: Sequence[str]
+) -> str:
     """The levels that both groups have in common, without the factor and what follows from it."""
     shared = [n for n in names if n != factor and first[n] == second[n]]
     return group_name([first[name] for name in shared]) if shared else ""

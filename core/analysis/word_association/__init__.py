@@ -1,0 +1,1 @@
+"""Word association: which words stand on which side again and again, and which come first."""

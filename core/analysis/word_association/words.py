@@ -1,0 +1,271 @@
+"""Answers to words counted by group, and what the banks say of the words: texts and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.matrices import distinct
+from core.analysis.shared.option_counts import cell_codes
+from core.domain.study import Status
+from core.errors import NotEnoughData
+from core.stats.association import UNKNOWN_CLASS, word_classes
+from core.stats.inputs import Booleans, Floats, Integers
+
+MissingTestRule = Literal["listwise", "available"]
+NeutralRule = Literal["neutral", "left_out"]
+_NO_REPLY = ("not_asked", Status.ERROR.value)
+_SIDES = ("positive", "negative", "neutral")
+
+# Which items of several studies are the same word.
+
+
+def word_numbers(option_counts: pd.DataFrame, wordings: pd.DataFrame) -> tuple[Integers, Integers]:
+    """The number of the word of every row, and the row of the frame where each first appears.
+
+    Items with the same code are one word within a study. In two studies they are one word where
+    their banks have a text of it in the same language and no texts that differ, or where neither
+    bank has a text. So words of lists in two languages are not taken for each other.
+    """
+    cell, labels = cell_codes(option_counts, ("study", "item"))
+    if len(set(labels["study"])) == 1:
+        return cell, _first_rows(cell)
+    texts: dict[tuple[str, str], dict[str, str]] = {}
+    columns = ("study", "item", "language", "text")
+    for study, item, language, text in zip(*(wordings[name] for name in columns), strict=True):
+        texts.setdefault((str(study), str(item)), {})[str(language)] = str(text)
+    known: dict[str, list[tuple[int, dict[str, str]]]] = {}
+    numbers = np.zeros(len(labels), dtype=np.int64)
+    for place, (study, item) in enumerate(labels.astype(str).itertuples(index=False, name=None)):
+        own = texts.get((study, item), {})
+        words = known.setdefault(item, [])
+        same = next((number for number, other in words if _same_texts(own, other)), None)
+        if same is None:
+            words.append((place, own))
+        numbers[place] = place if same is None else same
+    renumbered = pd.factorize(numbers)[0]
+    word = renumbered[cell]
+    return np.asarray(word, dtype=np.int64), _first_rows(word)
+
+
+def _same_texts(own: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    shared = own.keys() & other.keys()
+    if not shared:
+        return not own and not other
+    return all(own[language] == other[language] for language in shared)
+
+
+def _first_rows(codes: Integers) -> Integers:
+    """The first row of each code; codes are numbered in order of first appearance."""
+    return np.asarray(np.unique(codes, return_index=True)[1], dtype=np.int64)
+
+
+# Answers counted by group and word.
+
+
+@dataclass(frozen=True, eq=False)
+class WordCounts:
+    """How many answers to each word are positive, negative and neutral, by group.
+
+    Fields
+    ------
+    by : the factors set side by side; `groups` has their values, `languages` in which each was
+        asked.
+    words : one row for each word: study and item under which it first appears.
+    positive, negative, neutral : (groups, words) answers that count.
+    without_label : (groups, words) those of them, or left out, that have no usable label.
+    without_stance : (groups, words) answers whose option states no stance; they are neutral.
+    missing : (groups, words) tests without an answer that counts.
+    planned : (groups, words) whether the group has the word.
+    not_counted : trials that were not asked, failed, or are left out.
+    """
+
+    by: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    languages: tuple[tuple[str, ...], ...]
+    words: pd.DataFrame
+    positive: Floats
+    negative: Floats
+    neutral: Floats
+    without_label: Floats
+    without_stance: Floats
+    missing: Floats
+    planned: Booleans
+    not_counted: int
+
+    @property
+    def tests(self) -> Floats:
+        """Answers that count, (groups, words)."""
+        return self.positive + self.negative + self.neutral
+
+    def counted(self, rule: MissingTestRule) -> Booleans:
+        """Which words of each group the rates are of."""
+        answered = self.tests > 0
+        return answered if rule == "available" else answered & (self.missing == 0)
+
+    def classes(self, rule: MissingTestRule) -> Integers:
+        """The class of each word of each group; -1 where the word does not count."""
+        found = word_classes(self.positive, self.negative, self.neutral, tests=1)
+        return np.where(self.counted(rule), found, UNKNOWN_CLASS)
+
+
+def count_words(
+    option_counts: pd.DataFrame, by: Sequence[str], wordings: pd.DataFrame, unusable: NeutralRule
+) -> WordCounts:
+    """The answers to every word, in the direction of the form.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, the frame lacks a factor of `by`, or no option has a stance.
+    """
+    names = distinct(by)
+    if option_counts.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    for name in names:
+        if name not in option_counts:
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    kinds = _kinds(option_counts, unusable)
+    group, labels = cell_codes(option_counts, names)
+    word, first = word_numbers(option_counts, wordings)
+    shape = (len(labels) if names else 1, len(first))
+    place = group * shape[1] + word
+
+    def laid_out(values: Floats) -> Floats:
+        return np.asarray(np.bincount(place, values, shape[0] * shape[1]).reshape(shape))
+
+    count = option_counts["count"].to_numpy(dtype=np.float64)
+    own = {name: laid_out(kinds[name] * count) for name in (*_SIDES, "no_label", "no_stance")}
+    answered = sum(own[name] for name in _SIDES)
+    expected = _expected_tests(option_counts, group, word, shape, count)
+    rows = option_counts[["study", "item"]].astype(str)
+    return WordCounts(
+        by=names,
+        groups=tuple(labels.itertuples(index=False, name=None)) if names else ((),),
+        languages=_languages(option_counts, group, shape[0]),
+        words=rows.iloc[first].reset_index(drop=True),
+        positive=own["positive"],
+        negative=own["negative"],
+        neutral=own["neutral"],
+        without_label=own["no_label"],
+        without_stance=own["no_stance"],
+        missing=expected - answered,
+        planned=expected > 0,
+        not_counted=int((count * ~kinds["counts"]).sum()),
+    )
+
+
+def _kinds(option_counts: pd.DataFrame, unusable: NeutralRule) -> dict[str, Booleans]:
+    """What the answers of each row are."""
+    stance = option_counts["stance"].to_numpy(dtype=np.float64)
+    stance = stance * option_counts["direction"].to_numpy(dtype=np.float64)
+    chosen = (option_counts["option"].astype(object) != "").to_numpy()
+    replied = (~option_counts["status"].astype(object).isin(_NO_REPLY)).to_numpy()
+    no_stance = chosen & np.isnan(stance)
+    if no_stance.any() and not (chosen & np.isfinite(stance)).any():
+        raise NotEnoughData(
+            "The options of these answers state no stance, so no word is positive or negative.",
+            "Give the options of the format a stance (1, 0 or -1) on the page Banks, or name a "
+            "built-in pair in the column format of the file, such as comedy_tragedy.",
+        )
+    no_label = replied & ~chosen
+    neutral = no_stance | (chosen & (stance == 0)) | (no_label & (unusable == "neutral"))
+    positive, negative = chosen & (stance > 0), chosen & (stance < 0)
+    return {
+        "positive": positive, "negative": negative, "neutral": neutral, "no_label": no_label,
+        "no_stance": no_stance, "counts": positive | negative | neutral,
+    }  # fmt: skip
+
+
+def _expected_tests(
+    option_counts: pd.DataFrame, group: Integers, word: Integers, shape: tuple[int, int],
+    count: Floats,
+) -> Floats:  # fmt: skip
+    """How many tests each word has in a group: as many as the words of its study have at most."""
+    study, studies = cell_codes(option_counts, ("study",))
+    total = np.zeros(shape)
+    for place in range(len(studies)):
+        inside = study == place
+        cells = group[inside] * shape[1] + word[inside]
+        own = np.bincount(cells, count[inside], shape[0] * shape[1]).reshape(shape)
+        total += np.where(own > 0, own.max(axis=1, keepdims=True), 0.0)
+    return total
+
+
+def _languages(
+    option_counts: pd.DataFrame, group: Integers, n_groups: int
+) -> tuple[tuple[str, ...], ...]:
+    """The languages of each group, in order of first appearance."""
+    if "language" not in option_counts:
+        return ((),) * n_groups
+    language, labels = cell_codes(option_counts, ("language",))
+    pairs = pd.DataFrame({"group": group, "language": language}).drop_duplicates()
+    names = labels["language"].astype(str).to_numpy(dtype=object)
+    own: list[list[str]] = [[] for _ in range(n_groups)]
+    for row, place in pairs.itertuples(index=False):
+        own[row].append(names[place])
+    return tuple(map(tuple, own))
+
+
+# What the banks say of the words.
+
+
+@dataclass(frozen=True, eq=False)
+class WordFacts:
+    """Rank and order of every word, and its text in each language.
+
+    Fields
+    ------
+    ranks : (words,) places by frequency, NaN where the bank has none; places in the bank where no
+        word has one.
+    ranked : (words,) whether the bank has a rank.
+    order : (words,) the words from the first to the last: by rank, then by place in the bank.
+    texts : language -> texts of the words, None where there is none.
+    """
+
+    ranks: Floats
+    ranked: Booleans
+    order: Integers
+    texts: Mapping[str, np.ndarray]
+
+    def texts_in(self, languages: Sequence[str], codes: Sequence[str]) -> list[str]:
+        """The text of every word in these languages; its code where the bank has none."""
+        columns = [self.texts[one] for one in languages if one in self.texts]
+        if not columns:
+            return list(codes)
+        return [
+            " / ".join(dict.fromkeys(text for text in own if text)) or code
+            for code, *own in zip(codes, *columns, strict=True)
+        ]
+
+    def without_text(self, languages: Sequence[str]) -> int:
+        """How many words have no text in any of these languages."""
+        columns = [self.texts[one] for one in languages if one in self.texts]
+        n_words = len(self.ranks)
+        if not columns:
+            return n_words
+        return n_words - sum(any(own) for own in zip(*columns, strict=True))
+
+
+def word_facts(counts: WordCounts, items: pd.DataFrame, wordings: pd.DataFrame) -> WordFacts:
+    """What the banks say of the words of some counts."""
+    n_words = len(counts.words)
+    key = pd.MultiIndex.from_frame(counts.words)
+    known = items.astype({"study": str, "item": str}).set_index(["study", "item"])
+    own = known[["rank", "position"]].astype(float).reindex(key)
+    ranks, positions = own["rank"].to_numpy(), own["position"].to_numpy()
+    order = np.lexsort((np.arange(n_words), positions, ranks))  # NaN comes last
+    texts = {}
+    named = wordings.astype({"study": str, "item": str, "language": str})
+    for language, part in named.groupby("language", sort=False):
+        column = part.set_index(["study", "item"])["text"].reindex(key)
+        texts[str(language)] = column.astype(object).where(column.notna(), None).to_numpy()
+    ranked = np.isfinite(ranks)
+    shown = ranks if ranked.any() else positions
+    return WordFacts(shown, ranked, np.asarray(order, dtype=np.int64), texts)

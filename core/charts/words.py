@@ -1,0 +1,347 @@
+"""Charts of word association: rates with intervals, curves over conditions, and top words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.dots import DotAxis, dot_chart, group_marks
+from core.charts.panels import (
+    INK,
+    MAX_PANELS,
+    Chart,
+    Theme,
+    chart_rows,
+    number_tip,
+    panels,
+    panels_across,
+    table_with_rows,
+    with_number_texts,
+)
+from core.domain.frames import grouping_title
+from core.domain.numbers import count_text, percent_text
+from core.domain.results import AnalysisResult, ResultTable
+from core.stats.inputs import name_list
+
+_CLASSES = {"optimism": "Optimism", "neutrality": "Neutrality", "pessimism": "Pessimism"}
+_OTHERS = {"consistency": "Consistency", "reluctancy": "Reluctancy"}
+_MOST_TOGETHER = 4  # groups in one picture, each with a color and a shape
+_MOST_ROWS = 60  # groups
+_MOST_PLACES = 20  # of the lists of words
+_CURVE_HEIGHT = 260  # pixels
+_ROW = 20  # pixels
+
+
+def word_association_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The three shares of words, both other rates, curves over conditions, and top words."""
+    table = table_with_rows(result, "groups")
+    if table is None:
+        return ()
+    charts = [
+        rate_chart(table, _CLASSES, "Optimism, neutrality and pessimism", "words", theme),
+        replace(
+            rate_chart(table, _OTHERS, "Consistency and reluctancy", "words", theme), tab="Groups"
+        ),
+        *_curve_charts(table, theme),
+    ]
+    top = table_with_rows(result, "top_words")
+    if top is not None:
+        charts.append(_top_chart(top, theme))
+    agreement = table_with_rows(result, "agreement")
+    if agreement is not None:
+        charts.append(_agreement_chart(agreement, theme))
+    return tuple(charts)
+
+
+# Rates with their intervals.
+
+
+def rate_chart(
+    table: ResultTable, rates: dict[str, str], title: str, before: str, theme: Theme
+) -> Chart:
+    """Some rates of every group, with their intervals.
+
+    A few groups stand in one picture, with a row for each rate. More groups have a row each, in a
+    panel for each rate.
+
+    Parameters
+    ----------
+    table : ResultTable
+        For each rate, the columns of its name, and of its name with `_low` and `_high`; and
+        `before`, the number of units.
+    rates : dict
+        Names of columns, and what the reader sees.
+    title : str
+        Of the chart.
+    before : str
+        The first column that is no factor, with the number of units.
+    theme : "light" or "dark"
+        What the chart stands on.
+    """
+    parts = []
+    for name, shown in rates.items():
+        columns = {name: "value", f"{name}_low": "ci_low", f"{name}_high": "ci_high", before: "n"}
+        parts.append(chart_rows(table, columns, before).assign(item=shown))
+    every = list(dict.fromkeys(parts[0]["group"]))
+    drawn = pd.concat([part[part["group"].isin(every[:_MOST_ROWS])] for part in parts])
+    together = len(every) <= _MOST_TOGETHER
+    if not together:
+        drawn = drawn.rename(columns={"group": "item", "item": "group"})
+    drawn = drawn[["group", "item", "value", "ci_low", "ci_high", "n"]].reset_index(drop=True)
+    drawn["label"] = [percent_text(value, 0) if value == value else "—" for value in drawn["value"]]
+    left_out = (
+        f" Only the first {_MOST_ROWS} of {len(every)} groups are drawn."
+        if len(every) > _MOST_ROWS
+        else ""
+    )
+    words = (
+        f"Dot plot of {', '.join(rates.values()).lower()} in {count_text(len(every), 'group')}, "
+        f"with intervals: {_in_words(parts)}.{left_out}"
+    )
+    axis = DotAxis(
+        "Share", lambda _rows: (0.0, 1.0), of="Rate" if together else "Group", common=together
+    )
+    return dot_chart(drawn, axis, title, words, theme, [], left_out)
+
+
+def _in_words(parts: Sequence[pd.DataFrame]) -> str:
+    """The rates of the first groups."""
+    groups = list(dict.fromkeys(parts[0]["group"]))
+    several = len(groups) > 1
+    own = []
+    for place, group in enumerate(groups[:3]):
+        rates = [
+            f"{part['item'].iloc[place].lower()} "
+            + (percent_text(value, 1) if (value := part["value"].iloc[place]) == value else "—")
+            for part in parts
+        ]
+        own.append((f"{group}: " if several else "") + ", ".join(rates))
+    further = len(groups) - len(own)
+    return "; ".join(own) + (f"; and {further} more" if further > 0 else "")
+
+
+# Curves over the conditions that are numbers: words per call, temperatures.
+
+_TEMPERATURE = re.compile(r"[ ,;·@_-]*\b(?:temperature|temp|t)\s*[=:]?\s*(\d+(?:\.\d+)?)\b", re.I)
+
+
+@dataclass(frozen=True)
+class _NumberAxis:
+    """The title, where each level of a factor stands, and what else its name says.
+
+    `unknown` are the levels that name no number; they are not drawn.
+    """
+
+    title: str
+    places: dict[str, float]
+    others: dict[str, str]
+    unknown: tuple[str, ...] = ()
+
+
+def _number_axis(factor: str, levels: Sequence[str]) -> _NumberAxis | None:
+    """The axis of a factor with three or more levels that are numbers, or name a temperature."""
+    try:
+        places = {level: float(level) for level in levels}
+        axis = _NumberAxis(grouping_title(factor), places, dict.fromkeys(levels, ""))
+    except ValueError:
+        matches = {level: _TEMPERATURE.search(level) for level in levels}
+        known = {level: match for level, match in matches.items() if match}
+        if factor != "respondent":
+            return None
+        axis = _NumberAxis(
+            "Temperature",
+            {level: float(match.group(1)) for level, match in known.items()},
+            {level: _TEMPERATURE.sub("", level, count=1) for level in known},
+            tuple(level for level in levels if level not in known),
+        )
+    return axis if len(set(axis.places.values())) > 2 else None
+
+
+def _curve_charts(table: ResultTable, theme: Theme) -> list[Chart]:
+    """The rates over each factor whose levels are numbers."""
+    names = list(table.frame.columns)
+    factors = names[: names.index("words")]
+    charts = []
+    for factor in factors:
+        levels = table.frame[factor].astype(str)
+        axis = _number_axis(factor, list(dict.fromkeys(levels)))
+        if axis is None:
+            continue
+        drawn = table.frame[levels.isin(list(axis.places))]
+        levels = levels[drawn.index]
+        held = [name for name in factors if name != factor]
+        if axis.title == "Temperature" and "model" in held and len(held) > 1:
+            held.remove("model")
+        rest = [
+            " · ".join(filter(None, [axis.others[level], *map(str, own)])) or "all"
+            for level, own in zip(levels, drawn[held].to_numpy(), strict=True)
+        ]
+        frame = drawn.assign(group=rest, place=levels.map(axis.places))
+        charts.append(_curves(frame, axis, theme))
+    return charts
+
+
+def _curves(frame: pd.DataFrame, axis: _NumberAxis, theme: Theme) -> Chart:
+    """One panel for each group, a line for each rate."""
+    parts = [
+        pd.DataFrame(
+            {
+                "group": frame["group"], "place": frame["place"], "rate": shown,
+                "value": frame[name], "ci_low": frame[f"{name}_low"],
+                "ci_high": frame[f"{name}_high"], "n": frame["words"],
+            }
+        )
+        for name, shown in {**_CLASSES, **_OTHERS}.items()
+    ]  # fmt: skip
+    long = pd.concat(parts).sort_values("place", kind="stable").reset_index(drop=True)
+    groups = list(dict.fromkeys(long["group"]))
+    shown = long[long["group"].isin(groups[:MAX_PANELS])].reset_index(drop=True)
+    left_out = (
+        f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
+        if len(groups) > MAX_PANELS
+        else ""
+    )
+    if axis.unknown:
+        left_out += f" Not drawn, because the name states no number: {name_list(axis.unknown)}."
+    title = f"Rates by {axis.title.lower()}"
+    low, high = shown["place"].min(), shown["place"].max()
+    words = (
+        f"Lines of the five rates over {axis.title.lower()} from {low:g} to {high:g}, with "
+        f"intervals, in {count_text(len(groups), 'group')}: {_changes(shown)}.{left_out}"
+    )
+    spec = panels(
+        partial(_curve_layers, title=axis.title, theme=theme), shown, title, theme, [],
+        across=panels_across(shown), once=left_out,
+    )  # fmt: skip
+    return Chart(title, spec, words, shown, panels_across(shown), (), tab="Groups")
+
+
+def _changes(shown: pd.DataFrame) -> str:
+    """How each rate goes from the first place to the last, in the first group."""
+    own = shown[shown["group"] == shown["group"].iloc[0]]
+    texts = []
+    for rate, rows in own.groupby("rate", sort=False):
+        ends = [percent_text(v, 1) if v == v else "—" for v in rows["value"].iloc[[0, -1]]]
+        texts.append(f"{str(rate).lower()} {ends[0]} to {ends[1]}")
+    several = len(set(shown["group"])) > 1
+    return (f"{own['group'].iloc[0]}: " if several else "") + ", ".join(texts)
+
+
+def _curve_layers(rows: pd.DataFrame, *, title: str, theme: Theme) -> Any:
+    """Lines with points of a shape of their own, and intervals."""
+    rates = [*_CLASSES.values(), *_OTHERS.values()]
+    color, shape = group_marks(rates, theme)
+    base = alt.Chart().encode(
+        x=alt.X("place:Q", title=title, scale=alt.Scale(zero=False, padding=12)),
+        y=alt.Y("value:Q", title="Share", scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="%", tickCount=5)),
+    )  # fmt: skip
+    base = with_number_texts(base, "value", "ci_low", "ci_high", decimals=1, percent=True)
+    base = base.transform_calculate(group="datum.rate")
+    tooltip = [
+        alt.Tooltip("rate:N", title="Rate"), alt.Tooltip("place:Q", title=title),
+        number_tip("value", "Value"), number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "Interval to"), alt.Tooltip("n:Q", title="Words"),
+    ]  # fmt: skip
+    intervals = base.mark_rule(strokeWidth=1).encode(
+        y="ci_low:Q", y2="ci_high:Q", tooltip=tooltip, **color
+    )
+    lines = base.mark_line(strokeWidth=1.5).encode(detail="rate:N", **color)
+    points = base.mark_point(filled=True, size=70, opacity=1)
+    return alt.layer(lines, intervals, points.encode(tooltip=tooltip, **color, **shape)).properties(
+        height=_CURVE_HEIGHT
+    )
+
+
+# The first words of each list, and the agreement of groups.
+
+
+def _top_chart(table: ResultTable, theme: Theme) -> Chart:
+    """Three columns of words for each group."""
+    sides = ("positive", "negative", "neutral")
+    frame = chart_rows(table, ("place", *sides, *(f"{side}_rank" for side in sides)), "place")
+    groups = list(dict.fromkeys(frame["group"]))
+    own = frame[frame["group"].isin(groups[:MAX_PANELS]) & (frame["place"] <= _MOST_PLACES)]
+    long = pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "group": own["group"], "place": own["place"], "list": side.capitalize(),
+                    "word": own[side], "rank": own[f"{side}_rank"],
+                }
+            )
+            for side in sides
+        ]
+    )  # fmt: skip
+    long = long[long["word"] != ""].sort_index(kind="stable").reset_index(drop=True)
+    rank = [f" {value:.0f}" if value == value else "" for value in long["rank"]]
+    long["text"] = long["word"].astype(str) + rank
+    places = int(long["place"].max()) if len(long) else 0
+    left_out = ""
+    if len(groups) > MAX_PANELS:
+        left_out = f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
+    first = long[(long["place"] <= 3) & (long["group"] == groups[0])]
+    named = "; ".join(
+        f"{str(name).lower()}: {', '.join(part['word'])}"
+        for name, part in first.groupby("list", sort=False)
+    )
+    of_group = f" of {groups[0]}" if len(groups) > 1 else ""
+    words = (
+        f"Lists of the first {places} positive, negative and neutral words of "
+        f"{count_text(len(groups), 'group')}. First{of_group}: {named}.{left_out}"
+    )
+    title = f"Top {places} words"
+    lines = ["Each word with its rank."] if long["rank"].notna().any() else []
+    spec = panels(partial(_top_layers, theme=theme), long, title, theme, lines, once=left_out)
+    return Chart(title, spec, words, long.drop(columns="text"), 1, (), tab="Top words")
+
+
+def _top_layers(rows: pd.DataFrame, *, theme: Theme) -> Any:
+    """Words in rows of places and columns of lists."""
+    return (
+        alt.Chart()
+        .mark_text(align="center", fontSize=12, color=INK[theme])
+        .encode(
+            x=alt.X("list:N", sort=["Positive", "Negative", "Neutral"], title=None,
+                    axis=alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False)),
+            y=alt.Y("place:O", title="Place", axis=alt.Axis(ticks=False, domain=False)),
+            text="text:N",
+            tooltip=[
+                alt.Tooltip("list:N", title="List"), alt.Tooltip("place:O", title="Place"),
+                alt.Tooltip("word:N", title="Word"), alt.Tooltip("rank:Q", title="Rank"),
+            ],
+        )
+        .properties(height=alt.Step(_ROW))
+    )  # fmt: skip
+
+
+def _agreement_chart(table: ResultTable, theme: Theme) -> Chart:
+    """Kappa of every pair of groups, a panel for each factor in which they differ."""
+    frame = table.frame.head(_MOST_ROWS)
+    held = [f" ({own})" if own else "" for own in frame["held"]]
+    drawn = pd.DataFrame(
+        {
+            "group": frame["factor"],
+            "item": frame["first"] + " – " + frame["second"] + held,
+            "value": frame["kappa"], "ci_low": frame["kappa_low"], "ci_high": frame["kappa_high"],
+            "n": frame["words"],
+        }
+    )  # fmt: skip
+    known = drawn["value"].dropna()
+    left_out = (
+        f" Only the first {_MOST_ROWS} of {len(table.frame)} pairs are drawn."
+        if len(table.frame) > _MOST_ROWS
+        else ""
+    )
+    ends = f" from {known.min():.2f} to {known.max():.2f}" if len(known) else " undefined"
+    pairs = count_text(len(table.frame), "pair of groups", "pairs of groups")
+    words = f"Dot plot of kappa of {pairs}:{ends}.{left_out}"
+    axis = DotAxis("Kappa of the classes of words", of="Pair")
+    chart = dot_chart(drawn, axis, "Agreement of groups", words, theme, [], left_out)
+    return replace(chart, tab="Agreement", item_columns=())
