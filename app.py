@@ -143,6 +143,12 @@ PAGES = (
         ("verdict", "report"),
     ),
     PageEntry(
+        "pages/replications.py", "Results", "Replications", "compare",
+        "Published numbers of five studies, with yours beside them, and the way to each design.",
+        ("replication", "reproduce a paper", "published study", "published figures", "papers",
+         "compare with a published study", "literature", "misprint", "known numbers"),
+    ),
+    PageEntry(
         "pages/glossary.py", "Help", "Glossary", "dictionary",
         "The words of Inkblot, with examples and the pages that use them.",
         ("help", "definitions", "meaning of a word", "terms"),

@@ -10,7 +10,16 @@ from pathlib import Path
 
 from core import export
 from core.analysis.shared.sentences import merge_notes
-from core.commands import banks, batches, contexts, precision, prices, respondents, templates
+from core.commands import (
+    banks,
+    batches,
+    contexts,
+    precision,
+    prices,
+    replications,
+    respondents,
+    templates,
+)
 from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
@@ -22,6 +31,7 @@ from core.workflow.answers import bank_attachment, browsing, exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
+from core.workflow.replications.tables import PUBLISHED_TABLES
 from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
 from core.workflow.statistics import analyses
@@ -159,6 +169,7 @@ def _commands() -> tuple[Command, ...]:
                       help="file to write: .csv, .zip (all tables) or .json"),
         )),
         precision.command(),
+        replications.command(),
         Command(
             "export", _export,
             "write answers, bank, plan, calls and design of a study into a folder", (
@@ -168,9 +179,9 @@ def _commands() -> tuple[Command, ...]:
         Command("sample", _sample, "run the sample study that comes with Inkblot", (
             argument("kind", choices=("simulated", "local")),
         )),
-        Command("list", _list, "list studies, banks or analyses", (
+        Command("list", _list, "list studies, banks, analyses or published tables", (
             argument("what", nargs="?", default="studies",
-                      choices=("studies", "banks", "analyses")),
+                      choices=("studies", "banks", "analyses", "published")),
         )),
     )  # fmt: skip
 
@@ -335,6 +346,9 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
         print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
         fields = ", ".join(f"{ATTRIBUTE}{name}" for name in ATTRIBUTE_FIELDS)
         print(f"attributes of items for --where and --by: {fields}, and those of the bank")
+    elif parsed.what == "published":
+        for table in PUBLISHED_TABLES:
+            print(f"{table.code}\t{table.title}\t{table.of.short_name}")
     elif parsed.what == "banks":
         for bank in editing.summaries(workspace):
             items, languages = count_text(bank.n_items, "item"), " ".join(bank.languages)

@@ -296,7 +296,14 @@ def holds_text(column: str) -> bool:
     return column not in NUMBERS and not column.startswith(("loading_", "party_"))
 
 
+def is_number_or_sign(cell: str) -> bool:
+    """Published numbers may be negative, and published ratings are signs."""
+    return re.fullmatch(r"[-+]*(\d*\.?\d+)?", cell) is not None
+
+
 @pytest.mark.parametrize("path", sorted(DATA.glob("**/*.csv")), ids=lambda path: path.stem)
 def test_no_cell_could_be_taken_for_a_formula_by_a_spreadsheet(path):
     cells = [cell for row in rows(path) for name, cell in row.items() if holds_text(name)]
+    if path.parent.name == "published":
+        cells = [cell for cell in cells if not is_number_or_sign(cell)]
     assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "'"))] == []

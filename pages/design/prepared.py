@@ -1,4 +1,4 @@
-"""The offer of a design that was prepared for a criterion of the validation report."""
+"""The offer of a design that another page prepared: for a criterion, or of a published study."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from core.errors import UserError
 from core.stats.validation import Criterion
 from core.workflow.designs import prepared
 from core.workflow.designs.prepared import PreparedDesign
+from core.workflow.replications import published
 from pages.design import overview
 from pages.shared import widgets
 from pages.shared.draft_form import DraftForm
 
 STUDY, CRITERION = "prepare", "criterion"
 """The parts of an address that ask for a prepared design."""
+PUBLISHED = "published"
+"""The part that asks for the design file of a published study."""
 _NOTE = "design_prepared_note"
 
 
@@ -23,6 +26,9 @@ def offer(form: DraftForm) -> None:
     """Offer the design that the address asks for; an empty form takes it at once."""
     if note := widgets.last_note(_NOTE):
         st.info(note)
+    if file := st.query_params.get(PUBLISHED, ""):
+        _offer_published(form, file)
+        return
     study, named = st.query_params.get(STUDY, ""), st.query_params.get(CRITERION, "")
     criterion = next((one for one in get_args(Criterion) if one == named), None)
     if not study or criterion is None:
@@ -48,6 +54,39 @@ def offer(form: DraftForm) -> None:
                 st.button("Keep the present design", key="design_keep", on_click=_forget)
 
 
+def _offer_published(form: DraftForm, file: str) -> None:
+    """Offer the design file of a published study; an empty form takes it at once."""
+    if not form.saved_at:
+        _take_published(form, file)
+        st.rerun()
+    with st.container(border=True):
+        st.markdown(f"**The design {widgets.plain(file)} of a published study is ready.**")
+        with st.container(horizontal=True):
+            st.button(
+                "Use this design", key="design_use_published", on_click=_take_published,
+                args=(form, file), icon=":material/content_copy:",
+                help="Replaces the choices below. 'Restore the previous design' undoes this.",
+            )  # fmt: skip
+            st.button("Keep the present design", key="design_keep", on_click=_forget)
+
+
+def _take_published(form: DraftForm, file: str) -> None:
+    """Fill the form with a design file, and bring its bank in."""
+    _forget()
+    try:
+        fields, notes = published.design_fields(widgets.workspace(), file)
+    except UserError as error:
+        st.session_state[_NOTE] = error
+        return
+    overview.replace_fields(form, fields)
+    about = [
+        f"The choices below now hold the design {widgets.plain(file)}. Choose the respondents, and "
+        "check the rest before you freeze.",
+        *map(widgets.plain, notes),
+    ]
+    st.session_state[_NOTE] = " ".join(about)
+
+
 def _take(form: DraftForm, proposal: PreparedDesign) -> None:
     """Fill the form with the prepared design; nothing is frozen."""
     try:
@@ -67,5 +106,5 @@ def _take(form: DraftForm, proposal: PreparedDesign) -> None:
 
 def _forget() -> None:
     """Take the prepared design off the address."""
-    for part in (STUDY, CRITERION):
+    for part in (STUDY, CRITERION, PUBLISHED):
         st.query_params.pop(part, None)

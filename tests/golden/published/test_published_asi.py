@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.item_statistics import item_summary
 
-FOLDER = Path(__file__).parent
+PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 CONDITION = ["model", "context_set"]
 HOSTILE = {2, 4, 5, 7, 10, 11, 14, 15, 16, 18, 21}
 REVERSE = {3, 6, 7, 13, 18, 21}
@@ -37,7 +37,7 @@ GOOD_WITHOUT_TOP = {
 
 
 def published(name):
-    return pd.read_csv(FOLDER / f"asi_{name}.csv")
+    return pd.read_csv(PUBLISHED / f"asi_{name}.csv")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""Five published studies beside the user's own: what was printed, and what answers give."""

@@ -1,0 +1,520 @@
+"""Printed numbers beside the user's own: differences with intervals, and whether they come out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.sentences import GroupAnswer, GroupAnswers
+from core.domain.numbers import count_text, number_text
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.errors import NotEnoughData, UserError
+from core.stats.groups import Summary, mean_interval
+from core.stats.inputs import name_list
+from core.store import studies
+from core.workflow.replications.levels import match_levels
+from core.workflow.replications.published import MisprintedCell, printed
+from core.workflow.replications.tables import Kind, Place, PublishedTable, Quantity
+from core.workflow.statistics import analyses
+from core.workflow.statistics.computing import AnalysisRequest
+from core.workflow.workspace import Workspace
+
+Levels = Mapping[Kind, Mapping[str, str]]
+"""The own level for each printed one, by kind (see Key), then by printed level."""
+_NO_LEVELS: Levels = {}
+_LEVEL = 0.95
+_EXACT = 1e-9
+_COMES_OUT, _MISPRINT, _DIFFERS = "yes", "known misprint", "no"
+_FIXED = "The printed value is taken as fixed, because its own uncertainty is not printed."
+_INTERVAL = (
+    f"95% interval of your number, as its analysis has it, minus the printed value. {_FIXED}"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A printed table beside the user's numbers.
+
+    `table` has a row for each printed number that an own level stands for; `others` counts the
+    printed numbers without one. `published` and `own` are the levels of each kind, `levels` the
+    match between them. `answers` are sentences with lights, `notes` say how the numbers came about.
+    """
+
+    published: Mapping[Kind, tuple[str, ...]]
+    own: Mapping[Kind, tuple[str, ...]]
+    levels: Levels
+    table: ResultTable
+    others: int
+    answers: GroupAnswers
+    notes: tuple[str, ...]
+
+
+def chosen_levels(table: PublishedTable, names: Mapping[str, str]) -> Levels:
+    """The own levels chosen for printed ones, by their kinds.
+
+    Raises
+    ------
+    NotEnoughData
+        A name is no level of the printed table.
+    """
+    cells = _printed_cells(table)
+    chosen: dict[Kind, dict[str, str]] = {}
+    for name, own in names.items():
+        kind = next((k for k in _kinds(table) if name in _levels(cells, table, k)), None)
+        if kind is None:
+            known = name_list([n for k in _kinds(table) for n in _levels(cells, table, k)])
+            raise NotEnoughData(f"Nothing in this table is called '{name}'.", f"It has {known}.")
+        chosen.setdefault(kind, {})[name] = own
+    return chosen
+
+
+def _kinds(table: PublishedTable) -> list[Kind]:
+    return list(dict.fromkeys(key.kind for key in table.all_keys))
+
+
+def requests(table: PublishedTable, codes: Sequence[str]) -> dict[Place, AnalysisRequest]:
+    """What has to be computed for a printed table, by place; equal requests are one computation."""
+    places = [quantity.place for quantity in table.quantities if quantity.place]
+    return {place: _request(place, codes) for place in places}
+
+
+def _request(place: Place, codes: Sequence[str]) -> AnalysisRequest:
+    options = {**place.options, "by": place.by}
+    return AnalysisRequest(place.analysis, tuple(codes), options, dict(place.where))
+
+
+Outcome = AnalysisResult | UserError
+"""The result of an analysis, or why there is none."""
+
+
+def compute(workspace: Workspace, request: AnalysisRequest) -> Outcome:
+    """The result, computed now."""
+    try:
+        return analyses.run(
+            workspace, request.analysis, request.studies, request.options, request.where
+        )
+    except UserError as error:
+        return error
+
+
+def replicate(
+    workspace: Workspace,
+    table: PublishedTable,
+    codes: Sequence[str],
+    chosen: Levels = _NO_LEVELS,
+    outcome_of: Callable[[AnalysisRequest], Outcome] | None = None,
+) -> Comparison:
+    """The printed table beside what the answers of some studies give.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Whose database holds the studies.
+    table : PublishedTable
+        What was printed.
+    codes : sequence of str
+        The user's studies, analyzed together.
+    chosen : Levels
+        The own level for printed ones, where the user has chosen; an empty one stands for none.
+        The others are matched by name.
+    outcome_of : function, optional
+        Gives the outcome of a request; else it is computed now.
+
+    Raises
+    ------
+    NotEnoughData
+        There is no such study.
+    """
+    outcomes: dict[str, Outcome] = {}
+    found: dict[Place, Outcome] = {}
+    for place, request in requests(table, codes).items():
+        key = repr(request)
+        if key not in outcomes:
+            outcomes[key] = outcome_of(request) if outcome_of else compute(workspace, request)
+        found[place] = outcomes[key]
+    imported = all(studies.get(workspace.database, code).kind == "imported" for code in codes)
+    return compare(table, found, chosen, imported=imported)
+
+
+def compare(
+    table: PublishedTable,
+    outcomes: Mapping[Place, Outcome],
+    chosen: Levels = _NO_LEVELS,
+    *,
+    imported: bool = False,
+) -> Comparison:
+    """The printed table beside the outcomes of its places; see `replicate`."""
+    frames = {
+        place: _own_numbers(place, outcome)
+        for place, outcome in outcomes.items()
+        if not isinstance(outcome, UserError)
+    }
+    cells = _printed_cells(table)
+    kinds = _kinds(table)
+    published = {kind: _levels(cells, table, kind) for kind in kinds}
+    own = {kind: _own_levels(table, frames, kind) for kind in kinds}
+    levels = {
+        kind: {
+            level: name
+            for level, name in {
+                **match_levels(kind, published[kind], own[kind]), **chosen.get(kind, {}),
+            }.items()
+            if level in published[kind] and name in own[kind]
+        }
+        for kind in kinds
+    }  # fmt: skip
+    rows = [row for cell in cells for row in _row(table, cell, frames, outcomes, levels)]
+    result = ResultTable(table.code, table.title, _frame(table, rows), _columns(table))
+    return Comparison(
+        published,
+        own,
+        levels,
+        result,
+        len(cells) - len(rows),
+        _answers(table, result.frame, imported=imported),
+        _notes(table, outcomes),
+    )
+
+
+# The printed numbers.
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One printed number: of which quantity and levels, and from which table of the paper."""
+
+    quantity: Quantity
+    text: str
+    value: float
+    keys: Mapping[str, str]
+    source: str
+
+
+def _printed_cells(table: PublishedTable) -> list[_Cell]:
+    """Every printed number of a table, row by row."""
+    rows = printed(table.file)
+    for column, value in table.only.items():
+        rows = rows[rows[column] == value]
+    cells = []
+    for row in rows.to_dict("records"):
+        for quantity in table.quantities:
+            text = str(row[quantity.column])
+            if text:
+                at = {key.column: str(row[key.column]) for key in table.keys}
+                at |= {key.column: level for key, level in quantity.part}
+                number = _number(text)
+                shown = number_text(number, quantity.decimals) if math.isfinite(number) else text
+                cells.append(_Cell(quantity, shown, number, at, str(row["source"])))
+    return cells
+
+
+def _number(text: str) -> float:
+    """The number that is printed; NaN where only a bound is, such as <.001."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _levels(cells: Sequence[_Cell], table: PublishedTable, kind: Kind) -> tuple[str, ...]:
+    columns = [key.column for key in table.all_keys if key.kind == kind]
+    levels = [cell.keys[column] for column in columns for cell in cells if column in cell.keys]
+    return tuple(dict.fromkeys(levels))
+
+
+# The user's numbers.
+
+
+def _own_numbers(place: Place, outcome: AnalysisResult) -> pd.DataFrame:
+    """A row for each level of the keys: value, low, high, n and a remark on a differing size."""
+    frame = next(one.frame for one in outcome.tables if one.name == place.table)
+    for column, level in place.rows.items():
+        frame = frame[frame[column].astype(str) == level]
+    found = pd.DataFrame({key: _joined(frame, columns) for key, columns in place.keys.items()})
+    factor = _factor(place, frame)
+    found["value"] = frame[place.value].astype(float) * factor
+    low, high = _interval(place, frame)
+    found["low"], found["high"] = low * factor, high * factor
+    found["n"] = frame[place.n].astype(float)
+    found["remark"] = [_remark(place, row) for row in _records(frame)]
+    return _with_mirrored(place, found, factor)
+
+
+def _joined(frame: pd.DataFrame, columns: str | tuple[str, ...]) -> pd.Series[str]:
+    """The levels of one column, or of several joined by "and"."""
+    names = (columns,) if isinstance(columns, str) else columns
+    parts = [frame[name].astype(str) for name in names]
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = joined + " and " + part
+    return joined
+
+
+def _factor(place: Place, frame: pd.DataFrame) -> Any:
+    """By what every value of a frame is multiplied."""
+    factor: Any = place.times if not isinstance(place.times, str) else frame[place.times]
+    return factor / frame[list(place.per)].sum(axis=1) if place.per else factor
+
+
+def _interval(place: Place, frame: pd.DataFrame) -> tuple[Any, Any]:
+    """Both ends as the analysis has them, or computed from mean, SD and n; NaN for none."""
+    if place.low:
+        return frame[place.low].astype(float), frame[place.high].astype(float)
+    if place.interval != "mean":
+        return np.full(len(frame), math.nan), np.full(len(frame), math.nan)
+    ends = [
+        mean_interval(Summary(float(mean), float(sd), int(n)), _LEVEL)
+        for mean, sd, n in zip(frame["mean"], frame["sd"], frame["n"], strict=True)
+    ]
+    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
+
+
+def _remark(place: Place, row: Mapping[str, Any]) -> str:
+    """What is not as in the study, why there is no interval, and the remark of the analysis."""
+    other = {name: count for name, count in place.size.items() if not _same(row[name], count)}
+    yours = ", ".join(f"{name.removeprefix('n_')} {_whole(row[name])}" for name in other)
+    theirs = ", ".join(f"{_whole(count)}" for count in other.values())
+    parts = [f"Another size: {yours}; the study had {theirs}."] if other else []
+    parts.append(place.no_interval)
+    said = row.get("remark", "")
+    parts.append(str(said) if isinstance(said, str) else "")
+    return " ".join(filter(None, parts))
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows as mappings."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _same(value: Any, count: int) -> bool:
+    return bool(pd.notna(value)) and int(value) == count
+
+
+def _whole(value: Any) -> str:
+    return f"{int(value):,}" if pd.notna(value) else "unknown"
+
+
+def _with_mirrored(place: Place, found: pd.DataFrame, factor: Any) -> pd.DataFrame:
+    """The rows, and each with its two columns exchanged, where that has a meaning."""
+    if not place.mirror:
+        return found
+    first, second = (key for key, column in place.keys.items() if column in place.mirror)
+    whole = place.whole * factor
+    turned = found.assign(
+        **{first: found[second], second: found[first]}, value=whole - found["value"],
+        low=whole - found["high"], high=whole - found["low"],
+    )  # fmt: skip
+    return pd.concat([found, turned], ignore_index=True)
+
+
+def _own_levels(
+    table: PublishedTable, frames: Mapping[Place, pd.DataFrame], kind: Kind
+) -> tuple[str, ...]:
+    columns = [key.column for key in table.all_keys if key.kind == kind]
+    levels = [
+        level
+        for frame in frames.values()
+        for column in columns
+        if column in frame
+        for level in frame[column]
+    ]
+    return tuple(dict.fromkeys(levels))
+
+
+# Both beside each other.
+
+
+def _row(
+    table: PublishedTable,
+    cell: _Cell,
+    frames: Mapping[Place, pd.DataFrame],
+    outcomes: Mapping[Place, Outcome],
+    levels: Levels,
+) -> Iterator[tuple[Any, ...]]:
+    """The row of a printed number; none where no own level stands for one of its levels."""
+    place = cell.quantity.place
+    kinds = {key.column: key.kind for key in table.all_keys}
+    failed = outcomes.get(place) if place else None
+    if place is None or isinstance(failed, UserError):
+        reason = cell.quantity.without if place is None else str(failed)
+        yield _values(table, cell, "", _Own(remark=" ".join(reason.split())))
+        return
+    wanted = {}
+    for column in place.keys:
+        name = levels[kinds[column]].get(cell.keys[column])
+        if name is None:
+            return
+        wanted[column] = name
+    frame = frames[place]
+    for column, name in wanted.items():
+        frame = frame[frame[column] == name]
+    of = " · ".join(filter(None, wanted.values()))
+    if frame.empty:
+        yield _values(table, cell, of, _Own(remark="Your answers have no such number."))
+        return
+    own = frame.iloc[0]
+    yield _values(table, cell, of, _Own(
+        float(own["value"]), float(own["low"]), float(own["high"]), float(own["n"]), own["remark"],
+    ))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Own:
+    """The user's number with its interval; NaN where there is none, with the reason."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    n: float = math.nan
+    remark: str = ""
+
+
+def _values(table: PublishedTable, cell: _Cell, of: str, own: _Own) -> tuple[Any, ...]:
+    within = ""
+    if math.isfinite(own.low) and math.isfinite(own.high) and math.isfinite(cell.value):
+        within = "yes" if own.low <= cell.value <= own.high else "no"
+    return (
+        *(cell.keys.get(key.column, "") for key in table.all_keys),
+        cell.quantity.title, of, cell.text, cell.value, own.value, own.low, own.high,
+        own.value - cell.value, own.low - cell.value, own.high - cell.value, within,
+        _comes_out(table, cell, own.value), own.n, own.remark, cell.source,
+    )  # fmt: skip
+
+
+def _comes_out(table: PublishedTable, cell: _Cell, own: float) -> str:
+    """Whether a number, rounded as printed, is the printed one, or what should have been."""
+    if not (math.isfinite(own) and math.isfinite(cell.value)):
+        return ""
+    half = 0.5 * 10.0**-cell.quantity.decimals + _EXACT
+    if abs(own - cell.value) <= half:
+        return _COMES_OUT
+    levels = [cell.keys[key.column] for key in table.keys]
+    gives = misprinted(table).get((cell.quantity.column, *levels))
+    return _MISPRINT if gives and abs(own - float(gives.gives)) <= half else _DIFFERS
+
+
+def misprinted(table: PublishedTable) -> dict[tuple[str, ...], MisprintedCell]:
+    """The known misprints among the numbers of a table, by column and keys."""
+    return {
+        (cell.column, *cell.of): cell
+        for misprint in table.of.misprints
+        if misprint.table == table.code
+        for cell in misprint.cells
+    }
+
+
+def _columns(table: PublishedTable) -> tuple[Column, ...]:
+    return (
+        *(Column(key.column, key.title, help="As printed.") for key in table.all_keys),
+        Column("quantity", "Number", help="What is printed."),
+        Column("yours_of", "Of yours", help="What of your study stands beside it."),
+        Column("printed", "Printed", help=f"The published value. {_FIXED}"),
+        Column("published", "Published", "compared", "The same as a number."),
+        Column("yours", "Yours", "compared", "Your number, computed by the analysis of the page "
+               "that the notes name."),
+        Column("ci_low", "Yours 95% CI low", "compared", "As the analysis has it."),
+        Column("ci_high", "Yours 95% CI high", "compared", "As the analysis has it."),
+        Column("difference", "Yours − published", "compared", "Difference of both numbers."),
+        Column("difference_low", "Difference 95% CI low", "compared", _INTERVAL),
+        Column("difference_high", "Difference 95% CI high", "compared", _INTERVAL),
+        Column("within", "In interval", help="Whether the printed value lies in the 95% interval "
+               "of yours."),
+        Column("comes_out", "Comes out", help="yes: yours, rounded as printed, is the printed "
+               "number. known misprint: yours is what the study's own answers give. no: neither."),
+        Column("n", "n", "count", "Of your number, as its analysis counts."),
+        Column("remark", "Remark", help="Why undefined or without an interval; what differs."),
+        Column("source", "Source", help="Where it is printed."),
+    )  # fmt: skip
+
+
+def _frame(table: PublishedTable, rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=[column.name for column in _columns(table)])
+
+
+# What it comes to, in sentences.
+
+_MOST_NAMED = 3
+
+
+def _answers(table: PublishedTable, frame: pd.DataFrame, *, imported: bool) -> GroupAnswers:
+    """Whether the printed numbers come out of imported answers, or lie in one's intervals."""
+    known = frame[frame["comes_out"] != ""]
+    if known.empty:
+        return (
+            GroupAnswer(table.title, "No number of yours stands beside a printed one.", "grey"),
+        )
+    inside = _interval_sentence(known)
+    if not imported:
+        return (GroupAnswer(table.of.short_name, inside),) if inside else ()
+    digits = _digits_answer(table, known)
+    return (digits._replace(sentence=f"{digits.sentence} {inside}".strip()),)
+
+
+def _digits_answer(table: PublishedTable, known: pd.DataFrame) -> GroupAnswer:
+    """Whether the paper's own numbers come out of these answers, digit by digit."""
+    count = len(known)
+    same = int((known["comes_out"] == _COMES_OUT).sum())
+    off = known[known["comes_out"] == _MISPRINT]
+    other = count - same - len(off)
+    numbers = count_text(count, "printed number")
+    name = table.of.short_name
+    if same == count:
+        text = f"The paper's numbers come out: {numbers} beside yours, all equal as rounded."
+        return GroupAnswer(name, text, "green")
+    if not same and not len(off):
+        text = f"The paper's numbers do not come out: none of {numbers} equals yours."
+        return GroupAnswer(name, text, "grey")
+    said = " ".join(
+        f"{_where(table, row)}: {row['printed']} is printed, these answers give "
+        f"{_rounded(table, row)}, a known misprint."
+        for row in _records(off.head(_MOST_NAMED))
+    )
+    if not other:
+        text = f"The paper's numbers come out: {same} of {numbers} equal yours. {said}"
+        return GroupAnswer(name, text, "green")
+    wrong = _records(known[known["comes_out"] == _DIFFERS].head(_MOST_NAMED))
+    named = "; ".join(
+        f"{_where(table, row)} ({row['printed']} printed, yours {_rounded(table, row)})"
+        for row in wrong
+    )
+    more = f", and {other - len(wrong)} more" if other > len(wrong) else ""
+    text = f"{same} of {numbers} come out. Not so: {named}{more}. {said}"
+    return GroupAnswer(name, text.strip(), "grey")
+
+
+def _interval_sentence(known: pd.DataFrame) -> str:
+    """How many printed values lie in the intervals of the own numbers."""
+    judged = known[known["within"] != ""]
+    if judged.empty:
+        return ""
+    inside = int((judged["within"] == "yes").sum())
+    verb = "lies" if inside == 1 else "lie"
+    return f"{inside} of {count_text(len(judged), 'printed value')} {verb} in your 95% interval."
+
+
+def _where(table: PublishedTable, row: Mapping[str, Any]) -> str:
+    parts = [str(row[key.column]) for key in table.all_keys if row[key.column]]
+    several = len(table.quantities) > 1
+    return ", ".join([*parts, str(row["quantity"])] if several else parts)
+
+
+def _rounded(table: PublishedTable, row: Mapping[str, Any]) -> str:
+    decimals = next(q.decimals for q in table.quantities if q.title == row["quantity"])
+    return number_text(float(row["yours"]), decimals)
+
+
+def _notes(table: PublishedTable, outcomes: Mapping[Place, Outcome]) -> tuple[str, ...]:
+    """Which analyses computed the numbers, of how many answers."""
+    lines: dict[str, None] = {}
+    for place, outcome in outcomes.items():
+        if isinstance(outcome, UserError):
+            continue
+        title = analyses.by_name(place.analysis).title
+        used = f"{outcome.n_used:,} used, {outcome.n_missing:,} missing"
+        lines[f"{title}: {used}. {outcome.method}"] = None
+    return (_FIXED, *lines)
