@@ -383,8 +383,8 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
         "Share of trials with a usable answer", _share_from_lowest, of="Template", kinds=kinds
     )
     lines = [
-        f"{_PROPOSED} at the right: proposed. Shapes: "
-        f"{' | '.join(kinds)}. Intervals resample items; Wilson's where a share is 0 or 1."
+        f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share is "
+        "0 or 1."
     ]
     chart = dot_chart(shown, axis, "Templates by usable answers", words, theme, lines, left_out)
     return replace(chart, item_columns=())
