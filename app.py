@@ -123,7 +123,7 @@ PAGES = (
     ),
     PageEntry(
         "pages/words.py", "Results", "Word association", "mood",
-        "See which words are positive or negative again and again, and where conditions agree.",
+        "See which words are positive or negative again and again, and whether stories follow.",
         ("words", "optimism", "pessimism", "implicit association", "core sentiment inventory",
          "top words", "consistency rate", "reluctancy rate", "comedy or tragedy"),
     ),

@@ -114,6 +114,21 @@ TEXTS = FrameSpec(
 texts have a row with their status."""
 
 
+RATINGS = FrameSpec(
+    row="one quality of one text, as a judge rated it in one trial (or did not)",
+    columns=(
+        "study", "trial", "respondent", "model", "language", "context", "template", "repetition",
+        "item", "writer", "status", "quality", "lowest", "highest", "rating",
+    ),
+    key=("trial", "quality"),
+    noun="ratings",
+)  # fmt: skip
+"""`respondent` is the judge and `writer` the respondent that wrote the text, empty where the bank
+does not say. `rating` is a number from `lowest` to `highest`, NaN where `status` says why not.
+Every planned trial has its rows; status "not_asked" until asked. Further columns are the tags of
+the texts' prompts, such as `negative_words`, except those called like a column above."""
+
+
 # What the banks of studies say of their items: further tables that an analysis can take.
 
 ITEMS = FrameSpec(

@@ -487,3 +487,19 @@ where t.study_id = ? order by t.ordinal
 def texts(database: Database, study_id: int) -> pd.DataFrame:
     """One row per answered trial: its conditions, its status and the reply, verbatim."""
     return database.frame(_TEXTS, [study_id])
+
+
+_RATED = """
+select t.trial_id, i.code as item, p.label as respondent, p.model, a.language, a.context,
+    a.template, a.repetition, coalesce(r.status, 'not_asked') as status, x.reply as text
+from trial t join administration a using (administration_id)
+    join respondent p using (respondent_id) join item i using (item_id)
+    left join response r on r.trial_id = t.trial_id
+    left join attempt_text x on x.attempt_id = r.attempt_id
+where t.study_id = ? order by t.ordinal
+"""
+
+
+def judgements(database: Database, study_id: int) -> pd.DataFrame:
+    """One row per planned trial of a judge: its conditions, its status and the reply, verbatim."""
+    return database.frame(_RATED, [study_id])

@@ -59,7 +59,7 @@ def show(
         row, study = study_bar.answered_study(title, purpose)
         if study is None:
             return
-        analysis = _choose_analysis(topic)
+        analysis = _choose_analysis(topic, title)
         st.caption(widgets.plain(analysis.question))
         with row:
             other_studies, averaged, filters = _which_answers(study, analysis)
@@ -120,14 +120,14 @@ def _watch(computation: Computation) -> None:
     st.caption("You can leave this page. The result will be here when you return.")
 
 
-def _of_topic(topic: Topic) -> list[Analysis]:
-    """The analyses of a page; the one with the page's name comes first."""
+def _of_topic(topic: Topic, title: str) -> list[Analysis]:
+    """The analyses of a page; the one with the page's name or title comes first."""
     own = [analysis for analysis in analyses.all_analyses() if analysis.topic == topic]
-    return sorted(own, key=lambda analysis: analysis.name != topic)
+    return sorted(own, key=lambda analysis: topic != analysis.name and title != analysis.title)
 
 
-def _choose_analysis(topic: Topic) -> Analysis:
-    names = [analysis.name for analysis in _of_topic(topic)]
+def _choose_analysis(topic: Topic, title: str) -> Analysis:
+    names = [analysis.name for analysis in _of_topic(topic, title)]
     in_address = st.query_params.get(_ANALYSIS_PARAMETER, "")
     default = in_address if in_address in names else names[0]
     chosen = default

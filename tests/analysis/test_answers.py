@@ -120,6 +120,22 @@ BY_HAND = {
         "trials, and p3 the smallest, 0.0% [0.0%, 1.9%]. Proposed: personal p1, p2; impersonal "
         "i1.",
     ),
+    "story_validity": (
+        made(
+            table("levels", ("writer", "quality", "number"), []),
+            table("correlations", ("writer", "quality", "of", "r", "ci_low", "ci_high",
+                                   "fisher_low", "fisher_high", "n", "stories", "remark"),
+                  [("m", "tragedy", "mean of each number", 0.971, 0.845, 0.991, 0.75, 1, 6, 111,
+                    ""),
+                   ("m", "tragedy", "single stories", 0.573, NAN, NAN, 0.432, 0.686, 111, 111, ""),
+                   ("m", "comedy", "mean of each number", NAN, NAN, NAN, NAN, NAN, 6, 111,
+                    "Undefined: all means are the same."),
+                   ("m", "comedy", "single stories", NAN, NAN, NAN, NAN, NAN, 111, 111,
+                    "Undefined: all ratings are the same.")]),
+        ),
+        "Tragedy rises with number: r = .97 [.85, .99] with the means of 6 numbers, .57 [.43, .69] "
+        "with 111 stories; comedy is undefined: all ratings are the same.",
+    ),
     "unexpected_outputs": (
         made(
             table("outputs", ("respondent", "output", "count", "share", "ci_low", "ci_high",

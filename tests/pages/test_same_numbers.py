@@ -31,7 +31,7 @@ STUDIES = ("sample_simulated", "sample_local")
 UNDEFINED = {
     "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif", "group_comparison", "invariance",
     "norm_comparison", "odds_ratios", "preference", "random_consistency",
-    "referential_consistency", "score_correlations",
+    "referential_consistency", "score_correlations", "story_validity",
 }  # fmt: skip
 """What needs more than both studies have: rows than items, levels of a factor, norms, texts,
 a second phase, pairs of entities, repetitions, or formats."""

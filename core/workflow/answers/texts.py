@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.analysis.shared import word_lists
 from core.collect.replies import reader as rating_replies
+from core.domain.frames import RATINGS
 from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
 from core.domain.study import Status
 from core.errors import BankError, NotEnoughData
@@ -145,14 +146,47 @@ def load_ratings(workspace: Workspace, study: str) -> pd.DataFrame:
     """
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
-    qualities = bank.formats[0].ratings
     frame = load_texts(workspace, study)
+    values = _rating_values(frame, bank.formats[0].ratings)
+    return pd.concat([frame.drop(columns=["text", "trial_id"]), values], axis=1)
+
+
+def rating_rows(workspace: Workspace, study: str) -> pd.DataFrame:
+    """RATINGS of a study in which a judge rated texts."""
+    record = studies.get(workspace.database, study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    qualities = bank.formats[0].ratings
+    frame = store.judgements(workspace.database, record.study_id)
+    values = _rating_values(frame, qualities)
+    own = frame.drop(columns="text").rename(columns={"trial_id": "trial"})
+    own.insert(0, "study", study)
+    about = pd.DataFrame([_descriptors(item) | {"item": item.code} for item in bank.items])
+    own = own.merge(about, on="item", how="left")
+    parts = [
+        own.assign(
+            quality=quality.code, lowest=float(quality.low), highest=float(quality.high),
+            rating=values[quality.code].to_numpy(),
+        )
+        for quality in qualities
+    ]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+def _descriptors(item: Item) -> dict[str, str]:
+    """The tags of the prompt of a judged text, as columns of RATINGS."""
+    values = _tag_values(item)
+    tags = {name: value for name, value in values.items() if name not in RATINGS.columns}
+    return tags | {"writer": values.get("writer", "")}
+
+
+def _rating_values(frame: pd.DataFrame, qualities: Sequence[Rating]) -> pd.DataFrame:
+    """The numbers of each reply, a column for each quality; NaN where it holds no valid rating."""
     read = [
-        rating_replies.parse_rating(str(text or ""), qualities).values for text in frame["text"]
+        rating_replies.parse_rating(str(text or ""), tuple(qualities)).values
+        for text in frame["text"]
     ]
     values = pd.DataFrame(read, columns=[quality.code for quality in qualities], dtype="float64")
-    usable = frame["status"].isin([Status.ANSWERED, Status.EXPLAINED])
-    return pd.concat([frame.drop(columns=["text", "trial_id"]), values[usable]], axis=1)
+    return values.where(frame["status"].isin([Status.ANSWERED, Status.EXPLAINED]))
 
 
 def ratings_by_level(frame: pd.DataFrame, tag: str, quality: str) -> pd.DataFrame:

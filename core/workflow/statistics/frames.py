@@ -22,6 +22,7 @@ from core.domain.frames import (
     OPTION_POINTS,
     ORIGIN,
     PEOPLE,
+    RATINGS,
     REWRITING,
     TEXTS,
 )
@@ -79,6 +80,8 @@ def load_frame(
     item_attributes.require_attributes(workspace, codes, (*where, *attributes))
     if analysis.needs is TEXTS:
         frame = _text_frame(workspace, codes, where)
+    elif analysis.needs is RATINGS:
+        frame = _rating_frame(workspace, codes, where)
     elif analysis.needs is ITEM_SCORES:
         frame = item_scores(workspace, codes, where)
     elif analysis.needs is ATTEMPT_COUNTS:
@@ -190,25 +193,48 @@ def _text_frame(workspace: Workspace, codes: Sequence[str], where: Filters) -> p
         part = texts.load_texts(workspace, code).drop(columns="trial_id")
         part.insert(0, "study", code)
         parts.append(part.assign(**_context_columns(workspace, part)))
-    texts_frame = pd.concat(parts, ignore_index=True)
+    return _passing(workspace, pd.concat(parts, ignore_index=True), codes, where)
+
+
+def _rating_frame(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:
+    """RATINGS of some studies."""
+    judged = texts.judged_studies(workspace)
+    for code in codes:
+        if code not in judged:
+            raise NotEnoughData(
+                f"In the study '{code}' no judge rated texts.",
+                "On the page Texts, under Rate by a judge, make a bank of its texts for a judge. "
+                "Run that study and choose it here."
+                if code in texts.text_studies(workspace)
+                else "Choose a study in which a judge rated texts (see the page Texts).",
+            )
+    rows = pd.concat([texts.rating_rows(workspace, code) for code in codes], ignore_index=True)
+    rows = rows.assign(**_context_columns(workspace, rows))
+    return _passing(workspace, rows, codes, where)
+
+
+def _passing(
+    workspace: Workspace, frame: pd.DataFrame, codes: Sequence[str], where: Filters
+) -> pd.DataFrame:
+    """The rows of TEXTS or RATINGS that pass the filters."""
     if any(map(is_attribute, where)):
         passing = [
             item_attributes.as_item_filter(workspace, code, _as_texts(where)) for code in codes
         ]
         own = [
-            texts_frame["study"].eq(code) & texts_frame["item"].isin(chosen["item"])
+            frame["study"].eq(code) & frame["item"].isin(chosen["item"])
             for code, chosen in zip(codes, passing, strict=True)
         ]
-        texts_frame = texts_frame[np.logical_or.reduce(own)]
+        frame = frame[np.logical_or.reduce(own)]
     for factor, values in where.items():
         if is_attribute(factor):
             continue
-        if factor not in texts_frame:
+        if factor not in frame:
             raise NotEnoughData(
                 f"Texts are not kept by {factor}.", "Take the filter off, or filter by context."
             )
-        texts_frame = texts_frame[texts_frame[factor].isin(list(values))]
-    return texts_frame.reset_index(drop=True)
+        frame = frame[frame[factor].isin(list(values))]
+    return frame.reset_index(drop=True)
 
 
 def _as_texts(where: Filters) -> dict[str, list[str]]:

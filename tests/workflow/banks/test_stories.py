@@ -8,11 +8,13 @@ import pytest
 
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item, Wording
-from core.errors import BankError
+from core.errors import BankError, NotEnoughData
 from core.files.banks.reading import ImportedBank
-from core.workflow.answers import imports
+from core.workflow.answers import imports, texts
 from core.workflow.banks import editing, stories
-from tests.workflow.studies import freeze, simulated
+from core.workflow.runs import control
+from core.workflow.statistics import analyses
+from tests.workflow.studies import finished, freeze, simulated
 
 SIGNS = {"+": "comedy", "-": "tragedy", "0": ""}
 
@@ -147,3 +149,36 @@ def test_a_word_study_that_is_not_asked_yet_says_so(workspace):
     assert stories.word_studies(workspace) == ("words",)
     with pytest.raises(BankError, match="Run the study first"):
         stories.study_words(workspace, "words", "Simulated", "en")
+
+
+def test_stories_of_a_word_study_are_judged_and_their_ratings_follow_the_words(workspace):
+    answers = {f"joy{n}": "++" for n in range(5)} | {f"woe{n}": "--" for n in range(5)}
+    words = stories.study_words(workspace, word_study(workspace, answers), "m", "en")
+    stories.create_stories_of_study(workspace, "tales", words, size=3, groups=4)
+    freeze(workspace, simulated("Writer"), study="tales", bank="tales", n_personas=0,
+           templates=("free",))  # fmt: skip
+    with pytest.raises(NotEnoughData, match="under Rate by a judge"):
+        analyses.run(workspace, "story_validity", ["tales"], {}, {})
+    control.start(workspace, "tales")
+    finished(workspace, "tales")
+    bank = texts.create_judge_bank(workspace, "tales", texts.STORY_RUBRIC, texts.STORY_RATINGS)
+    freeze(workspace, simulated("Judge", refusal_rate=0.2), study="judged", bank=bank.code,
+           n_personas=0, templates=("free",))  # fmt: skip
+    unasked = analyses.run(workspace, "story_validity", ["judged"], {}, {})
+    assert (unasked.n_used, unasked.n_missing) == (0, 16)
+    control.start(workspace, "judged")
+    finished(workspace, "judged")
+    result = analyses.run(workspace, "story_validity", ["judged"], {}, {})
+    found = {table.name: table.frame for table in result.tables}
+    assert found["levels"]["number"].tolist() == [0, 1, 2, 3] * 2
+    (counts,) = found["outcomes"].to_dict("records")
+    assert (counts["writer"], counts["respondent"], counts["stories"]) == ("Writer", "Judge", 16)
+    assert counts["rated"] + counts["no_json"] == 16
+    assert counts["no_json"] > 0
+    r = found["correlations"].set_index(["quality", "of"])["r"]
+    assert r["tragedy", "single stories"] > 0.5
+    assert r["comedy", "single stories"] < -0.5
+    with pytest.raises(NotEnoughData, match="In the study 'tests' no judge rated texts"):
+        analyses.run(workspace, "story_validity", ["tests"], {}, {})
+    few = analyses.run(workspace, "story_validity", ["judged"], {}, {"item.negative_words": ["3"]})
+    assert any("all stories have 3 in negative_words" in line for line in few.cautions)

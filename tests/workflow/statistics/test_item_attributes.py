@@ -23,7 +23,7 @@ BY_FORM = {
 OVER_ALL_GROUPS = ["p_adjusted", "p_permutation"]
 """Columns that are computed over the tests, or drawn over the items, of all groups by design."""
 SLOW = ("cfa_check", "cfa_comparison", "invariance")  # they take groups as cfa does
-OF_TEXTS = ("odds_ratios",)
+OF_TEXTS = ("odds_ratios", "story_validity")
 OF_OTHER_STUDIES = ("bias_shift", "preference", "referential_consistency")
 """They need phases, pairs of entities, or formats."""
 OWN_TABLES = ("wide", "bands", "histogram", "comparisons", "correlation_differences", "agreement")

@@ -1,0 +1,160 @@
+"""Curves of ratings of stories by their number of negative words."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.dots import DotAxis, dot_chart
+from core.charts.panels import (
+    GROUP_COLORS,
+    GROUP_SHAPES,
+    INK,
+    Chart,
+    Theme,
+    chart_rows,
+    largest_count,
+    limit_marks,
+    number_tip,
+    panels,
+    panels_across,
+    range_text,
+    short_number,
+    table_with_rows,
+    two_decimals,
+    with_number_texts,
+)
+from core.domain.numbers import count_text
+from core.domain.results import AnalysisResult, ResultTable
+
+_HEIGHT, _HEIGHT_BESIDE = 280, 230  # pixels with title and axes; alone, and side by side
+_DASHES = ([1, 0], [6, 4], [2, 3], [8, 3, 2, 3])
+_LINES = [
+    "Line: mean rating of the stories with so many words. Band: its interval.",
+]
+
+
+def story_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The curve of each rating over the number of words, and the correlations."""
+    levels = table_with_rows(result, "levels")
+    charts = []
+    if levels is not None and levels.frame["mean"].notna().any():
+        charts.append(_curves(levels, theme))
+    correlations = table_with_rows(result, "correlations")
+    if correlations is not None:
+        columns = (
+            "quality",
+            "of",
+            "r",
+            "ci_low",
+            "ci_high",
+            "fisher_low",
+            "fisher_high",
+            "stories",
+        )
+        frame = chart_rows(correlations, columns, "quality")
+        for end in ("low", "high"):
+            frame[f"ci_{end}"] = frame[f"ci_{end}"].fillna(frame.pop(f"fisher_{end}"))
+        frame = frame.rename(columns={"r": "value", "stories": "n"})
+        frame.insert(1, "item", frame.pop("quality").astype(str) + ", " + frame.pop("of"))
+        charts.append(_correlations(frame, theme))
+    return tuple(charts)
+
+
+def _correlations(frame: pd.DataFrame, theme: Theme) -> Chart:
+    """Correlations with intervals."""
+    title = "Correlation of the number of words with ratings"
+    drawn, left_out = limit_marks(frame, 4)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [short_number(value) for value in drawn["value"]]
+    known = drawn["value"].dropna()
+    words = (
+        "Dot plot of Pearson's r with interval in "
+        f"{count_text(drawn['group'].nunique(), 'group')}, "
+        f"of up to {count_text(largest_count(drawn['n']), 'story', 'stories')}: "
+        f"{range_text(known)}; {len(drawn) - len(known)} undefined.{left_out}"
+    )
+    axis = DotAxis("Pearson's r with interval", of="Rating, with", common=True)
+    return dot_chart(drawn, axis, title, words, theme, left_out=left_out)
+
+
+def _curves(table: ResultTable, theme: Theme) -> Chart:
+    """Mean ratings over the number of words; a panel for each group."""
+    title_of = {column.name: column.title for column in table.columns}
+    columns = ("quality", "number", "mean", "ci_low", "ci_high", "stories", "lowest", "highest")
+    frame, left_out = limit_marks(chart_rows(table, columns, "quality"), 3)
+    drawn = frame[frame["mean"].notna()].reset_index(drop=True)
+    title = f"Mean rating by {title_of['number'].lower()}"
+    parts = []
+    for (group, quality), own in drawn.groupby(["group", "quality"], sort=False):
+        first, last = own.iloc[0], own.iloc[-1]
+        parts.append(
+            f"{group}, {quality}: {two_decimals(first['mean'])} at {first['number']:g} to "
+            f"{two_decimals(last['mean'])} at {last['number']:g}"
+        )
+    words = (
+        f"{title}, in {count_text(drawn['group'].nunique(), 'group')}, up to "
+        f"{count_text(largest_count(drawn['stories']), 'story', 'stories')} a point. "
+        f"{'; '.join(parts)}.{left_out}"
+    )
+    across = panels_across(drawn)
+    layers = partial(
+        _curve_layers, theme=theme, height=_HEIGHT if across == 1 else _HEIGHT_BESIDE,
+        across_title=title_of["number"], qualities=list(dict.fromkeys(drawn["quality"])),
+    )  # fmt: skip
+    spec = panels(layers, drawn, title, theme, _LINES, across=across, once=left_out)
+    return Chart(title, spec, words, drawn, across, item_columns=())
+
+
+def _curve_layers(
+    rows: pd.DataFrame, theme: Theme, height: int, across_title: str, qualities: list[str]
+) -> Any:
+    """Lines with bands of one group; each quality has a color, a shape, a dash and its name."""
+    n = len(qualities)
+    colors = [GROUP_COLORS[theme][place % len(GROUP_COLORS[theme])] for place in range(n)]
+    shapes = [GROUP_SHAPES[place % len(GROUP_SHAPES)] for place in range(n)]
+    dashes = [_DASHES[place % len(_DASHES)] for place in range(n)]
+    low, high = float(rows["lowest"].min()), float(rows["highest"].max())
+    numbers = sorted(set(rows["number"]))
+    room = 0.04 * (numbers[-1] - numbers[0]) or 0.5
+    x = alt.X(
+        "number:Q", title=across_title,
+        scale=alt.Scale(domain=[numbers[0] - room, numbers[-1] + 5 * room], nice=False),
+        axis=alt.Axis(values=numbers, format="~g"),
+    )  # fmt: skip
+    scale = alt.Scale(domain=[low, high], nice=False)
+    base = with_number_texts(alt.Chart(), "mean", "ci_low", "ci_high", decimals=2)
+    color = alt.Color("quality:N", scale=alt.Scale(domain=qualities, range=colors), legend=None)
+    tooltip = [
+        alt.Tooltip("quality:N", title="Rating"),
+        alt.Tooltip("number:Q", title=across_title),
+        number_tip("mean", "Mean"),
+        number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "to"),
+        alt.Tooltip("stories:Q", title="Stories"),
+    ]
+    band = base.mark_area(opacity=0.22).encode(
+        x=x, y=alt.Y("ci_low:Q", scale=scale), y2="ci_high:Q", color=color
+    )
+    lines = base.mark_line(strokeWidth=2).encode(
+        x=x, y=alt.Y("mean:Q", title="Mean rating", scale=scale), color=color,
+        strokeDash=alt.StrokeDash(
+            "quality:N", scale=alt.Scale(domain=qualities, range=dashes), legend=None
+        ),
+    )  # fmt: skip
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=x, y=alt.Y("mean:Q", scale=scale), color=color, tooltip=tooltip,
+        shape=alt.Shape(
+            "quality:N", scale=alt.Scale(domain=qualities, range=shapes), legend=None
+        ),
+    )  # fmt: skip
+    last = rows.loc[rows.groupby("quality", sort=False)["number"].idxmax()]
+    names = (
+        alt.Chart(last)
+        .mark_text(align="left", dx=8, fontSize=12, color=INK[theme])
+        .encode(x=x, y=alt.Y("mean:Q", scale=scale), text="quality:N")
+    )
+    return alt.layer(band, lines, points, names).properties(height=height)
