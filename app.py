@@ -128,6 +128,12 @@ PAGES = (
          "top words", "consistency rate", "reluctancy rate", "comedy or tragedy"),
     ),
     PageEntry(
+        "pages/worldview.py", "Results", "Political worldviews", "account_balance",
+        "See on which statements a stance does not depend on how one asks.",
+        ("reliability of stances", "paraphrase, negation, opposite", "prompt templates",
+         "label order", "Krippendorff's alpha", "policy statements", "voting advice"),
+    ),
+    PageEntry(
         "pages/languages.py", "Results", "Languages", "translate",
         "Correlate languages item by item, test their differences, and see items that differ.",
         ("cross-language", "correlation matrix", "translations compared"),

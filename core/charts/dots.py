@@ -200,6 +200,7 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
 
     `table` has the columns group, item, value, ci_low, ci_high, n, and label where values are
     written: short ones at the right, long ones above their points; kind where rows have kinds.
+    Where it has a column reference, a tick stands at that number, to be explained below the title.
     """
     low, high = axis.ends_of(table)
     groups = list(dict.fromkeys(table["group"]))
@@ -238,6 +239,12 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
         labelled = labelled.transform_filter(f"isValid(datum.value) && {' && '.join(inside)}")
     points = labelled.mark_point(filled=True, size=60, color=MARK[theme], opacity=1)
     layers.insert(1, points.encode(x=across("value"), tooltip=tooltip, **color, **shape))
+    if "reference" in table:
+        tooltip = [*tooltip, number_tip("reference", "Tick")]
+        ticks = with_number_texts(base, "reference", decimals=axis.decimals).mark_tick(
+            color=INK[theme], thickness=2.5, size=14, opacity=1
+        )
+        layers.insert(0, ticks.encode(x=across("reference"), tooltip=tooltip[-1:]))
     height = _ROWS_OF_GROUPS.get(len(groups), _ROW)
     if "label" in table:
         long = _long_labels(table)

@@ -33,7 +33,7 @@ from core.errors import NotEnoughData
 
 Topic = Literal[
     "item_statistics", "reliability", "validity", "factors", "comparability", "validation_report",
-    "consistency", "bias", "opinions", "words", "languages", "unexpected_outputs",
+    "consistency", "bias", "opinions", "words", "worldview", "languages", "unexpected_outputs",
 ]  # fmt: skip
 """The page an analysis stands on, by the name of its file."""
 

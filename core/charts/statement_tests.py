@@ -1,0 +1,110 @@
+"""Charts of tests of statements: shares that pass, agreement of wordings, agreement of raters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from core.charts.dots import DotAxis, dot_chart
+from core.charts.heat_maps import cells_in_words, color_cells, heat_layers
+from core.charts.panels import (
+    Chart,
+    Theme,
+    chart_rows,
+    limit_marks,
+    panels,
+    range_text,
+    table_with_rows,
+)
+from core.domain.numbers import count_text
+from core.domain.results import AnalysisResult, ResultTable
+
+_MOST_STATEMENTS = 30
+_MOST_GROUPS = 6
+_ENDS = {"ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+
+
+def stance_reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Shares that pass each test with what random answers would give; templates; statements."""
+    tests, statements = (table_with_rows(result, name) for name in ("tests", "statements"))
+    if tests is None or statements is None:
+        return ()
+    names = {"test": "item", "share": "value", **_ENDS, "random": "reference"}
+    frame, left_out = limit_marks(chart_rows(tests, names, "test"), 4)
+    axis = DotAxis(
+        "Share of statements that pass", _whole_share, of="Test", common=True, decimals=3
+    )
+    title = "Statements that pass each test"
+    words = (
+        f"Dot plot of the share of statements that pass each of "
+        f"{count_text(frame['item'].nunique(), 'test')} in "
+        f"{count_text(frame['group'].nunique(), 'group')}: {range_text(frame['value'].dropna())}; "
+        f"a tick shows the share of random answers: {range_text(frame['reference'].dropna())}."
+        f"{left_out}"
+    )
+    lines = ["Lines: interval over other statements. Tick: random answers."]
+    first = dot_chart(frame.reset_index(drop=True), axis, title, words, theme, lines, left_out)
+    charts = [replace(first, item_columns=())]
+    for name, before, noun in (("domains", "domain", "domain"), ("genres", "genre", "genre")):
+        table = table_with_rows(result, name)
+        if table is not None:
+            charts.append(_parts_chart(table, before, noun, theme))
+    return (*charts, *_statement_chart(statements, theme))
+
+
+def _parts_chart(table: ResultTable, before: str, noun: str, theme: Theme) -> Chart:
+    """Share of reliable statements by domain or genre."""
+    names = {before: "item", "share": "value", **_ENDS}
+    frame, left_out = limit_marks(chart_rows(table, names, before), 3)
+    axis = DotAxis(
+        "Share of statements that are reliable", _whole_share, of=noun.capitalize(), common=True
+    )
+    words = (
+        f"Dot plot of the share of reliable statements by {noun} in "
+        f"{count_text(frame['group'].nunique(), 'group')}: {range_text(frame['value'].dropna())}."
+        f"{left_out}"
+    )
+    title = f"Reliable statements by {noun}"
+    chart = dot_chart(frame.reset_index(drop=True), axis, title, words, theme, left_out=left_out)
+    return replace(chart, tab=table.tab, item_columns=())
+
+
+def _statement_chart(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+    """The most fragile statements by tests, a panel for each group."""
+    tests = [column for column in table.columns if column.name.startswith("passed_")]
+    names = {"item": "item", **{column.name: column.title for column in tests}}
+    wide = chart_rows(table, names, "item")
+    groups = list(dict.fromkeys(wide["group"]))
+    wide = wide[wide["group"].isin(groups[:_MOST_GROUPS])]
+    wide = wide.groupby("group", sort=False).head(_MOST_STATEMENTS)
+    cells = wide.melt(["group", "item"], var_name="column", value_name="value")
+    cells = cells.astype({"value": float})
+    if cells["value"].isna().all():
+        return ()
+    order = {name: number for number, name in enumerate(groups)}
+    cells = cells.iloc[cells["group"].map(order).argsort(kind="stable")].reset_index(drop=True)
+    cells, left_out = limit_marks(cells, 2)
+    cells = color_cells(cells.reset_index(drop=True), (0.0, 1.0), theme)
+    title = "The most fragile statements"
+    if len(table.frame) > len(wide):
+        left_out = (
+            f" The {_MOST_STATEMENTS} most fragile statements of "
+            f"{count_text(min(len(groups), _MOST_GROUPS), 'group')} are drawn.{left_out}"
+        )
+    words = (
+        f"Heat map of the share of templates in which a statement passes a test: "
+        f"{count_text(cells['item'].nunique(), 'statement')} by "
+        f"{count_text(cells['column'].nunique(), 'test')}: {cells_in_words(cells, 'column')}"
+        f"{left_out}"
+    )
+    lines = ["Share of templates in which the test is passed. Gray: 0; blue: 1. Dashed: undefined."]
+    layers = heat_layers(cells, "column", theme)
+    spec = panels(
+        layers, cells, title, theme, lines, name_groups=len(set(cells["group"])) > 1, once=left_out
+    )
+    return (Chart(title, spec, words, cells, tab=table.tab),)
+
+
+def _whole_share(_table: pd.DataFrame) -> tuple[float, float]:
+    return 0.0, 1.0
