@@ -103,7 +103,7 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         ),
         Column("across", "All and templates", "proportion", "Share that passes these tests too."),
         Column("weakest", "Weakest test", help="The test within a template that fewest pass."),
-        Column("weakest_share", "Share", "proportion", "That passes the weakest test."),
+        Column("weakest_share", "Weakest share", "proportion", "That passes the weakest test."),
         Column("tests", "Tests", help="The tests within a template that apply to these answers."),
     )  # fmt: skip
 
@@ -417,7 +417,7 @@ def _statement_columns(found: StatementVerdicts) -> tuple[Column, ...]:
     return (
         Column("item", "Statement"),
         Column("share", "Reliable", "proportion", "Share of templates in which it is reliable."),
-        Column("templates", "Templates", "count", "Templates in which it can be judged."),
+        Column("templates", "Judged in", "count", "Templates in which it can be judged."),
         Column("stances", "Stances", help="Templates with a positive, a negative, no stance."),
         Column("n", "Clear answers", "count", "To the original wording, over templates."),
         *(

@@ -108,3 +108,46 @@ def _statement_chart(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
 
 def _whole_share(_table: pd.DataFrame) -> tuple[float, float]:
     return 0.0, 1.0
+
+
+def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Kappas of each wording with the original, by group; alpha of the templates."""
+    charts = []
+    kappas, alpha = (table_with_rows(result, name) for name in ("kappas", "alpha"))
+    if kappas is not None:
+        names = {"wording": "item", "kappa": "value", **_ENDS}
+        frame, left_out = limit_marks(chart_rows(kappas, names, "wording"), 3)
+        axis = DotAxis(
+            "Kappa with the original", _kappa_ends, lines=(0.0,), of="Wording", common=True
+        )
+        words = (
+            f"Dot plot of Cohen's kappa of the original with "
+            f"{count_text(frame['item'].nunique(), 'other wording')} in "
+            f"{count_text(frame['group'].nunique(), 'group')}: "
+            f"{range_text(frame['value'].dropna())}.{left_out}"
+        )
+        lines = ["1: the same stance always; 0: chance; −1: the opposite stance always."]
+        title = "Agreement with the original"
+        chart = dot_chart(frame.reset_index(drop=True), axis, title, words, theme, lines, left_out)
+        charts.append(replace(chart, item_columns=()))
+    if alpha is not None and alpha.frame["alpha"].notna().any():
+        frame = chart_rows(alpha, {"alpha": "value", **_ENDS}, "alpha")
+        frame, left_out = limit_marks(
+            frame.rename(columns={"group": "item"}).assign(group="all"), 3
+        )
+        axis = DotAxis("Krippendorff's alpha of templates", of="Group", common=True)
+        words = (
+            f"Dot plot of Krippendorff's alpha of templates in "
+            f"{count_text(len(frame), 'group')}: {range_text(frame['value'].dropna())}.{left_out}"
+        )
+        title = "Agreement of templates"
+        columns = ["group", "item", "value", "ci_low", "ci_high", "n"]
+        chart = dot_chart(
+            frame[columns].reset_index(drop=True), axis, title, words, theme, left_out=left_out
+        )
+        charts.append(replace(chart, tab=alpha.tab, item_columns=()))
+    return tuple(charts)
+
+
+def _kappa_ends(_table: pd.DataFrame) -> tuple[float, float]:
+    return -1.0, 1.0

@@ -26,7 +26,10 @@ SLOW = ("cfa_check", "cfa_comparison", "invariance")  # they take groups as cfa 
 OF_TEXTS = ("odds_ratios", "story_validity")
 OF_OTHER_STUDIES = ("bias_shift", "preference", "referential_consistency")
 """They need phases, pairs of entities, or formats."""
-OWN_TABLES = ("wide", "bands", "histogram", "comparisons", "correlation_differences", "agreement")
+OWN_TABLES = (
+    "wide", "bands", "histogram", "comparisons", "correlation_differences", "agreement",
+    "over_groups",
+)  # fmt: skip
 """Tables without rows of one group: items as rows, rules, shared bins, groups compared."""
 
 
