@@ -19,6 +19,8 @@ NOT_YET_REACHED = {
     "fleiss_kappa": "formula for the coming analysis of political worldviews",
     "option_shares": "formula for independent answers, such as those of people asked once",
     "share": "formula for independent answers, such as those of people asked once",
+    "english.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",
+    "chinese.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",
     "Database.checkpoint": "tests and benchmarks read the size of the file after it",
     "saved_result": "the coming page Precision shows it",
     "LocalModel.process_id": "tests look at the process from outside",

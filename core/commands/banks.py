@@ -1,46 +1,84 @@
-"""The command `bank`: import or export a bank; bring in loadings of its items, or positions."""
+"""The command `bank`: import, export, loadings of items, positions, a list of words from texts."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
+import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from core.commands.shared import Command, argument, read, write
 from core.domain.numbers import count_text
 from core.errors import FileError
+from core.files.tables import decode
 from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing, loadings
+from core.workflow.banks.word_lists import lists
+from core.workflow.banks.word_lists.lists import LANGUAGES, WordChoices
 from core.workflow.workspace import Workspace
 
 
 def command() -> Command:
     """The command with its actions."""
-    return Command("bank", _bank, "import or export a bank, or bring in loadings or positions", (
-        argument("action", choices=("import", "export", "loadings", "positions")),
-        argument("what", nargs="+", help="import: the file; export: the code of the bank; loadings "
-                 "or positions: one file, or a file of each annotator"),
-        argument("--out", type=Path, help="export: file to write (.csv or .xlsx)"),
-        argument("--version", type=int, help="export: a published version"),
-        argument("--bank", default="", help="loadings, positions: code of the bank (default: the "
-                 "bank that holds most of the items)"),
-        argument("--new-bank", metavar="TITLE", default="",
-                 help="loadings, positions: make a bank of the items of the file"),
+    usual = WordChoices()
+    one = argument("what", nargs="+", metavar="FILE")
+    tables = (
+        argument("what", nargs="+", metavar="FILE", help="one file, or a file of each annotator"),
+        argument("--bank", default="",
+                 help="code of the bank (default: the bank that holds most of the items)"),
+        argument("--new-bank", metavar="TITLE", default="", help="make a bank of the items"),
         argument("--item", metavar="COLUMN", default="",
-                 help="loadings, positions: column of item codes (default: a guess)"),
+                 help="column of item codes (default: a guess)"),
         argument("--column", action="append", metavar="COLUMN", default=[],
-                 help="loadings, positions: column of -1, 0 and 1; may be given several times "
-                 "(default: a guess)"),
+                 help="column of -1, 0 and 1; may be given several times (default: a guess)"),
         argument("--annotator", metavar="NAME", default="",
                  help="loadings: who coded the one file (default: its column annotator; without "
                  "one, the file is the consensus)"),
         argument("--skip-unknown", action="store_true",
-                 help="loadings, positions: leave out items that the bank does not have"),
+                 help="leave out items that the bank does not have"),
+    )  # fmt: skip
+    return Command("bank", _bank, "import, export, add to or make a bank", actions=(
+        Command("import", _bank, "import a bank file", (one,)),
+        Command("export", _bank, "write a bank as CSV or XLSX", (
+            argument("what", nargs="+", metavar="CODE", help="code of the bank"),
+            argument("--out", type=Path, help="file to write (.csv or .xlsx)"),
+            argument("--version", type=int, help="a published version"),
+        )),
+        Command("loadings", _bank, "bring in loadings of items on domains", tables),
+        Command("positions", _bank, "bring in positions of parties on items", tables),
+        Command("words", _bank, "make a bank of the most frequent nouns and verbs of texts", (
+            argument("files", type=Path, nargs="+",
+                     help="plain text (.txt), JSON Lines, JSON, CSV or Parquet; .gz"),
+            argument("--language", required=True, metavar="CODE",
+                     help=f"of the texts, one of: {', '.join(LANGUAGES)}"),
+            argument("--column", default="", help="column of the texts (default: a guess)"),
+            argument("--top", type=int, default=usual.top, metavar="N",
+                     help="the most words (default: %(default)s)"),
+            argument("--genres", default=",".join(usual.genres),
+                     help="parts of speech, comma-separated (default: %(default)s)"),
+            argument("--least-count", type=int, default=usual.least_count, metavar="N",
+                     help="the lowest count of a word (default: %(default)s)"),
+            argument("--least-length", type=int, default=usual.least_length, metavar="N",
+                     help="the letters of the shortest word (default: %(default)s)"),
+            argument("--leave-out", type=Path, metavar="FILE",
+                     help="base forms to leave out, separated by blanks, commas or line breaks"),
+            argument("--both-genres", action="store_true",
+                     help="a word that is noun and verb stands twice, not once"),
+            argument("--unknown-words", action="store_true",
+                     help="also words that the dictionary of the tagger does not have"),
+            argument("--title", default="", help="of the bank (default: made from the file names)"),
+            argument("--code", default="", help="save the bank under this code"),
+            argument("--out", type=Path, help="write the bank as a CSV file"),
+        )),
     ))  # fmt: skip
 
 
 def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.action == "words":
+        _words(workspace, parsed)
+        return
     if parsed.action in ("loadings", "positions"):
         _add(workspace, parsed, parsed.action)
         return
@@ -110,3 +148,55 @@ def _columns(
     if parsed.annotator:
         guess = replace(guess, annotator="")
     return replace(guess, item=parsed.item or guess.item, signs=tuple(parsed.column) or guess.signs)
+
+
+def _words(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if not parsed.code and not parsed.out:
+        raise FileError(
+            "The list of words has no place to go.",
+            "Give --code to save a bank, or --out, or both.",
+        )
+    stop = parsed.leave_out
+    choices = WordChoices(
+        genres=tuple(name.strip() for name in parsed.genres.split(",")),
+        top=parsed.top,
+        least_count=parsed.least_count,
+        least_length=parsed.least_length,
+        leave_out="" if stop is None else decode(stop.name, read(stop)),
+        one_genre=not parsed.both_genres,
+        unknown_words=parsed.unknown_words,
+    )
+    words = lists.choose_words(_counted(parsed), choices)
+    bank = lists.bank_of(words, parsed.title or lists.title_of(words.counts), parsed.code)
+    if parsed.out:
+        write(parsed.out, lists.bank_csv(bank))
+    print(f"{words.summary}.")
+    for one in words.left_out:
+        print(f"Left out: {one.sentence}.")
+    if parsed.code:
+        state = lists.save_bank(workspace, bank)
+        count = count_text(len(state.instrument.items), "item")
+        print(f"Bank '{state.instrument.code}': {count}.")
+
+
+def _counted(parsed: argparse.Namespace) -> lists.WordCounts:
+    with ExitStack() as stack:
+        files = []
+        for path in parsed.files:
+            try:
+                stream = stack.enter_context(path.open("rb"))
+            except OSError as error:
+                raise FileError(
+                    f"{path} cannot be read ({error.strerror}).", "Check the path."
+                ) from error
+            file, columns = lists.open_texts(path.name, stream, parsed.column)
+            if len(columns) > 1:
+                print(f"{path.name}: the texts are those of the column '{file.column}'.")
+            files.append(file)
+        return lists.count_words(files, parsed.language, _show)
+
+
+def _show(share: float) -> None:
+    """How far the counting is, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r{share:4.0%}", end="\r" if share < 1 else "\r    \r", file=sys.stderr, flush=True)

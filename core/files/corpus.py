@@ -2,6 +2,7 @@
 
 A corpus is a JSON, JSON Lines, CSV or Parquet file of any size. One row is in memory at a time (of
 Parquet one small batch), so that a file of several gigabytes takes no more memory than a short one.
+A plain text is read in parts of some pages, each of them a row with the one column `text`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,17 @@ from core.files.tables import MAX_COLUMNS, check_header, empty_file_error, sniff
 ENDINGS = ("jsonl", "ndjson", "json", "parquet", "csv", "tsv", "gz")
 """The endings of the files that are read; .gz stands after any of them but .parquet."""
 
+PLAIN_TEXT = "txt"
+"""The ending of a plain text, which a corpus takes only where it is asked for."""
+TEXT_COLUMN = "text"
+
 _LONGEST_LINE = 32 * 1024**2  # bytes of a row
 _HEAD_BYTES = 1024**2
 _PART = 1024**2
 _JSON_PART = 64 * 1024  # characters; what is left of them is copied for each row
+_TEXT_PART = 64 * 1024  # characters of a plain text
+_PLACES_TO_CUT = ("\n", " ", "。", "，")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MAX_RATIO = 200  # unpacked to packed
 _SMALL = 64 * 1024**2  # below this, no ratio is dangerous
 _BATCH_ROWS = 256
@@ -46,16 +54,18 @@ class CorpusRow:
 
 
 class Corpus:
-    """A file with a name, which can be read several times."""
+    """A file with a name, which can be read several times; with `plain_text`, also a .txt."""
 
-    def __init__(self, name: str, stream: BinaryIO) -> None:
+    def __init__(self, name: str, stream: BinaryIO, *, plain_text: bool = False) -> None:
         inner = name.lower().removesuffix(".gz")
         self.name = name
         self.kind = inner.rpartition(".")[2]
-        if self.kind not in ENDINGS or self.kind == "gz" or name.lower().endswith(".parquet.gz"):
+        endings = (*ENDINGS, PLAIN_TEXT) if plain_text else ENDINGS
+        if self.kind not in endings or self.kind == "gz" or name.lower().endswith(".parquet.gz"):
+            text = "a plain text (.txt), " if plain_text else ""
             raise FileError(
                 f"{name}: Inkblot reads no corpus from files of this kind.",
-                "Use JSON Lines (.jsonl), JSON, CSV or Parquet.",
+                f"Use {text}JSON Lines (.jsonl), JSON, CSV or Parquet.",
             )
         self._stream = stream
         self._packed = name.lower().endswith(".gz")
@@ -105,6 +115,8 @@ class Corpus:
                 yield from self._json_lines(source, wanted)
             elif self.kind == "json":
                 yield from self._json_array(source, wanted)
+            elif self.kind == PLAIN_TEXT:
+                yield from self._text_parts(source)
             else:
                 yield from self._table_rows(source, wanted)
         except (gzip.BadGzipFile, EOFError, zlib.error) as broken:
@@ -252,6 +264,36 @@ class Corpus:
             if wanted is None or number in wanted:
                 yield CorpusRow(number, place, dict(zip(header, cells, strict=True)))
             number += 1
+
+    def _text_parts(self, source: BinaryIO) -> Iterator[CorpusRow]:
+        """A plain text in parts, cut where a line, a word or a clause ends."""
+        head = source.read(_HEAD_BYTES)
+        encoding = "utf-16" if head[:2] in _UTF_16 else "utf-8-sig"
+        text = io.TextIOWrapper(io.BufferedReader(_Rest(head, source)), encoding, newline="")
+        left, number = "", 0
+        while part := self._text_part(text, f"part {number + 1:,}"):
+            left += part
+            cut = next((end for mark in _PLACES_TO_CUT if (end := left.rfind(mark) + 1)), len(left))
+            yield CorpusRow(number, f"part {number + 1:,}", {TEXT_COLUMN: left[:cut]})
+            left, number = left[cut:], number + 1
+        if left:
+            yield CorpusRow(number, f"part {number + 1:,}", {TEXT_COLUMN: left})
+
+    def _text_part(self, text: io.TextIOWrapper, place: str) -> str:
+        try:
+            part = text.read(_TEXT_PART)
+        except UnicodeError:
+            raise FileError(
+                f"{self.name}, {place} of {_TEXT_PART // 1024} thousand characters: this is not "
+                "UTF-8 text.",
+                "Save the file as UTF-8. Nothing was imported.",
+            ) from None
+        if "\0" in part:
+            raise FileError(
+                f"{self.name}: there is a NUL byte, which no text file holds.",
+                "Save the file as UTF-8. Nothing was imported.",
+            )
+        return part
 
     def _csv_fault(self, line: int, fault: str) -> FileError:
         if "field larger" in fault:

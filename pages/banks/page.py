@@ -17,7 +17,7 @@ from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing, grid
 from core.workflow.banks.editing import BankSummary, ImportCheck, ImportedBank
 from core.workflow.opening import open_workspace
-from pages.banks import drafting, items, loadings, options, translations, versions
+from pages.banks import drafting, items, loadings, options, translations, versions, words
 from pages.banks.editor import (
     KIND_WORDS,
     BankEditor,
@@ -340,8 +340,9 @@ def _all_banks() -> None:
     study_bar.page_header(
         "Banks", "Write, translate and check the items and response options that a study will use."
     )
-    banks, create, imported, added = st.tabs(
-        ["All banks", "Create a bank", "Import a bank", "Import loadings"], key="bank_tabs"
+    banks, create, imported, added, texts = st.tabs(
+        ["All banks", "Create a bank", "Import a bank", "Import loadings", "Words from texts"],
+        key="bank_tabs",
     )
     with banks, widgets.error_box():
         _list_section()
@@ -351,6 +352,8 @@ def _all_banks() -> None:
         _import_section()
     with added, widgets.error_box():
         loadings.loadings_section()
+    with texts, widgets.error_box():
+        words.words_section(_open_bank)
 
 
 def _one_bank(code: str) -> None:

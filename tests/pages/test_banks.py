@@ -443,6 +443,34 @@ def test_a_file_is_shown_first_and_kept_on_a_click(workspace, kept):
     assert at.query_params["bank"] in ("small_2", ["small_2"])
 
 
+def test_words_of_texts_are_shown_with_what_is_left_out_and_saved_on_a_click(workspace, kept):
+    before = len(editing.summaries(workspace))
+    text = f"{HOSTILE} The dogs ran. A dog barks in London."
+    rows = json.dumps({"id": "a long code of the row, longer than the text" * 9, "text": text})
+    at = open_page()
+    at.file_uploader(key="bank_words_files").set_value([("my.jsonl", rows.encode(), "text/plain")])
+    fine(at.run())
+    (column,) = [box for box in at.selectbox if box.label.startswith("Column of the texts")]
+    assert (column.options, column.value) == (["id", "text"], "text")
+    left_out, words = (frame.value for frame in at.dataframe[-2:])
+    assert words.loc[0].tolist() == [1, "dog", "noun", 2]
+    assert "Names" in left_out["Reason"].tolist()
+    assert any(text.value.startswith("1 noun and 2 verbs from 1 text with") for text in at.text)
+    fine(at.number_input(key="bank_words_top").set_value(1).run())
+    assert len(at.dataframe[-1].value) == 1
+    fine(at.multiselect(key="bank_words_genres").set_value([]).run())
+    assert "No part of speech is chosen" in errors(at)
+    at.multiselect(key="bank_words_genres").set_value(["noun", "verb"])
+    fine(at.selectbox(key="bank_words_language").set_value("zh").run())
+    assert "No word is left for the list" in errors(at)
+    assert len(editing.summaries(workspace)) == before
+    fine(at.selectbox(key="bank_words_language").set_value("en").run())
+    fine(at.button(key="bank_words_save").click().run())
+    bank = editing.load(workspace, "frequent_words_of_my_english_en").instrument
+    assert (bank.kind, [item.text("en") for item in bank.items]) == ("words", ["dog"])
+    assert at.query_params["bank"] in (bank.code, [bank.code])
+
+
 def test_a_file_of_a_bank_that_is_there_is_announced_as_a_second_one(workspace, kept):
     early = b"item,answer\nA1,1\nA2,2\nB1,3\nB2,1\n"
     imports.import_tidy(workspace, "early.csv", early, bank=imports.NEW_BANK)

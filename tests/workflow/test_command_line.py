@@ -157,6 +157,32 @@ def test_a_cost_cap_given_on_the_command_line_holds(run, capfd, monkeypatch):
     assert 0 < ended.cost <= cap
 
 
+def test_a_list_of_words_is_made_from_texts_and_saved_or_written(run, capfd):
+    texts, stop, out = (run.folder / name for name in ("t.txt", "stop.txt", "words.csv"))
+    texts.write_text("The dogs ran. A dog barks in London. Cats run.")
+    stop.write_text("cat")
+    words = ("bank", "words", texts, "--language", "en", "--leave-out", stop)
+    assert run(*words, "--code", "mine", "--out", out, "--top", 2) == 0
+    told = capfd.readouterr().out.splitlines()
+    assert told[0] == "1 noun and 1 verb from 1 text with 10 tokens and 10 distinct words."
+    assert "Left out: names: 1 word, 1 token (london)." in told
+    assert "Left out: words of your list: 1 word, 1 token (cat)." in told
+    assert told[-1] == "Bank 'mine': 2 items."
+    with out.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["record"] == "item"]
+    known = [(r["text_en"], r["genre"], r["rank"], r["item.count"]) for r in rows]
+    assert known == [("dog", "noun", "1", "2"), ("run", "verb", "2", "2")]
+    assert run(*words, "--genres", "noun", "--both-genres", "--out", out) == 0
+    for wrong, says in (
+        (words, "no place to go"),
+        ((*words, "--code", "x", "--genres", "adjective"), "No part of speech"),
+        ((*words, "--code", "x", "--language", "fr"), "no tagger for 'fr'"),
+        (("bank", "words", run.folder / "none.txt", "--language", "en", "--code", "x"), "Check"),
+    ):
+        assert run(*wrong) == 2
+        assert says in capfd.readouterr().err
+
+
 def test_answers_are_imported_with_their_bank_and_get_one_later(run, capfd):
     """A column of persons, codes in capitals, scores already reversed, then a bank that is late."""
     assert run("bank", "export", "attitudes_20", "--out", run.folder / "late.csv") == 0
