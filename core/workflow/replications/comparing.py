@@ -176,7 +176,7 @@ def compare(
         levels,
         result,
         len(cells) - len(rows),
-        _answers(table, result.frame, imported=imported),
+        _answers(table, result.frame, _unmatched(own, levels), imported=imported),
         _notes(table, outcomes),
     )
 
@@ -441,13 +441,21 @@ def _frame(table: PublishedTable, rows: Sequence[tuple[Any, ...]]) -> pd.DataFra
 _MOST_NAMED = 3
 
 
-def _answers(table: PublishedTable, frame: pd.DataFrame, *, imported: bool) -> GroupAnswers:
+def _unmatched(own: Mapping[Kind, Sequence[str]], levels: Levels) -> list[str]:
+    """The kinds of which the answers have levels, none of which stands for a published one."""
+    return [kind for kind in own if own[kind] and not levels[kind]]
+
+
+def _answers(
+    table: PublishedTable, frame: pd.DataFrame, unmatched: Sequence[str], *, imported: bool
+) -> GroupAnswers:
     """Whether the printed numbers come out of imported answers, or lie in one's intervals."""
     known = frame[frame["comes_out"] != ""]
     if known.empty:
-        return (
-            GroupAnswer(table.title, "No number of yours stands beside a printed one.", "grey"),
-        )
+        text = "No number of yours stands beside a printed one"
+        if unmatched:
+            text += f": of yours, no {' or '.join(unmatched)} is known as a published one"
+        return (GroupAnswer(table.of.short_name, f"{text}.", "grey"),)
     inside = _interval_sentence(known)
     if not imported:
         return (GroupAnswer(table.of.short_name, inside),) if inside else ()

@@ -21,14 +21,14 @@ def match_levels(kind: Kind, published: Sequence[str], own: Sequence[str]) -> di
     """For each printed level, the own level that stands for it; without one, it is left out.
 
     Names that are equal come first, then similar ones: for models, names of the same words and
-    numbers, whatever stands between them; for items, codes that end in the number of the item.
-    Where nothing matches, a model stands beside every printed one, and so does a level that does
-    not vary.
+    numbers, whatever stands between them; for items, codes that end in the number of the item; for
+    temperatures, labels that state the same. Where nothing matches, a model stands beside every
+    printed one, and so does a level that does not vary.
     """
     matched: dict[str, str] = {}
     for name in published:
         known = _OTHER_NAMES.get(kind, {}).get(name, ())
-        wanted = {name.casefold(), *known}
+        wanted = {name.casefold(), name.casefold().replace("/", "_"), *known}
         found = next((one for one in own if one.casefold() in wanted), "")
         if found:
             matched[name] = found
@@ -36,17 +36,29 @@ def match_levels(kind: Kind, published: Sequence[str], own: Sequence[str]) -> di
         matched = _similar_models(published, own) | matched
     if kind == "item" and not matched:
         matched = _numbered(published, own)
+    if kind == "temperature":
+        matched = _same_temperature(published, own)
     if matched or not own:
         return matched
+    if kind == "words per call" and len(published) == len(own) == 1:  # imports do not state it
+        return {published[0]: own[0]}
     never_varies = kind in ("context set", "language") and list(own) == [""]
     if kind in ("model", "pair") or never_varies:
         return dict.fromkeys(published, own[0])
     return {}
 
 
+def _same_temperature(published: Sequence[str], own: Sequence[str]) -> dict[str, str]:
+    """Labels such as `gpt-4o T=0.5` by the temperature that they state."""
+    stated = {one: re.search(r"\bT=(\d+(?:\.\d+)?)", one) for one in own}
+    known = {float(found[1]): one for one, found in stated.items() if found}
+    return {name: known[float(name)] for name in published if float(name) in known}
+
+
 def _words(name: str) -> tuple[str, ...]:
-    """The words and numbers of a model's name, without its maker and a date of release."""
-    own = re.sub(r"-?\d{4}-\d\d-\d\d$", "", name.rpartition("/")[2].lower())
+    """The words and numbers of a model's name, without its maker, date and settings."""
+    own = re.sub(r"(\s\w+=\S+)+$", "", name.rpartition("/")[2].lower())  # settings of a label
+    own = re.sub(r"-?\d{4}-\d\d-\d\d$", "", own)
     return tuple(re.findall(r"[a-z]+|\d+(?:\.\d+)?", own))
 
 

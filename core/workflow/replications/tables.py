@@ -13,7 +13,10 @@ from typing import Any, Literal
 from core.errors import NotEnoughData
 from core.workflow.replications.published import PublishedStudy, published_study
 
-Kind = Literal["model", "brand", "context set", "item", "subscale", "language", "level", "pair"]
+Kind = Literal[
+    "model", "brand", "context set", "item", "subscale", "language", "words per call",
+    "temperature", "pair of labels", "pair", "scale", "leaning", "domain",
+]  # fmt: skip
 """What the levels of a key are; levels of one kind are matched with the user's in the same way."""
 
 
@@ -332,9 +335,6 @@ _OPINION_TABLES = (
 )  # fmt: skip
 
 
-# Studies 4 and 5: words by first reaction, and political worldviews.
-
-
 def _not_yet(code: str, study: str, title: str, *keys: Key) -> PublishedTable:
     return PublishedTable(
         code, study, title, code, keys, (),
@@ -342,11 +342,70 @@ def _not_yet(code: str, study: str, title: str, *keys: Key) -> PublishedTable:
     )  # fmt: skip
 
 
+# Study 4: words by first reaction.
+
+_LANGUAGE = Key("language", "language", "Language")
+_WORDS_PER_CALL = Key("words_per_call", "words per call", "Words per call")
+_LABELS = Key("labels", "pair of labels", "Labels")
+_TEMPERATURE = Key("temperature", "temperature", "Temperature")
+_OF_WORDS = {
+    "model": "respondent", "language": "language", "labels": "format",
+    "words_per_call": "items_per_call",
+}  # fmt: skip
+_USUAL_LEVELS = {_LANGUAGE: "en", _LABELS: "comedy/tragedy", _WORDS_PER_CALL: "30"}
+"""What the study asked unless it varied just that."""
+_RATES = {
+    "optimism": "Optimism", "pessimism": "Pessimism", "neutrality": "Neutrality",
+    "consistency_rate": "Consistency", "reluctancy_rate": "Reluctancy",
+}  # fmt: skip
+
+
+def _word_table(
+    code: str, title: str, varied: Key, file: str = "csi_ablations", level: Key | None = None,
+    factor: str = "",
+) -> PublishedTable:  # fmt: skip
+    """The five rates by model and what is varied; all else is as the study usually asked."""
+    part = tuple((key, usual) for key, usual in _USUAL_LEVELS.items() if key is not varied)
+    own = dict(_OF_WORDS)
+    by: tuple[str, ...] = ("respondent", "language", "format", "items_per_call")
+    if varied is _TEMPERATURE:  # a temperature makes a respondent of a model
+        own |= {"model": "model", "temperature": "respondent"}
+        by = ("model", *by)
+    if level is not None:
+        own[level.column] = own.pop(varied.column)
+    place = Place(
+        "word_association", "groups", "", own, n="words", size={"words": 5000}, by=by
+    )  # fmt: skip
+    quantities = []
+    for column, name in _RATES.items():
+        rate = column.removesuffix("_rate")
+        at = replace(place, value=rate, low=f"{rate}_low", high=f"{rate}_high")
+        quantities.append(Quantity(column, name, 4, at, part))
+    return PublishedTable(
+        code, "core_sentiment_inventory", title, file, (_MODEL, level or varied),
+        tuple(quantities), {"factor": factor} if factor else {},
+    )  # fmt: skip
+
+
+def _ablation(code: str, title: str, varied: Key, factor: str) -> PublishedTable:
+    return _word_table(
+        code, title, varied, level=Key("level", varied.kind, varied.title), factor=factor
+    )
+
+
 _WORD_TABLES = (
-    _not_yet("csi_scores", "core_sentiment_inventory", "Optimism, pessimism, consistency"),
-    _not_yet("csi_ablations", "core_sentiment_inventory", "Ablations"),
+    _word_table("csi_scores", "Optimism, pessimism, neutrality, consistency, reluctancy",
+                _LANGUAGE, "csi_scores"),
+    _ablation("csi_words_per_call", "The same by words per call", _WORDS_PER_CALL,
+              "words_per_prompt"),
+    _ablation("csi_temperature", "The same by temperature", _TEMPERATURE, "temperature"),
+    _ablation("csi_labels", "The same by pair of labels", _LABELS, "word_pair"),
     _not_yet("csi_bfi_reliability", "core_sentiment_inventory", "The questionnaire"),
-)
+)  # fmt: skip
+
+
+# Study 5: political worldviews.
+
 _POLITICAL_TABLES = (
     _not_yet("political_kappa", "political_worldviews", "Agreement of forms", _MODEL),
     _not_yet("political_templates", "political_worldviews", "Agreement of templates"),

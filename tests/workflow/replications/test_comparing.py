@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from core.analysis.bias import bias
 from core.analysis.preference.analysis import preference
 from core.analysis.random_consistency.analysis import random_consistency
 from core.analysis.referential_consistency.analysis import referential_consistency
+from core.analysis.word_association.analysis import word_association
 from core.charts.replications import comparison_chart
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
@@ -26,7 +28,9 @@ from core.workflow.replications.tables import PUBLISHED_TABLES, published_table,
 from core.workflow.statistics import analyses
 from tests.analysis.brand_counts import brand_counts
 from tests.analysis.test_preference import brands
+from tests.analysis.word_frames import word_counts
 
+GOLDEN = Path(__file__).parents[2] / "golden"
 GEMMA = "gemma-2b-it"
 ANALYSES = {
     "random_consistency": random_consistency, "referential_consistency": referential_consistency,
@@ -95,6 +99,27 @@ def test_the_misprint_of_table_4_7_is_named_beside_the_numbers_that_come_out():
     assert chart.panels[0].to_dict()
     assert chart.table["published"].tolist() == [62.6, 59.2, 54.0]
     assert comparison_chart(found.table, "Another number", "dark") is None
+
+
+def test_the_published_answers_to_words_give_all_five_rates_to_four_decimals():
+    tests = pd.read_csv(GOLDEN / "word_association" / "csi_gpt4o_en.csv", dtype=str)["tests"]
+    words = word_counts(dict(enumerate(tests)), respondent="gpt-4o", items_per_call="")
+    table = published_table("csi_scores")
+    result = word_association(words, by=("respondent", "language", "format", "items_per_call"))
+    found = comparing.compare(
+        table, dict.fromkeys(comparing.requests(table, ["csi"]), result), imported=True
+    )
+    frame = found.table.frame
+    assert frame["printed"].tolist() == ["0.4792", "0.2726", "0.2482", "0.7536", "0.0400"]
+    assert frame["comes_out"].tolist() == ["yes"] * 5
+    assert set(frame["words_per_call"]) == {"30"}  # which imported answers do not state
+    by_size = published_table("csi_words_per_call")
+    other = comparing.compare(by_size, dict.fromkeys(comparing.requests(by_size, ["s"]), result))
+    assert other.table.frame.empty
+    assert other.answers[0].sentence == (
+        "No number of yours stands beside a printed one: of yours, no words per call is known as a "
+        "published one."
+    )
 
 
 def test_a_pair_in_the_other_order_is_turned_around():
@@ -199,6 +224,7 @@ OTHER_COLUMNS = {
     "brand_random_consistency": {"unit"}, "brand_referential_consistency": {"unit"},
     "brand_bias": {"unit"}, "brand_preference": {"preferred"},  # always the first brand
     "opinions_same_sign": {"questions"},  # the size
+    "csi_words_per_call": set(), "csi_temperature": set(), "csi_labels": set(),
 }  # fmt: skip
 
 
