@@ -44,10 +44,8 @@ def word_association_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart
     if table is None:
         return ()
     charts = [
-        rate_chart(table, _CLASSES, "Optimism, neutrality and pessimism", "words", theme),
-        replace(
-            rate_chart(table, _OTHERS, "Consistency and reluctancy", "words", theme), tab="Groups"
-        ),
+        rate_chart(table, _CLASSES, "Shares of words", "words", theme),
+        replace(rate_chart(table, _OTHERS, "Rates of answers", "words", theme), tab="Groups"),
         *_curve_charts(table, theme),
     ]
     top = table_with_rows(result, "top_words")
@@ -59,6 +57,20 @@ def word_association_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart
     return tuple(charts)
 
 
+def instrument_rate_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Consistency and reluctancy of each group."""
+    table = table_with_rows(result, "groups")
+    if table is None:
+        return ()
+    parts = {"midpoint": "Midpoint", "unusable": "Unusable"}
+    return (
+        rate_chart(table, _OTHERS, "Consistency and reluctancy", "items", theme),
+        replace(
+            rate_chart(table, parts, "What reluctancy consists of", "items", theme), tab="Groups"
+        ),
+    )
+
+
 # Rates with their intervals.
 
 
@@ -67,8 +79,8 @@ def rate_chart(
 ) -> Chart:
     """Some rates of every group, with their intervals.
 
-    A few groups stand in one picture, with a row for each rate. More groups have a row each, in a
-    panel for each rate.
+    A few groups have a color each, in a row for each rate. More groups have a row each, and each
+    rate a color; many have a panel for each rate. Groups are called by the factors that vary.
 
     Parameters
     ----------
@@ -87,14 +99,16 @@ def rate_chart(
     parts = []
     for name, shown in rates.items():
         columns = {name: "value", f"{name}_low": "ci_low", f"{name}_high": "ci_high", before: "n"}
-        parts.append(chart_rows(table, columns, before).assign(item=shown))
+        part = chart_rows(table, columns, before).assign(item=shown)
+        parts.append(part.assign(group=varying_names(table, before)))
     every = list(dict.fromkeys(parts[0]["group"]))
     drawn = pd.concat([part[part["group"].isin(every[:_MOST_ROWS])] for part in parts])
     together = len(every) <= _MOST_TOGETHER
     if not together:
         drawn = drawn.rename(columns={"group": "item", "item": "group"})
     drawn = drawn[["group", "item", "value", "ci_low", "ci_high", "n"]].reset_index(drop=True)
-    drawn["label"] = [percent_text(value, 0) if value == value else "—" for value in drawn["value"]]
+    if together:  # else the numbers of one row would cover each other
+        drawn["label"] = [percent_text(v, 0) if v == v else "—" for v in drawn["value"]]
     left_out = (
         f" Only the first {_MOST_ROWS} of {len(every)} groups are drawn."
         if len(every) > _MOST_ROWS
@@ -105,9 +119,18 @@ def rate_chart(
         f"with intervals: {_in_words(parts)}.{left_out}"
     )
     axis = DotAxis(
-        "Share", lambda _rows: (0.0, 1.0), of="Rate" if together else "Group", common=together
+        "Share", lambda _rows: (0.0, 1.0), of="Rate" if together else "Group", common=True
     )
     return dot_chart(drawn, axis, title, words, theme, [], left_out)
+
+
+def varying_names(table: ResultTable, before: str) -> list[str]:
+    """The group of every row by the factors that vary; `before` is the first other column."""
+    names = list(table.frame.columns)
+    factors = names[: names.index(before)]
+    varying = [name for name in factors if len(set(table.frame[name])) > 1]
+    cells = table.frame[varying or factors].to_numpy()
+    return [" · ".join(map(str, own)) or "all" for own in cells]
 
 
 def _in_words(parts: Sequence[pd.DataFrame]) -> str:
@@ -175,9 +198,7 @@ def _curve_charts(table: ResultTable, theme: Theme) -> list[Chart]:
             continue
         drawn = table.frame[levels.isin(list(axis.places))]
         levels = levels[drawn.index]
-        held = [name for name in factors if name != factor]
-        if axis.title == "Temperature" and "model" in held and len(held) > 1:
-            held.remove("model")
+        held = [n for n in factors if n != factor and len(set(drawn[n].astype(str))) > 1]
         rest = [
             " · ".join(filter(None, [axis.others[level], *map(str, own)])) or "all"
             for level, own in zip(levels, drawn[held].to_numpy(), strict=True)
@@ -266,6 +287,7 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
     """Three columns of words for each group."""
     sides = ("positive", "negative", "neutral")
     frame = chart_rows(table, ("place", *sides, *(f"{side}_rank" for side in sides)), "place")
+    frame["group"] = varying_names(table, "place")
     groups = list(dict.fromkeys(frame["group"]))
     own = frame[frame["group"].isin(groups[:MAX_PANELS]) & (frame["place"] <= _MOST_PLACES)]
     long = pd.concat(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from core.analysis.shared.matrices import MISSING_CHOICES
 from core.analysis.shared.registry import Choice, DesignFactors, Number
@@ -97,4 +97,36 @@ Resamples = Annotated[
 ]
 Seed = Annotated[
     int, Number("Seed", 0, 2_147_483_647, help="The same seed draws the same resamples.")
+]
+
+
+# Options of rates over tests: the same word or item asked several times.
+
+MissingTestRule = Literal["listwise", "available"]
+NeutralRule = Literal["neutral", "left_out"]
+MissingTests = Annotated[
+    MissingTestRule,
+    Choice(
+        "A word or item with a test missing",
+        (
+            ("listwise", "Is left out (listwise)"),
+            ("available", "Counts on the tests that it has (available)"),
+        ),
+        help="A test is missing where it was not asked or its call failed. What has one test is "
+        "the same in all tests by definition, so that half-finished studies look consistent.",
+    ),
+]
+NeutralReplies = Annotated[
+    NeutralRule,
+    Choice(
+        "Replies without an option",
+        (
+            ("neutral", "Are neutral answers (as published)"),
+            ("left_out", "Are missing tests"),
+        ),
+        help="Neutral, refused, off the scale, ambiguous, cut off or empty.",
+    ),
+]
+WordResamples = Annotated[
+    int, Number("Bootstrap resamples", 0, 10_000, help="Of whole words or items; 0 for none.")
 ]

@@ -11,7 +11,17 @@ import pandas as pd
 
 from core.analysis.shared.comparisons import MOST_PAIRS, comparison_table, group_pairs
 from core.analysis.shared.matrices import by_columns, group_name, result_table
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.shared.options import (
+    Adjust,
+    By,
+    ConfidenceLevel,
+    MissingTestRule,
+    MissingTests,
+    NeutralReplies,
+    NeutralRule,
+    Seed,
+    WordResamples,
+)
 from core.analysis.shared.registry import BankTable, Choice, Number, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
@@ -21,8 +31,6 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.analysis.word_association.words import (
-    MissingTestRule,
-    NeutralRule,
     WordCounts,
     WordFacts,
     count_words,
@@ -54,33 +62,6 @@ _RATE_HELP = {
     "the pair.",
 }
 _POSITIVE, _NEGATIVE, _NEUTRAL, _INCONSISTENT = range(4)
-
-MissingTests = Annotated[
-    MissingTestRule,
-    Choice(
-        "A word with a test missing",
-        (
-            ("listwise", "Is left out (listwise)"),
-            ("available", "Counts on the tests that it has (available)"),
-        ),
-        help="A test is missing where it was not asked or its call failed. A word with one test is "
-        "the same in all tests by definition, so that half-finished studies look consistent.",
-    ),
-]
-NeutralReplies = Annotated[
-    NeutralRule,
-    Choice(
-        "Replies without a label of the pair",
-        (
-            ("neutral", "Are neutral answers (as published)"),
-            ("left_out", "Are missing tests"),
-        ),
-        help="Neutral, refused, off the scale, ambiguous, cut off or empty.",
-    ),
-]
-WordResamples = Annotated[
-    int, Number("Bootstrap resamples", 0, 10_000, help="Of whole words or items; 0 for none.")
-]
 
 
 def _rate_columns(level: str) -> tuple[Column, ...]:

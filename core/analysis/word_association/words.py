@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.shared.matrices import distinct
 from core.analysis.shared.option_counts import cell_codes
+from core.analysis.shared.options import MissingTestRule, NeutralRule
 from core.domain.study import Status
 from core.errors import NotEnoughData
 from core.stats.association import UNKNOWN_CLASS, word_classes
 from core.stats.inputs import Booleans, Floats, Integers
 
-MissingTestRule = Literal["listwise", "available"]
-NeutralRule = Literal["neutral", "left_out"]
 _NO_REPLY = ("not_asked", Status.ERROR.value)
 _SIDES = ("positive", "negative", "neutral")
 

@@ -1,0 +1,443 @@
+"""How often does an item get the same answer across settings, and how often does none decide?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.comparisons import comparison_table
+from core.analysis.shared.matrices import by_columns, distinct, group_name, result_table
+from core.analysis.shared.option_counts import cell_codes, option_places
+from core.analysis.shared.options import (
+    Adjust,
+    By,
+    ConfidenceLevel,
+    MissingTestRule,
+    MissingTests,
+    NeutralReplies,
+    NeutralRule,
+    Seed,
+    WordResamples,
+)
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    interval_text,
+    table_of,
+)
+from core.charts.words import instrument_rate_charts
+from core.domain.frames import OPTION_COUNTS
+from core.domain.numbers import count_text, percent_text
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.study import Status
+from core.errors import NotEnoughData
+from core.stats.association import UnitRates, unit_rates
+from core.stats.inputs import Booleans, Floats, Integers, name_list
+from core.stats.resampling import Bootstrap
+
+_SOURCE = "Core Sentiment Inventory."
+_RESAMPLED = (
+    "Percentiles over resampled items, Efron (1979); Wilson's interval (1927) of the items where "
+    "the rate is 0 or 1."
+)
+_NO_REPLY = ("not_asked", Status.ERROR.value)
+_RATES = ("consistency", "reluctancy", "midpoint", "unusable")
+_RATE_HELP = {
+    "consistency": "Items with the same answer in all settings / items with two or more answers.",
+    "reluctancy": "Midpoint answers and replies without an option / all answers.",
+    "midpoint": "Answers with an option of stance 0 / all answers.",
+    "unusable": "Replies without an option / all answers.",
+}
+
+
+def _group_columns(level: str) -> tuple[Column, ...]:
+    rates = tuple(
+        column
+        for rate in _RATES
+        for column in (
+            Column(rate, rate.capitalize(), "proportion", f"{_RATE_HELP[rate]} {_SOURCE}"),
+            Column(f"{rate}_low", f"{rate.capitalize()} {level} low", "proportion", _RESAMPLED),
+            Column(f"{rate}_high", f"{rate.capitalize()} {level} high", "proportion", _RESAMPLED),
+        )
+    )
+    return (
+        Column("items", "Items", "count", "Items that the rates are of."),
+        Column("items_left_out", "Left out", "count", "Items with an answer missing, in no rate."),
+        Column("settings", "Answers each", help="Answers to an item, fewest to most."),
+        *rates,
+        Column("same_items", "Same items", "count", "Items with the same answer throughout."),
+        Column("answers", "Answers", "count", "Answers to the items that the rates are of."),
+    )
+
+
+_ITEM_COLUMNS = (
+    Column("item", "Item"),
+    Column("same", "Same answer", help="In all settings; empty with fewer than two answers."),
+    Column("different", "Different answers", "count", "How many different answers it got."),
+    Column("midpoint", "Midpoint", "count", "Answers with an option of stance 0."),
+    Column("unusable", "Unusable", "count", "Replies without an option."),
+    Column("n", "n", "count", "Answers that count."),
+    Column("missing", "Missing", "count", "Answers that the other items of the group have."),
+)
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Both rates of each group, and what reluctancy consists of."""
+
+    def share(row: TableRow, rate: str) -> str:
+        ends = (row[f"{rate}_low"], row[f"{rate}_high"])
+        return percent_text(row[rate], 1) + interval_text(*ends, lambda end: percent_text(end, 1))
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        row = rows[0]
+        if not row["items"]:
+            return "No item has all its answers, so there is no rate."
+        consistency = (
+            f"{share(row, 'consistency')} get the same answer in all settings (consistency)"
+            if math.isfinite(row["consistency"])
+            else "consistency is undefined (one answer each)"
+        )
+        return (
+            f"Of {count_text(int(row['items']), 'item')}, {consistency}; reluctancy "
+            f"{share(row, 'reluctancy')}: {percent_text(row['midpoint'], 1)} of the answers are "
+            f"midpoints, {percent_text(row['unusable'], 1)} name no option."
+        )
+
+    return answers_by_group(table_of(result, "groups"), "items", sentence)
+
+
+@dataclass(frozen=True, eq=False)
+class _ItemCounts:
+    """Answers by group and item: (groups, items) arrays, and labels of both.
+
+    `unusable` are replies without an option, `no_side` those of them that count.
+    """
+
+    groups: tuple[tuple[Any, ...], ...]
+    items: pd.DataFrame  # study and item
+    n: Floats
+    different: Floats
+    midpoint: Floats
+    unusable: Floats
+    no_side: Floats
+    missing: Floats
+    planned: Booleans
+    not_counted: int
+
+    def counted(self, rule: MissingTestRule) -> Booleans:
+        """Which items of each group the rates are of."""
+        return self.n > 0 if rule == "available" else (self.n > 0) & (self.missing == 0)
+
+
+@analysis(
+    title="Consistency and reluctancy of instruments",
+    question="How often is the same item answered the same, and how often does no answer decide?",
+    topic="words",
+    needs=OPTION_COUNTS,
+    pooled_rows_need_caution=False,
+    answer=_answer,
+    charts=instrument_rate_charts,
+    keeps=("format",),
+    references=(
+        "Core Sentiment Inventory (anonymous submission to the Association for Computational "
+        "Linguistics; code and answers are public)",
+        "Efron (1979) doi:10.1214/aos/1176344552",
+        "Wilson (1927) doi:10.1080/01621459.1927.10502953",
+    ),
+    keywords=(
+        "consistency rate", "reluctancy rate", "midpoint", "neutral answers", "history", "big "
+        "five", "questionnaire", "words against questionnaire", "settings", "compare instruments",
+    ),
+)  # fmt: skip
+def instrument_rates(
+    option_counts: pd.DataFrame,
+    *,
+    by: By = ("study", "respondent", "language", "history"),
+    unusable: NeutralReplies = "neutral",
+    missing: MissingTests = "listwise",
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: WordResamples = 1000,
+    seed: Seed = 0,
+    adjust: Adjust = "holm",
+) -> AnalysisResult:
+    """Consistency and reluctancy of any instrument, words and questionnaires side by side.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        All answers of a group to an item are compared: its settings are repetitions and every
+        factor that the groups do not keep apart, such as orders of options.
+    by : tuple of factors
+        Groups to set side by side: several studies, with history or without.
+    unusable : "neutral" or "left_out"
+        Whether a reply without an option is an answer that takes no side, or missing.
+    missing : "listwise" or "available"
+        Whether an item with an answer missing is left out.
+    ci_level, resamples, seed : float, int, int
+        Coverage of the intervals; resamples of items (0 for none) and their seed.
+    adjust : "holm" or "benjamini-hochberg"
+        Of p in the comparison of groups.
+
+    Returns
+    -------
+    AnalysisResult
+        `groups`, a row per group: consistency, reluctancy and its two parts with intervals, and
+        counts. `items`, a row per group and item. `comparisons` of groups by consistency.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, or the frame lacks a factor of `by`.
+
+    Notes
+    -----
+    The unit is the item of a study. Two answers are the same where they are the same option, in the
+    direction of the form: an option of a negation is mirrored on its scale where the options have
+    points. Options of two formats are never the same. All replies without an option are one answer.
+    Trials that were not asked, and failed calls, are missing. Source: Core Sentiment Inventory,
+    which sets these rates of a questionnaire beside those of words. For a pair of labels both rates
+    are those of `word_association`. Checked by hand and on published answers to words.
+    """
+    counts = _count_items(option_counts, by, unusable)
+    known = counts.counted(missing)
+    bootstrap = Bootstrap(resamples, seed) if resamples else None
+    rates = _rates(counts, known, bootstrap, ci_level)
+    names, level = distinct(by), f"{ci_level * 100:g}% CI"
+    factors = by_columns(names)
+    again = known & (counts.n > 1)
+    rows, columns = np.nonzero(again)
+    groups = pd.DataFrame(counts.groups, columns=list(names))
+    pairs = comparison_table(
+        groups.iloc[rows].assign(
+            item=counts.items["item"].to_numpy(dtype=object)[columns],
+            of_study=counts.items["study"].to_numpy(dtype=object)[columns],
+            value=(counts.different[rows, columns] == 1) * 1.0,
+        ),
+        names, units=("of_study", "item"), value="value", title="Consistency", adjust=adjust,
+        ci_level=ci_level, resamples=resamples, seed=seed, tab="Groups",
+    )  # fmt: skip
+    shared = pairs.tables if pairs.tables and pairs.tables[0].frame["n"].any() else ()
+    n_used = int(counts.n[known].sum())
+    return AnalysisResult(
+        tables=(
+            result_table(
+                "groups", "Rates by group", _group_rows(counts, known, rates),
+                (*factors, *_group_columns(level)), "Groups",
+            ),
+            *shared,
+            ResultTable(
+                "items", "Every item", _items_frame(counts, names), (*factors, *_ITEM_COLUMNS),
+                "Items",
+            ),
+        ),
+        unit="one item of a study",
+        n_used=n_used,
+        n_missing=counts.not_counted,
+        n_left_out=int(option_counts["count"].sum()) - n_used - counts.not_counted,
+        method=_method(unusable, missing, ci_level, resamples, seed),
+        cautions=tuple(_cautions(counts, known, missing)),
+        notes=(*_notes(option_counts, counts, unusable), *(pairs.notes if shared else ())),
+    )  # fmt: skip
+
+
+def _method(unusable: str, missing: str, level: float, resamples: int, seed: int) -> str:
+    replies = "are answers that take no side" if unusable == "neutral" else "are missing"
+    items = "is left out" if missing == "listwise" else "counts on the answers that it has"
+    intervals = (
+        f"{level * 100:g}% percentile intervals from {resamples:,} resamples of whole items (seed "
+        f"{seed}); Wilson's where a rate is 0 or 1."
+        if resamples
+        else "There are no intervals, because no resamples are asked for."
+    )
+    return (
+        "Consistency is the share of items with the same answer in all settings of the group, "
+        "reluctancy the share of answers that take no side: midpoints and replies without an "
+        f"option. Replies without an option {replies}. An item with an answer missing {items}. "
+        f"{intervals}"
+    )
+
+
+def _count_items(
+    option_counts: pd.DataFrame, by: Sequence[str], unusable: NeutralRule
+) -> _ItemCounts:
+    """The answers to every item of a study, by group."""
+    names = distinct(by)
+    if option_counts.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    for name in names:
+        if name not in option_counts:
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    count = option_counts["count"].to_numpy(dtype=np.float64)
+    chosen = (option_counts["option"].astype(object) != "").to_numpy()
+    replied = (~option_counts["status"].astype(object).isin(_NO_REPLY)).to_numpy()
+    no_option = replied & ~chosen
+    counts = chosen | (no_option & (unusable == "neutral"))
+    middle = chosen & (option_counts["stance"].to_numpy(dtype=np.float64) == 0)
+    group, labels = cell_codes(option_counts, names)
+    item, items = cell_codes(option_counts, ("study", "item"))
+    shape = (len(labels) if names else 1, len(items))
+    place = group * shape[1] + item
+
+    def laid_out(values: Floats) -> Floats:
+        return np.asarray(np.bincount(place, values, shape[0] * shape[1]).reshape(shape))
+
+    planned = laid_out(count)
+    expected = np.zeros(shape)
+    study = cell_codes(items, ("study",))[0]
+    for number in range(study.max(initial=0) + 1):
+        own = study == number
+        most = planned[:, own].max(axis=1, keepdims=True)
+        expected[:, own] = np.where(planned[:, own] > 0, most, 0.0)
+    n = laid_out(counts * count)
+    there = counts & (count > 0)
+    return _ItemCounts(
+        groups=tuple(labels.itertuples(index=False, name=None)) if names else ((),),
+        items=items.astype(str),
+        n=n,
+        different=_different(place[there], _same_answers(option_counts)[there], shape),
+        midpoint=laid_out(middle * count),
+        unusable=laid_out(no_option * count),
+        no_side=laid_out((no_option & counts) * count),
+        missing=expected - n,
+        planned=planned > 0,
+        not_counted=int((~counts * count).sum()),
+    )  # fmt: skip
+
+
+def _same_answers(option_counts: pd.DataFrame) -> Integers:
+    """A number for each answer: rows with the same one say the same about the item."""
+    option = option_counts["option"].astype(object).astype(str).to_numpy(dtype=object)
+    direction = option_counts["direction"].to_numpy(dtype=np.float64)
+    answer = option
+    if (direction < 0).any():  # options of forms that point the other way are mirrored
+        places = option_places(option_counts)
+        own = [f"{name} {sign:g}" for name, sign in zip(option, direction.tolist(), strict=True)]
+        scored = [f"at {place:.9f}" for place in places.tolist()]
+        answer = np.where(option == "", "", np.where(np.isfinite(places), scored, own))
+    form = np.where(option == "", "", option_counts["format"].astype(object).astype(str))
+    labels = pd.DataFrame({"format": form, "answer": answer})
+    return cell_codes(labels, ("format", "answer"))[0]
+
+
+def _different(place: Integers, answer: Integers, shape: tuple[int, int]) -> Floats:
+    """How many different answers each group and item has."""
+    pairs = pd.DataFrame({"place": place, "answer": answer}).drop_duplicates()
+    found = np.bincount(pairs["place"].to_numpy(dtype=np.int64), minlength=shape[0] * shape[1])
+    return np.asarray(found.reshape(shape), dtype=np.float64)
+
+
+def _rates(
+    counts: _ItemCounts, known: Booleans, bootstrap: Bootstrap | None, level: float
+) -> dict[str, UnitRates]:
+    """The rates of all groups, of the same draws of items."""
+    again = known & (counts.n > 1)
+    answers = np.where(known, counts.n, 0.0)
+    replies = np.where(known, counts.no_side, 0.0)
+    midpoint = np.where(known, counts.midpoint, 0.0)
+    parts = (
+        (again & (counts.different == 1), again),
+        (midpoint + replies, answers),
+        (midpoint, answers),
+        (replies, answers),
+    )
+    above, below = (
+        np.vstack([np.asarray(pair[side], dtype=np.float64) for pair in parts]).T for side in (0, 1)
+    )
+    found = unit_rates(above, below, bootstrap=bootstrap, level=level)
+    size = len(counts.groups)
+    return {
+        name: found.cells(slice(place * size, (place + 1) * size))
+        for place, name in enumerate(_RATES)
+    }
+
+
+def _group_rows(
+    counts: _ItemCounts, known: Booleans, rates: dict[str, UnitRates]
+) -> list[tuple[Any, ...]]:
+    """One row for each group."""
+    rows: list[tuple[Any, ...]] = []
+    for place, group in enumerate(counts.groups):
+        own = known[place]
+        n = counts.n[place, own]
+        each = f"{n.min():g}" + (f" to {n.max():g}" if n.min() < n.max() else "") if n.size else ""
+        ends = [
+            float(array[place])
+            for rate in _RATES
+            for array in (rates[rate].value, rates[rate].low, rates[rate].high)
+        ]
+        same = own & (counts.n[place] > 1) & (counts.different[place] == 1)
+        left_out = int((counts.planned[place] & ~own).sum())
+        rows.append((*group, int(own.sum()), left_out, each, *ends, int(same.sum()), int(n.sum())))
+    return rows
+
+
+def _items_frame(counts: _ItemCounts, names: Sequence[str]) -> pd.DataFrame:
+    """One row for each group and item that it has."""
+    rows, columns = np.nonzero(counts.planned)
+    own = {
+        name: [counts.groups[row][place] for row in rows.tolist()]
+        for place, name in enumerate(names)
+    }
+    same = np.where(counts.different == 1, "yes", "no")
+    arrays = {
+        "different": counts.different, "midpoint": counts.midpoint, "unusable": counts.unusable,
+        "n": counts.n, "missing": counts.missing,
+    }  # fmt: skip
+    return pd.DataFrame(
+        {
+            **own,
+            "item": counts.items["item"].to_numpy(dtype=object)[columns],
+            "same": np.where(counts.n > 1, same, "")[rows, columns],
+            **{name: array[rows, columns].astype(np.int64) for name, array in arrays.items()},
+        }
+    )
+
+
+def _cautions(counts: _ItemCounts, known: Booleans, missing: MissingTestRule) -> list[str]:
+    """Groups with one answer to each item, with answers missing, or without any."""
+    cautions = []
+    for place, group in enumerate(counts.groups):
+        name, planned = group_name(group), counts.planned[place]
+        lacking = int((planned & (counts.missing[place] > 0)).sum())
+        if (counts.n + counts.missing)[place, planned].max(initial=0) == 1:
+            cautions.append(
+                f"{name}: each item has one answer, so consistency is undefined. Ask again, under "
+                "another order of options, or take a factor out of the groups."
+            )
+        elif lacking:
+            result = "left out" if missing == "listwise" else "counted on the answers they have"
+            which = count_text(lacking, "item lacks", "items lack")
+            cautions.append(f"{name}: {which} an answer; such items are {result}.")
+        if not known[place].any():
+            cautions.append(f"{name}: no item counts, so the rates are undefined.")
+    return cautions
+
+
+def _notes(option_counts: pd.DataFrame, counts: _ItemCounts, unusable: NeutralRule) -> list[str]:
+    """What replies without an option are, and which formats have no midpoint."""
+    notes = []
+    without = int(counts.unusable.sum())
+    if without:
+        result = "are answers that take no side" if unusable == "neutral" else "are missing"
+        which = count_text(without, "reply", "replies")
+        notes.append(f"Replies without an option {result}: {which}.")
+    usable = option_counts[(option_counts["option"].astype(object) != "")]
+    stances = usable["stance"].groupby(usable["format"].astype(str), sort=False)
+    unknown = [name for name, own in stances if own.isna().all()]
+    if unknown:
+        notes.append(
+            f"No option of {name_list(unknown)} states a stance, so none is known as a midpoint."
+        )
+    never = [name for name, own in stances if name not in unknown and not (own == 0).any()]
+    if never:
+        notes.append(f"No midpoint was chosen, or there is none: {name_list(never)}.")
+    return notes
