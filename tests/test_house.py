@@ -16,7 +16,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 
 NOT_YET_REACHED = {
-    "fleiss_kappa": "formula for the coming analysis of political worldviews",
     "option_shares": "formula for independent answers, such as those of people asked once",
     "share": "formula for independent answers, such as those of people asked once",
     "english.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",

@@ -22,6 +22,7 @@ from core.domain.results import AnalysisResult, ResultTable
 
 _MOST_STATEMENTS = 30
 _MOST_GROUPS = 6
+_MOST_RATERS = 16
 _ENDS = {"ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
 
 
@@ -151,3 +152,61 @@ def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
 
 def _kappa_ends(_table: pd.DataFrame) -> tuple[float, float]:
     return -1.0, 1.0
+
+
+def rater_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Coefficients of all raters by group; kappas of every two raters."""
+    groups, pairs = (table_with_rows(result, name) for name in ("groups", "pairs"))
+    if groups is None or pairs is None:
+        return ()
+    kinds = (
+        ("Mean kappa of pairs", "kappa", None, None), ("Krippendorff's alpha", "alpha", "ci_low",
+        "ci_high"), ("Fleiss' kappa", "fleiss", "fleiss_low", "fleiss_high"),
+    )  # fmt: skip
+    parts = []
+    for title, value, low, high in kinds:
+        names = {value: "value", "items": "n", **({low: "ci_low", high: "ci_high"} if low else {})}
+        rows = chart_rows(groups, {str(k): v for k, v in names.items()}, "raters")
+        parts.append(rows.assign(item=title))
+    frame = pd.concat(parts, ignore_index=True).reindex(
+        columns=["group", "item", "value", "ci_low", "ci_high", "n"]
+    )
+    frame = frame.sort_values("group", key=lambda own: own.map(_places(own)), kind="stable")
+    frame, left_out = limit_marks(frame.reset_index(drop=True), 3)
+    axis = DotAxis("Agreement", of="Coefficient", common=True, lines=(0.0,))
+    words = (
+        f"Dot plot of coefficients of agreement in "
+        f"{count_text(frame['group'].nunique(), 'group')}: "
+        f"{range_text(frame['value'].dropna())}.{left_out}"
+    )
+    lines = ["1: agreement; 0: chance. The mean kappa has no interval, because pairs share raters."]
+    title = "Agreement of all raters"
+    first = dot_chart(frame, axis, title, words, theme, lines, left_out)
+    return (replace(first, item_columns=()), *_rater_pairs(pairs, theme))
+
+
+def _places(names: pd.Series[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+
+def _rater_pairs(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+    """A heat map of the kappas of every two raters, a panel for each group."""
+    names = {"first": "column", "second": "item", "kappa": "value", "n": "n"}
+    frame = chart_rows(table, names, "first")
+    raters = list(dict.fromkeys([*frame["column"], *frame["item"]]))
+    shown = raters[:_MOST_RATERS]
+    cells = frame[frame["column"].isin(shown) & frame["item"].isin(shown)]
+    cells, left_out = limit_marks(cells.reset_index(drop=True), 2)
+    if len(raters) > len(shown):
+        left_out += f" Only the first {len(shown)} of {len(raters)} raters are drawn."
+    cells = color_cells(cells.reset_index(drop=True), (-1.0, 1.0), theme)
+    words = (
+        f"Heat map of Cohen's kappa of every two of {count_text(len(shown), 'rater')}: "
+        f"{cells_in_words(cells, 'column')}{left_out}"
+    )
+    lines = ["Orange: below 0; gray: 0, chance; blue: above 0, to 1. Dashed: undefined."]
+    layers = heat_layers(cells, "column", theme, order=shown)
+    several = len(set(cells["group"])) > 1
+    title = "Kappa of every two raters"
+    spec = panels(layers, cells, title, theme, lines, name_groups=several, once=left_out)
+    return (Chart(title, spec, words, cells, tab=table.tab, item_columns=()),)

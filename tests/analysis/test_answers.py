@@ -120,6 +120,15 @@ BY_HAND = {
         "Kappa with the original (mean of 6 templates): paraphrases .90 [.80, .95], negation −.69; "
         "alpha across 6 templates .78, 198 of 239 statements have one stance in all.",
     ),
+    "rater_agreement": (
+        made(
+            table("groups", ("respondent", "raters", "items", "kappa", "sd", "alpha", "ci_low",
+                             "ci_high", "complete", "same", "remark"),
+                  [("m", 5, 20, 0.31, 0.4, 0.267, 0.03, 0.5, 9, 4, "")]),
+        ),
+        "5 raters over 20 items: mean kappa of pairs .31 (SD .40), Krippendorff's alpha .27 [.03, "
+        ".50]; 4 of 9 complete items have one code.",
+    ),
     "opinions": (
         made(
             table("groups", ("respondent", "questions", "b", "b_low", "b_high", "w", "w_low",

@@ -31,7 +31,8 @@ STUDIES = ("sample_simulated", "sample_local")
 UNDEFINED = {
     "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif", "form_agreement",
     "group_comparison", "invariance", "norm_comparison", "odds_ratios", "preference",
-    "random_consistency", "referential_consistency", "score_correlations", "story_validity",
+    "random_consistency", "rater_agreement", "referential_consistency", "score_correlations",
+    "story_validity",
 }  # fmt: skip
 """What needs more than both studies have: rows than items, levels of a factor, norms, texts,
 a second phase, pairs of entities, repetitions, formats, or other wordings."""

@@ -33,7 +33,8 @@ WITH_CHARTS = (
 ASK_FOR_MORE = (
     "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif", "form_agreement",
     "group_comparison", "invariance", "norm_comparison", "odds_ratios", "preference",
-    "random_consistency", "referential_consistency", "score_correlations", "story_validity",
+    "random_consistency", "rater_agreement", "referential_consistency", "score_correlations",
+    "story_validity",
 )  # fmt: skip
 
 

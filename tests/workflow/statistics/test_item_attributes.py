@@ -18,7 +18,7 @@ from tests.workflow import studies
 STUDY = "study"
 BY_FORM = {
     "factor": "form", "compare": "form", "resamples": 100, "repeats": "together",
-    "norms": (("all items", 3.0, 0.5, 100.0),),
+    "norms": (("all items", 3.0, 0.5, 100.0),), "raters": "context",
 }  # fmt: skip
 OVER_ALL_GROUPS = ["p_adjusted", "p_permutation"]
 """Columns that are computed over the tests, or drawn over the items, of all groups by design."""
