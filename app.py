@@ -43,6 +43,12 @@ PAGES = (
          "preset", "repetitions", "languages", "order of options"),
     ),
     PageEntry(
+        "pages/precision.py", "Prepare", "Precision", "straighten",
+        "Simulate how wide the intervals of a planned study will be, before anything is paid.",
+        ("power", "power analysis", "sample size", "number of contexts", "number of repetitions",
+         "width of intervals", "margin of error", "rehearsal", "before paying", "simulation"),
+    ),
+    PageEntry(
         "pages/collect/page.py", "Data", "Collect", "play_circle",
         "Start, pause and watch the asking.",
         ("run a study", "start", "progress", "pause or stop", "cost cap", "failed calls",

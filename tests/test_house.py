@@ -21,7 +21,6 @@ NOT_YET_REACHED = {
     "english.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",
     "chinese.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",
     "Database.checkpoint": "tests and benchmarks read the size of the file after it",
-    "saved_result": "the coming page Precision shows it",
     "LocalModel.process_id": "tests look at the process from outside",
 }
 """Names that stay although nothing reaches them, each with the reason."""

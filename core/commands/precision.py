@@ -54,8 +54,8 @@ def _precision(workspace: Workspace, parsed: argparse.Namespace) -> None:
     )
     result = precision_study.precision(workspace, request)
     precision_study.save_result(workspace, request, result)
-    for sentence in precision_study.sentences(result):
-        print(sentence, file=sys.stderr)
+    for answer in precision_study.answers(result):
+        print(f"{answer.group}: {answer.sentence}", file=sys.stderr)
     suffix = parsed.out.suffix.lower() if parsed.out else ".csv"
     if suffix == ".json":
         data = export.result_json(result)

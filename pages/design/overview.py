@@ -418,7 +418,7 @@ def _one(form: DraftForm, record: StudyRecord) -> None:
 
 
 def _next_step(record: StudyRecord) -> None:
-    """A link to start the study, to follow it, or to read its answers."""
+    """Links to simulate its precision, and to start the study, follow it, or read its answers."""
     page, icon, label = (
         "pages/collect/page.py",
         ":material/play_circle:",
@@ -429,6 +429,11 @@ def _next_step(record: StudyRecord) -> None:
     elif record.n_responses:
         label = "Go to Collect to see its progress"
     query = {widgets.STUDY_PARAMETER: record.code}
+    if not record.n_responses:
+        st.page_link(
+            "pages/precision.py", label="What precision will this reach?",
+            icon=":material/straighten:", query_params=query,
+        )  # fmt: skip
     st.page_link(page, label=label, icon=icon, query_params=query)
 
 

@@ -352,14 +352,15 @@ def fields(kind: RespondentKind, form: DraftForm, *, new: bool) -> None:
             help="The name of this respondent in tables and charts.",
         )  # fmt: skip
     if kind == "simulated":
-        _simulated_fields(form)
+        simulated_fields(form)
     elif kind == "local":
         _local_fields(form)
     else:
         _service_fields(form)
 
 
-def _simulated_fields(form: DraftForm) -> None:
+def simulated_fields(form: DraftForm) -> None:
+    """The truth behind simulated people."""
     left, right = st.columns(2)
     for number, (name, label, high, meaning) in enumerate(_TRUTH):
         with left if number % 2 == 0 else right:

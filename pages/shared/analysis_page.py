@@ -95,12 +95,12 @@ def result_of(request: AnalysisRequest) -> AnalysisResult | None:
         return None
     if computation.ended:
         return computation.value()
-    _watch(computation)
+    watch(computation)
     return None
 
 
 @st.fragment(run_every=_POLL_S)
-def _watch(computation: Computation) -> None:
+def watch(computation: Computation) -> None:
     """A progress bar with a button to cancel; redraws the page at the end."""
     if computation.ended:
         st.rerun()
@@ -115,7 +115,7 @@ def _watch(computation: Computation) -> None:
     st.progress(computation.done / computation.total if computation.total else 0.0, text=text)
     st.button(
         "Cancel", icon=":material/stop_circle:",
-        key=f"cancel_computing:{computation.question.analysis}", on_click=computation.cancel,
+        key=f"cancel_computing:{computation.name}", on_click=computation.cancel,
     )  # fmt: skip
     st.caption("You can leave this page. The result will be here when you return.")
 

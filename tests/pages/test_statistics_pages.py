@@ -279,7 +279,7 @@ def test_what_was_chosen_is_there_after_a_reload_and_for_this_study_only(collect
 
 def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, monkeypatch):
     monkeypatch.setattr(analysis_page, "WAIT_S", 0.05)
-    held = computing.Computation(computing.AnalysisRequest("item_statistics", ("study",)))
+    held = computing.Computation("item_statistics")
     held.state, held.done, held.total, held.unit = "running", 3, 12, "groups"
     monkeypatch.setattr(computing, "computation_of", lambda *_: held)
     at = open_page(study="study")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared import progress
-from core.analysis.shared.sentences import interval_text
+from core.analysis.shared.sentences import GroupAnswer, Light, interval_text
 from core.domain.numbers import count_text, number_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import SimulationSettings
@@ -27,6 +27,8 @@ from core.workflow.precision.statistics import (
     Statistic,
     prepare,
 )
+from core.workflow.statistics import computing
+from core.workflow.statistics.computing import Computation
 from core.workflow.workspace import Workspace
 
 DEFAULT_TRUTH = SimulationSettings(loading=0.5, noise=0.1)
@@ -38,6 +40,7 @@ MOST_TRIALS = 200_000
 _SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the plan
 _BEYOND = (1.5, 2.0)
 _FEWEST = 4  # contexts or repetitions
+_SENTENCES = 3  # of a reason
 _FURTHER = 2  # numbers beyond these, where a target needs more
 
 ROW = ["statistic", "group", "scale"]
@@ -235,7 +238,7 @@ def _measure(
                     values = _quietly(one, study, number)
                 except UserError as error:
                     where = count_text(number, AXES[plan.axis][0])
-                    undefined.setdefault(name, f"{where}: {error.problem}")
+                    undefined.setdefault(name, f"{where}: {_first_sentences(error.problem)}")
                     values = ()
                 rows += [
                     (name, own.group, own.scale, number, replication, own.value, own.low, own.high)
@@ -246,6 +249,12 @@ def _measure(
 
 
 _VALUES = ["value", "low", "high"]
+
+
+def _first_sentences(text: str) -> str:
+    """The first sentences of a reason; an analysis may name every group."""
+    parts = text.split(". ")
+    return text if len(parts) <= _SENTENCES else ". ".join(parts[:_SENTENCES]) + "."
 
 
 def _quietly(one: PreparedStatistic, study: Any, number: int) -> tuple[Measurement, ...]:
@@ -471,24 +480,40 @@ def _notes(plan: RespondentPlan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def sentences(result: AnalysisResult) -> tuple[str, ...]:
-    """What the planned number reaches and which number the target needs, one for each row."""
-    return tuple(_sentence(row) for row in result.tables[0].frame.to_dict("records"))
+def answers(result: AnalysisResult) -> tuple[GroupAnswer, ...]:
+    """What the planned number reaches and which number the target needs, for each row.
+
+    Green where the recommended number is planned, red where more are needed, gray where none is
+    known.
+    """
+    found = []
+    for row in result.tables[0].frame.to_dict("records"):
+        title = STATISTICS[row["statistic"]].title
+        name = ", ".join(filter(None, [title, row["group"], row["scale"]]))
+        light: Light = "grey" if row["needed_basis"] == "undefined" else "red"
+        if row["needed"] <= row["planned"]:
+            light = "green"
+        found.append(GroupAnswer(name, _sentence(row), light))
+    return tuple(found)
+
+
+VERDICT = (
+    "Green: the planned number is at least the recommended one. Red: the target needs more, or "
+    "more do not reach it. Gray: undefined."
+)
 
 
 def _sentence(row: Mapping[Hashable, Any]) -> str:
-    title = STATISTICS[row["statistic"]].title
-    name = ", ".join(filter(None, [title, row["group"], row["scale"]]))
     planned, target = f"{row['planned']:,.0f} planned {row['varied']}", f"{row['target']:g}"
     if not math.isfinite(row["half_width"]):
-        return f"{name}: undefined at the {planned}. {row['remark']}".strip()
+        return f"Undefined at the {planned}. {row['remark']}".strip()
     value = f"{_digits(row['value'])} " if math.isfinite(row["value"]) else ""
     share = (
         f" ({percent_text(row['share'])} of the replications are within ±{target})"
         if math.isfinite(row["share"])
         else " by extrapolation"
     )
-    parts = [f"{name}: {value}±{_digits(row['half_width'])} at the {planned}{share}."]
+    parts = [f"{value}±{_digits(row['half_width'])} at the {planned}{share}."]
     if math.isfinite(row["needed"]):
         most = "at most " if row["remark"].startswith("The smallest") else ""
         parts.append(f"±{target} needs {most}{row['needed']:,.0f} {row['varied']}.")
@@ -507,7 +532,32 @@ def _digits(value: float) -> str:
     return number_text(value, 3)
 
 
-# The last result of a study stays with it.
+# In the background; the last result of a study stays with it.
+
+
+def start(workspace: Workspace, request: PrecisionRequest) -> Computation:
+    """Compute in the background and save the result; one at a time for each study."""
+    key = _key(workspace, request.study)
+    before = computing.known(key)
+    if before is not None and before.ended:
+        computing.forget_key(key)
+
+    def compute() -> AnalysisResult:
+        result = precision(workspace, request)
+        save_result(workspace, request, result)
+        return result
+
+    return computing.begin(key, "precision", compute)
+
+
+def under_way(workspace: Workspace, study: str) -> Computation | None:
+    """The computation of a study that runs, or that ended without a result; None for none."""
+    computation = computing.known(_key(workspace, study))
+    return None if computation is None or computation.state == "done" else computation
+
+
+def _key(workspace: Workspace, study: str) -> str:
+    return f"precision:{workspace.process}:{study}"
 
 
 def save_result(workspace: Workspace, request: PrecisionRequest, result: AnalysisResult) -> None:

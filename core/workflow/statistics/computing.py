@@ -1,4 +1,4 @@
-"""Analyses computed in the background: started once, watched from any page, stopped when asked.
+"""Results computed in the background: started once, watched from any page, stopped when asked.
 
 A computation is known by everything its result depends on, so a reload or a second tab finds the
 one under way, or its result, instead of starting another.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -36,9 +36,12 @@ class AnalysisRequest:
 
 @dataclass(eq=False)
 class Computation:
-    """One analysis under way or finished. Pages read it; the thread that computes writes it."""
+    """A result under way or finished. Pages read it; the thread that computes writes it.
 
-    question: AnalysisRequest
+    `name` is that of the analysis, or of what else is computed.
+    """
+
+    name: str
     state: ComputationState = "waiting"
     done: int = 0
     total: int = 0
@@ -99,42 +102,59 @@ _computations: OrderedDict[str, Computation] = OrderedDict()
 
 def computation_of(workspace: Workspace, question: AnalysisRequest) -> Computation:
     """The computation of a question over the answers as they are now, begun if it is not yet."""
-    key = _key(workspace, question)
+
+    def compute() -> AnalysisResult:
+        return analyses.run(
+            workspace,
+            question.analysis,
+            question.studies,
+            question.options,
+            question.where,
+            question.over,
+        )
+
+    return begin(_key(workspace, question), question.analysis, compute)
+
+
+def begin(key: str, name: str, compute: Callable[[], AnalysisResult]) -> Computation:
+    """The computation of that key, begun if it is not yet."""
     with _guard:
         computation = _computations.get(key)
         if computation is None:
-            computation = _computations[key] = Computation(question)
+            computation = _computations[key] = Computation(name)
             threading.Thread(
-                target=_compute, args=(workspace, computation), name="inkblot-analysis", daemon=True
+                target=_compute, args=(computation, compute), name="inkblot-analysis", daemon=True
             ).start()
         _computations.move_to_end(key)
         _forget_oldest()
     return computation
 
 
+def known(key: str) -> Computation | None:
+    """The computation of that key, if it was begun."""
+    return _computations.get(key)
+
+
 def forget(workspace: Workspace, question: AnalysisRequest) -> None:
     """Let the question be computed anew, after it was cancelled."""
+    forget_key(_key(workspace, question))
+
+
+def forget_key(key: str) -> None:
+    """Let what has that key be computed anew."""
     with _guard:
-        _computations.pop(_key(workspace, question), None)
+        _computations.pop(key, None)
 
 
-def _compute(workspace: Workspace, computation: Computation) -> None:
+def _compute(computation: Computation, compute: Callable[[], AnalysisResult]) -> None:
     """Compute and keep the result, or what kept it from being computed."""
-    request = computation.question
     with _slots:
         if computation.ended:  # given up while it waited
             return
         computation.state = "running"
         try:
             with watch(computation.watch):
-                result = analyses.run(
-                    workspace,
-                    request.analysis,
-                    request.studies,
-                    request.options,
-                    request.where,
-                    request.over,
-                )
+                result = compute()
             computation.end("done", result)
         except Cancelled:
             computation.end("cancelled")

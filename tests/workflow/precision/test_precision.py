@@ -111,7 +111,7 @@ def test_a_saved_result_is_found_again(workspace, result):
     request, saved = saved_result(workspace, "both")
     assert request.truth == CALM
     assert request.targets["alpha"] == 0.1
-    assert precision_study.sentences(saved) == precision_study.sentences(result)
+    assert precision_study.answers(saved) == precision_study.answers(result)
     assert saved.all_notes == result.all_notes
     assert saved_result(workspace, "again") is None
 

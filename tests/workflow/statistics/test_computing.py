@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import pytest
@@ -131,6 +132,6 @@ def test_the_oldest_results_are_forgotten_but_nothing_under_way(asked, monkeypat
     for level in levels:
         question = AnalysisRequest("item_statistics", ("study",), {"ci_level": level})
         computing.computation_of(asked, question).wait(20)
-    kept = [one.question.options.get("ci_level") for one in computing._computations.values()]
+    kept = [json.loads(key)[3].get("ci_level") for key in computing._computations]
     assert kept[-2:] == [0.9, 0.95]
     assert 0.8 not in kept[-3:]

@@ -1,0 +1,174 @@
+"""Precision of a planned study: half-widths, and shares within the target, by number of units."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.charts.panels import (
+    GROUP_COLORS,
+    INK,
+    MARK,
+    Chart,
+    Theme,
+    number_tip,
+    panels,
+    panels_across,
+    percent,
+    short_number,
+    with_number_texts,
+)
+from core.domain.results import AnalysisResult
+
+_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
+_HEIGHT = 280  # pixels
+
+
+def precision_charts(
+    result: AnalysisResult, titles: dict[str, str], varied: str, theme: Theme
+) -> tuple[Chart, ...]:
+    """Half-width and share within the target of each statistic, over the number of units.
+
+    `titles` are of the statistics, by name; `varied` says what the units are, in the plural.
+    """
+    summary, curves = (table.frame for table in result.tables[:2])
+    rows = curves.assign(
+        group=curves["statistic"].map(titles),
+        line=[", ".join(filter(None, names)) or "all"
+              for names in zip(curves["group"], curves["scale"], strict=True)],
+    )  # fmt: skip
+    lines = {group: list(dict.fromkeys(own)) for group, own in rows.groupby("group")["line"]}
+    drawn = rows[[line in lines[group][: len(_DASHES)]
+                  for group, line in zip(rows["group"], rows["line"], strict=True)]]  # fmt: skip
+    most = max(map(len, lines.values()))
+    cut = (
+        f" Only the first {len(_DASHES)} of {most} lines are drawn." if most > len(_DASHES) else ""
+    )
+    planned = float(summary["planned"].iloc[0])
+    return (
+        _widths(drawn, planned, varied, cut, theme),
+        _shares(drawn, planned, varied, cut, theme),
+    )
+
+
+def _widths(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Theme) -> Chart:
+    title = f"Half-width by number of {varied}"
+    known = rows[rows["half_width"].notna()]
+    parts = [
+        f"{group}, from ±{short_number(float(own['half_width'].max()), 3)} to "
+        f"±{short_number(float(own['half_width'].min()), 3)}, target "
+        f"±{short_number(float(own['target'].iloc[0]), 3)}"
+        for group, own in known.groupby("group", sort=False)
+    ]
+    words = (
+        f"Line chart of the mean half-width of intervals over the number of {varied}, "
+        f"{planned:,.0f} of them planned: {'; '.join(parts)}.{cut}"
+    )
+    below = [f"Dashed: the target. Dotted: the planned number of {varied}."]
+    draw = partial(_width_layers, planned=planned, varied=varied, theme=theme)
+    return _chart(title, draw, known, words, below, cut, theme, ["half_width", "target"])
+
+
+def _shares(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Theme) -> Chart:
+    title = f"Share of replications within the target by number of {varied}"
+    parts = [
+        f"{group}, up to {percent(float(own['share'].max()))}"
+        for group, own in rows.groupby("group", sort=False)
+    ]
+    words = (
+        f"Power curves: share of the simulated studies whose half-width is at most the target, "
+        f"over the number of {varied}, {planned:,.0f} of them planned: {'; '.join(parts)}.{cut}"
+    )
+    below = [f"Bars: 95% interval (Wilson). Dotted: the planned number of {varied}."]
+    draw = partial(_share_layers, planned=planned, varied=varied, theme=theme)
+    columns = ["share", "share_low", "share_high"]
+    return _chart(title, draw, rows, words, below, cut, theme, columns)
+
+
+def _chart(
+    title: str, draw: Any, rows: pd.DataFrame, words: str, below: list[str], cut: str,
+    theme: Theme, columns: list[str],
+) -> Chart:  # fmt: skip
+    table = rows[["group", "line", "number", *columns]].reset_index(drop=True)
+    across = panels_across(table)
+    spec = panels(draw, table, title, theme, below, across=across, once=cut, name_groups=True)
+    return Chart(title, spec, words, table, across)
+
+
+def _width_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: Theme) -> Any:
+    """The half-widths of one statistic with its target."""
+    target = float(rows["target"].iloc[0])
+    top = max(float(rows["half_width"].max()), target) * 1.05
+    y = alt.Y("half_width:Q", title="Half-width (±)",
+              scale=alt.Scale(domain=[0, top], nice=False))  # fmt: skip
+    tips = [number_tip("half_width", "Half-width")]
+    base = with_number_texts(alt.Chart(), "half_width").encode(y=y)
+    rule = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(
+        color=INK[theme], strokeWidth=1.5, strokeDash=[6, 4]
+    )
+    layers = _lines(base, rows, tips, planned, varied, theme)
+    return alt.layer(*layers, rule.encode(y="target:Q")).properties(height=_HEIGHT)
+
+
+def _share_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: Theme) -> Any:
+    """The shares within the target of one statistic, with intervals."""
+    y = alt.Y("share:Q", title="Within target", axis=alt.Axis(format="%"),
+              scale=alt.Scale(domain=[0, 1], nice=False))  # fmt: skip
+    names = ("share", "share_low", "share_high")
+    base = with_number_texts(alt.Chart(), *names, decimals=0, percent=True).encode(y=y)
+    tips = [
+        number_tip("share", "Within target"),
+        number_tip("share_low", "95% low"),
+        number_tip("share_high", "95% high"),
+    ]
+    layers = _lines(base, rows, tips, planned, varied, theme)
+    bars = base.mark_rule(strokeWidth=1, color=INK[theme], opacity=0.5).encode(
+        x=_number_axis(rows, planned, varied), y="share_low:Q", y2="share_high:Q"
+    )
+    return alt.layer(bars, *layers).properties(height=_HEIGHT)
+
+
+def _number_axis(rows: pd.DataFrame, planned: float, varied: str) -> Any:
+    """From the smallest to the largest number, by equal ratios where they are far apart."""
+    low, high = float(rows["number"].min()), float(max(rows["number"].max(), planned))
+    far = high / max(low, 1.0) > 12
+    ticks = [float(n) for n in np.unique(rows["number"])] if far else None
+    shown = (
+        alt.Axis(format=",d", values=ticks, labelOverlap=True) if ticks else alt.Axis(format=",d")
+    )
+    scale = alt.Scale(type="log" if far else "linear", domain=[low, high], nice=False, padding=10)
+    return alt.X("number:Q", title=f"Number of {varied}", scale=scale, axis=shown)
+
+
+def _lines(
+    base: Any, rows: pd.DataFrame, tips: list[Any], planned: float, varied: str, theme: Theme
+) -> list[Any]:
+    """A line with points for each scale, and the planned number."""
+    names = list(dict.fromkeys(rows["line"]))
+    base = base.encode(x=_number_axis(rows, planned, varied))
+    rule = alt.Chart(pd.DataFrame({"number": [planned]})).mark_rule(
+        color=INK[theme], strokeWidth=1.5, strokeDash=[1, 3]
+    )
+    tooltip = [
+        alt.Tooltip("line:N", title="Scale or pair"),
+        alt.Tooltip("number:Q", title=varied.capitalize(), format=",d"),
+        *tips,
+    ]
+    if len(names) == 1:
+        line = base.mark_line(color=MARK[theme], strokeWidth=2)
+        points = base.mark_point(color=MARK[theme], size=40, filled=True, opacity=1)
+    else:
+        legend = alt.Legend(orient="top", title=None, labelLimit=260, columns=2, symbolSize=300,
+                            symbolType="stroke", labelColor=INK[theme])  # fmt: skip
+        colors = alt.Scale(domain=names, range=list(GROUP_COLORS[theme][: len(names)]))
+        dashes = alt.Scale(domain=names, range=[list(d) for d in _DASHES[: len(names)]])
+        color = alt.Color("line:N", scale=colors, legend=legend)
+        line = base.mark_line(strokeWidth=2).encode(
+            color=color, strokeDash=alt.StrokeDash("line:N", scale=dashes, legend=legend)
+        )
+        points = base.mark_point(size=40, filled=True, opacity=1).encode(color=color)
+    return [line, points.encode(tooltip=tooltip), rule.encode(x="number:Q")]

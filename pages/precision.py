@@ -1,0 +1,217 @@
+"""Precision: how wide the intervals of a planned study will be, by simulated people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from core import export
+from core.charts.panels import DECIMALS
+from core.charts.precision import precision_charts
+from core.domain.numbers import round_frame
+from core.domain.results import AnalysisResult
+from core.errors import UserError
+from core.workflow.designs import studies
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.precision import study as precision_study
+from core.workflow.precision.statistics import STATISTICS
+from core.workflow.precision.study import REPLICATIONS, PrecisionRequest
+from core.workflow.respondents import forms
+from pages.design import overview
+from pages.respondents import form as respondent_form
+from pages.shared import analysis_page, draft_form, results, study_bar, widgets
+from pages.shared.downloads import file_stem
+from pages.shared.draft_form import DraftForm
+from pages.shared.widgets import plain
+
+_PROBLEM = "precision_problem"
+_VARIED: Mapping[str, str] = {
+    "": "Contexts, or repetitions where one context is planned",
+    "context": "Contexts",
+    "repetition": "Repetitions",
+}
+_HONESTY = (
+    "Simulated people are no models. The precision below holds if the truth is as you assume. Try "
+    "several truths."
+)
+
+
+def main() -> None:
+    study = study_bar.study_header(
+        "Precision",
+        "Simulated people answer the plan of a study. See how wide the intervals of its statistics "
+        "will be, and how many contexts or repetitions a target needs, before you pay for calls.",
+        kinds=("planned",),
+    )
+    if study is None:
+        return
+    form = draft_form.open_form(f"precision:{study.code}", _defaults())
+    with widgets.error_box():
+        _design(study)
+        _truth(form)
+        _targets(study, form)
+        form.show_notes()
+        _result(study, form)
+
+
+def _defaults() -> dict[str, Any]:
+    """The fields before anything is changed."""
+    truth = forms.empty_fields("simulated")
+    assumed = vars(precision_study.DEFAULT_TRUTH)
+    asked = PrecisionRequest("", {})
+    return {
+        **{name: value for name, value in truth.items() if name.startswith("simulation_")},
+        **{f"simulation_{name}": value for name, value in assumed.items()},
+        "statistics": ["alpha"],
+        **{f"target_{name}": one.target for name, one in STATISTICS.items()},
+        "respondent": "",
+        "axis": "",
+        "replications": asked.replications,
+        "assurance": asked.assurance,
+    }
+
+
+def _design(study: StudyRecord) -> None:
+    """The planned design in short."""
+    st.subheader("The planned design")
+    with widgets.error_box():
+        overview.plan_size(study.design)
+
+
+def _truth(form: DraftForm) -> None:
+    st.subheader("The assumed truth")
+    st.caption(_HONESTY)
+    with st.expander("The people who answer", expanded=True):
+        respondent_form.simulated_fields(form)
+
+
+def _targets(study: StudyRecord, form: DraftForm) -> None:
+    """The statistics with their targets, and how to simulate."""
+    st.subheader("The precision wanted")
+    form.several(
+        "statistics", "Statistics", list(STATISTICS), lambda name: STATISTICS[name].title,
+        help="Each is computed by its analysis, as on the pages of results.",
+    )  # fmt: skip
+    chosen = [name for name in form.fields["statistics"] if name in STATISTICS]
+    for place, name in enumerate(chosen):
+        if place % 3 == 0:
+            columns = st.columns(3)
+        with columns[place % 3]:
+            form.number(
+                f"target_{name}", f"{STATISTICS[name].title}: half-width ±", 0.001, 2.0,
+                step=0.01, format="%.3f",
+                help=f"Half of the width of the {STATISTICS[name].level} interval that you want.",
+            )  # fmt: skip
+    left, middle, right = st.columns(3)
+    with left:
+        form.select("axis", "What may be more or fewer", list(_VARIED), _VARIED.__getitem__)
+    with middle:
+        form.number(
+            "replications", "Replications", *REPLICATIONS, step=1,
+            help="How often the study is simulated, each time by other people. More take longer "
+            "and lower the Monte Carlo error.",
+        )  # fmt: skip
+    with right:
+        form.number(
+            "assurance", "Share that reaches the target", 0.5, 0.99, step=0.05, format="%.2f",
+            help="A number of contexts or repetitions is recommended where this share of the "
+            "replications has an interval within the target: the power.",
+        )  # fmt: skip
+    people = [one.label for one in studies.respondents_of(widgets.workspace(), study.code)]
+    if len(people) > 1:
+        form.select(
+            "respondent", "Respondent of the design", ["", *people],
+            lambda label: label or people[0],
+            help="One is simulated: all have the same assumed truth. Choose another where blocks "
+            "ask respondents differently.",
+        )  # fmt: skip
+
+
+def _result(study: StudyRecord, form: DraftForm) -> None:
+    workspace = widgets.workspace()
+    computation = precision_study.under_way(workspace, study.code)
+    if computation is not None and not computation.ended:
+        computation.wait(analysis_page.WAIT_S)
+    running = computation is not None and not computation.ended
+    st.button(
+        "Simulate", type="primary", icon=":material/play_arrow:", key="precision_start",
+        on_click=_start, args=(study.code, form), disabled=running,
+    )  # fmt: skip
+    problem = st.session_state.pop(_PROBLEM, None)
+    if problem:
+        widgets.show_problem(problem)
+    if running and computation is not None:
+        analysis_page.watch(computation)
+        return
+    if computation is not None and computation.error is not None:
+        with widgets.error_box():
+            raise computation.error
+    elif computation is not None and computation.state == "cancelled":
+        st.info("The simulation is canceled.", icon=":material/cancel:")
+    saved = precision_study.saved_result(workspace, study.code)
+    if saved is not None:
+        _show(study, form, *saved)
+
+
+def _start(study: str, form: DraftForm) -> None:
+    """Begin with the fields as they are in the database, which may be newer than the page."""
+    fields = draft_form.stored_fields(form.name, form.defaults)
+    try:
+        precision_study.start(widgets.workspace(), _request(study, fields))
+    except UserError as error:
+        st.session_state[_PROBLEM] = error
+
+
+def _request(study: str, fields: Mapping[str, Any]) -> PrecisionRequest:
+    truth = forms.to_respondent("simulated", fields).simulation
+    chosen = [name for name in fields["statistics"] if name in STATISTICS]
+    return PrecisionRequest(
+        study,
+        {name: float(fields[f"target_{name}"]) for name in chosen},
+        truth or precision_study.DEFAULT_TRUTH,
+        respondent=fields["respondent"] or "",
+        axis=fields["axis"] or "",
+        replications=int(fields["replications"]),
+        assurance=float(fields["assurance"]),
+    )
+
+
+def _show(
+    study: StudyRecord, form: DraftForm, request: PrecisionRequest, result: AnalysisResult
+) -> None:
+    st.subheader("The precision reached")
+    try:
+        changed = _request(study.code, form.fields) != request
+    except UserError:
+        changed = True
+    if changed:
+        st.info("The choices above have changed since. Press Simulate for their result.")
+    results.show_answers("precision", precision_study.answers(result), precision_study.VERDICT)
+    for number, caution in enumerate(result.cautions):
+        st.warning(plain(caution), icon=":material/science:" if number == 0 else None)
+    for note in result.notes:
+        st.caption(plain(note))
+    titles = {name: one.title for name, one in STATISTICS.items()}
+    summary, curves = result.tables
+    varied = str(summary.frame["varied"].iloc[0])
+    for number, chart in enumerate(precision_charts(result, titles, varied, results.theme())):
+        results.show_panels(results.DrawnChart(chart, results.theme()), f"precision:{number}")
+        fold = st.expander("Data of this chart", key=f"precision_data:{number}", on_change="rerun")
+        if fold.open:
+            with fold:
+                st.caption(plain(chart.alt))
+                widgets.table(round_frame(chart.data, DECIMALS), alt=f"Data of {chart.title}")
+    stem = file_stem(study.code)
+    for shown in (summary, curves):
+        st.markdown(f"**{plain(shown.title)}**")
+        results.numbers(shown, alt=shown.title)
+        name = f"{stem}-{shown.name}.csv"
+        widgets.download("CSV", export.table_csv(shown), name, key=f"precision_csv:{shown.name}")
+    st.caption(plain(result.method))
+    data = export.result_zip(result)
+    widgets.download("All tables (ZIP)", data, f"{stem}-precision.zip", key="precision_zip")
+
+
+main()
