@@ -35,6 +35,11 @@ _GENRE_OF: dict[str, Genre] = {
 }  # fmt: skip
 _NAMES = ("NNP", "NNPS")
 _AUXILIARY = "AUX"
+_PRONOUNS = frozenset(
+    ["none"]
+    + [start + end for start in ("any", "every", "no", "some") for end in ("body", "one", "thing")]
+)
+"""Indefinite pronouns, which Brill's tags have among the nouns."""
 _REMEMBERED = 200_000  # words
 
 # A bound on every repetition that could be tried again and again keeps hostile text linear.
@@ -93,6 +98,10 @@ def _genres(word: str) -> frozenset[str]:
     return frozenset(getAllLemmas(word))
 
 
+def _genre_in_lexicon(word: str) -> Genre | None:
+    return _GENRE_OF.get(lexicon.get(word, ""))
+
+
 def _can_be(word: str, tag: str) -> bool:
     return _GENRE_OF[tag].upper() in _genres(word) and (tag == "VBG") <= word.endswith("ing")
 
@@ -116,10 +125,13 @@ class _English:
             return Reading(word, reason)
         genre = _GENRE_OF[tag]
         upper = genre.upper()
-        known = upper in _genres(word)
+        inflected = upper in _genres(word)
         # lemminflect's rules for unknown words lose letters with accents
-        bases = getLemma(word, upper) if known or word.isascii() else ()
-        return Reading(_base(word, tag, bases or (word,)), genre, known)
+        bases = getLemma(word, upper) if inflected or word.isascii() else ()
+        base = _base(word, tag, bases or (word,))
+        # one of the two dictionaries is enough: lemminflect's lacks "correlation"
+        known = inflected or genre in (_genre_in_lexicon(word), _genre_in_lexicon(base))
+        return Reading(base, genre, known)
 
 
 def _tagged(tokens: list[str]) -> list[list[str]]:
@@ -135,10 +147,11 @@ def _tagged(tokens: list[str]) -> list[list[str]]:
 
 
 def _uncapitalized(tokens: list[str]) -> list[str]:
-    """The tokens with the first word in lower case, if the lexicon has it so: no name, mostly."""
+    """The tokens with the first word in lower case, if a dictionary has it so: no name, mostly."""
     for place, token in enumerate(tokens):
         if token[0].isalpha():
-            if token.istitle() and (lower := token.lower()) in lexicon:
+            lower = token.lower()
+            if token.istitle() and (lower in lexicon or _genres(lower)):
                 return [*tokens[:place], lower, *tokens[place + 1 :]]
             break
     return tokens
@@ -162,7 +175,9 @@ def _reason(word: str, tag: str) -> Reason | None:
         return "sign"
     if tag in _NAMES:
         return "name"
-    if tag not in _GENRE_OF or word[0] == "'" or word == "n't" or _AUXILIARY in _genres(word):
+    if tag not in _GENRE_OF or word in _PRONOUNS or _AUXILIARY in _genres(word):
+        return "other"
+    if word[0] == "'" or word == "n't":
         return "other"
     return None if _WORD.fullmatch(word) else "sign"
 

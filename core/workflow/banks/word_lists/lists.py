@@ -351,7 +351,9 @@ def _left_out(reason: str, words: Counter[str]) -> LeftOut:
 def title_of(counts: WordCounts) -> str:
     """A title for a bank of these counts, from the name of the first file."""
     name = counts.files[0].rpartition(" (")[0].split(".")[0]
-    return f"Frequent words of {name}, {language_name(counts.language)}"
+    more = len(counts.files) - 1
+    others = f" and {count_text(more, 'more file')}" if more else ""
+    return f"Frequent words of {name}{others}, {language_name(counts.language)}"
 
 
 def bank_of(words: WordList, title: str, code: str = "") -> Instrument:
