@@ -16,12 +16,13 @@ from core.workflow import saved_inputs
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.replications import comparing
 from core.workflow.replications.comparing import Comparison, Levels, Outcome
-from core.workflow.replications.published import PublishedStudy, printed, published_studies
+from core.workflow.replications.published import PublishedStudy, published_studies
 from core.workflow.replications.tables import (
     PUBLISHED_TABLES,
     Kind,
     Place,
     PublishedTable,
+    printed_rows,
     published_table,
     tables_of,
 )
@@ -99,9 +100,7 @@ def _table_name(table: PublishedTable) -> str:
 
 def _printed_rows(table: PublishedTable) -> ResultTable:
     """The rows of the file as they are printed."""
-    rows = printed(table.file)
-    for column, value in table.only.items():
-        rows = rows[rows[column] == value].drop(columns=column)
+    rows = printed_rows(table)
     columns = tuple(
         Column(str(name), str(name).replace("_", " ").capitalize(), help="As printed.")
         for name in rows
@@ -276,8 +275,11 @@ def _show_numbers(study: StudyRecord, comparison: Comparison) -> None:
     table = comparison.table
     if table.frame.empty:
         return
-    st.markdown(f"**{plain(table.title)}: published and yours**")
-    hidden = ("published",) if study.kind == "imported" else ("published", "comes_out")
+    quantities = list(dict.fromkeys(table.frame["quantity"]))
+    title = f"{table.title}: {quantities[0]}" if len(quantities) == 1 else table.title
+    st.markdown(f"**{plain(title)}, published and yours**")
+    hidden = {"published", *(() if study.kind == "imported" else ("comes_out",))}
+    hidden |= {"quantity"} if len(quantities) == 1 else set()
     columns = tuple(column for column in table.columns if column.name not in hidden)
     shown = ResultTable(
         table.name, table.title, table.frame[[column.name for column in columns]], columns

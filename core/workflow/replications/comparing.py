@@ -18,8 +18,14 @@ from core.stats.groups import Summary, mean_interval
 from core.stats.inputs import name_list
 from core.store import studies
 from core.workflow.replications.levels import match_levels
-from core.workflow.replications.published import MisprintedCell, printed
-from core.workflow.replications.tables import Kind, Place, PublishedTable, Quantity
+from core.workflow.replications.published import MisprintedCell
+from core.workflow.replications.tables import (
+    Kind,
+    Place,
+    PublishedTable,
+    Quantity,
+    printed_rows,
+)
 from core.workflow.statistics import analyses
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.workspace import Workspace
@@ -197,11 +203,8 @@ class _Cell:
 
 def _printed_cells(table: PublishedTable) -> list[_Cell]:
     """Every printed number of a table, row by row."""
-    rows = printed(table.file)
-    for column, value in table.only.items():
-        rows = rows[rows[column] == value]
     cells = []
-    for row in rows.to_dict("records"):
+    for row in printed_rows(table).to_dict("records"):
         for quantity in table.quantities:
             text = str(row[quantity.column])
             if text:
@@ -417,11 +420,11 @@ def _columns(table: PublishedTable) -> tuple[Column, ...]:
         Column("published", "Published", "compared", "The same as a number."),
         Column("yours", "Yours", "compared", "Your number, computed by the analysis of the page "
                "that the notes name."),
-        Column("ci_low", "Yours 95% CI low", "compared", "As the analysis has it."),
-        Column("ci_high", "Yours 95% CI high", "compared", "As the analysis has it."),
+        Column("ci_low", "95% CI low", "compared", "Of your number, as its analysis has it."),
+        Column("ci_high", "95% CI high", "compared", "Of your number, as its analysis has it."),
         Column("difference", "Yours − published", "compared", "Difference of both numbers."),
-        Column("difference_low", "Difference 95% CI low", "compared", _INTERVAL),
-        Column("difference_high", "Difference 95% CI high", "compared", _INTERVAL),
+        Column("difference_low", "Difference low", "compared", _INTERVAL),
+        Column("difference_high", "Difference high", "compared", _INTERVAL),
         Column("within", "In interval", help="Whether the printed value lies in the 95% interval "
                "of yours."),
         Column("comes_out", "Comes out", help="yes: yours, rounded as printed, is the printed "

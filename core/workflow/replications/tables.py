@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import pandas as pd
+
 from core.errors import NotEnoughData
-from core.workflow.replications.published import PublishedStudy, published_study
+from core.workflow.replications.published import PublishedStudy, printed, published_study
 
 Kind = Literal[
     "model", "brand", "context set", "item", "subscale", "language", "words per call",
@@ -79,7 +81,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A printed table: rows of a file where `only` holds, their keys and quantities.
+    """A printed table: rows of a file where `only` holds and `other_rows` does not, with keys.
 
     `without` says why nothing of ours can stand beside it; then no quantity has a place.
     """
@@ -92,6 +94,7 @@ class PublishedTable:
     quantities: tuple[Quantity, ...]
     only: Mapping[str, str] = field(default_factory=dict)
     without: str = ""
+    other_rows: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def of(self) -> PublishedStudy:
@@ -406,12 +409,53 @@ _WORD_TABLES = (
 
 # Study 5: political worldviews.
 
+_OF_MODEL = {"model": "respondent"}
+_WORDINGS = {"paraphrase": "Paraphrases", "negation": "Negation", "opposition": "Opposite"}
+_PEOPLE = {"model": "humans"}
+_KAPPAS = Place(
+    "form_agreement", "kappas", "kappa", _OF_MODEL, "ci_low", "ci_high", size={"statements": 50}
+)
+_OVER_PEOPLE = Place(
+    "form_agreement", "over_groups", "kappa", {}, n="n_groups", size={"n_groups": 6},
+    no_interval="The mean over people has no interval; each kappa has one on the page Political "
+    "worldviews.",
+)  # fmt: skip
+_TEMPLATES = Place(
+    "form_agreement", "alpha", "alpha", _OF_MODEL, "ci_low", "ci_high", size={"statements": 239}
+)
+
+
+def _kappas(place: Place) -> tuple[Quantity, ...]:
+    """Mean and SD of the kappas of each wording."""
+    found = []
+    for column, wording in _WORDINGS.items():
+        own = replace(place, rows={"wording": wording})
+        spread = _without_interval(own, "sd", _NO_SD)
+        found.append(Quantity(f"{column}_mean", f"{wording}: kappa", 2, own))
+        found.append(Quantity(f"{column}_sd", f"{wording}: SD", 2, spread))
+    return tuple(found)
+
+
 _POLITICAL_TABLES = (
-    _not_yet("political_kappa", "political_worldviews", "Agreement of forms", _MODEL),
-    _not_yet("political_templates", "political_worldviews", "Agreement of templates"),
+    PublishedTable(
+        "political_kappa", "political_worldviews", "Kappa of the original with other wordings",
+        "political_kappa", (_MODEL,), _kappas(_KAPPAS), other_rows=_PEOPLE,
+    ),
+    PublishedTable(
+        "political_kappa_people", "political_worldviews", "The same of six people",
+        "political_kappa", (_MODEL,), _kappas(_OVER_PEOPLE), only=_PEOPLE,
+    ),
+    PublishedTable(
+        "political_templates", "political_worldviews", "Agreement of six templates",
+        "political_templates", (_MODEL,), (
+            Quantity("krippendorff_alpha", "Krippendorff's alpha", 2, _TEMPLATES),
+            Quantity("statements_same_in_all_templates", "Statements with one stance in all", 0,
+                     _without_interval(_TEMPLATES, "same", "No interval is computed of a count.")),
+        ),
+    ),
     _not_yet("political_leaning", "political_worldviews", "Leaning"),
     _not_yet("political_annotators_kappa", "political_worldviews", "Agreement of annotators"),
-)
+)  # fmt: skip
 
 
 PUBLISHED_TABLES: tuple[PublishedTable, ...] = (
@@ -438,3 +482,13 @@ def published_table(code: str) -> PublishedTable:
 def tables_of(study: str) -> Sequence[PublishedTable]:
     """The printed tables of a study."""
     return [table for table in PUBLISHED_TABLES if table.study == study]
+
+
+def printed_rows(table: PublishedTable) -> pd.DataFrame:
+    """The rows of the file that are those of the table, every cell as text."""
+    rows = printed(table.file)
+    for column, value in table.only.items():
+        rows = rows[rows[column] == value]
+    for column, value in table.other_rows.items():
+        rows = rows[rows[column] != value]
+    return rows
