@@ -40,7 +40,9 @@ def match_levels(kind: Kind, published: Sequence[str], own: Sequence[str]) -> di
         matched = _same_temperature(published, own)
     if matched or not own:
         return matched
-    if kind == "words per call" and len(published) == len(own) == 1:  # imports do not state it
+    if (
+        kind in ("words per call", "history") and len(published) == len(own) == 1
+    ):  # imports do not state it
         return {published[0]: own[0]}
     never_varies = kind in ("context set", "language") and list(own) == [""]
     if kind in ("model", "pair") or never_varies:

@@ -17,7 +17,7 @@ from core.workflow.replications.published import PublishedStudy, printed, publis
 
 Kind = Literal[
     "model", "brand", "context set", "item", "subscale", "language", "words per call",
-    "temperature", "pair of labels", "pair", "scale", "leaning", "domain",
+    "temperature", "pair of labels", "history", "pair",
 ]  # fmt: skip
 """What the levels of a key are; levels of one kind are matched with the user's in the same way."""
 
@@ -396,6 +396,23 @@ def _ablation(code: str, title: str, varied: Key, factor: str) -> PublishedTable
     )
 
 
+_HISTORY = Key("history", "history", "History")
+
+
+def _questionnaire_rates() -> tuple[Quantity, ...]:
+    """Both rates of a questionnaire of 44 items, asked without history."""
+    found = []
+    for rate in ("consistency", "reluctancy"):
+        place = Place(
+            "instrument_rates", "groups", rate, {"model": "respondent", "history": "history"},
+            f"{rate}_low", f"{rate}_high", n="items", size={"items": 44},
+            by=("respondent", "history"),
+        )  # fmt: skip
+        name = rate.capitalize()
+        found.append(Quantity(f"{rate}_rate", name, 4, place, ((_HISTORY, "none"),)))
+    return tuple(found)
+
+
 _WORD_TABLES = (
     _word_table("csi_scores", "Optimism, pessimism, neutrality, consistency, reluctancy",
                 _LANGUAGE, "csi_scores"),
@@ -403,7 +420,11 @@ _WORD_TABLES = (
               "words_per_prompt"),
     _ablation("csi_temperature", "The same by temperature", _TEMPERATURE, "temperature"),
     _ablation("csi_labels", "The same by pair of labels", _LABELS, "word_pair"),
-    _not_yet("csi_bfi_reliability", "core_sentiment_inventory", "The questionnaire"),
+    PublishedTable(
+        "csi_bfi_reliability", "core_sentiment_inventory",
+        "Consistency and reluctancy of a questionnaire", "csi_bfi_reliability", (_MODEL,),
+        _questionnaire_rates(),
+    ),
 )  # fmt: skip
 
 

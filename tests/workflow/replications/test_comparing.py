@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.bias import bias
+from core.analysis.form_agreement import form_agreement
 from core.analysis.preference.analysis import preference
 from core.analysis.random_consistency.analysis import random_consistency
 from core.analysis.referential_consistency.analysis import referential_consistency
@@ -27,6 +28,7 @@ from core.workflow.replications.published import (
 from core.workflow.replications.tables import PUBLISHED_TABLES, published_table, tables_of
 from core.workflow.statistics import analyses
 from tests.analysis.brand_counts import brand_counts
+from tests.analysis.test_form_agreement import people
 from tests.analysis.test_preference import brands
 from tests.analysis.word_frames import word_counts
 
@@ -120,6 +122,22 @@ def test_the_published_answers_to_words_give_all_five_rates_to_four_decimals():
         "No number of yours stands beside a printed one: of yours, no words per call is known as a "
         "published one."
     )
+
+
+def test_the_answers_of_six_people_give_their_kappas_and_both_exchanged_deviations():
+    table = published_table("political_kappa_people")
+    result = form_agreement(people(), resamples=50)
+    found = comparing.compare(
+        table, dict.fromkeys(comparing.requests(table, ["people"]), result), imported=True
+    )
+    frame = found.table.frame
+    assert frame["printed"].tolist() == ["0.90", "0.08", "-0.69", "0.08", "-0.65", "0.12"]
+    assert frame["comes_out"].tolist() == [
+        "yes", "yes", "yes", "known misprint", "yes", "known misprint",
+    ]  # fmt: skip
+    (answer,) = found.answers
+    assert answer.light == "green"
+    assert "humans, Negation: SD: 0.08 is printed, these answers give 0.12" in answer.sentence
 
 
 def test_a_pair_in_the_other_order_is_turned_around():
@@ -224,7 +242,7 @@ OTHER_COLUMNS = {
     "brand_random_consistency": {"unit"}, "brand_referential_consistency": {"unit"},
     "brand_bias": {"unit"}, "brand_preference": {"preferred"},  # always the first brand
     "opinions_same_sign": {"questions"},  # the size
-    "csi_words_per_call": set(), "csi_temperature": set(), "csi_labels": set(),
+    "political_templates": {"statements"},
 }  # fmt: skip
 
 
