@@ -100,7 +100,9 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command) -> None:
     if command.actions:
         actions = parser.add_subparsers(required=True, dest="action", metavar="ACTION")
         for action in command.actions:
-            _add_arguments(actions.add_parser(action.name, help=action.help), action)
+            own = actions.add_parser(action.name, help=action.help)
+            own.add_argument("--db", default=argparse.SUPPRESS, help="database file")
+            _add_arguments(own, action)
 
 
 def _commands() -> tuple[Command, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import streamlit as st
 
 from core import export
+from core.analysis.shared.registry import OtherData
 from core.charts.panels import DECIMALS
 from core.charts.replications import comparison_chart
 from core.domain.numbers import count_text, round_frame
@@ -26,6 +28,7 @@ from core.workflow.replications.tables import (
     published_table,
     tables_of,
 )
+from core.workflow.statistics import frames
 from pages.shared import analysis_page, downloads, results, study_bar, widgets
 from pages.shared.results import DrawnChart
 from pages.shared.widgets import plain, workspace
@@ -35,6 +38,7 @@ PUBLISHED = "published"
 _PAPER, _TABLE, _WRITTEN = "replications_paper", "replications_table", "replications_written"
 _MOST_CHOOSERS = 12
 _NONE = ""
+_OPTIONS = "options"
 
 
 # The published study and its table: in the address, or those that fit the study.
@@ -162,11 +166,13 @@ def _show_printed(table: PublishedTable) -> None:
 # One's own numbers.
 
 
-def _outcomes(table: PublishedTable, study: StudyRecord) -> dict[Place, Outcome] | None:
+def _outcomes(
+    table: PublishedTable, study: StudyRecord, options: Mapping[str, str]
+) -> dict[Place, Outcome] | None:
     """The outcome of each place; None while something is being computed."""
     found: dict[Place, Outcome] = {}
     known: dict[str, Outcome] = {}
-    for place, request in comparing.requests(table, [study.code]).items():
+    for place, request in comparing.requests(table, [study.code], options).items():
         key = repr(request)
         if key not in known:
             try:
@@ -198,6 +204,31 @@ def _keep_level(study: StudyRecord, kind: Kind, level: str, key: str) -> None:
     saved_inputs.update(workspace(), _draft(study), {kind: chosen})
 
 
+def _choose_other_data(study: StudyRecord, table: PublishedTable) -> dict[str, str]:
+    """Other studies and lists for the analyses behind the table; what is chosen, by option."""
+    offered = comparing.other_data(table)
+    if not offered:
+        return {}
+    draft = saved_inputs.load(workspace(), _draft(study))
+    saved = draft.value.get(_OPTIONS, {}) if draft and isinstance(draft.value, dict) else {}
+    chosen: dict[str, str] = {}
+    with st.expander("Other studies and lists that the numbers need"):
+        columns = st.columns(2)
+        for place, option in enumerate(offered):
+            names = frames.other_data_names(workspace(), cast(OtherData, option.kind))
+            key = f"replications:{study.code}:{_OPTIONS}:{option.name}"
+            first = saved.get(option.name, _NONE)
+            st.session_state.setdefault(key, first if first in names else _NONE)
+            name = columns[place % 2].selectbox(
+                option.kind.label, [_NONE, *(n for n in names if n != study.code)], key=key,
+                format_func=lambda one: one or "None", help=plain(option.kind.help) or None,
+            )  # fmt: skip
+            chosen |= {option.name: name} if name else {}
+    if chosen != saved:
+        saved_inputs.update(workspace(), _draft(study), {_OPTIONS: chosen})
+    return chosen
+
+
 def _choose_levels(study: StudyRecord, comparison: Comparison) -> None:
     """Which own level stands for which published one, a chooser for each."""
     kinds = [
@@ -222,7 +253,8 @@ def _choose_levels(study: StudyRecord, comparison: Comparison) -> None:
 
 def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
     """Sentences, chart, table and file of the own numbers beside the published."""
-    outcomes = _outcomes(table, study)
+    options = _choose_other_data(study, table)
+    outcomes = _outcomes(table, study, options)
     if outcomes is None:
         return
     chosen = _chosen_levels(study)
@@ -248,6 +280,7 @@ def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
         if level in comparison.published.get(kind, ())
         for word in ("--match", f"{level}={own}")
     ]
+    matches += [w for name, value in options.items() for w in ("--option", f"{name}={value}")]
     downloads.command("replicate", table.code, "--study", study.code, *matches)
 
 

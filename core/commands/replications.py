@@ -22,6 +22,9 @@ def command() -> Command:
             argument("--match", action="append", default=[], metavar="PUBLISHED=OWN",
                      help="the level of your study that stands for a published one, such as "
                      "gemma-2b-it=my-model; nothing after = for none (default: by name)"),
+            argument("--option", action="append", default=[], metavar="NAME=VALUE",
+                     help="another study or list for the analysis behind the table, such as "
+                     "convergent=STUDY"),
             argument("--out", type=Path, help="file to write: .csv"),
         ),
     )  # fmt: skip
@@ -30,7 +33,8 @@ def command() -> Command:
 def _replicate(workspace: Workspace, parsed: argparse.Namespace) -> None:
     table = published_table(parsed.table)
     chosen = comparing.chosen_levels(table, dict(pair(text, "--match") for text in parsed.match))
-    found = comparing.replicate(workspace, table, parsed.study, chosen)
+    options = dict(pair(text, "--option") for text in parsed.option)
+    found = comparing.replicate(workspace, table, parsed.study, chosen, options)
     for answer in found.answers:
         print(f"{answer.group}: {answer.sentence}", file=sys.stderr)
     write(parsed.out, export.table_csv(found.table))

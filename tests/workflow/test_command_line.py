@@ -58,6 +58,11 @@ def nothing_kept(tmp_path):
     return runner(tmp_path / "cli.duckdb")
 
 
+def test_the_database_may_be_named_after_an_action_too(run, capsys):
+    assert main(["respondent", "list", "--db", str(run.path)]) == 0
+    assert "Simulated person" in capsys.readouterr().out
+
+
 def planned(run, study="s"):
     file = run.folder / f"{study}.yaml"
     file.write_text(DESIGN.format(study=study))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.shared.registry import AnalysisOption, OtherData
 from core.analysis.shared.sentences import GroupAnswer, GroupAnswers
 from core.domain.numbers import count_text, number_text
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -33,6 +34,7 @@ from core.workflow.workspace import Workspace
 Levels = Mapping[Kind, Mapping[str, str]]
 """The own level for each printed one, by kind (see Key), then by printed level."""
 _NO_LEVELS: Levels = {}
+_NO_OPTIONS: Mapping[str, str] = {}
 _LEVEL = 0.95
 _EXACT = 1e-9
 _COMES_OUT, _MISPRINT, _DIFFERS = "yes", "known misprint", "no"
@@ -83,22 +85,48 @@ def _kinds(table: PublishedTable) -> list[Kind]:
     return list(dict.fromkeys(key.kind for key in table.all_keys))
 
 
-def requests(table: PublishedTable, codes: Sequence[str]) -> dict[Place, AnalysisRequest]:
-    """What has to be computed for a printed table, by place; equal requests are one computation."""
+def other_data(table: PublishedTable) -> tuple[AnalysisOption, ...]:
+    """The options that bring in other studies or lists, of the analyses behind a printed table."""
+    names = dict.fromkeys(
+        quantity.place.analysis for quantity in table.quantities if quantity.place
+    )
+    options = [option for name in names for option in analyses.by_name(name).options]
+    return tuple(option for option in options if isinstance(option.kind, OtherData))
+
+
+def requests(
+    table: PublishedTable, codes: Sequence[str], options: Mapping[str, str] = _NO_OPTIONS
+) -> dict[Place, AnalysisRequest]:
+    """What has to be computed for a printed table, by place; equal requests are one computation.
+
+    `options` are those of `other_data`, by name.
+
+    Raises
+    ------
+    NotEnoughData
+        The table has no such option.
+    """
+    offered = [option.name for option in other_data(table)]
+    for name in options:
+        if name not in offered:
+            known = name_list(offered) if offered else "none"
+            raise NotEnoughData(f"The table has no option '{name}'.", f"It has: {known}.")
     places = [quantity.place for quantity in table.quantities if quantity.place]
-    return {place: _request(place, codes) for place in places}
+    return {place: _request(place, codes, options) for place in places}
 
 
-def _request(place: Place, codes: Sequence[str]) -> AnalysisRequest:
-    options = {**place.options, "by": place.by}
-    return AnalysisRequest(place.analysis, tuple(codes), options, dict(place.where))
+def _request(place: Place, codes: Sequence[str], options: Mapping[str, str]) -> AnalysisRequest:
+    known = {option.name for option in analyses.by_name(place.analysis).options}
+    own = {name: value for name, value in options.items() if name in known and value}
+    every = {**place.options, "by": place.by, **own}
+    return AnalysisRequest(place.analysis, tuple(codes), every, dict(place.where))
 
 
 Outcome = AnalysisResult | UserError
 """The result of an analysis, or why there is none."""
 
 
-def compute(workspace: Workspace, request: AnalysisRequest) -> Outcome:
+def _compute(workspace: Workspace, request: AnalysisRequest) -> Outcome:
     """The result, computed now."""
     try:
         return analyses.run(
@@ -113,7 +141,7 @@ def replicate(
     table: PublishedTable,
     codes: Sequence[str],
     chosen: Levels = _NO_LEVELS,
-    outcome_of: Callable[[AnalysisRequest], Outcome] | None = None,
+    options: Mapping[str, str] = _NO_OPTIONS,
 ) -> Comparison:
     """The printed table beside what the answers of some studies give.
 
@@ -128,20 +156,20 @@ def replicate(
     chosen : Levels
         The own level for printed ones, where the user has chosen; an empty one stands for none.
         The others are matched by name.
-    outcome_of : function, optional
-        Gives the outcome of a request; else it is computed now.
+    options : mapping
+        Other studies and lists that the analyses bring in; see `other_data`.
 
     Raises
     ------
     NotEnoughData
-        There is no such study.
+        There is no such study, or no such option.
     """
     outcomes: dict[str, Outcome] = {}
     found: dict[Place, Outcome] = {}
-    for place, request in requests(table, codes).items():
+    for place, request in requests(table, codes, options).items():
         key = repr(request)
         if key not in outcomes:
-            outcomes[key] = outcome_of(request) if outcome_of else compute(workspace, request)
+            outcomes[key] = _compute(workspace, request)
         found[place] = outcomes[key]
     imported = all(studies.get(workspace.database, code).kind == "imported" for code in codes)
     return compare(table, found, chosen, imported=imported)
@@ -199,6 +227,7 @@ class _Cell:
     value: float
     keys: Mapping[str, str]
     source: str
+    rating: str
 
 
 def _printed_cells(table: PublishedTable) -> list[_Cell]:
@@ -212,7 +241,16 @@ def _printed_cells(table: PublishedTable) -> list[_Cell]:
                 at |= {key.column: level for key, level in quantity.part}
                 number = _number(text)
                 shown = number_text(number, quantity.decimals) if math.isfinite(number) else text
-                cells.append(_Cell(quantity, shown, number, at, str(row["source"])))
+                cells.append(
+                    _Cell(
+                        quantity,
+                        shown,
+                        number,
+                        at,
+                        str(row["source"]),
+                        str(row[quantity.rating]) if quantity.rating else "",
+                    )
+                )
     return cells
 
 
@@ -244,6 +282,7 @@ def _own_numbers(place: Place, outcome: AnalysisResult) -> pd.DataFrame:
     low, high = _interval(place, frame)
     found["low"], found["high"] = low * factor, high * factor
     found["n"] = frame[place.n].astype(float)
+    found["rating"] = frame["rating"].astype(str) if "rating" in frame else ""
     found["remark"] = [_remark(place, row) for row in _records(frame)]
     return _with_mirrored(place, found, factor)
 
@@ -363,6 +402,7 @@ def _row(
     own = frame.iloc[0]
     yield _values(table, cell, of, _Own(
         float(own["value"]), float(own["low"]), float(own["high"]), float(own["n"]), own["remark"],
+        own["rating"],
     ))  # fmt: skip
 
 
@@ -375,17 +415,19 @@ class _Own:
     high: float = math.nan
     n: float = math.nan
     remark: str = ""
+    rating: str = ""
 
 
 def _values(table: PublishedTable, cell: _Cell, of: str, own: _Own) -> tuple[Any, ...]:
-    within = ""
+    within, ratings = "", (cell.rating, own.rating)
     if math.isfinite(own.low) and math.isfinite(own.high) and math.isfinite(cell.value):
         within = "yes" if own.low <= cell.value <= own.high else "no"
     return (
         *(cell.keys.get(key.column, "") for key in table.all_keys),
         cell.quantity.title, of, cell.text, cell.value, own.value, own.low, own.high,
         own.value - cell.value, own.low - cell.value, own.high - cell.value, within,
-        _comes_out(table, cell, own.value), own.n, own.remark, cell.source,
+        _comes_out(table, cell, own.value), own.n, *(ratings if _is_rated(table) else ()),
+        own.remark, cell.source,
     )  # fmt: skip
 
 
@@ -430,9 +472,22 @@ def _columns(table: PublishedTable) -> tuple[Column, ...]:
         Column("comes_out", "Comes out", help="yes: yours, rounded as printed, is the printed "
                "number. known misprint: yours is what the study's own answers give. no: neither."),
         Column("n", "n", "count", "Of your number, as its analysis counts."),
+        *(_RATINGS if _is_rated(table) else ()),
         Column("remark", "Remark", help="Why undefined or without an interval; what differs."),
         Column("source", "Source", help="Where it is printed."),
     )  # fmt: skip
+
+
+_RATINGS = (
+    Column("rating", "Rating printed", help="As printed, ++ to --."),
+    Column("rating_yours", "Rating of yours", help="By the bands of the study; empty where its "
+           "criterion is not judged."),
+)  # fmt: skip
+
+
+def _is_rated(table: PublishedTable) -> bool:
+    """Whether the study printed ratings beside its numbers."""
+    return any(quantity.rating for quantity in table.quantities)
 
 
 def _frame(table: PublishedTable, rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:

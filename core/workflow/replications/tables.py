@@ -67,7 +67,8 @@ class Place:
 class Quantity:
     """A column of printed numbers, with so many decimals in print.
 
-    `part` are further keys, which the column stands for. Without a place, `without` says why no
+    `part` are further keys, which the column stands for; `rating` is the column of its rating.
+    Without a place, `without` says why no
     number of ours corresponds.
     """
 
@@ -77,6 +78,7 @@ class Quantity:
     place: Place | None = None
     part: tuple[tuple[Key, str], ...] = ()
     without: str = ""
+    rating: str = ""
 
 
 @dataclass(frozen=True)
@@ -219,8 +221,18 @@ _CRITERIA = Place(
 )
 
 
+_RATING_COLUMNS = {
+    "internal consistency": "alpha_rating", "alternate form": "alternate_form_rating",
+    "option order": "option_order_rating", "concurrent": "concurrent_rating",
+    "convergent": "convergent_rating", "factorial": "factorial_rating",
+}  # fmt: skip
+
+
 def _criterion(column: str, title: str, criterion: str) -> Quantity:
-    return Quantity(column, title, 2, replace(_CRITERIA, rows={"criterion": criterion}))
+    rating = _RATING_COLUMNS[criterion]
+    return Quantity(
+        column, title, 2, replace(_CRITERIA, rows={"criterion": criterion}), rating=rating
+    )
 
 
 def _missing_quantities() -> tuple[Quantity, ...]:

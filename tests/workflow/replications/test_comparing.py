@@ -280,3 +280,29 @@ def test_every_study_names_its_designs_and_what_differs():
 def test_an_unknown_table_is_answered_with_those_there_are():
     with pytest.raises(NotEnoughData, match="There is no published table 'asi'"):
         published_table("asi")
+
+
+def test_other_studies_go_to_the_analyses_that_take_them():
+    table = published_table("asi_validity")
+    names = [option.name for option in comparing.other_data(table)]
+    assert {"convergent", "texts", "lists"} <= set(names)
+    requests = comparing.requests(table, ["scale"], {"convergent": "companion", "texts": ""})
+    assert {request.options.get("convergent") for request in requests.values()} == {"companion"}
+    assert not any("texts" in request.options for request in requests.values())
+    with pytest.raises(NotEnoughData, match="The table has no option 'convergent'"):
+        comparing.requests(published_table("asi_score"), ["scale"], {"convergent": "companion"})
+
+
+def test_printed_ratings_stand_beside_ones_own():
+    table = published_table("asi_reliability")
+    result = result_of(
+        "criteria", respondent=["Mine"] * 3, context_set=["personas"] * 3,
+        criterion=["internal consistency", "alternate form", "option order"],
+        value=[0.86, 0.4, math.nan], ci_low=[0.8, 0.1, math.nan], ci_high=[0.9, 0.6, math.nan],
+        n=[296, 296, 0], rating=["++", "--", ""], remark=["", "", "Not collected."],
+    )  # fmt: skip
+    found = comparing.compare(table, dict.fromkeys(comparing.requests(table, ["s"]), result))
+    own = found.table.frame.query("model == 'Llama 3.3 70B Instruct'")
+    assert own["rating"].tolist() == ["++", "++", "++"]
+    assert own["rating_yours"].tolist() == ["++", "--", ""]
+    assert own["remark"].tolist() == ["", "", "Not collected."]
