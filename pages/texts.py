@@ -196,10 +196,17 @@ def _show_judging_note() -> None:
         code, count = note
         st.success(
             f"The bank {widgets.plain(code)} asks a judge to rate {count_text(count, 'text')}. "
-            "Choose the bank on the page Design, with the template for texts and the judge as "
-            "respondent. Allow one repeated call for replies that hold no valid rating."
+            "Choose the judge as respondent on the page Design. A reply that holds no valid rating "
+            "is asked for once more."
         )
-        st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
+        _design_link(code)
+
+
+def _design_link(bank: str) -> None:
+    st.page_link(
+        "pages/design/page.py", label="Design a study", icon=":material/grid_on:",
+        query_params={"texts": bank},
+    )  # fmt: skip
 
 
 def _results(judged: tuple[str, ...]) -> None:
@@ -584,10 +591,10 @@ def _show_prompts_note() -> None:
     if note := widgets.last_note(_PROMPTS_NOTE):
         code, count = note
         st.success(
-            f"The bank {widgets.plain(code)} holds {count_text(count, 'prompt')}. Choose the bank "
-            "on the page Design, with the format free text and the template for texts."
+            f"The bank {widgets.plain(code)} holds {count_text(count, 'prompt')}. Choose who "
+            "writes on the page Design."
         )
-        st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
+        _design_link(code)
     elif not any(bank.kind == "prompts" for bank in editing.summaries(widgets.workspace())):
         st.info("There are no prompts yet. Make prompts below. Inkblot saves them as a bank.")
 

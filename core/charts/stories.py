@@ -32,9 +32,13 @@ from core.domain.results import AnalysisResult, ResultTable
 
 _HEIGHT, _HEIGHT_BESIDE = 280, 230  # pixels with title and axes; alone, and side by side
 _DASHES = ([1, 0], [6, 4], [2, 3], [8, 3, 2, 3])
-_LINES = [
-    "Line: mean rating of the stories with so many words. Band: its interval.",
-]
+_LINE = "Line: mean rating of the stories with so many words. Band: its interval"
+
+
+def _lines(rows: pd.DataFrame) -> list[str]:
+    """How to read the curves of a group, and whether bands leave the scale."""
+    beyond = (rows["ci_low"] < rows["lowest"]) | (rows["ci_high"] > rows["highest"])
+    return [f"{_LINE}, cut at the ends of the scale." if beyond.any() else f"{_LINE}."]
 
 
 def story_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -105,7 +109,7 @@ def _curves(table: ResultTable, theme: Theme) -> Chart:
         _curve_layers, theme=theme, height=_HEIGHT if across == 1 else _HEIGHT_BESIDE,
         across_title=title_of["number"], qualities=list(dict.fromkeys(drawn["quality"])),
     )  # fmt: skip
-    spec = panels(layers, drawn, title, theme, _LINES, across=across, once=left_out)
+    spec = panels(layers, drawn, title, theme, _lines, across=across, once=left_out)
     return Chart(title, spec, words, drawn, across, item_columns=())
 
 
@@ -136,7 +140,7 @@ def _curve_layers(
         number_tip("ci_high", "to"),
         alt.Tooltip("stories:Q", title="Stories"),
     ]
-    band = base.mark_area(opacity=0.22).encode(
+    band = base.mark_area(opacity=0.22, clip=True).encode(
         x=x, y=alt.Y("ci_low:Q", scale=scale), y2="ci_high:Q", color=color
     )
     lines = base.mark_line(strokeWidth=2).encode(

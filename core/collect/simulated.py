@@ -46,6 +46,9 @@ from core.stats.reliability.alpha import covariances
 # and whatever was drawn before.
 
 _HIGHEST_LOADING = 0.97
+_WORD_SPREAD = 8.0
+"""Range of the difficulties of items with a rank by frequency, which are words, in SDs of the
+answer; that of other items is 1. Words are pleasant or unpleasant in themselves."""
 _NORMAL = NormalDist()
 
 _Values = TypeVar("_Values", float, npt.NDArray[np.float64])
@@ -75,7 +78,8 @@ def _truth(simulation: SimulationSettings, item: Item) -> ItemTruth:
     """The parameters behind one item; loadings and difficulties are drawn by its code."""
     offset = (2 * uniform(simulation, "loading", item.code) - 1) * simulation.loading_spread
     loading = min(max(simulation.loading + offset, 0.0), _HIGHEST_LOADING)
-    difficulty = uniform(simulation, "difficulty", item.code) - 0.5
+    spread = 1.0 if item.rank is None else _WORD_SPREAD
+    difficulty = (uniform(simulation, "difficulty", item.code) - 0.5) * spread
     return ItemTruth(item.code, item.subscale, item.keyed, loading, difficulty)
 
 

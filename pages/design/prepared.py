@@ -19,6 +19,8 @@ STUDY, CRITERION = "prepare", "criterion"
 """The parts of an address that ask for a prepared design."""
 PUBLISHED = "published"
 """The part that asks for the design file of a published study."""
+TEXTS = "texts"
+"""The part that asks for a design of a bank of the page Texts."""
 _NOTE = "design_prepared_note"
 
 
@@ -28,6 +30,9 @@ def offer(form: DraftForm) -> None:
         st.info(note)
     if file := st.query_params.get(PUBLISHED, ""):
         _offer_published(form, file)
+        return
+    if bank := st.query_params.get(TEXTS, ""):
+        _offer_texts(form, bank)
         return
     study, named = st.query_params.get(STUDY, ""), st.query_params.get(CRITERION, "")
     criterion = next((one for one in get_args(Criterion) if one == named), None)
@@ -70,6 +75,37 @@ def _offer_published(form: DraftForm, file: str) -> None:
             st.button("Keep the present design", key="design_keep", on_click=_forget)
 
 
+def _offer_texts(form: DraftForm, bank: str) -> None:
+    """Offer a design of a bank of prompts; an empty form takes it at once."""
+    if not form.saved_at:
+        _take_texts(form, bank)
+        st.rerun()
+    with st.container(border=True):
+        st.markdown(f"**A design for the prompts of {widgets.plain(bank)} is ready.**")
+        with st.container(horizontal=True):
+            st.button(
+                "Use this design", key="design_use_texts", on_click=_take_texts,
+                args=(form, bank), icon=":material/content_copy:",
+                help="Replaces the choices below. 'Restore the previous design' undoes this.",
+            )  # fmt: skip
+            st.button("Keep the present design", key="design_keep", on_click=_forget)
+
+
+def _take_texts(form: DraftForm, bank: str) -> None:
+    """Fill the form with a design of a bank of prompts."""
+    _forget()
+    try:
+        fields = prepared.text_fields(widgets.workspace(), bank)
+    except UserError as error:
+        st.session_state[_NOTE] = error
+        return
+    overview.replace_fields(form, fields)
+    st.session_state[_NOTE] = (
+        f"The choices below now ask the prompts of {widgets.plain(bank)}. Choose the respondents, "
+        "and check the rest before you freeze."
+    )
+
+
 def _take_published(form: DraftForm, file: str) -> None:
     """Fill the form with a design file, and bring its bank in."""
     _forget()
@@ -106,5 +142,5 @@ def _take(form: DraftForm, proposal: PreparedDesign) -> None:
 
 def _forget() -> None:
     """Take the prepared design off the address."""
-    for part in (STUDY, CRITERION, PUBLISHED):
+    for part in (STUDY, CRITERION, PUBLISHED, TEXTS):
         st.query_params.pop(part, None)

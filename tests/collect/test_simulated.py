@@ -507,3 +507,12 @@ def test_noise_refusals_and_explanations_of_a_simulated_judge_are_those_of_other
     shares = {status: sum(own.status == status for own in evasive) / 120 for status in Status}
     assert shares[Status.NO_ANSWER] == pytest.approx(0.3, abs=0.13)  # 3 standard errors
     assert shares[Status.EXPLAINED] == pytest.approx(0.35, abs=0.14)
+
+
+def test_words_differ_in_themselves_so_that_both_labels_come_up_again_and_again():
+    words = tuple(replace(item, rank=place) for place, item in enumerate(items(200), 1))
+    scores = answers(SimulationSettings(), words, 2, BUILT_IN["comedy_tragedy"])
+    for end in (scores.min(), scores.max()):
+        assert (scores == end).all(axis=0).mean() > 0.2
+    difficulty = [truth.difficulty for truth in item_truth(SimulationSettings(), words)]
+    assert np.ptp(difficulty) == pytest.approx(8, abs=0.3)  # 200 draws over a range of 8

@@ -86,6 +86,28 @@ def fields(
     return chosen | {"study": forms.free_name(workspace, prepared.design.study)}, notes
 
 
+def text_fields(workspace: Workspace, code: str) -> dict[str, Any]:
+    """The fields of the page Design for a bank whose prompts ask for texts, or for ratings of them.
+
+    The respondents are left to the user. A judge is asked again once where its reply holds no
+    valid rating.
+
+    Raises
+    ------
+    BankError
+        There is no such bank, or it asks for no text.
+    """
+    bank = editing.load(workspace, code).instrument
+    if bank.kind != "prompts":
+        raise BankError(f"The bank '{code}' asks for no texts.", "Make prompts on the page Texts.")
+    judged = any(response_format.ratings for response_format in bank.formats)
+    design = Design(
+        study=forms.free_name(workspace, code), instrument=code, respondents=(),
+        languages=bank.languages, templates=("free",), ask_again=int(judged),
+    )  # fmt: skip
+    return forms.from_design(workspace, design)[0]
+
+
 def _more_contexts(
     workspace: Workspace, record: StudyRecord, criterion: Criterion
 ) -> PreparedDesign:
