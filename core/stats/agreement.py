@@ -14,8 +14,10 @@ from statsmodels.stats import inter_rater
 from core.stats.inputs import Estimate, Floats, Integers, check_level, undefined_size_note
 from core.stats.resampling import (
     Bootstrap,
+    percentile_interval,
     percentile_intervals,
     resampled_totals,
+    resampling_problems,
     row_weights,
     with_resampled_interval,
 )
@@ -516,3 +518,121 @@ def _squared_differences(counts: Floats, places: Floats) -> Floats:
         first = (counts * places[:, None, :]).sum(axis=2)
         second = (counts * places[:, None, :] ** 2).sum(axis=2)
     return np.asarray(2 * (counts.sum(axis=-1) * second - first**2))
+
+
+# Any number of coders of categories: the kappa of every two of them, and its mean.
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseKappas:
+    """Cohen's kappa of every two coders, and its mean over pairs.
+
+    Fields
+    ------
+    pairs : (first, second) places of the coders of each pair, in order.
+    kappas : an Estimate for each pair.
+    mean, sd : over the pairs that have a kappa; SD with divisor n - 1, NaN of one pair.
+    low, high : ends of the interval of the mean over resampled units; NaN where there is none.
+    n_units : units that two coders coded at least.
+    problems : why the mean is undefined, and cautions.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    kappas: tuple[Estimate, ...]
+    mean: float
+    sd: float
+    low: float
+    high: float
+    n_units: int
+    problems: tuple[str, ...] = ()
+
+
+def pairwise_kappas(
+    ratings: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
+) -> PairwiseKappas:
+    """Cohen's kappa of every two of any number of coders, with mean and SD over the pairs.
+
+    Parameters
+    ----------
+    ratings : (units, coders)
+        Codes as numbers, NaN for none. A pair uses the units that both coded.
+    level : float in (0, 1)
+        Two-sided coverage of all intervals.
+    bootstrap : Bootstrap, optional
+        Resamples of units for the interval of the mean; 2,000 of seed 0 by default.
+
+    Raises
+    ------
+    ValueError : the table is not two-dimensional or the level not within 0 and 1.
+
+    Notes
+    -----
+    Cohen (1960) doi:10.1177/001316446002000104; mean over pairs as Light (1971)
+    doi:10.1037/h0031643, which for two coders is Cohen's kappa. Pairs share coders, so that the SD
+    over pairs gives no standard error of the mean; the interval resamples units, percentiles. A
+    resample leaves out the pairs without a kappa. Checked against scikit-learn's
+    cohen_kappa_score, and the interval against resampling one table at a time.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"ratings need units and coders, not {table.ndim} dimensions")
+    bootstrap = bootstrap or Bootstrap()
+    coders = table.shape[1]
+    pairs = tuple((a, b) for a in range(coders) for b in range(a + 1, coders))
+    kappas = tuple(weighted_kappa(table[:, a], table[:, b], level=level) for a, b in pairs)
+    values = np.array([one.value for one in kappas])
+    defined = values[np.isfinite(values)]
+    twice = np.isfinite(table).sum(axis=1) >= 2
+    result = PairwiseKappas(pairs, kappas, math.nan, math.nan, math.nan, math.nan, int(twice.sum()))
+    if not defined.size:
+        reason = "Undefined: no two coders have a kappa (no common unit, or one category alone)."
+        if coders < 2:
+            reason = f"Undefined: two coders are needed, and the number of coders is {coders}."
+        return replace(result, problems=(reason,))
+    drawn = np.concatenate(
+        [_mean_kappas(totals, len(pairs))
+         for totals in resampled_totals(_pair_tables(table[twice], pairs), bootstrap)]
+    )  # fmt: skip
+    ends = percentile_interval(drawn, level)
+    enough = twice.sum() > 1
+    problems = resampling_problems(ends, bootstrap)
+    if defined.size < len(pairs):
+        problems += (f"{len(pairs) - defined.size} of {len(pairs)} pairs have no kappa.",)
+    return replace(
+        result,
+        mean=float(defined.mean()),
+        sd=float(defined.std(ddof=1)) if defined.size > 1 else math.nan,
+        low=ends.low if enough else math.nan,
+        high=ends.high if enough else math.nan,
+        problems=problems,
+    )
+
+
+def _pair_tables(table: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """(units, pairs * categories²) 1 where a unit has the two codes of a pair."""
+    codes = np.unique(table[np.isfinite(table)])
+    place = np.searchsorted(codes, np.nan_to_num(table, nan=codes[0]))
+    known = np.isfinite(table)
+    size = len(codes)
+    tables: Floats = np.zeros((len(table), len(pairs), size * size))
+    for k, (a, b) in enumerate(pairs):
+        own = np.flatnonzero(known[:, a] & known[:, b])
+        tables[own, k, place[own, a] * size + place[own, b]] = 1
+    return tables.reshape(len(table), -1)
+
+
+def _mean_kappas(totals: Floats, n_pairs: int) -> Floats:
+    """The mean kappa over pairs of each line of cross tables; NaN where no pair has one."""
+    size = round(math.sqrt(totals.shape[1] / n_pairs))
+    cross = totals.reshape(len(totals), n_pairs, size, size)
+    n = cross.sum(axis=(2, 3))
+    same = np.trace(cross, axis1=2, axis2=3)
+    chance = (cross.sum(axis=2) * cross.sum(axis=3)).sum(axis=2)  # n² times agreement by chance
+    below = n**2 - chance
+    kappas = np.divide(n * same - chance, below, out=np.full(n.shape, np.nan), where=below > 0)
+    known = np.isfinite(kappas)
+    count = known.sum(axis=1)
+    return np.asarray(
+        np.divide(np.where(known, kappas, 0.0).sum(axis=1), count,
+                  out=np.full(len(n), np.nan), where=count > 0)
+    )  # fmt: skip

@@ -32,6 +32,15 @@ def fits(*rows, without=()):
 
 POOR, GOOD = (16.5, 0.035, 0.89, 0.11, 0.05, 0.16), (7.04, 0.5328, 0.997, 0.012, 0.0, 0.06)
 BY_HAND = {
+    "annotator_agreement": (
+        made(
+            table("domains", ("domain", "kappa", "ci_low", "ci_high", "annotators"),
+                  [("law_and_order", 0.58, 0.41, 0.72, 5), ("liberal_society", 0.73, 0.6, 0.84, 5),
+                   ("welfare", NAN, NAN, NAN, 5)]),
+        ),
+        "5 annotators: mean kappa over pairs in 2 domains from law and order .58 [.41, .72] to "
+        "liberal society .73 [.60, .84].",
+    ),
     "bias": (
         made(
             table("bias", ("respondent", "share", "ci_low", "ci_high", "n_formats", "n_items",
@@ -400,16 +409,39 @@ BY_HAND = {
         "Unreliable. Internal consistency .45 (--); RMSEA .11 (-); no coefficient for 1 of 3 "
         "criteria.",
     ),
+    "worldview": (
+        made(
+            table("groups", ("respondent", "statements", "templates", "n", "reliable",
+                             "reliable_low", "reliable_high", "agrees", "agrees_low",
+                             "agrees_high"),
+                  [("m", 239, 6, 120.5, 0.504, 0.44, 0.57, 0.62, 0.55, 0.7)]),
+            table("leaning", ("respondent", "country", "leaning", "share", "ci_low", "ci_high"),
+                  [("m", "all countries", "left", 0.33, 0.28, 0.38),
+                   ("m", "all countries", "right", 0.13, 0.1, 0.17),
+                   ("m", "Arland", "left", 0.4, 0.2, 0.6)]),
+            table("domains", ("respondent", "domain", "stance", "ci_low", "ci_high", "weak"),
+                  [("m", "law_and_order", 0.6, 0.3, 0.8, ""),
+                   ("m", "liberal_society", 0.9, 0.8, 1.0, ""),
+                   ("m", "migration", -0.25, -0.6, 0.1, ""),
+                   ("m", "finance", 1.0, 1.0, 1.0, "few statements")]),
+        ),
+        "50% [44%, 57%] of 239 statements count, mean over 6 templates; same stance as parties: "
+        "left 33% [28%, 38%], right 13% [10%, 17%]; for liberal society .90 [.80, 1.00], law and "
+        "order .60 [.30, .80], against migration −.25 [−.60, .10]; agrees with 62% [55%, 70%] of "
+        "those that count.",
+    ),
 }  # fmt: skip
 
 
+GROUPS = {"annotator_agreement": "all annotators"}
 LIGHTS = {"cfa": "red", "cfa_check": "green", "invariance": "red", "validation_report": "red"}
 
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_sentence_is_what_one_writes_by_hand(name):
     result, sentence = BY_HAND[name]
-    assert analyses.by_name(name).answer(result) == (("m", sentence, LIGHTS.get(name)),)
+    group = GROUPS.get(name, "m")
+    assert analyses.by_name(name).answer(result) == ((group, sentence, LIGHTS.get(name)),)
 
 
 def test_programs_differ_where_any_index_or_correlation_does():

@@ -43,7 +43,7 @@ ANALYSES = (
     "validity?analysis=multitrait_matrix", "validation_report?analysis=validation_report",
     "reliability?analysis=generalizability", "languages?analysis=cross_language",
     "unexpected_outputs?analysis=unexpected_outputs", "unexpected_outputs?analysis=invalid_answers",
-    "unexpected_outputs?analysis=template_pilot",
+    "unexpected_outputs?analysis=template_pilot", "worldview?analysis=worldview",
 )  # fmt: skip
 N_CONTEXTS = 15
 

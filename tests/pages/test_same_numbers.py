@@ -29,13 +29,14 @@ from tests.pages.test_statistics_pages import open_page, texts
 
 STUDIES = ("sample_simulated", "sample_local")
 UNDEFINED = {
-    "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif", "form_agreement",
-    "group_comparison", "invariance", "norm_comparison", "odds_ratios", "preference",
-    "random_consistency", "rater_agreement", "referential_consistency", "score_correlations",
+    "annotator_agreement", "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif",
+    "form_agreement", "group_comparison", "invariance", "norm_comparison", "odds_ratios",
+    "preference", "random_consistency", "rater_agreement", "referential_consistency",
+    "score_correlations",
     "story_validity",
 }  # fmt: skip
 """What needs more than both studies have: rows than items, levels of a factor, norms, texts,
-a second phase, pairs of entities, repetitions, formats, or other wordings."""
+a second phase, pairs of entities, repetitions, formats, other wordings, or annotators."""
 DECIMALS = {
     "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
     "compared": 4,

@@ -31,7 +31,8 @@ WITH_CHARTS = (
 )  # fmt: skip
 # These need more than this study has: rows than items, two levels of some factor, or pairs.
 ASK_FOR_MORE = (
-    "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif", "form_agreement",
+    "annotator_agreement", "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif",
+    "form_agreement",
     "group_comparison", "invariance", "norm_comparison", "odds_ratios", "preference",
     "random_consistency", "rater_agreement", "referential_consistency", "score_correlations",
     "story_validity",

@@ -1,0 +1,1 @@
+"""The worldview that reliable stances add up to: domains, leaning, parties."""

@@ -1,0 +1,378 @@
+"""Charts of worldviews: spider of domains, leaning, parties, and parties against each other."""
+
+from __future__ import annotations
+
+import math
+from textwrap import wrap
+from typing import Any, Literal
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.charts.bias import comparison_chart
+from core.charts.dots import DotAxis, dot_chart, free_ends, group_marks
+from core.charts.panels import (
+    BAND,
+    INK,
+    MARK,
+    MAX_PANELS,
+    Chart,
+    Theme,
+    chart_rows,
+    heading,
+    largest_count,
+    limit_marks,
+    number_tip,
+    range_text,
+    short_number,
+    table_with_rows,
+    with_number_texts,
+)
+from core.domain.numbers import count_text
+from core.domain.results import AnalysisResult, ResultTable
+
+_RADIUS = 130  # pixels from the center to the end of an axis
+_ABOVE, _BELOW = 34, 38  # pixels for names of axes
+_HEADING = 120  # pixels of title and legend, which a page counts as height
+_RINGS = (-0.5, 0.0, 0.5, 1.0)
+_FEWEST_AXES = 3
+_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2])
+_NAME_LINE = 14  # characters of a line of the name of an axis
+_LINE_HEIGHT = 13  # pixels
+_WEAK_MARK = "*"
+_ENDS = {"stance": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+_Align = Literal["left", "center", "right"]
+_SHARES = {"share": "value", "ci_low": "ci_low", "ci_high": "ci_high", "statements": "n"}
+
+
+def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Domains as spider and dot plot, leaning, parties, parties against each other, groups."""
+    charts = []
+    drawn = (
+        ("domains", _domain_chart), ("leaning", _leaning_chart), ("parties", _party_chart),
+        ("party_pairs", _pair_chart), ("comparisons", comparison_chart),
+    )  # fmt: skip
+    for name, draw in drawn:
+        table = table_with_rows(result, name)
+        if table is not None:
+            charts.append(draw(table, theme))
+    return tuple(charts)
+
+
+# Stance on domains: a spider, and beside it the same numbers with their intervals.
+
+
+def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
+    frame = chart_rows(table, {"domain": "item", **_ENDS, "weak": "weak"}, "domain")
+    frame["item"] = frame["item"].str.replace("_", " ")
+    few = frame["weak"] != ""
+    weak = set(frame.loc[few, "item"])
+    every = list(dict.fromkeys(frame["group"]))
+    shown = frame[frame["group"].isin(every[:MAX_PANELS])].reset_index(drop=True)
+    left_out = (
+        f"Only the first {MAX_PANELS} of {len(every)} groups are drawn."
+        if len(every) > MAX_PANELS else ""
+    )  # fmt: skip
+    known = frame["value"].dropna()
+    words = (
+        "Spider chart of the stance on "
+        f"{count_text(frame['item'].nunique(), 'domain')} from −1 (against) to 1 (for), and dot "
+        f"plot of the same with intervals, {count_text(len(every), 'group')}, n up to "
+        f"{count_text(largest_count(frame['n']), 'statement')}: {_extremes(shown)}. "
+        f"{range_text(known)}; {len(frame) - len(known)} undefined; {int(few.sum())} of few "
+        f"statements, marked {_WEAK_MARK}. {left_out}"
+    ).strip()
+    parts: list[Any] = []
+    if shown["item"].nunique() >= _FEWEST_AXES and len(known):
+        lines = ["Center: −1, against; dashed: 0; edge: 1, for. Order of axes: arbitrary"]
+        if few.any():
+            lines.append(f"{_WEAK_MARK}: few statements (see the table)")
+        title = heading("Stance on domains", theme, [*lines, left_out][: 3 if left_out else 2],
+                        line_length=48)  # fmt: skip
+        parts.append(_spider(shown, weak, theme).properties(width="container",
+                                                                     title=title))  # fmt: skip
+    marked = {name: f"{name} {_WEAK_MARK}" if name in weak else name for name in shown["item"]}
+    dots = shown.drop(columns="weak").assign(item=shown["item"].map(marked))
+    axis = DotAxis(
+        "Stance with interval, −1 against to 1 for", _whole_scale, lines=(0.0,), of="Domain",
+        common=True,
+    )  # fmt: skip
+    parts += dot_chart(dots, axis, "The same, with intervals", "", theme, ["Dashed: 0"]).panels
+    spec = parts[0] if len(parts) == 1 else alt.vconcat(*parts)
+    return Chart("Stance on domains", spec, words, shown, min(len(parts), 2), ())
+
+
+def _whole_scale(_table: pd.DataFrame) -> tuple[float, float]:
+    return -1.0, 1.0
+
+
+def _extremes(frame: pd.DataFrame) -> str:
+    """The domains at both ends of each group."""
+    texts = []
+    for group, own in frame.dropna(subset=["value"]).groupby("group", sort=False):
+        ordered = own.sort_values("value", kind="stable").to_dict("records")
+        bottom, top = ordered[0], ordered[-1]
+        texts.append(
+            f"{group}: most for {top['item']} ({short_number(top['value'])}), least for "
+            f"{bottom['item']} ({short_number(bottom['value'])})"
+        )
+    return "; ".join(texts) or "no stance is defined"
+
+
+def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
+    """An axis for each domain from −1 to 1, rings, and a line with points for each group.
+
+    The line of a group breaks where a domain has no value.
+    """
+    axes = list(dict.fromkeys(shown["item"]))
+    groups = list(dict.fromkeys(shown["group"]))
+    angles = {name: math.pi / 2 - 2 * math.pi * k / len(axes) for k, name in enumerate(axes)}
+    color, shape = group_marks(groups, theme)
+    x, y = _places()
+    rings = _rings(list(angles.values()))
+    layers = [
+        alt.Chart(rings[own])
+        .mark_line(strokeWidth=width, color=BAND[theme], strokeDash=dash)
+        .encode(x=x, y=y, detail="ring:N", order="step:Q")
+        for own, width, dash in (
+            (rings["ring"] != 0, 1, [1, 0]),
+            (rings["ring"] == 0, 1.8, [5, 4]),
+        )
+    ]
+    corners = pd.DataFrame(
+        [(math.cos(a), math.sin(a), 0.0, 0.0) for a in angles.values()],
+        columns=["x", "y", "x0", "y0"],
+    )
+    spokes = alt.Chart(corners).mark_rule(color=BAND[theme], strokeWidth=1)
+    layers.append(spokes.encode(x=x, y=y, x2="x0:Q", y2="y0:Q"))
+    angle = shown["item"].map(angles)
+    reach = (shown["value"] + 1) / 2
+    points = shown.assign(x=reach * np.cos(angle), y=reach * np.sin(angle))
+    # A layer for each group, because dashes in an encoding would also dash the keys of the legend.
+    for place, group in enumerate(groups):
+        own = points[points["group"] == group].set_index("item").reindex([*axes, axes[0]])
+        own = own.assign(step=range(len(own)), group=group).reset_index(drop=True)
+        line = alt.Chart(own[["x", "y", "step", "group"]]).mark_line(
+            strokeWidth=2, color=MARK[theme], strokeDash=list(_DASHES[place % len(_DASHES)]),
+            invalid="break-paths-show-path-domains",
+        )  # fmt: skip
+        layers.append(line.encode(x=x, y=y, order="step:Q", **color))
+    marks = with_number_texts(
+        alt.Chart(points[points["value"].notna()]), "value", "ci_low", "ci_high"
+    ).mark_point(filled=True, size=70, opacity=1, color=MARK[theme])
+    tooltip = [
+        alt.Tooltip("item:N", title="Domain"),
+        *([alt.Tooltip("group:N", title="Group")] if len(groups) > 1 else []),
+        number_tip("value", "Stance"),
+        number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "Interval to"),
+        alt.Tooltip("n:Q", title="Reliable statements", format=".1f"),
+    ]
+    layers.append(marks.encode(x=x, y=y, tooltip=tooltip, **color, **shape))
+    layers += _axis_names(angles, weak, theme)
+    return alt.layer(*layers).properties(height=_plot_height() + _HEADING)
+
+
+def _plot_height() -> int:
+    """Pixels of a spider with the names of its axes."""
+    return _ABOVE + 2 * _RADIUS + _BELOW
+
+
+def _places() -> tuple[Any, Any]:
+    """Across and down in units of the radius around the center, the same length both ways.
+
+    The radius is a share of the height, as a page takes some of it for the title and the legend.
+    """
+    whole = _plot_height()
+    radius = f"height * {_RADIUS / whole:.4f}"
+    center = f"height * {(_ABOVE + _RADIUS) / whole:.4f}"
+    across = [alt.ExprRef(f"width / 2 {sign} {radius}") for sign in "-+"]
+    down = [alt.ExprRef(f"{center} {sign} {radius}") for sign in "+-"]
+    return (
+        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-1, 1], range=across, nice=False)),
+        alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-1, 1], range=down, nice=False)),
+    )
+
+
+def _rings(angles: list[float]) -> pd.DataFrame:
+    """Closed lines of equal stance."""
+    rows = [
+        (ring, step, (ring + 1) / 2 * math.cos(angle), (ring + 1) / 2 * math.sin(angle))
+        for ring in _RINGS
+        for step, angle in enumerate([*angles, angles[0]])
+    ]
+    return pd.DataFrame(rows, columns=["ring", "step", "x", "y"])
+
+
+def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[Any]:
+    """The names around the spider, each in lines, drawn away from the center."""
+    x, y = _places()
+    rows: dict[_Align, list[tuple[float, float, str]]] = {"left": [], "center": [], "right": []}
+    for name, angle in angles.items():
+        text = f"{name} {_WEAK_MARK}" if name in weak else name
+        lines = wrap(text, _NAME_LINE) or [text]
+        across, up = math.cos(angle), math.sin(angle)
+        side: _Align = "center" if abs(across) < 0.2 else "left" if across > 0 else "right"
+        first = _first_line(up, len(lines))
+        for k, line in enumerate(lines):
+            height = up + (first - k * _LINE_HEIGHT) / _RADIUS
+            rows[side].append((across + np.sign(across) * (side != "center") * 8 / _RADIUS,
+                               height, line))  # fmt: skip
+    layers = []
+    for align, own in rows.items():
+        if own:
+            texts = alt.Chart(pd.DataFrame(own, columns=["x", "y", "text"])).mark_text(
+                align=align, fontSize=11, color=INK[theme]
+            )
+            layers.append(texts.encode(x=x, y=y, text="text:N"))
+    return layers
+
+
+def _first_line(up: float, n_lines: int) -> float:
+    """Pixels that the first line of a name stands above the end of its axis."""
+    tall = (n_lines - 1) * _LINE_HEIGHT
+    if up > 0.9:
+        return 10 + tall
+    if up < -0.9:
+        return -14
+    return tall / 2 + up * 8
+
+
+# Leaning, parties, and parties against each other.
+
+
+def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
+    """The share of statements with the stance of each side, and the upper bound."""
+    own = table.frame[table.frame["country"] == table.frame["country"].iloc[0]]
+    overall = ResultTable(table.name, table.title, own.reset_index(drop=True), table.columns)
+    names = {"leaning": "item", **_SHARES, "bound": "bound"}
+    frame = chart_rows(overall, names, "country")
+    bounds = frame.groupby("group", sort=False, as_index=False).agg(
+        value=("bound", "max"), n=("n", "max")
+    )
+    bounds = bounds.assign(item="upper bound: reliable", ci_low=math.nan, ci_high=math.nan)
+    table_drawn = pd.concat([frame.drop(columns="bound"), bounds])[
+        ["group", "item", "value", "ci_low", "ci_high", "n"]
+    ]
+    order = {name: k for k, name in enumerate(dict.fromkeys(frame["group"]))}
+    drawn = table_drawn.sort_values("group", key=lambda c: c.map(order), kind="stable")
+    drawn, left_out = limit_marks(drawn.reset_index(drop=True), 3)
+    drawn = drawn.reset_index(drop=True)
+    words = (
+        "Dot plot of the share of statements with the stance of parties, by leaning, over all "
+        f"countries, with intervals, n up to {count_text(largest_count(drawn['n']), 'statement')}: "
+        + "; ".join(
+            f"{group}: "
+            + ", ".join(
+                f"{item} {short_number(value)}"
+                for item, value in rows[["item", "value"]].itertuples(index=False)
+            )
+            for group, rows in drawn.groupby("group", sort=False)
+        )
+        + f".{left_out}"
+    )
+    axis = DotAxis("Share of statements with the same stance", _from_zero, of="Leaning",
+                   common=True)  # fmt: skip
+    lines = ["All countries; upper bound: the share of reliable statements"]
+    chart = dot_chart(drawn, axis, "Same stance as parties, by leaning", words, theme, lines,
+                      left_out)  # fmt: skip
+    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, ())
+
+
+def _from_zero(table: pd.DataFrame) -> tuple[float, float]:
+    low, high = free_ends(table, (0.0,))
+    return min(low, 0.0), high
+
+
+def _party_chart(table: ResultTable, theme: Theme) -> Chart:
+    """The share of statements with the stance of each party."""
+    frame = chart_rows(table, {"party": "party", "leaning": "leaning", **_SHARES}, "country")
+    names = frame["party"].str.replace("_", " ")
+    frame.insert(1, "item", names.where(frame["leaning"] == "", names + " (" + frame["leaning"]
+                                        + ")"))  # fmt: skip
+    return _plain_dots(
+        frame.drop(columns=["party", "leaning"]), "Same stance as each party",
+        DotAxis("Share of statements with the same stance", _from_zero, of="Party", common=True),
+        "Dot plot of the share of statements with the stance of each party, with intervals",
+        "statement", theme,
+    )  # fmt: skip
+
+
+def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
+    """Spearman's correlation of every two parties, with neutral positions and without."""
+    own = table.frame
+    first, second = (own[name].str.replace("_", " ") for name in ("first", "second"))
+    pairs = first + " – " + second
+    both = pd.concat(
+        pd.DataFrame({"group": group, "item": pairs, "value": own[value], "ci_low": own[low],
+                      "ci_high": own[high], "n": own[n]})
+        for group, value, low, high, n in (
+            ("neutral kept", "rho", "rho_low", "rho_high", "n"),
+            ("without neutral", "rho_decided", "decided_low", "decided_high", "n_decided"),
+        )
+    )  # fmt: skip
+    return _plain_dots(
+        both, "Parties against each other",
+        DotAxis("Spearman's ρ with interval", _whole_scale, lines=(0.0,), of="Pair", common=True),
+        "Dot plot of Spearman's correlation between the positions of parties, with intervals",
+        "statement", theme, ["Dashed: 0"],
+    )  # fmt: skip
+
+
+def _plain_dots(
+    frame: pd.DataFrame, title: str, axis: DotAxis, what: str, noun: str, theme: Theme,
+    lines: list[str] | None = None,
+) -> Chart:  # fmt: skip
+    """A dot plot of rows that are no items."""
+    drawn, left_out = limit_marks(frame.reset_index(drop=True), 3)
+    drawn = drawn.reset_index(drop=True)
+    known = drawn["value"].dropna()
+    words = (
+        f"{what}, {count_text(drawn['item'].nunique(), axis.of.lower())}, n up to "
+        f"{count_text(largest_count(drawn['n']), noun)}: {range_text(known)}; "
+        f"{len(drawn) - len(known)} undefined.{left_out}"
+    )
+    chart = dot_chart(drawn, axis, title, words, theme, lines or [], left_out)
+    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, ())
+
+
+# Agreement of annotators.
+
+
+def annotator_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The mean kappa of each domain, and the kappa of every two annotators."""
+    charts = []
+    domains = table_with_rows(result, "domains")
+    if domains is not None:
+        names = {"domain": "item", "kappa": "value", "ci_low": "ci_low", "ci_high": "ci_high",
+                 "n": "n"}  # fmt: skip
+        charts.append(
+            _kappa_chart(chart_rows(domains, names, "domain"), "Agreement on each domain",
+                         "mean kappa over pairs of annotators", "Domain", theme)
+        )  # fmt: skip
+    pairs = table_with_rows(result, "pairs")
+    if pairs is not None:
+        own = pairs.frame
+        frame = own[["ci_low", "ci_high", "n"]].assign(
+            group=own["domain"], item=own["first"] + " – " + own["second"], value=own["kappa"]
+        )
+        frame["group"] = frame["group"].str.replace("_", " ")
+        charts.append(
+            _kappa_chart(frame[["group", "item", "value", "ci_low", "ci_high", "n"]],
+                         "Every two annotators", "kappa of every two annotators", "Pair", theme)
+        )  # fmt: skip
+    return tuple(charts)
+
+
+def _kappa_chart(frame: pd.DataFrame, title: str, what: str, of: str, theme: Theme) -> Chart:
+    frame["item"] = frame["item"].str.replace("_", " ")
+    axis = DotAxis("Cohen's κ with interval", _kappa_ends, lines=(0.0,), of=of, common=True)
+    return _plain_dots(
+        frame, title, axis, f"Dot plot of the {what}, with intervals", "item", theme,
+        ["Dashed: 0, agreement as by chance"],
+    )  # fmt: skip
+
+
+def _kappa_ends(table: pd.DataFrame) -> tuple[float, float]:
+    return min(0.0, free_ends(table, (0.0,))[0]), 1.0
