@@ -187,7 +187,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=form_agreement_charts,
-    keeps=PLACE,
+    keeps=(*PLACE, "format"),
     compares=PLACE,
     references=(
         "Ceron, T., Falk, N., Barić, A., Nikolaev, D. & Padó, S. (2024). Beyond prompt "

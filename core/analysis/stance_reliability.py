@@ -145,7 +145,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=stance_reliability_charts,
-    keeps=PLACE,
+    keeps=(*PLACE, "format"),
     compares=PLACE,
     references=(
         "Ceron, T., Falk, N., Barić, A., Nikolaev, D. & Padó, S. (2024). Beyond prompt "
@@ -615,4 +615,4 @@ def _notes(found: StatementVerdicts) -> Iterator[str]:
         yield f"The test {TESTS[test].lower()} is undefined: {reason}."
     if found.n_left_out:
         which = count_text(found.n_left_out, "trial")
-        yield f"Left out, because no test compares their wording (such as alternate): {which}."
+        yield f"Left out, because no test compares their wording: {which}."

@@ -117,7 +117,5 @@ def test_what_cannot_be_judged_is_said_with_the_reason():
     assert answer.startswith("No statement could be judged by all tests")
     some = stance_reliability(statements({**cells_of(), **cells_of("b", opposite=(2, 3))}))
     assert some.cautions[0].startswith("gpt: 1 statement in one template cannot be judged")
-    left = stance_reliability(statements(cells_of(alternate=NO)))
-    assert "Left out, because no test compares their wording (such as alternate): 30 trials." in (
-        left.notes
-    )
+    left = stance_reliability(statements(cells_of(shorter=NO)))
+    assert "Left out, because no test compares their wording: 30 trials." in left.notes

@@ -157,7 +157,8 @@ class StatementAnswers:
 
     def of_kind(self, test: str) -> Integers:
         """The places of the forms that a test compares with the original."""
-        return np.flatnonzero([form.startswith(test) for form in self.forms])
+        beginnings = _REWORDED if test == "paraphrase" else test
+        return np.flatnonzero([form.startswith(beginnings) for form in self.forms])
 
 
 def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> StatementAnswers:
@@ -188,7 +189,7 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
         form=frame["form"].astype(object).fillna("").replace("", _ORIGINAL[0]),
         label_order=np.where(frame["label_order"].astype(object) == _INVERTED, 1, 0),
     )
-    kinds = [f for f in frame["form"].unique() if f.startswith(("paraphrase", *_OPPOSED))]
+    kinds = [f for f in frame["form"].unique() if f.startswith((*_REWORDED, *_OPPOSED))]
     compared = frame["form"].isin([_ORIGINAL[0], *kinds])
     left_out = int(frame.loc[~compared, "count"].sum())
     frame = frame[compared]
@@ -230,6 +231,8 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
 
 
 _OPPOSED = ("negation", "opposite")
+_REWORDED = ("paraphrase", "alternate")
+"""Beginnings of the forms that say the same in other words; an alternate form is a paraphrase."""
 
 
 def _template_labels(sides: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any]:
@@ -314,12 +317,13 @@ def statement_verdicts(
     Notes
     -----
     The unit is one statement in one template. 1 sampling: .45 and .55 lie outside the interval of
-    the share. 2 paraphrases: the stance of the original and of all paraphrases that the statement
-    has is one. 3 negation and 4 opposite: the stance is the opposite one, or as the `direction` of
-    the form on file says. 5 inverted labels: the stance is the same in both orders. 6 templates: it
-    is the same in all templates of the statement. A test applies where any statement has the
-    wordings; a test that does not apply is NaN everywhere and counts in no verdict. A group that
-    was not asked what a test compares is not judged by it. Answers in the middle are not clear.
+    the share. 2 paraphrases: the stance of the original and of all paraphrases (an alternate form
+    is one) that the statement has is one. 3 negation and 4 opposite: the stance is the opposite
+    one, or as the `direction` of the form on file says. 5 inverted labels: the stance is the same
+    in both orders. 6 templates: it is the same in all templates of the statement. A test applies
+    where any statement has the wordings; a test that does not apply is NaN everywhere and counts in
+    no verdict. A group that was not asked what a test compares is not judged by it. Answers in the
+    middle are not clear.
 
     Source: Ceron et al. (2024) doi:10.1162/tacl_a_00710; ties, few answers and inverted templates
     are our choices. Checked against a plain program of loops on random answers.

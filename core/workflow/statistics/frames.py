@@ -483,6 +483,12 @@ def default_groups(
     ways = (*_ENTITIES, *_ASKING_FACTORS) if counted else (*_ASKING_FACTORS, "repetition")
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
     asked = answers.conditions(workspace.database, codes, columns, where)
+    if counted:  # of several factors that an analysis compares, those of one level part nothing
+        compared = [
+            name
+            for name in compared
+            if name not in analysis.compares or len(asked[name].unique()) > 1
+        ]
     excluded = {*default, *_factors_in_options(analysis, others), *over}
     taken = [
         name

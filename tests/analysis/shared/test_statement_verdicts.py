@@ -142,12 +142,18 @@ def test_a_template_with_two_formats_is_two_templates():
 
 
 def test_other_wordings_are_left_out_and_counted():
-    found = statement_verdicts(statements(cells_of(alternate=YES)), ())
+    found = statement_verdicts(statements(cells_of(shorter=YES)), ())
     assert found.n_left_out == 30
     with pytest.raises(NotEnoughData, match="original wording"):
         statement_verdicts(statements({("a", "t1", "as_is", "negation"): YES}), ())
     with pytest.raises(NotEnoughData, match="no stance"):
         statement_verdicts(statements(cells_of()).assign(stance=NAN), ())
+
+
+def test_an_alternate_form_is_a_paraphrase():
+    for answers, verdict in ((YES, 1.0), (NO, 0.0)):
+        found = statement_verdicts(statements(cells_of(alternate=answers)), ())
+        assert (found.n_left_out, found.frame["paraphrase"].tolist()[0]) == (0, verdict)
 
 
 WORDS = {1.0: "pass", 0.0: "fail"}

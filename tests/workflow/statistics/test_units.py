@@ -220,6 +220,26 @@ def test_counts_begin_with_entities_and_ways_of_asking_side_by_side(workspace):
     assert found.tables[0].frame["repeatability"].tolist() == [1.0] * 4
 
 
+def test_tests_of_statements_keep_entities_and_languages_apart_and_label_pairs_together(workspace):
+    """Answers of a brand study: templates with label pairs of their own, one order, one form."""
+    rows = [
+        {"study": "study", "item": "i1", "answer": answer, "format": pair, "template": template,
+         "entity": entity, "language": language, "repetition": repetition}
+        for (template, pair, answer), entity, language, repetition in itertools.product(
+            (("t1", "yes_no", "yes"), ("t2", "support_oppose", "support")),
+            ("Apple", "Huawei"), ("en", "de"), range(1, 11),
+        )
+    ]  # fmt: skip
+    imports.import_tidy(workspace, "study.csv", pd.DataFrame(rows).to_csv(index=False).encode())
+    for name, table in (("stance_reliability", "groups"), ("form_agreement", "alpha")):
+        assert default_groups(workspace, name) == ("respondent", "entity", "language")
+        result = analyses.run(workspace, name, ["study"], {}, {})
+        frame = next(one.frame for one in result.tables if one.name == table)
+        assert len(frame) == 4
+        assert "format" not in frame
+        assert set(frame["templates"]) == {2}
+
+
 def test_a_factor_that_goes_with_what_is_compared_is_not_set_side_by_side(workspace):
     ask(workspace, languages=("en",), label_orders=("as_is", "inverted"))
     ask(workspace, simulated(), study="second", languages=("de",))
