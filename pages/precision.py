@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -28,7 +29,7 @@ from pages.shared.widgets import plain
 
 _PROBLEM = "precision_problem"
 _VARIED: Mapping[str, str] = {
-    "": "Contexts, or repetitions where one context is planned",
+    "": "Contexts, if several are planned",
     "context": "Contexts",
     "repetition": "Repetitions",
 }
@@ -50,7 +51,8 @@ def main() -> None:
     form = draft_form.open_form(f"precision:{study.code}", _defaults())
     with widgets.error_box():
         _design(study)
-        _truth(form)
+        saved = precision_study.saved_result(widgets.workspace(), study.code)
+        _truth(form, simulated=saved is not None)
         _targets(study, form)
         form.show_notes()
         _result(study, form)
@@ -80,10 +82,11 @@ def _design(study: StudyRecord) -> None:
         overview.plan_size(study.design)
 
 
-def _truth(form: DraftForm) -> None:
+def _truth(form: DraftForm, *, simulated: bool) -> None:
+    """The form of simulated people, folded once there is a result."""
     st.subheader("The assumed truth")
     st.caption(_HONESTY)
-    with st.expander("The people who answer", expanded=True):
+    with st.expander("The people who answer", expanded=not simulated):
         respondent_form.simulated_fields(form)
 
 
@@ -106,7 +109,10 @@ def _targets(study: StudyRecord, form: DraftForm) -> None:
             )  # fmt: skip
     left, middle, right = st.columns(3)
     with left:
-        form.select("axis", "What may be more or fewer", list(_VARIED), _VARIED.__getitem__)
+        form.select(
+            "axis", "What may be more or fewer", list(_VARIED), _VARIED.__getitem__,
+            help="If one context is planned: repetitions.",
+        )  # fmt: skip
     with middle:
         form.number(
             "replications", "Replications", *REPLICATIONS, step=1,
@@ -206,7 +212,8 @@ def _show(
     stem = file_stem(study.code)
     for shown in (summary, curves):
         st.markdown(f"**{plain(shown.title)}**")
-        results.numbers(shown, alt=shown.title)
+        titled = shown.frame.assign(statistic=shown.frame["statistic"].map(titles))
+        results.numbers(replace(shown, frame=titled), alt=shown.title)
         name = f"{stem}-{shown.name}.csv"
         widgets.download("CSV", export.table_csv(shown), name, key=f"precision_csv:{shown.name}")
     st.caption(plain(result.method))

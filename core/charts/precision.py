@@ -26,6 +26,7 @@ from core.domain.results import AnalysisResult
 
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
 _HEIGHT = 280  # pixels
+_FAR = 5  # times the lowest half-width, from which the axis has equal ratios
 
 
 def precision_charts(
@@ -68,13 +69,13 @@ def _widths(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Th
         f"Line chart of the mean half-width of intervals over the number of {varied}, "
         f"{planned:,.0f} of them planned: {'; '.join(parts)}.{cut}"
     )
-    below = [f"Dashed: the target. Dotted: the planned number of {varied}."]
+    below = [f"Dashed: the target. Dotted: the planned {varied}."]
     draw = partial(_width_layers, planned=planned, varied=varied, theme=theme)
     return _chart(title, draw, known, words, below, cut, theme, ["half_width", "target"])
 
 
 def _shares(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Theme) -> Chart:
-    title = f"Share of replications within the target by number of {varied}"
+    title = f"Within target by number of {varied}"
     parts = [
         f"{group}, up to {percent(float(own['share'].max()))}"
         for group, own in rows.groupby("group", sort=False)
@@ -83,7 +84,7 @@ def _shares(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Th
         f"Power curves: share of the simulated studies whose half-width is at most the target, "
         f"over the number of {varied}, {planned:,.0f} of them planned: {'; '.join(parts)}.{cut}"
     )
-    below = [f"Bars: 95% interval (Wilson). Dotted: the planned number of {varied}."]
+    below = [f"Share of replications within the target. Dotted: the planned {varied}."]
     draw = partial(_share_layers, planned=planned, varied=varied, theme=theme)
     columns = ["share", "share_low", "share_high"]
     return _chart(title, draw, rows, words, below, cut, theme, columns)
@@ -102,9 +103,11 @@ def _chart(
 def _width_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: Theme) -> Any:
     """The half-widths of one statistic with its target."""
     target = float(rows["target"].iloc[0])
-    top = max(float(rows["half_width"].max()), target) * 1.05
-    y = alt.Y("half_width:Q", title="Half-width (±)",
-              scale=alt.Scale(domain=[0, top], nice=False))  # fmt: skip
+    low, top = min(rows["half_width"].min(), target), max(rows["half_width"].max(), target)
+    far = top > _FAR * low  # equal ratios; a law of 1 / square root is then a straight line
+    ends = [low / 1.1, top * 1.1] if far else [0, top * 1.05]
+    y = alt.Y("half_width:Q", title="Half-width (±)", scale=alt.Scale(
+        type="log" if far else "linear", domain=ends, nice=False))  # fmt: skip
     tips = [number_tip("half_width", "Half-width")]
     base = with_number_texts(alt.Chart(), "half_width").encode(y=y)
     rule = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(
@@ -126,6 +129,8 @@ def _share_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: The
         number_tip("share_high", "95% high"),
     ]
     layers = _lines(base, rows, tips, planned, varied, theme)
+    if len(set(rows["line"])) > 1:  # their bars would cover each other
+        return alt.layer(*layers).properties(height=_HEIGHT)
     bars = base.mark_rule(strokeWidth=1, color=INK[theme], opacity=0.5).encode(
         x=_number_axis(rows, planned, varied), y="share_low:Q", y2="share_high:Q"
     )

@@ -32,7 +32,8 @@ def test_a_frozen_study_is_simulated_from_the_page_and_a_reload_has_the_result(w
     assert request.truth.position_bias == 0.1
     assert (request.replications, request.targets["alpha"]) == (3, 0.45)
     shown = " ".join(one.value for one in at.markdown)
-    assert "Cronbach's α, nature:" in shown
+    assert "Cronbach's α, of " in shown
+    assert "which needs most" in shown
     assert "at the 12 planned contexts" in shown
     cautions = " ".join(one.value for one in at.warning)
     assert "Simulated people are no models" in cautions

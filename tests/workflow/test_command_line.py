@@ -578,7 +578,7 @@ def test_precision_is_simulated_before_anything_is_asked(run, tmp_path, capfd):
     command = ("precision", "x", "--target", "alpha=.5", "--replications", "3")
     assert run(*command, "--set", "loading=.6", "--out", out) == 0
     said = capfd.readouterr().err
-    assert "Cronbach's α, nature: " in said
+    assert "Cronbach's α, of " in said
     assert "at the 12 planned contexts" in said
     assert "Simulated people are no models." in said
     rows = list(csv.DictReader(out.read_text(encoding="utf-8-sig").splitlines()))

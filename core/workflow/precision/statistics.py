@@ -77,6 +77,8 @@ STATISTICS: Mapping[str, Statistic] = {
         ),
         Statistic("rmsea", "RMSEA of the bank's factor model", 0.02, "cfa", "fit", _rmsea,
                   level="90%"),
+        Statistic("kappa", "Kappa of the original with other wordings", 0.1, "form_agreement",
+                  "kappas", _columns("kappa", "ci_low", "ci_high"), ("wording",)),
         Statistic("share", "Share of positive answers", 0.05, "bias", "bias",
                   _columns("share", "ci_low", "ci_high")),
         Statistic("b", "Mean opinion b", 0.1, "opinions", "groups",

@@ -27,7 +27,7 @@ from core.workflow.precision.statistics import (
     Statistic,
     prepare,
 )
-from core.workflow.statistics import computing
+from core.workflow.statistics import analyses, computing
 from core.workflow.statistics.computing import Computation
 from core.workflow.workspace import Workspace
 
@@ -434,13 +434,20 @@ _CHECKED = (
 )  # fmt: skip
 
 
+_FIRST = (
+    "statistic", "group", "scale", "varied", "planned", "target", "half_width", "error", "share",
+    "share_low", "share_high", "needed", "needed_basis", "checked", "checked_share", "checked_low",
+    "checked_high", "typical", "value", "sd", "basis", "remark",
+)  # fmt: skip
+_COLUMNS = tuple(sorted((*_ROW_COLUMNS, *_CHECKED), key=lambda column: _FIRST.index(column.name)))
+
+
 def _tables(
     frame: pd.DataFrame, curves: pd.DataFrame, plan: RespondentPlan
 ) -> tuple[ResultTable, ...]:
-    columns = (*_ROW_COLUMNS, *_CHECKED)
-    frame = frame[[column.name for column in columns]]
+    frame = frame[[column.name for column in _COLUMNS]]
     return (
-        ResultTable("precision", "Precision of the planned study", frame, columns),
+        ResultTable("precision", "Precision of the planned study", frame, _COLUMNS),
         ResultTable("curves", f"Half-width by number of {AXES[plan.axis][1]}", curves, _CURVES),
     )
 
@@ -464,7 +471,8 @@ def _method(plan: RespondentPlan, request: PrecisionRequest, numbers: Sequence[i
 
 def _analysis_words(name: str) -> str:
     statistic: Statistic = STATISTICS[name]
-    return f"{statistic.title} by {statistic.analysis} ({statistic.level} interval)"
+    analysis = analyses.by_name(statistic.analysis)
+    return f"{statistic.title} by {analysis.title} ({statistic.level} interval)"
 
 
 def _notes(plan: RespondentPlan) -> tuple[str, ...]:
@@ -481,25 +489,31 @@ def _notes(plan: RespondentPlan) -> tuple[str, ...]:
 
 
 def answers(result: AnalysisResult) -> tuple[GroupAnswer, ...]:
-    """What the planned number reaches and which number the target needs, for each row.
+    """What the planned number reaches and which number the target needs, for each statistic.
 
-    Green where the recommended number is planned, red where more are needed, gray where none is
-    known.
+    Of several groups and scales, the one that needs most speaks for the statistic. Green where the
+    recommended number is planned, red where more are needed or none is enough, gray where the
+    half-width is undefined.
     """
     found = []
-    for row in result.tables[0].frame.to_dict("records"):
-        title = STATISTICS[row["statistic"]].title
-        name = ", ".join(filter(None, [title, row["group"], row["scale"]]))
+    for name, own in result.tables[0].frame.groupby("statistic", sort=False):
+        reach = own["needed_basis"].map({"out of reach": 2, "undefined": 1}).fillna(0)
+        worst = own.assign(reach=reach).sort_values(["reach", "needed"], kind="stable").iloc[-1]
+        row = worst.to_dict()
         light: Light = "grey" if row["needed_basis"] == "undefined" else "red"
         if row["needed"] <= row["planned"]:
             light = "green"
-        found.append(GroupAnswer(name, _sentence(row), light))
+        where = ", ".join(filter(None, [row["group"], row["scale"]]))
+        widest = (
+            f", of {where}, which needs most" if len(own) > 1 else f", {where}" if where else ""
+        )
+        found.append(GroupAnswer(f"{STATISTICS[str(name)].title}{widest}", _sentence(row), light))
     return tuple(found)
 
 
 VERDICT = (
     "Green: the planned number is at least the recommended one. Red: the target needs more, or "
-    "more do not reach it. Gray: undefined."
+    "more do not reach it. Gray: undefined. The table has every group and scale."
 )
 
 
@@ -568,6 +582,7 @@ def save_result(workspace: Workspace, request: PrecisionRequest, result: Analysi
             table.name: [[_plain(v) for v in row] for row in table.frame.to_numpy(dtype=object)]
             for table in result.tables
         },
+        "columns": {table.name: list(table.frame.columns) for table in result.tables},
         "title": result.tables[1].title,
         **{name: getattr(result, name) for name in _KEPT},
         **{name: list(getattr(result, name)) for name in ("cautions", "notes")},
@@ -592,24 +607,28 @@ def _plain(value: Any) -> Any:
 def saved_result(
     workspace: Workspace, study: str
 ) -> tuple[PrecisionRequest, AnalysisResult] | None:
-    """The last result of a study with what it was asked for; None where there is none."""
+    """The last result of a study with what it was asked for; None where there is none.
+
+    A result of a version of Inkblot with other columns counts as none.
+    """
     draft = saved_inputs.load(workspace, _name(study))
     if draft is None:
         return None
     body = dict(draft.value)
+    known = {"precision": _COLUMNS, "curves": _CURVES}
+    if body.get("columns") != {name: [c.name for c in own] for name, own in known.items()}:
+        return None  # of another version of Inkblot
     asked = dict(body["request"])
     asked["truth"] = SimulationSettings(**asked["truth"])
     asked["numbers"] = tuple(asked["numbers"])
     tables = []
-    for name, title, columns in (
-        ("precision", "Precision of the planned study", (*_ROW_COLUMNS, *_CHECKED)),
-        ("curves", body["title"], _CURVES),
-    ):
-        frame = pd.DataFrame(body["tables"][name], columns=[column.name for column in columns])
+    titles = {"precision": "Precision of the planned study", "curves": body["title"]}
+    for name, columns in known.items():
+        frame = pd.DataFrame(body["tables"][name], columns=body["columns"][name])
         for column in columns:
             if column.unit != "none":
                 frame[column.name] = frame[column.name].astype(np.float64)
-        tables.append(ResultTable(name, title, frame, columns))
+        tables.append(ResultTable(name, titles[name], frame, columns))
     result = AnalysisResult(
         tables=tuple(tables), cautions=tuple(body["cautions"]), notes=tuple(body["notes"]),
         **{name: body[name] for name in _KEPT},

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from core.analysis.shared import progress
 from core.domain.study import SimulationSettings
 from core.errors import DesignError, NotEnoughData
 from core.workflow.opening import open_workspace
@@ -29,7 +30,8 @@ def workspace(tmp_path_factory, new_database):
     shutil.copyfile(new_database, path)
     found = open_workspace(path)
     freeze(found, simulated(), study="both", n_personas=100, languages=("en", "de"))
-    freeze(found, simulated(), study="again", n_personas=1, repetitions=24, languages=("en",))
+    orders = ("as_is", "inverted")
+    freeze(found, simulated(), study="again", n_personas=1, repetitions=24, label_orders=orders)
     yield found
     found.close()
 
@@ -132,7 +134,7 @@ def test_more_than_planned_are_other_people_who_are_asked_the_same(workspace):
     assert plan.axis == "repetition"
     twice = simulate(plan, 48, CALM).item_scores(48)
     assert twice["repetition"].nunique() == 48
-    assert twice["administration"].nunique() == 48
+    assert twice["administration"].nunique() == 2 * 48
     assert len(twice) == 2 * len(plan.trials)
     first = twice[twice["repetition"] <= 24]["score"].to_numpy()
     assert not np.array_equal(first, twice[twice["repetition"] > 24]["score"].to_numpy())
@@ -159,6 +161,38 @@ def test_planted_effects_arrive_in_the_statistics(workspace):
         0.6 * plain[0] + 0.4 * 1, abs=0.1
     )
     assert agreement(loading=0.5, refusal_rate=0.2)[2] == pytest.approx(0.2, abs=0.03)
+
+
+def test_orders_of_options_agree_and_each_statistic_is_answered_once(workspace):
+    targets = {"kappa": 0.2, "r_label_order": 0.3, "r_repetition": 0.1}
+    request = PrecisionRequest("again", targets, CALM, replications=2, numbers=(24,))
+    again = precision(workspace, request)
+    rows = again.tables[0].frame.set_index("statistic")
+    assert set(rows.index) == {"kappa", "r_label_order"}
+    assert "Repetitions are what is varied here" in " ".join(again.cautions)
+    # order effects are planted by position bias alone, so that without it kappa is about 1
+    assert rows.loc["kappa", "value"] > 0.5
+    said = precision_study.answers(again)
+    assert [one.group.split(",")[0] for one in said] == [
+        "Kappa of the original with other wordings",
+        "Correlation between orders of options",
+    ]
+    assert "24 planned repetitions" in said[0].sentence
+
+
+def test_a_simulation_that_is_given_up_stops_before_its_next_step(workspace):
+    seen = []
+
+    def watcher(done, total, unit):
+        seen.append((done, total, unit))
+        if done == 2:
+            raise progress.Cancelled
+
+    request = PrecisionRequest("both", {"alpha": 0.1}, CALM, replications=5, numbers=(50,))
+    with progress.watch(watcher), pytest.raises(progress.Cancelled):
+        precision(workspace, request)
+    assert seen[-1] == (2, 20, "analyses")
+    assert max(done for done, _, _ in seen) == 2
 
 
 @pytest.mark.parametrize(
