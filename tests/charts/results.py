@@ -23,6 +23,7 @@ from core.analysis.random_consistency.analysis import random_consistency
 from core.analysis.referential_consistency.analysis import referential_consistency
 from core.analysis.reliability import reliability
 from core.analysis.score_correlations import score_correlations
+from core.analysis.story_validity import story_validity
 from core.analysis.template_pilot import template_pilot
 from core.analysis.unexpected_outputs import unexpected_outputs
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -130,6 +131,20 @@ def tries():
     return pd.concat([frame.assign(respondent=name) for name in (HOSTILE, "b")])
 
 
+def rated_stories():
+    """Stories of two writers with 0 to 3 negative words, rated on a quality with a hostile name."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {"study": "s", "trial": number, "respondent": "judge", "model": "j", "language": "en",
+         "context": "", "template": "free", "repetition": 1, "item": f"t{number}",
+         "writer": (HOSTILE, "b")[number % 2], "status": "answered", "quality": quality,
+         "lowest": 1.0, "highest": 10.0, "negative_words": str(number // 10),
+         "rating": float(np.clip(2 * number // 10 + rng.integers(1, 4), 1, 10))}
+        for number in range(40) for quality in (HOSTILE, "comedy")
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
 @cache
 def results():
     """One result for each analysis that has charts; two groups where it has groups."""
@@ -169,4 +184,5 @@ def results():
             resamples=50,
         ),
         "invalid_answers": invalid_answers(tries(), resamples=50),
+        "story_validity": story_validity(rated_stories(), resamples=50),
     }

@@ -41,9 +41,9 @@ OURS = {
     "label_y", "thickness", "pair", "step", "from", "to", "p", "factor", "left", "above", "below",
     "middle", "far", "unexplained", "line", "rank",
     "source", "share", "share_low", "share_high", "df", "levels", "coefficient", "study",
-    "count", "responses", "start", "end", "total",
+    "count", "responses", "start", "end", "total", "quality", "mean", "stories",
 }  # fmt: skip
-MARKS = {"bar", "text", "rule", "point", "rect", "line"}
+MARKS = {"area", "bar", "text", "rule", "point", "rect", "line"}
 
 
 def charts(name, **options):
