@@ -155,3 +155,50 @@ def bilingual_answers(generator: Generator, items: int = 60, n: int = 10) -> pd.
         counts_frame({"item": names(items), "language": [a] * items}, y, n) for a, y in answers
     ]
     return pd.concat(parts, ignore_index=True)
+
+
+FIRMNESS = 0.9
+"""Chance that an answer takes the side of its statement, in `faulty_statements`."""
+FAULTS = ("none", "sampling", "paraphrase", "negation", "opposite", "inverted", "templates")
+"""What a statement of `faulty_statements` depends on beside its content."""
+_TEMPLATES = ("t1", "t2", "t3")
+_FORMS = {"original": 1, "paraphrase_1": 1, "paraphrase_2": 1, "negation": -1, "opposite": -1}
+
+
+def faulty_statements(
+    generator: Generator, items: int = 140, n: int = 30
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Statements in five forms, three templates and two orders, and the fault of each of them.
+
+    A respondent holds one side of a statement with FIRMNESS, and answers by tossing a coin where
+    its fault is "sampling". With another fault it takes the other side in the second paraphrase,
+    overlooks the negation or the opposite, chooses the same place in the list of labels in either
+    order, or takes the other side in the second template.
+    """
+    codes = names(items)
+    fault = {code: FAULTS[place % len(FAULTS)] for place, code in enumerate(codes)}
+    side = dict(zip(codes, generator.choice([-1, 1], items).tolist(), strict=True))
+    cells: dict[str, list[Any]] = {
+        name: [] for name in ("item", "template", "label_order", "form", "direction")
+    }
+    chance = []
+    for code in codes:
+        own = fault[code]
+        for template in _TEMPLATES:
+            for order in ("as_is", "inverted"):
+                for form, direction in _FORMS.items():
+                    turns = (
+                        (own == "paraphrase" and form == "paraphrase_2")
+                        + (own == form)
+                        + (own == "inverted" and order == "inverted")
+                        + (own == "templates" and template == "t2")
+                    )
+                    sign = side[code] * direction * (-1) ** turns
+                    firm = 0.5 if own == "sampling" else FIRMNESS
+                    chance.append(firm if sign > 0 else 1 - firm)
+                    for name, value in zip(
+                        cells, (code, template, order, form, direction), strict=True
+                    ):
+                        cells[name].append(value)
+    yes = generator.binomial(n, np.array(chance)).astype(np.float64)
+    return counts_frame(cells, yes, n), fault

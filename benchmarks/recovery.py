@@ -85,6 +85,41 @@ def estimate(effect: Effect, seed: int, items: int = ITEMS) -> tuple[float, floa
     return value, low, high
 
 
+def faults_found(seed: int, items: int, n: int = 30) -> dict[str, tuple[float, float]]:
+    """Of each fault: how often a statement with it fails its test, and one without passes it.
+
+    Verdicts of statements in templates. Statements of coin tosses, which may fail any test, count
+    for the test of sampling only. With the fault "templates", no other test may fail.
+    """
+    from core.analysis.shared.statement_verdicts import statement_verdicts
+
+    answers, fault = planted.faulty_statements(np.random.default_rng([seed, 7]), items, n)
+    verdicts = statement_verdicts(answers, ()).frame
+    own = verdicts["item"].map(fault)
+    rates = {}
+    for test in planted.FAULTS[1:]:
+        sound = (own != test) & ((own != "sampling") if test != "sampling" else True)
+        fails, passes = verdicts.loc[own == test, test] == 0, verdicts.loc[sound, test] == 1
+        rates[test] = (float(fails.mean()), float(passes.mean()))
+    return rates
+
+
+def _faults_in_words(replications: int) -> str:
+    """How often planted faults of statements are found, over the replications."""
+    found = [faults_found(seed, 140) for seed in range(replications)]
+    parts = []
+    for test in planted.FAULTS[1:]:
+        fails, passes = np.mean([one[test] for one in found], axis=0)
+        parts.append(f"{test} {100 * fails:.1f} and {100 * passes:.1f}")
+    return (
+        "Tests of statements: a respondent takes its side with a chance of "
+        f"{planted.FIRMNESS:g}, 30 answers; every statement has one fault or none, "
+        f"{replications} replications of 140 statements in three templates. Percent of verdicts "
+        "that are right, for statements with the fault (they fail its test) and without it (they "
+        f"pass it): {'; '.join(parts)}."
+    )
+
+
 def measure(_work: Path, *, quick: bool) -> Section:
     """Coverage and error of each planted effect."""
     replications = 5 if quick else 300
@@ -110,6 +145,9 @@ def measure(_work: Path, *, quick: bool) -> Section:
         "replications, 92 to 98 % is what such intervals would show by chance.",
         ("Effect", "truth", "mean estimate", "its standard error", "width", "covered, %"),
         rows,
-        (f"The truth of giving way and of correlations is computed from {_MANY:,} questions.",),
+        (
+            f"The truth of giving way and of correlations is computed from {_MANY:,} questions.",
+            _faults_in_words(2 if quick else 100),
+        ),
         ("numpy", "scipy"),
     )

@@ -23,6 +23,7 @@ TITLES = {
     "parsing": "Reading replies",
     "statistics": "Item statistics",
     "option_counts": "Counts of options",
+    "statement_tests": "Tests of statements",
     "psychometrics": "Psychometrics",
     "recovery": "Known effects",
     "pages": "Pages",
