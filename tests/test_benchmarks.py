@@ -24,6 +24,7 @@ TITLES = {
     "statistics": "Item statistics",
     "option_counts": "Counts of options",
     "statement_tests": "Tests of statements",
+    "words": "Word association",
     "psychometrics": "Psychometrics",
     "recovery": "Known effects",
     "pages": "Pages",

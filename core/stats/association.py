@@ -95,7 +95,8 @@ def unit_rates(
         What each unit adds to the numerator and to the denominator: 0 or 1 for a share of units,
         counts for a share of answers. `above` is at most `below`.
     bootstrap : Bootstrap, optional
-        Resamples whole units; without it there are no intervals.
+        Resamples whole units, those of each cell alone, and the same ones for cells of the same
+        units; without it there are no intervals.
     level : float in (0, 1)
         Two-sided coverage.
 
@@ -121,10 +122,17 @@ def unit_rates(
     n = (below > 0).sum(axis=0)
     low, high = np.full((2, *value.shape), np.nan)
     if bootstrap is not None:
-        found = percentile_intervals(resampled_ratios(above, below, bootstrap), level)
+        inside = below > 0
+        _, units = np.unique(inside, axis=1, return_inverse=True)
+        for own in (units == number for number in range(units.max(initial=-1) + 1)):
+            rows = inside[:, own][:, 0]
+            if rows.any():
+                ratios = resampled_ratios(above[rows][:, own], below[rows][:, own], bootstrap)
+                found = percentile_intervals(ratios, level)
+                low[own], high[own] = found.low, found.high
         same = (part == 0) | (part == total)
         wilson = wilson_intervals(np.where(part > 0, n, 0).astype(np.float64), n * 1.0, level=level)
-        low, high = np.where(same, wilson[0], found.low), np.where(same, wilson[1], found.high)
+        low, high = np.where(same, wilson[0], low), np.where(same, wilson[1], high)
     return UnitRates(value, low, high, np.asarray(n, dtype=np.int64))
 
 
@@ -145,7 +153,7 @@ def association_rates(
     neutral, tests : (groups, words)
         How many answers to each word are neutral, and how many answers there are.
     bootstrap, level
-        As in `unit_rates`; all groups and rates are of the same draws of words.
+        As in `unit_rates`; groups of the same words are of the same draws.
 
     Returns
     -------

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.stats.association import UNKNOWN_CLASS, WORD_CLASSES, word_classes
+from core.stats.association import UNKNOWN_CLASS, WORD_CLASSES, unit_rates, word_classes
+from core.stats.resampling import Bootstrap
 
 
 def classes(*tests, needed=0):
@@ -56,3 +57,28 @@ def test_exchanged_labels_exchange_the_classes(words):
 def test_counts_of_different_shapes_are_refused():
     with pytest.raises(ValueError, match="counts of"):
         word_classes(np.zeros(2), np.zeros(3), np.zeros(2))
+
+
+def test_an_interval_does_not_depend_on_cells_of_other_units():
+    above = np.array([[1.0, 0], [0, 0], [1, 0], [0, 2], [0, 0], [0, 1]])
+    below = np.array([[1.0, 0], [1, 0], [1, 0], [0, 2], [0, 2], [0, 3]])
+    together = unit_rates(above, below, bootstrap=Bootstrap(200))
+    alone = [
+        unit_rates(above[rows, cell : cell + 1], below[rows, cell : cell + 1],
+                   bootstrap=Bootstrap(200))
+        for cell, rows in enumerate((slice(0, 3), slice(3, 6)))
+    ]  # fmt: skip
+    assert together.value.tolist() == pytest.approx([2 / 3, 3 / 7])
+    assert together.n.tolist() == [3, 3]
+    for name in ("value", "low", "high"):
+        assert getattr(together, name).tolist() == [getattr(one, name)[0] for one in alone]
+
+
+def test_rates_of_nothing_and_rates_without_resamples_have_no_interval():
+    nothing = unit_rates(np.zeros((2, 1)), np.zeros((2, 1)), bootstrap=Bootstrap(20))
+    assert np.isnan([nothing.value, nothing.low, nothing.high]).all()
+    plain = unit_rates(np.ones((2, 1)), np.ones((2, 1)))
+    assert plain.value.tolist() == [1]
+    assert np.isnan([plain.low, plain.high]).all()
+    with pytest.raises(ValueError, match="coverage"):
+        unit_rates(np.ones((2, 1)), np.ones((2, 1)), level=1.5)
