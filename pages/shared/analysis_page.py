@@ -170,7 +170,7 @@ def _which_answers(
     levels = browsing.levels(widgets.workspace(), study.code)
     attributes = item_attributes.attribute_levels(widgets.workspace(), study.code)
     with st.popover("Filter", icon=":material/filter_alt:"):
-        other_studies = _together(study)
+        other_studies = _together(study, analysis)
         filters = {
             name: st.multiselect(
                 f"Only {factor_word(name)}", values,
@@ -201,20 +201,22 @@ def _state_of_bar(
         st.caption(widgets.plain(". ".join(parts) + "."), width="content")
 
 
-def _together(study: StudyRecord) -> tuple[str, ...]:
-    """Other studies with the same bank."""
+def _together(study: StudyRecord, analysis: Analysis) -> tuple[str, ...]:
+    """Other studies with the same bank, or with any, where the analysis begins with studies."""
+    any_bank = any("study" in o.default for o in analysis.options if o.name == "by")
     others = [
         record.code
         for record in reversed(studies.list_studies(widgets.workspace()))
-        if record.instrument == study.instrument and record.code != study.code
+        if (any_bank or record.instrument == study.instrument) and record.code != study.code
         and record.n_responses
     ]  # fmt: skip
     if not others:
         return ()
     chosen = st.multiselect(
-        "Add the answers of other studies", others, key=f"together:{study.code}",
-        persist_state="session",
-        help="Studies with the same bank. To compare the studies, choose Study under Side by side.",
+        "Add the answers of other studies", others,
+        key=f"together:{'any:' if any_bank else ''}{study.code}", persist_state="session",
+        help=("" if any_bank else "Studies with the same bank. ")
+        + "To compare the studies, choose Study under Side by side.",
     )  # fmt: skip
     return tuple(chosen)
 
