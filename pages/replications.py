@@ -133,12 +133,12 @@ def _show_paper(paper: PublishedStudy, table: PublishedTable) -> None:
     """The design in short, misprints, and what differs."""
     st.header("The published study")
     st.markdown(_listed("How it was done:", paper.design))
-    own = [m.text for m in paper.misprints if m.table in ("", table.code)]
+    own = [m.text for m in paper.misprints if m.table == table.code]
     others = [m.text for m in paper.misprints if m.text not in own]
     if own:
         st.markdown(_listed("Misprints in this table:", own))
     if others:
-        with st.expander(f"Misprints in other tables ({len(others)})"):
+        with st.expander(f"Misprints elsewhere ({len(others)})"):
             st.markdown(_listed("", others))
     if not paper.misprints:
         st.caption("No misprint is known.")

@@ -118,7 +118,8 @@ def requests(
 def _request(place: Place, codes: Sequence[str], options: Mapping[str, str]) -> AnalysisRequest:
     known = {option.name for option in analyses.by_name(place.analysis).options}
     own = {name: value for name, value in options.items() if name in known and value}
-    every = {**place.options, "by": place.by, **own}
+    groups = {"by": place.by} if "by" in known else {}
+    every = {**place.options, **groups, **own}
     return AnalysisRequest(place.analysis, tuple(codes), every, dict(place.where))
 
 

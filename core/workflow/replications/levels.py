@@ -28,7 +28,8 @@ def match_levels(kind: Kind, published: Sequence[str], own: Sequence[str]) -> di
     matched: dict[str, str] = {}
     for name in published:
         known = _OTHER_NAMES.get(kind, {}).get(name, ())
-        wanted = {name.casefold(), name.casefold().replace("/", "_"), *known}
+        code = re.sub(r"[/ ]", "_", name.casefold())
+        wanted = {name.casefold(), code, *known}
         found = next((one for one in own if one.casefold() in wanted), "")
         if found:
             matched[name] = found

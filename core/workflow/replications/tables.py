@@ -17,7 +17,7 @@ from core.workflow.replications.published import PublishedStudy, printed, publis
 
 Kind = Literal[
     "model", "brand", "context set", "item", "subscale", "language", "words per call",
-    "temperature", "pair of labels", "history", "pair",
+    "temperature", "pair of labels", "history", "pair", "domain",
 ]  # fmt: skip
 """What the levels of a key are; levels of one kind are matched with the user's in the same way."""
 
@@ -350,13 +350,6 @@ _OPINION_TABLES = (
 )  # fmt: skip
 
 
-def _not_yet(code: str, study: str, title: str, *keys: Key) -> PublishedTable:
-    return PublishedTable(
-        code, study, title, code, keys, (),
-        without="These numbers are shown as printed; no number of yours stands beside them yet.",
-    )  # fmt: skip
-
-
 # Study 4: words by first reaction.
 
 _LANGUAGE = Key("language", "language", "Language")
@@ -456,6 +449,14 @@ _OVER_PEOPLE = Place(
 _TEMPLATES = Place(
     "form_agreement", "alpha", "alpha", _OF_MODEL, "ci_low", "ci_high", size={"statements": 239}
 )
+_LEANING = Place(
+    "worldview", "leaning", "share", _OF_MODEL, "ci_low", "ci_high", n="statements", times=100,
+    size={"statements": 239},
+)  # fmt: skip
+_ANNOTATORS = Place(
+    "annotator_agreement", "domains", "kappa", {"policy_domain": "domain"}, "ci_low", "ci_high",
+    by=(),
+)  # fmt: skip
 
 
 def _kappas(place: Place) -> tuple[Quantity, ...]:
@@ -486,8 +487,24 @@ _POLITICAL_TABLES = (
                      _without_interval(_TEMPLATES, "same", "No interval is computed of a count.")),
         ),
     ),
-    _not_yet("political_leaning", "political_worldviews", "Leaning"),
-    _not_yet("political_annotators_kappa", "political_worldviews", "Agreement of annotators"),
+    PublishedTable(
+        "political_leaning", "political_worldviews",
+        "Same stance as parties of the left, the centre and the right", "political_leaning",
+        (_MODEL,), tuple(
+            Quantity(f"{side}_percent", f"Same as the {side} (%)", 0, replace(
+                _LEANING, rows={"country": "all countries", "leaning": side}
+            ))
+            for side in ("left", "centre", "right")
+        ),
+    ),
+    PublishedTable(
+        "political_annotators_kappa", "political_worldviews",
+        "Agreement of annotators on policy domains", "political_annotators_kappa",
+        (Key("policy_domain", "domain", "Policy domain"),), (
+            Quantity("kappa_mean", "Mean kappa", 2, _ANNOTATORS),
+            Quantity("kappa_sd", "SD", 2, _without_interval(_ANNOTATORS, "sd", _NO_SD)),
+        ),
+    ),
 )  # fmt: skip
 
 
