@@ -15,13 +15,13 @@ from tests.browser.test_way_through import download
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-STUDY = "brand_preference"
+STUDY = "policy_stances"
 
 
 def collect(app):
-    """Ten comparisons of brands in five formats, twice, by simulated people."""
+    """Eight statements in six forms and two templates, by simulated people."""
     workspace = open_workspace(app.database)
-    design = presets.design(workspace, presets.by_code(STUDY), first_items=10)
+    design = presets.design(workspace, presets.by_code(STUDY), first_items=8)
     studies.freeze(workspace, replace(design, respondents=("Simulated person",)))
     control.start(workspace, STUDY)
     control.wait(workspace, STUDY, every_s=0.05)
@@ -33,19 +33,21 @@ def test_the_numbers_of_a_study_stand_beside_the_published_and_leave_as_the_comm
 ):
     collect(app)
     app.start()
-    go(page, app, f"replications?study={STUDY}&published=brand_preference")
-    expect(page.get_by_text("of 9 printed values").first).to_be_visible()
-    chart = page.locator("[data-testid='stVegaLiteChart'][aria-label^='Dot plot of Wins']")
+    go(page, app, f"replications?study={STUDY}&published=political_kappa")
+    expect(page.get_by_text("of 18 printed values").first).to_be_visible()
+    chart = page.locator("[data-testid='stVegaLiteChart'][aria-label^='Dot plot of Paraphrases']")
     expect(chart).to_be_visible()
-    expect(page.get_by_text("Table 4.7 prints 62.6 for Apple over Samsung")).to_be_visible()
+    expect(page.get_by_text("The statements, parties and positions").first).to_be_visible()
     shot(page, "1-beside")
     from_page = download(page, "CSV")
-    page.get_by_role("link", name="Design 1b-brand-preference").click()
+    page.get_by_role("link", name="Design 5-political-worldviews").click()
     expect(page.get_by_text("The choices below now hold the design")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Name of the study")).to_have_value(f"{STUDY}_2")
+    expect(page.get_by_text("The bank policy_239 was brought in.")).to_be_visible()
+    name = page.get_by_role("textbox", name="Name of the study")
+    expect(name).to_have_value("political_worldviews")
     settled(page)
     shot(page, "2-design")
     app.stop()
-    command = app.command("replicate", "brand_preference", "--study", STUDY)
+    command = app.command("replicate", "political_kappa", "--study", STUDY)
     assert from_page == command.stdout
-    assert from_page.count(b"\n") == 1 + 9
+    assert from_page.count(b"\n") == 1 + 6 * 6

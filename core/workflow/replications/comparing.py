@@ -514,7 +514,9 @@ def _answers(
         text = "No number of yours stands beside a printed one"
         if unmatched:
             text += f": of yours, no {' or '.join(unmatched)} is known as a published one"
-        return (GroupAnswer(table.of.short_name, f"{text}.", "grey"),)
+        reasons = list(dict.fromkeys(frame["remark"]))
+        text += f". {reasons[0]}" if len(reasons) == 1 else "."
+        return (GroupAnswer(table.of.short_name, text, "grey"),)
     inside = _interval_sentence(known)
     if not imported:
         return (GroupAnswer(table.of.short_name, inside),) if inside else ()

@@ -207,7 +207,9 @@ def test_an_analysis_that_fails_says_why_and_the_rest_of_the_table_stands():
     assert means["yours"].isna().all()
     assert frame.loc[frame["quantity"] == "SD", "yours"].notna().all()
     nothing = comparing.compare(table, dict.fromkeys(places, outcomes[places[0]]))
-    assert nothing.answers[0].sentence == "No number of yours stands beside a printed one."
+    assert nothing.answers[0].sentence == (
+        "No number of yours stands beside a printed one. There are no answers. Ask some."
+    )
 
 
 # What was published, and where its counterpart stands.
