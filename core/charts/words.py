@@ -31,10 +31,11 @@ from core.stats.inputs import name_list
 
 _CLASSES = {"optimism": "Optimism", "neutrality": "Neutrality", "pessimism": "Pessimism"}
 _OTHERS = {"consistency": "Consistency", "reluctancy": "Reluctancy"}
+_MOST_LABELLED = 2  # groups whose numbers stand at the right
 _MOST_TOGETHER = 4  # groups in one picture, each with a color and a shape
 _MOST_ROWS = 60  # groups
 _MOST_PLACES = 20  # of the lists of words
-_CURVE_HEIGHT = 260  # pixels
+_CURVE_HEIGHT = 360  # pixels
 _ROW = 20  # pixels
 
 
@@ -107,7 +108,7 @@ def rate_chart(
     if not together:
         drawn = drawn.rename(columns={"group": "item", "item": "group"})
     drawn = drawn[["group", "item", "value", "ci_low", "ci_high", "n"]].reset_index(drop=True)
-    if together:  # else the numbers of one row would cover each other
+    if len(every) <= _MOST_LABELLED:  # the numbers of more would cover each other
         drawn["label"] = [percent_text(v, 0) if v == v else "—" for v in drawn["value"]]
     left_out = (
         f" Only the first {_MOST_ROWS} of {len(every)} groups are drawn."
