@@ -26,6 +26,7 @@ from core.domain.results import AnalysisResult
 
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
 _HEIGHT = 280  # pixels
+_TICKS = tuple(digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 5))
 _FAR = 5  # times the lowest half-width, from which the axis has equal ratios
 
 
@@ -104,10 +105,15 @@ def _width_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: The
     """The half-widths of one statistic with its target."""
     target = float(rows["target"].iloc[0])
     low, top = min(rows["half_width"].min(), target), max(rows["half_width"].max(), target)
-    far = top > _FAR * low  # equal ratios; a law of 1 / square root is then a straight line
+    far = 0 < _FAR * low < top  # equal ratios; a law of 1 / square root is then a straight line
     ends = [low / 1.1, top * 1.1] if far else [0, top * 1.05]
-    y = alt.Y("half_width:Q", title="Half-width (±)", scale=alt.Scale(
-        type="log" if far else "linear", domain=ends, nice=False))  # fmt: skip
+    ticks: dict[str, Any] = {}
+    if far:
+        ticks["values"] = [n for n in _TICKS if ends[0] <= n <= ends[1]]
+    y = alt.Y(
+        "half_width:Q", title="Half-width (±)", axis=alt.Axis(**ticks),
+        scale=alt.Scale(type="log" if far else "linear", domain=ends, nice=False),
+    )  # fmt: skip
     tips = [number_tip("half_width", "Half-width")]
     base = with_number_texts(alt.Chart(), "half_width").encode(y=y)
     rule = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(

@@ -203,16 +203,22 @@ class _Draws:
         people = list(dict.fromkeys(keys))
         place = {key: number for number, key in enumerate(people)}
         places = np.array([place[key] for key in keys])
-        common = _normal(simulation, "common", people)
+        lasting = [key.rpartition(_SEPARATOR.encode())[0] for key in people]
+
+        def of_people(purpose: str, of: bytes = b"") -> _Floats:
+            own = _normal(simulation, purpose, [key + of for key in people])
+            if not simulation.stability:
+                return own
+            stays = _normal(simulation, f"lasting {purpose}", [key + of for key in lasting])
+            return simulated.with_stability(simulation, stays, own)
+
+        common = of_people("common")
         subscales = dict.fromkeys(item.subscale for item in self._items)
         level = np.column_stack([
-            simulated.trait(
-                simulation, common,
-                _normal(simulation, "trait", [key + _bytes("", name) for key in people]),
-            )
+            simulated.trait(simulation, common, of_people("trait", _bytes("", name)))
             for name in subscales
         ])  # fmt: skip
-        acquiescence = simulation.acquiescence * _normal(simulation, "acquiescence", people)
+        acquiescence = simulation.acquiescence * of_people("acquiescence")
         acquiescence += simulation.acquiescence_mean
         standing = np.array([
             simulated.entity_standing(simulation, str(first))

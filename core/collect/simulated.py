@@ -37,6 +37,9 @@ from core.stats.reliability.alpha import covariances
 # both are normal with an SD that is set. A form that points the other way turns the sign of the
 # part in brackets. A leaning in comparisons is one toward the entity named first.
 #
+# Traits and acquiescence are drawn anew for each repetition, but for a share `stability` of their
+# variance, which stays with context and entity; so it is the correlation between two repetitions.
+#
 # Thresholds cut the standard normal distribution into as many equally probable parts as there are
 # scored options; the part where answer* falls is the option chosen, options being in order of their
 # points. The traits of any two subscales correlate by `trait_correlation` through one common
@@ -130,7 +133,7 @@ def check_settings(simulation: SimulationSettings) -> None:
     """Refuse settings that describe no respondent."""
     for name in (
         "loading", "trait_correlation", "noise", "position_bias", "refusal_rate",
-        "explanation_rate", "giving_way",
+        "explanation_rate", "giving_way", "stability",
     ):  # fmt: skip
         value = getattr(simulation, name)
         if not 0 <= value <= 1:
@@ -441,9 +444,9 @@ def _answer(simulation: SimulationSettings, question: Question, item: Item, erro
     """answer* of the model for the person and the item, in the direction of the form asked."""
     person = (question.context, question.entity, question.repetition)
     parameters = _truth(simulation, item)
-    common = normal(simulation, "common", *person)
-    specific = normal(simulation, "trait", *person, parameters.subscale)
-    acquiescence = simulation.acquiescence * normal(simulation, "acquiescence", *person)
+    common = _of_person(simulation, "common", person)
+    specific = _of_person(simulation, "trait", person, parameters.subscale)
+    acquiescence = simulation.acquiescence * _of_person(simulation, "acquiescence", person)
     acquiescence += simulation.acquiescence_mean
     direction = item.direction(question.form)
     level = trait(simulation, common, specific) * direction
@@ -453,6 +456,24 @@ def _answer(simulation: SimulationSettings, question: Question, item: Item, erro
     shift = normal(simulation, "language", item.code, question.language)
     shift *= simulation.language_spread
     return latent_answer(parameters, level, error, acquiescence, leaning) + shift
+
+
+def _of_person(
+    simulation: SimulationSettings, purpose: str, person: tuple[object, ...], *of: object
+) -> float:
+    """A standard normal number of a person, in part the same in all repetitions."""
+    own = normal(simulation, purpose, *person, *of)
+    if not simulation.stability:
+        return own
+    return with_stability(
+        simulation, normal(simulation, f"lasting {purpose}", *person[:2], *of), own
+    )
+
+
+def with_stability(simulation: SimulationSettings, lasting: _Values, own: _Values) -> _Values:
+    """What stays over repetitions and what is drawn anew, together standard normal."""
+    stays = simulation.stability
+    return math.sqrt(stays) * lasting + math.sqrt(1 - stays) * own
 
 
 def entity_standing(simulation: SimulationSettings, entity: str) -> float:

@@ -108,6 +108,7 @@ class SimulationSettings:
     giving_way: Number = 0.0  # share of answers that take the opinion put to the model
     language_spread: Number = 0.0  # SD of an item's shift from language to language, likewise
     entity_spread: Number = 0.0  # SD of the standing of brands, parties or persons, likewise
+    stability: Number = 0.0  # of a person: correlation of the trait between repetitions
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ _LATER: Mapping[str, tuple[str, ...]] = {
     "simulation.giving_way": _NO_EFFECT,
     "simulation.language_spread": _NO_EFFECT,
     "simulation.entity_spread": _NO_EFFECT,
+    "simulation.stability": _NO_EFFECT,
 }
 """Settings that came later, with their defaults as texts."""
 RESPONDENT = TypeAdapter(Respondent)

@@ -115,6 +115,7 @@ def _simulation_words(respondent: Respondent) -> Iterator[str]:
         "giving way": truth.giving_way,
         "SD between languages": truth.language_spread,
         "SD between entities": truth.entity_spread,
+        "correlation between repetitions": truth.stability,
     }
     for name, value in shares.items():
         if value:
@@ -340,6 +341,11 @@ _TRUTH: tuple[tuple[str, str, float, str], ...] = (
         "entity_spread", "Spread between entities (SD)", 3.0,
         "How far brands, parties or persons differ in what is thought of them, in standard "
         "deviations of an answer. 0: all are the same but for chance.",
+    ),
+    (
+        "stability", "Correlation between repetitions", 1.0,
+        "The correlation of a trait between two repetitions under the same context. 0: each "
+        "repetition is answered by another person. 1: by the same one.",
     ),
 )  # fmt: skip
 

@@ -117,9 +117,9 @@ def precision(workspace: Workspace, request: PrecisionRequest) -> AnalysisResult
         unit=f"one {AXES[plan.axis][0]} of a simulated study",
         n_used=plan.trials_of(plan.planned),
         n_missing=0,
-        method=_method(plan, request, numbers),
+        method=_method(plan, request, sorted(set(curves["number"].tolist()))),
         cautions=(_HONESTY, *cautions),
-        notes=_notes(plan),
+        notes=_notes(plan, request),
     )
 
 
@@ -475,15 +475,17 @@ def _analysis_words(name: str) -> str:
     return f"{statistic.title} by {analysis.title} ({statistic.level} interval)"
 
 
-def _notes(plan: RespondentPlan) -> tuple[str, ...]:
+def _notes(plan: RespondentPlan, request: PrecisionRequest) -> tuple[str, ...]:
     notes = [
         f"{count_text(plan.trials_of(plan.planned), 'answer')} of one respondent are simulated; "
         "each other respondent of the design reaches the same precision under the same truth.",
     ]
     if plan.axis == "repetition" or len(plan.trials["repetition"].unique()) > 1:
+        stays = request.truth.stability
+        who = f"by people whose traits correlate {stays:g}" if stays else "by another person"
         notes.append(
-            "Each repetition is answered by another simulated person. Repetitions of a model at "
-            "temperature 0 are copies and add nothing."
+            f"Each repetition is answered {who}. Repetitions of a model at temperature 0 are "
+            "copies and add nothing."
         )
     return tuple(notes)
 

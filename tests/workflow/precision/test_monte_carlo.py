@@ -17,7 +17,7 @@ from tests.workflow.studies import finished, freeze, simulated
 EVERY_EFFECT = {
     "loading": 0.6, "noise": 0.2, "position_bias": 0.25, "refusal_rate": 0.1,
     "explanation_rate": 0.2, "acquiescence": 0.5, "acquiescence_mean": 0.2, "leaning": -0.3,
-    "language_spread": 0.4, "entity_spread": 0.6, "seed": 5,
+    "language_spread": 0.4, "entity_spread": 0.6, "stability": 0.6, "seed": 5,
 }  # fmt: skip
 
 

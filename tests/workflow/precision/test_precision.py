@@ -32,6 +32,7 @@ def workspace(tmp_path_factory, new_database):
     freeze(found, simulated(), study="both", n_personas=100, languages=("en", "de"))
     orders = ("as_is", "inverted")
     freeze(found, simulated(), study="again", n_personas=1, repetitions=24, label_orders=orders)
+    freeze(found, simulated(), study="twice", n_personas=200, repetitions=2)
     yield found
     found.close()
 
@@ -161,6 +162,18 @@ def test_planted_effects_arrive_in_the_statistics(workspace):
         0.6 * plain[0] + 0.4 * 1, abs=0.1
     )
     assert agreement(loading=0.5, refusal_rate=0.2)[2] == pytest.approx(0.2, abs=0.03)
+
+
+@pytest.mark.parametrize(("stability", "share"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)])
+def test_a_retest_of_the_same_people_correlates_as_high_as_alpha(workspace, stability, share):
+    # Scales of equally good items are parallel tests, whose correlation is their reliability.
+    truth = SimulationSettings(loading=0.7, loading_spread=0.0, stability=stability)
+    frame = simulate(load_plan(workspace, "twice"), 200, truth).item_scores(200)
+    nature = frame[frame["subscale"] == "nature"]
+    items = nature.pivot(index=["repetition", "context"], columns="item", values="score")
+    alpha = 10 / 9 * (1 - items.var().sum() / items.sum(axis=1).var())
+    first, second = (items.loc[number].sum(axis=1) for number in (1, 2))
+    assert first.corr(second) == pytest.approx(share * alpha, abs=0.13)
 
 
 def test_orders_of_options_agree_and_each_statistic_is_answered_once(workspace):
