@@ -312,7 +312,7 @@ def statement_verdicts(
     ------
     NotEnoughData
         There are no trials, a factor of `by` is not there, no option has a stance, or no answer is
-        to the original wording of a statement.
+        to the original wording of a statement, or all are with inverted labels that do not count.
 
     Notes
     -----
@@ -336,6 +336,12 @@ def statement_verdicts(
     lines, orders = np.nonzero(answers.trials.any(axis=2))
     if inverted == "own_test":
         lines = np.flatnonzero(answers.trials[:, 0].any(axis=1))
+        if not lines.size:
+            raise NotEnoughData(
+                "All answers were asked with inverted labels.",
+                "Let templates with inverted labels count as templates, or ask the labels in their "
+                "given order too.",
+            )
         orders = np.zeros(len(lines), dtype=np.int64)
     rows = (lines, orders)
     statement = cell_codes(answers.labels, (*answers.by, "item"))[0][lines]

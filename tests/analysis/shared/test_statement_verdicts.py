@@ -150,6 +150,13 @@ def test_other_wordings_are_left_out_and_counted():
         statement_verdicts(statements(cells_of()).assign(stance=NAN), ())
 
 
+def test_answers_with_inverted_labels_alone_are_no_fault():
+    frame = statements({("a", "t1", "inverted", "original"): YES})
+    with pytest.raises(NotEnoughData, match="asked with inverted labels"):
+        statement_verdicts(frame, ())
+    assert len(statement_verdicts(frame, (), inverted="count").frame) == 1
+
+
 def test_an_alternate_form_is_a_paraphrase():
     for answers, verdict in ((YES, 1.0), (NO, 0.0)):
         found = statement_verdicts(statements(cells_of(alternate=answers)), ())
