@@ -170,7 +170,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     question="How far do raters agree on the items that they answered?",
     topic="reliability",
     needs=OPTION_COUNTS,
-    pooled_rows_need_caution=False,
+    pooled_rows_need_caution=True,
     answer=_answer,
     charts=rater_agreement_charts,
     references=(

@@ -193,12 +193,16 @@ def _rater_pairs(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """A heat map of the kappas of every two raters, a panel for each group."""
     names = {"first": "column", "second": "item", "kappa": "value", "n": "n"}
     frame = chart_rows(table, names, "first")
+    groups = list(dict.fromkeys(frame["group"]))
+    frame = frame[frame["group"].isin(groups[:_MOST_GROUPS])]
     raters = list(dict.fromkeys([*frame["column"], *frame["item"]]))
     shown = raters[:_MOST_RATERS]
     cells = frame[frame["column"].isin(shown) & frame["item"].isin(shown)]
     cells, left_out = limit_marks(cells.reset_index(drop=True), 2)
     if len(raters) > len(shown):
         left_out += f" Only the first {len(shown)} of {len(raters)} raters are drawn."
+    if len(groups) > _MOST_GROUPS:
+        left_out += f" Only the first {_MOST_GROUPS} of {len(groups)} groups are drawn."
     cells = color_cells(cells.reset_index(drop=True), (-1.0, 1.0), theme)
     words = (
         f"Heat map of Cohen's kappa of every two of {count_text(len(shown), 'rater')}: "

@@ -13,6 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from core.analysis.rater_agreement import rater_agreement
 from core.analysis.shared.sentences import table_of
+from core.charts import statement_tests
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import option_counts
@@ -102,3 +103,14 @@ def test_groups_by_an_attribute_of_items_and_reasons():
         rater_agreement(answers(RATINGS[:1]))
     with pytest.raises(NotEnoughData, match="No answer has a stance"):
         rater_agreement(frame.assign(stance=np.nan), codes="stance")
+
+
+def test_charts_show_few_raters_and_groups_and_say_so(monkeypatch):
+    monkeypatch.setattr(statement_tests, "_MOST_RATERS", 4)
+    many = pd.concat([answers(RATINGS, template=f"t{number}") for number in range(8)])
+    result = rater_agreement(many, by=("template",), resamples=0)
+    first, pairs = analyses.by_name("rater_agreement").charts(result, "dark")
+    assert first.table["item"].nunique() == 3
+    assert "Only the first 4 of 5 raters are drawn." in pairs.alt
+    assert "Only the first 6 of 8 groups are drawn." in pairs.alt
+    assert len(pairs.table) == 6 * 6
