@@ -196,12 +196,15 @@ def test_agreement_of_two_languages_worked_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("compared", "difference"),
-    [("pessimism", 1 / 5), ("neutrality", 0), ("consistency", 0), ("balance", -2 / 5)],
-)
-def test_groups_are_compared_by_the_rate_asked_for(compared, difference):
+    ("compared", "first", "difference"),
+    [
+        ("pessimism", 1 / 5, 1 / 5), ("neutrality", 2 / 5, 0), ("consistency", 4 / 5, 0),
+        ("balance", 1 / 5, -2 / 5),
+    ],
+)  # fmt: skip
+def test_groups_are_compared_by_the_rate_asked_for(compared, first, difference):
     row = tables(two_languages(), compared=compared)["comparisons"].iloc[0]
-    assert row["difference"] == pytest.approx(difference)
+    assert row[["first_mean", "difference"]].tolist() == pytest.approx([first, difference])
 
 
 def test_words_of_two_lists_are_not_taken_for_each_other():
