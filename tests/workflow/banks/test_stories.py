@@ -12,6 +12,7 @@ from core.errors import BankError, NotEnoughData
 from core.files.banks.reading import ImportedBank
 from core.workflow.answers import imports, texts
 from core.workflow.banks import editing, stories
+from core.workflow.designs import prepared
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from tests.workflow.studies import finished, freeze, simulated
@@ -162,6 +163,11 @@ def test_stories_of_a_word_study_are_judged_and_their_ratings_follow_the_words(w
     control.start(workspace, "tales")
     finished(workspace, "tales")
     bank = texts.create_judge_bank(workspace, "tales", texts.STORY_RUBRIC, texts.STORY_RATINGS)
+    fields = prepared.text_fields(workspace, bank.code)
+    assert (fields["templates"], fields["ask_again"], fields["languages"]) == (["free"], 1, ["en"])
+    assert prepared.text_fields(workspace, "tales")["ask_again"] == 0
+    with pytest.raises(BankError, match="'list' asks for no texts"):
+        prepared.text_fields(workspace, "list")
     freeze(workspace, simulated("Judge", refusal_rate=0.2), study="judged", bank=bank.code,
            n_personas=0, templates=("free",))  # fmt: skip
     unasked = analyses.run(workspace, "story_validity", ["judged"], {}, {})
