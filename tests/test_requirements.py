@@ -13,7 +13,12 @@ PRODUCT = ("app.py", "start.py", "core", "pages")
 TESTS = (*PRODUCT, "tests", "benchmarks")
 COMMANDS = ("Makefile", ".pre-commit-config.yaml", "CONTRIBUTING.md")
 # Names that differ from the package's own: what is imported, what is run.
-MODULES = {"ibis-framework": "ibis", "pyyaml": "yaml", "pytest-xdist": "xdist"}
+MODULES = {
+    "ibis-framework": "ibis",
+    "pyyaml": "yaml",
+    "pytest-xdist": "xdist",
+    "scikit-learn": "sklearn",
+}
 PROGRAMS = {"import-linter": "lint-imports"}
 # Packages that neither an import nor a command names, and what needs them.
 USED_BY_OTHERS = {

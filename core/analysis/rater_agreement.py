@@ -226,9 +226,9 @@ def rater_agreement(
 
     Notes
     -----
-    The unit is one item. A rater's code is the option chosen most often; ties and items without
-    a usable answer are gaps. Assumes that items are independent. Agrees with R's irr, psych and
-    scikit-learn through core/stats/agreement.py.
+    The unit is one item. A rater's code is the option that most of its trials chose; ties and items
+    without a usable answer are gaps. Assumes that items are independent. Agrees with R's irr, psych
+    and scikit-learn through core/stats/agreement.py.
     """
     names = tuple(name for name in distinct(by) if name != raters)
     counted = _coded(option_counts, codes)
