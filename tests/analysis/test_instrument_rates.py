@@ -84,8 +84,8 @@ def test_an_answer_to_a_negation_is_mirrored():
     """4 of the original and 2 of the negation say the same; 4 and 4 do not."""
     original = likert({"a": "4", "b": "4", "c": "r"})
     negation = likert({"a": "2", "b": "4", "c": "r"}, direction=-1)
-    row = result(pd.concat([original, negation])).tables[0].frame.iloc[0]
-    assert row[["items", "same_items"]].tolist() == [3, 2]
+    items = result(pd.concat([original, negation])).tables[-1].frame
+    assert items["same"].tolist() == ["yes", "no", "yes"]
 
 
 def test_missing_answers_and_single_answers_are_said_and_the_rest_stands():
