@@ -33,16 +33,19 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
 
 _RADIUS = 130  # pixels from the center to the end of an axis
-_ABOVE, _BELOW = 34, 38  # pixels for names of axes
+_ABOVE, _BELOW = 46, 46  # pixels for names of axes
 _HEADING = 120  # pixels of title and legend, which a page counts as height
 _RINGS = (-0.5, 0.0, 0.5, 1.0)
 _FEWEST_AXES = 3
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2])
 _NAME_LINE = 14  # characters of a line of the name of an axis
+_ROOM_FOR_NAMES = 92  # pixels at each side
+_OUT = 1.06  # radii from the center to a name
 _LINE_HEIGHT = 13  # pixels
 _WEAK_MARK = "*"
 _ENDS = {"stance": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
 _Align = Literal["left", "center", "right"]
+_Baseline = Literal["bottom", "middle", "top"]
 _SHARES = {"share": "value", "ci_low": "ci_low", "ci_high": "ci_high", "statements": "n"}
 
 
@@ -85,11 +88,11 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
     ).strip()
     parts: list[Any] = []
     if shown["item"].nunique() >= _FEWEST_AXES and len(known):
-        lines = ["Center: −1, against; dashed: 0; edge: 1, for. Order of axes: arbitrary"]
+        lines = ["Center: −1, against; dashed: 0; edge: 1, for", "Order of axes: arbitrary"]
         if few.any():
             lines.append(f"{_WEAK_MARK}: few statements (see the table)")
-        title = heading("Stance on domains", theme, [*lines, left_out][: 3 if left_out else 2],
-                        line_length=48)  # fmt: skip
+        title = heading("Stance on domains", theme, [line for line in (*lines, left_out) if line],
+                        )  # fmt: skip
         parts.append(_spider(shown, weak, theme).properties(width="container",
                                                                      title=title))  # fmt: skip
     marked = {name: f"{name} {_WEAK_MARK}" if name in weak else name for name in shown["item"]}
@@ -100,7 +103,7 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
     )  # fmt: skip
     parts += dot_chart(dots, axis, "The same, with intervals", "", theme, ["Dashed: 0"]).panels
     spec = parts[0] if len(parts) == 1 else alt.vconcat(*parts)
-    return Chart("Stance on domains", spec, words, shown, min(len(parts), 2), ())
+    return Chart("Stance on domains", spec, words, shown, 1, ())
 
 
 def _whole_scale(_table: pd.DataFrame) -> tuple[float, float]:
@@ -182,10 +185,11 @@ def _plot_height() -> int:
 def _places() -> tuple[Any, Any]:
     """Across and down in units of the radius around the center, the same length both ways.
 
-    The radius is a share of the height, as a page takes some of it for the title and the legend.
+    The radius is a share of the height, as a page takes some of it for the title and the legend,
+    and less on a small screen, where names stand at both sides.
     """
     whole = _plot_height()
-    radius = f"height * {_RADIUS / whole:.4f}"
+    radius = f"min(height * {_RADIUS / whole:.4f}, width / 2 - {_ROOM_FOR_NAMES})"
     center = f"height * {(_ABOVE + _RADIUS) / whole:.4f}"
     across = [alt.ExprRef(f"width / 2 {sign} {radius}") for sign in "-+"]
     down = [alt.ExprRef(f"{center} {sign} {radius}") for sign in "+-"]
@@ -208,35 +212,25 @@ def _rings(angles: list[float]) -> pd.DataFrame:
 def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[Any]:
     """The names around the spider, each in lines, drawn away from the center."""
     x, y = _places()
-    rows: dict[_Align, list[tuple[float, float, str]]] = {"left": [], "center": [], "right": []}
+    rows: dict[tuple[_Align, _Baseline, int], list[tuple[float, float, str]]] = {}
     for name, angle in angles.items():
         text = f"{name} {_WEAK_MARK}" if name in weak else name
-        lines = wrap(text, _NAME_LINE) or [text]
         across, up = math.cos(angle), math.sin(angle)
-        side: _Align = "center" if abs(across) < 0.2 else "left" if across > 0 else "right"
-        first = _first_line(up, len(lines))
-        for k, line in enumerate(lines):
-            height = up + (first - k * _LINE_HEIGHT) / _RADIUS
-            rows[side].append((across + np.sign(across) * (side != "center") * 8 / _RADIUS,
-                               height, line))  # fmt: skip
+        align: _Align = "center" if abs(across) < 0.2 else "left" if across > 0 else "right"
+        baseline: _Baseline = "middle" if abs(up) < 0.9 else "bottom" if up > 0 else "top"
+        lines = wrap(text, _NAME_LINE) or [text]
+        below_first = (len(lines) - 1) * _LINE_HEIGHT
+        moved = {"bottom": below_first, "middle": below_first // 2, "top": 0}[baseline]
+        own_rows = rows.setdefault((align, baseline, -moved), [])
+        own_rows.append((_OUT * across, _OUT * up, "\n".join(lines)))
     layers = []
-    for align, own in rows.items():
-        if own:
-            texts = alt.Chart(pd.DataFrame(own, columns=["x", "y", "text"])).mark_text(
-                align=align, fontSize=11, color=INK[theme]
-            )
-            layers.append(texts.encode(x=x, y=y, text="text:N"))
+    for (align, baseline, moved), own in rows.items():
+        texts = alt.Chart(pd.DataFrame(own, columns=["x", "y", "text"])).mark_text(
+            align=align, baseline=baseline, dy=moved, fontSize=11, color=INK[theme],
+            lineBreak="\n", lineHeight=_LINE_HEIGHT,
+        )  # fmt: skip
+        layers.append(texts.encode(x=x, y=y, text="text:N"))
     return layers
-
-
-def _first_line(up: float, n_lines: int) -> float:
-    """Pixels that the first line of a name stands above the end of its axis."""
-    tall = (n_lines - 1) * _LINE_HEIGHT
-    if up > 0.9:
-        return 10 + tall
-    if up < -0.9:
-        return -14
-    return tall / 2 + up * 8
 
 
 # Leaning, parties, and parties against each other.
