@@ -46,7 +46,7 @@ select study_id, now(), 'finished', 'benchmark', '{}' from study
 
 def measure(work: Path, *, quick: bool) -> Section:
     """Run both analyses in new processes; then the same by loops and by other packages."""
-    items, models, repetitions, repeats = (16, 2, 11, 1) if quick else (239, 6, 30, 3)
+    items, models, repetitions, repeats = (12, 1, 10, 1) if quick else (239, 6, 30, 3)
     call = caller(quick=quick)
     path = str(work / f"statements_{items}_{models}_{repetitions}.duckdb")
     n_answers = in_child(

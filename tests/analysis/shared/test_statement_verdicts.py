@@ -167,7 +167,7 @@ WORDS = {1.0: "pass", 0.0: "fail"}
 
 
 @pytest.mark.parametrize(
-    ("ties", "n_items"), [("fails", 250), ("not_judged", 60), ("negative", 60)]
+    ("ties", "n_items"), [("fails", 250), ("not_judged", 25), ("negative", 25)]
 )
 def test_verdicts_are_those_of_a_plain_program(ties, n_items):
     cells = random_cells(n_items, ["t1", "t2", "t3", "t4"], seed=n_items)
