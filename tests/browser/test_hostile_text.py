@@ -44,6 +44,7 @@ ANALYSES = (
     "reliability?analysis=generalizability", "languages?analysis=cross_language",
     "unexpected_outputs?analysis=unexpected_outputs", "unexpected_outputs?analysis=invalid_answers",
     "unexpected_outputs?analysis=template_pilot", "worldview?analysis=worldview",
+    "worldview?analysis=stance_reliability",
     "words?analysis=word_association", "words?analysis=instrument_rates",
 )  # fmt: skip
 N_CONTEXTS = 15
