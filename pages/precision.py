@@ -77,14 +77,14 @@ def _defaults() -> dict[str, Any]:
 
 def _design(study: StudyRecord) -> None:
     """The planned design in short."""
-    st.subheader("The planned design")
+    st.header("The planned design")
     with widgets.error_box():
         overview.plan_size(study.design)
 
 
 def _truth(form: DraftForm, *, simulated: bool) -> None:
     """The form of simulated people, folded once there is a result."""
-    st.subheader("The assumed truth")
+    st.header("The assumed truth")
     st.caption(_HONESTY)
     with st.expander("The people who answer", expanded=not simulated):
         respondent_form.simulated_fields(form)
@@ -92,7 +92,7 @@ def _truth(form: DraftForm, *, simulated: bool) -> None:
 
 def _targets(study: StudyRecord, form: DraftForm) -> None:
     """The statistics with their targets, and how to simulate."""
-    st.subheader("The precision wanted")
+    st.header("The precision wanted")
     form.several(
         "statistics", "Statistics", list(STATISTICS), lambda name: STATISTICS[name].title,
         help="Each is computed by its analysis, as on the pages of results.",
@@ -187,7 +187,7 @@ def _request(study: str, fields: Mapping[str, Any]) -> PrecisionRequest:
 def _show(
     study: StudyRecord, form: DraftForm, request: PrecisionRequest, result: AnalysisResult
 ) -> None:
-    st.subheader("The precision reached")
+    st.header("The precision reached")
     try:
         changed = _request(study.code, form.fields) != request
     except UserError:
