@@ -50,12 +50,16 @@ def main() -> None:
         return
     form = draft_form.open_form(f"precision:{study.code}", _defaults())
     with widgets.error_box():
-        _design(study)
         saved = precision_study.saved_result(widgets.workspace(), study.code)
+        running = _result(study, form, saved)
+        _design(study)
         _truth(form, simulated=saved is not None)
         _targets(study, form)
         form.show_notes()
-        _result(study, form)
+        st.button(
+            "Simulate", type="primary", icon=":material/play_arrow:", key="precision_start",
+            on_click=_start, args=(study.code, form), disabled=running,
+        )  # fmt: skip
 
 
 def _defaults() -> dict[str, Any]:
@@ -135,30 +139,29 @@ def _targets(study: StudyRecord, form: DraftForm) -> None:
         )  # fmt: skip
 
 
-def _result(study: StudyRecord, form: DraftForm) -> None:
-    workspace = widgets.workspace()
-    computation = precision_study.under_way(workspace, study.code)
+def _result(
+    study: StudyRecord, form: DraftForm, saved: tuple[PrecisionRequest, AnalysisResult] | None
+) -> bool:
+    """What came of the last press, above all else; whether a simulation is under way."""
+    computation = precision_study.under_way(widgets.workspace(), study.code)
     if computation is not None and not computation.ended:
         computation.wait(analysis_page.WAIT_S)
-    running = computation is not None and not computation.ended
-    st.button(
-        "Simulate", type="primary", icon=":material/play_arrow:", key="precision_start",
-        on_click=_start, args=(study.code, form), disabled=running,
-    )  # fmt: skip
+        if computation.ended:
+            saved = precision_study.saved_result(widgets.workspace(), study.code)
     problem = st.session_state.pop(_PROBLEM, None)
     if problem:
         widgets.show_problem(problem)
-    if running and computation is not None:
+    if computation is not None and not computation.ended:
         analysis_page.watch(computation)
-        return
+        return True
     if computation is not None and computation.error is not None:
         with widgets.error_box():
             raise computation.error
     elif computation is not None and computation.state == "cancelled":
         st.info("The simulation is canceled.", icon=":material/cancel:")
-    saved = precision_study.saved_result(workspace, study.code)
     if saved is not None:
         _show(study, form, *saved)
+    return False
 
 
 def _start(study: str, form: DraftForm) -> None:
@@ -193,7 +196,7 @@ def _show(
     except UserError:
         changed = True
     if changed:
-        st.info("The choices above have changed since. Press Simulate for their result.")
+        st.info("The choices below have changed since. Press Simulate for their result.")
     results.show_answers("precision", precision_study.answers(result), precision_study.VERDICT)
     for number, caution in enumerate(result.cautions):
         st.warning(plain(caution), icon=":material/science:" if number == 0 else None)

@@ -44,4 +44,4 @@ def test_a_frozen_study_is_simulated_from_the_page_and_a_reload_has_the_result(w
     assert [f"{value:.4f}" for value in table["Half-width ±"]] == [f"{v:.4f}" for v in half]
     assert len(at.get("vega_lite_chart")) == 2
     at.number_input(key="precision:study:replications").set_value(4).run()
-    assert "The choices above have changed" in at.info[0].value
+    assert "The choices below have changed" in at.info[0].value
