@@ -44,6 +44,9 @@ def test_items_are_edited_with_the_keyboard_and_survive_reload_and_page_change(p
     page.keyboard.press("ArrowRight")
     for text in ("First edit", "Second edit"):
         page.keyboard.press("Enter")
+        editor = page.locator(".gdg-input").last  # what is typed before it is there is lost
+        editor.wait_for()
+        expect(editor).to_be_focused()
         page.keyboard.press("Control+a")
         page.keyboard.type(text, delay=20)
         page.keyboard.press("Enter")
