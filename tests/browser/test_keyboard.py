@@ -30,6 +30,7 @@ def test_the_sample_study_runs_and_is_read_with_the_keyboard_alone(page, app, sh
     tab_to(page, ".st-key-sample_simulated")
     page.keyboard.press("Enter")
     expect(page.get_by_text("The sample study is done")).to_be_visible(timeout=60_000)
+    settled(page)  # a link that is drawn anew loses the focus
     tab_to(page, "a[href*='item_statistics']")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Scores used").first).to_be_visible()
