@@ -124,7 +124,7 @@ def precision(workspace: Workspace, request: PrecisionRequest) -> AnalysisResult
 
 
 _HONESTY = (
-    "Simulated people are no models. These numbers hold if the truth is as assumed above; try "
+    "Simulated people are no models. These numbers hold if the truth is as assumed; try "
     "others, such as lower loadings and more noise."
 )
 
