@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import get_args
 
 import streamlit as st
@@ -40,54 +42,41 @@ def offer(form: DraftForm) -> None:
         return
     with widgets.error_box():
         proposal = prepared.prepare(widgets.workspace(), study, criterion)
-        if proposal.design is not None and not form.saved_at:
-            _take(form, proposal)
-            st.rerun()
-        with st.container(border=True):
-            st.markdown(
-                f"**Prepared for {criterion} of {widgets.plain(study)}.** "
-                f"{widgets.plain(proposal.sentence)}"
-            )
-            with st.container(horizontal=True):
-                if proposal.design is not None:
-                    st.button(
-                        "Use this design", key="design_use_prepared", on_click=_take,
-                        args=(form, proposal), icon=":material/content_copy:",
-                        help="Replaces the choices below. 'Restore the previous design' undoes "
-                        "this.",
-                    )  # fmt: skip
-                st.button("Keep the present design", key="design_keep", on_click=_forget)
+        sentence = (
+            f"**Prepared for {criterion} of {widgets.plain(study)}.** "
+            f"{widgets.plain(proposal.sentence)}"
+        )
+        take = partial(_take, form, proposal) if proposal.design is not None else None
+        _take_or_offer(form, sentence, "design_use_prepared", take)
 
 
 def _offer_published(form: DraftForm, file: str) -> None:
-    """Offer the design file of a published study; an empty form takes it at once."""
-    if not form.saved_at:
-        _take_published(form, file)
-        st.rerun()
-    with st.container(border=True):
-        st.markdown(f"**The design {widgets.plain(file)} of a published study is ready.**")
-        with st.container(horizontal=True):
-            st.button(
-                "Use this design", key="design_use_published", on_click=_take_published,
-                args=(form, file), icon=":material/content_copy:",
-                help="Replaces the choices below. 'Restore the previous design' undoes this.",
-            )  # fmt: skip
-            st.button("Keep the present design", key="design_keep", on_click=_forget)
+    """Offer the design file of a published study."""
+    sentence = f"**The design {widgets.plain(file)} of a published study is ready.**"
+    _take_or_offer(form, sentence, "design_use_published", partial(_take_published, form, file))
 
 
 def _offer_texts(form: DraftForm, bank: str) -> None:
-    """Offer a design of a bank of prompts; an empty form takes it at once."""
-    if not form.saved_at:
-        _take_texts(form, bank)
+    """Offer a design of a bank of prompts."""
+    sentence = f"**A design for the prompts of {widgets.plain(bank)} is ready.**"
+    _take_or_offer(form, sentence, "design_use_texts", partial(_take_texts, form, bank))
+
+
+def _take_or_offer(
+    form: DraftForm, sentence: str, key: str, take: Callable[[], None] | None
+) -> None:
+    """Offer what is prepared, with a button where it can be taken; an empty form takes it."""
+    if take is not None and not form.saved_at:
+        take()
         st.rerun()
     with st.container(border=True):
-        st.markdown(f"**A design for the prompts of {widgets.plain(bank)} is ready.**")
+        st.markdown(sentence)
         with st.container(horizontal=True):
-            st.button(
-                "Use this design", key="design_use_texts", on_click=_take_texts,
-                args=(form, bank), icon=":material/content_copy:",
-                help="Replaces the choices below. 'Restore the previous design' undoes this.",
-            )  # fmt: skip
+            if take is not None:
+                st.button(
+                    "Use this design", key=key, on_click=take, icon=":material/content_copy:",
+                    help="Replaces the choices below. 'Restore the previous design' undoes this.",
+                )  # fmt: skip
             st.button("Keep the present design", key="design_keep", on_click=_forget)
 
 
