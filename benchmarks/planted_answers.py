@@ -157,6 +157,19 @@ def bilingual_answers(generator: Generator, items: int = 60, n: int = 10) -> pd.
     return pd.concat(parts, ignore_index=True)
 
 
+LANGUAGE_SHIFT = 0.08
+
+
+def shifted_answers(generator: Generator, items: int = 60, n: int = 10) -> pd.DataFrame:
+    """Questions asked in two languages, with more yes to each in the one that stands second."""
+    chances = 0.1 + 0.7 * generator.beta(3, 3, items)
+    parts = []
+    for language, shift in (("de", 0.0), ("en", LANGUAGE_SHIFT)):
+        yes = generator.binomial(n, chances + shift).astype(np.float64)
+        parts.append(counts_frame({"item": names(items), "language": [language] * items}, yes, n))
+    return pd.concat(parts, ignore_index=True)
+
+
 FIRMNESS = 0.9
 """Chance that an answer takes the side of its statement, in `faulty_statements`."""
 FAULTS = ("none", "sampling", "paraphrase", "negation", "opposite", "inverted", "templates")

@@ -71,6 +71,11 @@ EFFECTS = (
         "cross_language", {"by": (), "permutations": 99}, "correlations",
         ("r", "ci_low", "ci_high"),
     ),
+    Effect(
+        "languages: .08 more yes", lambda: planted.LANGUAGE_SHIFT, planted.shifted_answers,
+        "cross_language", {"by": (), "measure": "positive", "permutations": 9}, "comparisons",
+        ("difference", "ci_low", "ci_high"),
+    ),
 )  # fmt: skip
 
 

@@ -11,12 +11,27 @@ import pandas as pd
 from core.analysis.shared.comparisons import comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, group_name, result_table
 from core.analysis.shared.opinion_values import (
+    DRAWN,
+    INITIAL,
+    OPPOSING,
     Pairs,
     Redraws,
     ShiftTable,
+    UnitAnswers,
     Unusable,
+    UnusableRule,
     count_notes,
+    few_units_cautions,
+    of_phase,
+    only_unusable_cautions,
     shift_table,
+    unit_answers,
+    with_drawn_ends,
+)
+from core.analysis.shared.option_counts import (
+    Resample,
+    ResampleUnit,
+    pooled_entities_cautions,
 )
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import analysis
@@ -29,15 +44,16 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.charts.opinions import shift_charts
-from core.domain.frames import OPTION_COUNTS
+from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.study import COUNTED_AS_MISSING
 from core.stats import stance
-from core.stats.inputs import Booleans, Floats, name_list
-from core.stats.resampling import Bootstrap
+from core.stats.distributions import column_means
+from core.stats.inputs import Booleans, Floats, Integers, name_list
+from core.stats.resampling import Bootstrap, recentered, resampled_totals
 
 _SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
-_REDRAWN = "Percentiles over redrawn questions, too narrow where they are few; Efron (1979)."
 _S = (
     "b of the first phase − b of the second where the first is 0 or more, else the other way "
     f"round: −2 to 2, 2 is giving way fully; {_SOURCE}"
@@ -45,20 +61,23 @@ _S = (
 _DECIDED = "Questions whose b of the first phase is not 0. Ours."
 
 
-def _group_columns(level: str) -> tuple[Column, ...]:
+def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
+    redrawn = (
+        f"Percentiles over redrawn {DRAWN[unit]}, too narrow where they are few; Efron (1979)."
+    )
     return (
         Column("questions", "Questions", "count", "Questions with answers in both phases."),
         Column("s", "Mean s", "points", f"Mean over all of these. {_S}"),
-        Column("s_low", f"s {level} low", "points", _REDRAWN),
-        Column("s_high", f"s {level} high", "points", _REDRAWN),
+        Column("s_low", f"s {level} low", "points", redrawn),
+        Column("s_high", f"s {level} high", "points", redrawn),
         Column("decided", "Decided", "count", _DECIDED),
         Column("giving_way", "Giving way", "points", "Mean s over the decided questions. Ours."),
-        Column("giving_way_low", f"Giving way {level} low", "points", _REDRAWN),
-        Column("giving_way_high", f"Giving way {level} high", "points", _REDRAWN),
+        Column("giving_way_low", f"Giving way {level} low", "points", redrawn),
+        Column("giving_way_high", f"Giving way {level} high", "points", redrawn),
         Column("turned", "Turned", "count", "Decided questions whose b changes its sign."),
         Column("share_turned", "Share turned", "proportion", "Turned / decided. Ours."),
-        Column("share_low", f"Turned {level} low", "proportion", _REDRAWN),
-        Column("share_high", f"Turned {level} high", "proportion", _REDRAWN),
+        Column("share_low", f"Turned {level} low", "proportion", redrawn),
+        Column("share_high", f"Turned {level} high", "proportion", redrawn),
         Column("lost", "Lost", "count", "Decided questions whose b becomes exactly 0."),
     )
 
@@ -116,7 +135,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=shift_charts,
-    keeps=("phase",),
+    keeps=("phase", *ENTITIES),
     compares=("phase",),
     references=(
         "Hirose, M. & Uchida, M. (2025). Decoding the mind of large language models: A "
@@ -137,6 +156,7 @@ def bias_shift(
     pairs: Pairs = "merged",
     unusable: Unusable = "zero",
     ci_level: ConfidenceLevel = 0.95,
+    resample: Resample = "item",
     resamples: Redraws = 1000,
     seed: Seed = 0,
     adjust: Adjust = "holm",
@@ -153,8 +173,10 @@ def bias_shift(
         Whether "is A better than B" and "is B better than A" are one question.
     unusable : "zero" or "left_out"
         Whether a reply without an option counts 0 or not at all.
+    resample : "item", "context" or "repetition"
+        What intervals of means draw as a whole, and comparisons of groups pair.
     ci_level, resamples, seed : float, int, int
-        Coverage of the intervals; resamples of questions (0 for none) and their seed.
+        Coverage of the intervals; resamples (0 for none) and their seed.
     adjust : "holm" or "benjamini-hochberg"
         Of p in the comparison of groups.
 
@@ -175,17 +197,20 @@ def bias_shift(
     The unit is one trial within a question, and one question in means. A question without answers
     in one phase is named and left out. The sign of s comes from few answers, so that s of
     a question near 0 is above 0 by chance alone. Intervals redraw questions, both directions of a
-    pair together. Checked by hand and by recovering known probabilities at the stated coverage.
+    pair together, unless the user chooses contexts or repetitions, which both phases share. Checked
+    by hand and by recovering known probabilities at the stated coverage.
     """
     names = tuple(name for name in distinct(by) if name != "phase")
     table = shift_table(option_counts, names, unusable=unusable, pairs=pairs)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     level = f"{ci_level * 100:g}% CI"
     questions = _questions_frame(table, ci_level)
+    units = None if resample == "item" else _unit_answers(option_counts, table, resample, unusable)
     compared = comparison_table(
-        questions[[*names, "item", "s"]], names, units=("item",), value="s", title="Mean s",
-        value_unit="points", unit_name="question", adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed,
+        questions[[*names, "item", "s"]] if units is None else _unit_means(table, units, resample),
+        names, units=(resample,) if units else ("item",), value="s", title="Mean s",
+        value_unit="points", unit_name=resample if units else "question", adjust=adjust,
+        ci_level=ci_level, resamples=resamples, seed=seed,
     )  # fmt: skip
     factors = by_columns(names)
     phases = (table.initial.counts, table.opposing.counts)
@@ -195,8 +220,8 @@ def bias_shift(
     return AnalysisResult(
         tables=(
             result_table(
-                "groups", "Giving way by group", _group_rows(table, bootstrap, ci_level),
-                (*factors, *_group_columns(level)), "Groups",
+                "groups", "Giving way by group", _group_rows(table, units, bootstrap, ci_level),
+                (*factors, *_group_columns(level, resample)), "Groups",
             ),
             ResultTable(
                 "questions", "Shift by question", questions,
@@ -213,11 +238,20 @@ def bias_shift(
         "of the questions whose first b is not 0. Replies without an option "
         f"{'count 0, as published' if unusable == 'zero' else 'are left out'}. "
         + (
-            f"Intervals of means ({ci_level * 100:g}%) redraw whole questions {resamples:,} times."
+            f"Intervals of means ({ci_level * 100:g}%) redraw whole {DRAWN[resample]} "
+            f"{resamples:,} times."
             if resamples
             else "Means have no intervals, because no resamples are asked for."
         ),
-        cautions=tuple(_cautions(table)),
+        cautions=(
+            *_cautions(table),
+            *(
+                few_units_cautions(phases[0], _n_units(units), resample)
+                if units and bootstrap
+                else ()
+            ),
+            *pooled_entities_cautions(option_counts, names),
+        ),
         notes=(
             *count_notes(table.initial, unusable),
             "The first phase gives s its direction. Where b is near 0, few answers give it by "
@@ -229,8 +263,8 @@ def bias_shift(
 
 
 def _without_reply(option_counts: pd.DataFrame) -> int:
-    """Trials of both phases without a reply."""
-    without = option_counts["status"].isin(("not_asked", "error"))
+    """Trials of both phases without a reply that counts."""
+    without = option_counts["status"].isin(COUNTED_AS_MISSING)
     return int(option_counts.loc[without, "count"].sum())
 
 
@@ -248,7 +282,7 @@ def _paired_counts(n: Floats, table: ShiftTable) -> Floats:
 
 
 def _cautions(table: ShiftTable) -> list[str]:
-    """Questions with answers in one phase alone, by group."""
+    """Questions with answers in one phase alone, or without an option in any reply, by group."""
     cautions = []
     counts = table.initial.counts
     names = np.asarray(counts.items, dtype=object)
@@ -261,7 +295,11 @@ def _cautions(table: ShiftTable) -> list[str]:
                     f"{group_name(group)}: answered in the {where} phase alone and left out: "
                     f"{which} {name_list(names[alone])}."
                 )
-    return cautions
+    return [
+        *cautions,
+        *only_unusable_cautions(counts, "b = 0", " in the first phase"),
+        *only_unusable_cautions(table.opposing.counts, "b = 0", " in the second phase"),
+    ]
 
 
 _MAJORITY = ("none", "stays", "turned", "lost")
@@ -324,18 +362,98 @@ def _intervals(table: ShiftTable, level: float) -> tuple[Floats, Floats]:
     return np.maximum(low, -2.0), np.minimum(high, 2.0)
 
 
+def _of_questions(shift: Floats, initial: Floats, opposing: Floats) -> tuple[Floats, ...]:
+    """What has means over questions: s, giving way, and whether the majority turns."""
+    decided = np.isfinite(shift) & (stance.signs(initial) != 0)
+    return shift, np.where(decided, shift, np.nan), stance.majority_turns(initial, opposing)
+
+
+_BOUNDS = ((-2.0, 2.0), (-2.0, 2.0), (0.0, 1.0))
+"""What they can be."""
+
+
+def _of_totals(totals: Floats, table: ShiftTable) -> tuple[Floats, ...]:
+    """The same from other answers, (..., phases, groups, items, 3): rows are groups, in order."""
+    first, second = table.initial.first, table.initial.second
+    b = []
+    for phase in range(2):
+        own = totals[..., phase, :, :, :]
+        yes, no, zero = (own[..., side].reshape(-1, own.shape[-2]) for side in range(3))
+        b.append(stance.opinion_values(yes, no, zero, "theoretical").bias)
+    shift = stance.merge_means(stance.bias_shift(b[0], b[1]), first, second)
+    return _of_questions(shift, *(stance.merge_bias(own, first, second) for own in b))
+
+
+def _unit_answers(
+    option_counts: pd.DataFrame, table: ShiftTable, unit: ResampleUnit, unusable: UnusableRule
+) -> tuple[UnitAnswers, UnitAnswers]:
+    """The answers of each context or repetition in both phases."""
+    initial, opposing = (
+        unit_answers(of_phase(option_counts, phase), own.counts, unit, unusable)
+        for phase, own in ((INITIAL, table.initial), (OPPOSING, table.opposing))
+    )
+    return initial, opposing
+
+
+def _n_units(units: tuple[UnitAnswers, UnitAnswers]) -> Integers:
+    """Units with answers in both phases, (groups,)."""
+    there = [phase.counts.sum(axis=(2, 3)) > 0 for phase in units]
+    return np.asarray((there[0] & there[1]).sum(axis=0))
+
+
+def _means_of_questions(
+    table: ShiftTable,
+    units: tuple[UnitAnswers, UnitAnswers] | None,
+    bootstrap: Bootstrap | None,
+    level: float,
+) -> tuple[stance.QuestionMeans, ...]:
+    """Means over questions with intervals from questions, or from the units that are given."""
+    own = _of_questions(table.shift, table.initial.values.bias, table.opposing.values.bias)
+    drawn_questions = bootstrap if units is None else None
+    means = [stance.question_means(v, table.initial.units, drawn_questions, level) for v in own]
+    if units is None or bootstrap is None:
+        return tuple(means)
+    both = np.stack([phase.counts for phase in units], axis=1)
+    n_groups = both.shape[2]
+    blocks = [
+        [column_means(v.T).reshape(-1, n_groups) for v in _of_totals(
+            totals.reshape(-1, *both.shape[1:]), table
+        )]
+        for totals in resampled_totals(both.reshape(len(both), -1), bootstrap)
+    ]  # fmt: skip
+    n_units = _n_units(units)
+    return tuple(
+        with_drawn_ends(
+            found, recentered(np.concatenate(drawn), found.mean, *bounds), n_units, level
+        )
+        for found, drawn, bounds in zip(means, zip(*blocks, strict=True), _BOUNDS, strict=True)
+    )
+
+
+def _unit_means(
+    table: ShiftTable, units: tuple[UnitAnswers, UnitAnswers], unit: ResampleUnit
+) -> pd.DataFrame:
+    """One row for each group and unit with both phases: its mean s over questions."""
+    both = np.stack([phase.counts for phase in units], axis=1)
+    means = column_means(_of_totals(both, table)[0].T).reshape(len(both), -1)
+    number, group = np.nonzero(np.isfinite(means))
+    counts = table.initial.counts
+    own = pd.DataFrame([counts.groups[place] for place in group], columns=list(counts.by))
+    labels = [units[0].labels[place] for place in number]
+    return own.assign(**{unit: labels}, s=means[number, group])
+
+
 def _group_rows(
-    table: ShiftTable, bootstrap: Bootstrap | None, level: float
+    table: ShiftTable,
+    units: tuple[UnitAnswers, UnitAnswers] | None,
+    bootstrap: Bootstrap | None,
+    level: float,
 ) -> list[tuple[Any, ...]]:
     """One row for each group."""
     initial, opposing = table.initial.values.bias, table.opposing.values.bias
     decided = _both(table) & (stance.signs(initial) != 0)
-    giving = np.where(decided, table.shift, np.nan)
     turns = stance.majority_turns(initial, opposing)
-    units = table.initial.units
-    every, way, share = (
-        stance.question_means(own, units, bootstrap, level) for own in (table.shift, giving, turns)
-    )
+    every, way, share = _means_of_questions(table, units, bootstrap, level)
     kinds = _majority(table)
     rows: list[tuple[Any, ...]] = []
     for row, group in enumerate(table.initial.counts.groups):

@@ -17,7 +17,15 @@ from core.analysis.random_consistency.entropies import (
     repeated_answers,
 )
 from core.analysis.shared.matrices import by_columns, data_notes, distinct, group_name
-from core.analysis.shared.option_counts import Midpoint, MidpointRule, UnitResamples, answer_sides
+from core.analysis.shared.option_counts import (
+    UNIT_WORDS,
+    Midpoint,
+    MidpointRule,
+    Resample,
+    ResampleUnit,
+    UnitResamples,
+    answer_sides,
+)
 from core.analysis.shared.options import By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.sentences import (
@@ -35,14 +43,23 @@ from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
 from core.stats.divergence import jensen_shannon_bits, mean_of_pairs
 from core.stats.inputs import Floats
-from core.stats.leaning import leaning
-from core.stats.resampling import Bootstrap, percentile_intervals, resampled_means
+from core.stats.leaning import (
+    items_answered,
+    leaning,
+    resampled_item_totals,
+    units_answered,
+)
+from core.stats.resampling import (
+    Bootstrap,
+    percentile_intervals,
+    recentered,
+    resampled_means,
+)
 
 POSITIVE, REPEATABILITY, AGREEMENT = "Positive answers", "Repeatability", "Agreement of formats"
 _NOT_REPEATED = "Undefined: no item was answered twice under the same conditions."
 _ONE_FORMAT = "Undefined: no item was answered in two formats."
 _NO_SIDE = "Undefined: no answer is positive or negative."
-_ONE_ITEM = "No interval: it needs two items, and there is one."
 
 
 class _Measure(NamedTuple):
@@ -97,6 +114,7 @@ def consistency_summary(
     by: By = ("respondent",),
     direction: Positive = "keyed",
     midpoint: Midpoint = "bank",
+    resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
     resamples: UnitResamples = 1000,
     seed: Seed = 0,
@@ -113,8 +131,10 @@ def consistency_summary(
         What a positive answer is; see `answer_sides`.
     midpoint : "bank", "coin", "half" or "drop"
         What an answer of stance 0 counts as.
+    resample : "item", "context" or "repetition"
+        What is drawn as a whole.
     ci_level, resamples, seed : float, int, int
-        Coverage of the intervals, resamples of whole items (0 for none), seed of coins and draws.
+        Coverage of the intervals, resamples of whole units (0 for none), seed of coins and draws.
 
     Returns
     -------
@@ -137,22 +157,21 @@ def consistency_summary(
     Reproduces tables 4.4 to 4.6 of that thesis from its own answers.
     """
     names = tuple(name for name in distinct(by) if name != "format")
-    sides = answer_sides(
-        option_counts, (*names, "format", "item"), midpoint=midpoint, direction=direction
-    )
-    cells = side_cells(sides, names, "item")
+    cell = distinct((*names, "format", "item", resample))
+    sides = answer_sides(option_counts, cell, midpoint=midpoint, direction=direction)
+    cells = side_cells(sides, names, resample)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     columns = (
-        _positive(cells, bootstrap, ci_level),
-        _repeatability(option_counts, cells, midpoint, bootstrap, ci_level),
-        _agreement(cells, bootstrap, ci_level),
+        _positive(cells, resample, bootstrap, ci_level),
+        _repeatability(option_counts, cells, midpoint, resample, bootstrap, ci_level),
+        _agreement(cells, resample, bootstrap, ci_level),
     )
     if not any(math.isfinite(one.value) for own in columns for one in own):
         raise NotEnoughData(
             "No answer is positive or negative.",
             "Give the options of the bank a stance, or choose another rule for the middle.",
         )
-    table = _table(cells, columns, ci_level)
+    table = _table(cells, columns, ci_level, resample)
     used, unusable = (int(cells.totals(name).sum()) for name in ("n", "unusable"))
     return AnalysisResult(
         tables=(table,),
@@ -163,8 +182,8 @@ def consistency_summary(
         method="Share of positive answers (mean over items, then formats), 1 − normalized entropy, "
         "and 1 − mean Jensen-Shannon divergence of pairs of formats (bits), answers as yes or no"
         + (
-            f"; {ci_level * 100:g}% intervals from {resamples:,} resamples of whole items "
-            f"(seed {seed})."
+            f"; {ci_level * 100:g}% intervals from {resamples:,} resamples of whole "
+            f"{UNIT_WORDS[resample]} (seed {seed})."
             if bootstrap
             else "; no intervals asked for."
         ),
@@ -179,26 +198,31 @@ _AXES_DIFFER = (
 )
 
 
-def _positive(cells: SideCells, bootstrap: Bootstrap | None, level: float) -> list[_Measure]:
+def _positive(
+    cells: SideCells, unit: ResampleUnit, bootstrap: Bootstrap | None, level: float
+) -> list[_Measure]:
     """The share of positive answers of each group."""
     own = leaning(cells.counts, bootstrap=bootstrap, level=level)
-    return _measures(POSITIVE, own.share, own.low, own.high, own.n_units, _NO_SIDE)
+    n_items = items_answered(cells.counts).any(axis=1).sum(axis=1)
+    values = (own.share, own.low, own.high)
+    return _measures(POSITIVE, *values, n_items, own.n_units, unit, _NO_SIDE)
 
 
 def _repeatability(
     option_counts: pd.DataFrame,
     cells: SideCells,
     midpoint: MidpointRule,
+    unit: ResampleUnit,
     bootstrap: Bootstrap | None,
     level: float,
 ) -> list[_Measure]:
     """1 minus the entropies of repeated answers over their maximum, for each group."""
     answers = repeated_answers(
         option_counts, cells.names, coding="sides", repeats="same", midpoint=midpoint,
-        resample="item",
+        resample=unit,
     )  # fmt: skip
     own = item_entropies(answers, "nats")
-    (sums,) = entropy_sums(own, [list(cells.names)], "item", bootstrap, level)
+    (sums,) = entropy_sums(own, [list(cells.names)], unit, bootstrap, level)
     groups = list(sums.labels.itertuples(index=False, name=None)) if cells.names else [()]
     place = [groups.index(group) for group in cells.groups]
     items = own.answers.items[own.defined].drop_duplicates([*cells.names, "item"])
@@ -208,56 +232,75 @@ def _repeatability(
         n_items = np.array([counted.get(key, 0) for key in keys])
     else:
         n_items = np.array([len(items)])
-    return _measures(
-        REPEATABILITY, sums.repeatability[place], sums.low[place], sums.high[place], n_items,
-        _NOT_REPEATED,
-    )  # fmt: skip
+    n_units = n_items if unit == "item" else sums.n_units[place]
+    values = (sums.repeatability[place], sums.low[place], sums.high[place])
+    return _measures(REPEATABILITY, *values, n_items, n_units, unit, _NOT_REPEATED)
 
 
-def _agreement(cells: SideCells, bootstrap: Bootstrap | None, level: float) -> list[_Measure]:
+def _agreement(
+    cells: SideCells, unit: ResampleUnit, bootstrap: Bootstrap | None, level: float
+) -> list[_Measure]:
     """1 minus the mean divergence of pairs of formats over items, for each group."""
     counts = cells.counts
     n_groups, n_parts, n_items, _ = counts.shape
-    place = (counts.group * n_items + counts.item) * n_parts + counts.part
+    place = (counts.group * n_parts + counts.part) * n_items + counts.item
     size = n_groups * n_items * n_parts
-    sides = [np.bincount(place, own, size) for own in (counts.positive, counts.n - counts.positive)]
-    weights = np.stack(sides, axis=-1, dtype=np.float64).reshape(n_groups, n_items, n_parts, 2)
-    if n_parts < 2:
-        agreement = np.full((n_groups, n_items), np.nan)
-    else:
-        agreement = 1 - mean_of_pairs(jensen_shannon_bits(weights))
+    positive, n = (
+        np.bincount(place, own, size).astype(np.float64).reshape(n_groups, n_parts, n_items)
+        for own in (counts.positive, counts.n)
+    )
+    agreement = _item_agreement(positive, n)
     values = mean_of_pairs(agreement)
-    low, high = _intervals(agreement, bootstrap, level)
     n_defined = np.asarray(np.isfinite(agreement).sum(axis=1))
-    return _measures(AGREEMENT, values, low, high, n_defined, _ONE_FORMAT)
+    n_units = n_defined if unit == "item" else units_answered(counts).sum(axis=1)
+    low = high = np.full(n_groups, np.nan)
+    if bootstrap is not None and np.isfinite(values).any():
+        if unit == "item":
+            drawn = resampled_means(agreement.T, bootstrap)
+        else:
+            blocks = resampled_item_totals(counts, bootstrap)
+            means = [mean_of_pairs(_item_agreement(*block)) for block in blocks]
+            drawn = recentered(np.concatenate(means), values, 0.0, 1.0)
+        ends = percentile_intervals(drawn, level)
+        low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
+    return _measures(AGREEMENT, values, low, high, n_defined, n_units, unit, _ONE_FORMAT)
 
 
-def _intervals(values: Floats, bootstrap: Bootstrap | None, level: float) -> tuple[Floats, Floats]:
-    """Ends of the intervals of the mean of each line, drawing items."""
-    known = np.isfinite(values).sum(axis=1) > 1
-    none = np.full(len(values), np.nan)
-    if bootstrap is None or not known.any():
-        return none, none
-    ends = percentile_intervals(resampled_means(values.T, bootstrap), level)
-    return np.where(known, ends.low, np.nan), np.where(known, ends.high, np.nan)
+def _item_agreement(positive: Floats, n: Floats) -> Floats:
+    """1 minus the mean divergence of pairs of formats: (..., items) of (..., formats, items)."""
+    if n.shape[-2] < 2:
+        return np.full((*n.shape[:-2], n.shape[-1]), np.nan)
+    sides = np.stack([positive, n - positive], axis=-1).swapaxes(-3, -2)
+    return np.asarray(1 - mean_of_pairs(jensen_shannon_bits(sides)))
 
 
 def _measures(
-    name: str, value: Floats, low: Floats, high: Floats, n_items: Any, why_undefined: str
+    name: str,
+    value: Floats,
+    low: Floats,
+    high: Floats,
+    n_items: Any,
+    n_units: Any,
+    unit: ResampleUnit,
+    why_undefined: str,
 ) -> list[_Measure]:
+    one = f"No interval: it needs two {UNIT_WORDS[unit]}, and there is one."
+    numbers = (own.tolist() for own in (value, low, high))
     return [
         _Measure(
-            name, v, a, b, int(n),
-            why_undefined if math.isnan(v) else _ONE_ITEM if n < 2 else "",
+            name, v, a, b, int(n_own),
+            why_undefined if math.isnan(v) else one if units < 2 else "",
         )
-        for v, a, b, n in zip(value.tolist(), low.tolist(), high.tolist(), n_items, strict=True)
+        for v, a, b, n_own, units in zip(*numbers, n_items, n_units, strict=True)
     ]  # fmt: skip
 
 
-def _table(cells: SideCells, columns: Sequence[Sequence[_Measure]], ci_level: float) -> ResultTable:
+def _table(
+    cells: SideCells, columns: Sequence[Sequence[_Measure]], ci_level: float, unit: ResampleUnit
+) -> ResultTable:
     """Three rows for each group."""
     interval = f"{ci_level * 100:g}% CI"
-    text = "Percentiles over resampled items; Efron (1979)."
+    text = f"Percentiles over resampled {UNIT_WORDS[unit]}; Efron (1979)."
     declared = (
         *by_columns(cells.names),
         Column(

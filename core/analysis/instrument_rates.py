@@ -36,7 +36,7 @@ from core.charts.words import instrument_rate_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.study import Status
+from core.domain.study import COUNTED_AS_MISSING
 from core.errors import NotEnoughData
 from core.stats.association import UnitRates, unit_rates
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -47,7 +47,6 @@ _RESAMPLED = (
     "Percentiles over resampled items, Efron (1979); Wilson's interval (1927) of the items where "
     "the rate is 0 or 1."
 )
-_NO_REPLY = ("not_asked", Status.ERROR.value)
 _RATES = ("consistency", "reluctancy", "midpoint", "unusable")
 _RATE_HELP = {
     "consistency": "Items with the same answer in all settings / items with two or more answers.",
@@ -278,7 +277,7 @@ def _count_items(
             raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
     count = option_counts["count"].to_numpy(dtype=np.float64)
     chosen = (option_counts["option"].astype(object) != "").to_numpy()
-    replied = (~option_counts["status"].astype(object).isin(_NO_REPLY)).to_numpy()
+    replied = (~option_counts["status"].astype(object).isin(COUNTED_AS_MISSING)).to_numpy()
     no_option = replied & ~chosen
     counts = chosen | (no_option & (unusable == "neutral"))
     middle = chosen & (option_counts["stance"].to_numpy(dtype=np.float64) == 0)

@@ -12,8 +12,14 @@ import pandas as pd
 
 from core.analysis.shared.comparisons import comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, group_name
-from core.analysis.shared.option_counts import cell_codes
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Resamples, Seed
+from core.analysis.shared.option_counts import (
+    UNIT_WORDS,
+    Resample,
+    ResampleUnit,
+    UnitResamples,
+    cell_codes,
+)
+from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
@@ -21,6 +27,7 @@ from core.analysis.shared.sentences import (
     answers_by_group,
     decimal_text,
     interval_text,
+    share_interval,
     table_of,
 )
 from core.charts.unexpected import invalid_answer_charts
@@ -38,11 +45,12 @@ _NO_FAILURES = (*_REPLIES, "repeated", "not_asked")
 _UNKNOWN = "Empty for imported answers: their tries are not on file."
 
 
-def _summary_columns(ci_level: float) -> tuple[Column, ...]:
+def _summary_columns(ci_level: float, unit: ResampleUnit) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}% CI"
-    ends = "by resampling whole items; percentile interval, Efron (1979). None with a single item."
+    units = UNIT_WORDS[unit]
+    ends = f"by resampling whole {units}; percentile interval, Efron (1979). None with one {unit}."
     wilson = (
-        "Where the share is 0 or 1, or there is one item, Wilson's interval (1927), which takes "
+        f"Where the share is 0 or 1, or there is one {unit}, Wilson's interval (1927), which takes "
         "trials as independent."
     )
     return (
@@ -60,8 +68,8 @@ def _summary_columns(ci_level: float) -> tuple[Column, ...]:
         Column("share_never", "Share never usable", "proportion",
                "Never usable / trials that ended with an answer or without."),
         Column("never_low", f"{interval} low, never", "proportion",
-               "Of the share never usable, by resampling whole items; Wilson's (1927) where the "
-               "share is 0 or 1, or there is one item."),
+               f"Of the share never usable, by resampling whole {units}; Wilson's (1927) where the "
+               f"share is 0 or 1, or there is one {unit}."),
         Column("never_high", f"{interval} high, never", "proportion", "The upper end."),
         Column("mean_tries", "Mean tries", "points",
                f"Replies that usable answers took; 1: none was asked again. {_UNKNOWN}"),
@@ -125,15 +133,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not row["replied"]:
             return "There is no reply yet."
 
-        def share(name: str, low: str, high: str) -> str:
-            ends = interval_text(row[low], row[high], lambda end: percent_text(end, 1))
+        def share(name: str, low: float, high: float) -> str:
+            ends = interval_text(low, high, lambda end: percent_text(end, 1))
             return f"{percent_text(row[name], 1)}{ends}"
 
-        first = share("share_invalid", "ci_low", "ci_high")
-        text = f"{first} of {count_text(int(row['replied']), 'first reply', 'first replies')} are"
-        text += " invalid"
+        first = share("share_invalid", *share_interval(row))
+        replies = count_text(int(row["replied"]), "first reply is", "first replies are")
+        text = f"{first} of {replies} invalid"
         if math.isfinite(row["share_never"]):
-            never = share("share_never", "never_low", "never_high")
+            never = share("share_never", row["never_low"], row["never_high"])
             text += f"; {never} of the trials never have a usable answer"
         if math.isfinite(row["mean_tries"]):
             text += f"; usable answers took {decimal_text(row['mean_tries'])} replies on average"
@@ -144,10 +152,10 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
 @dataclass(frozen=True, eq=False)
 class _Trials:
-    """Labels of the groups and items, and numbers of trials of each, (items, groups)."""
+    """Labels of the groups and units, and numbers of trials of each, (units, groups)."""
 
     labels: pd.DataFrame
-    items: np.ndarray
+    units: np.ndarray
     replied: Floats
     invalid: Floats
     ended: Floats
@@ -177,7 +185,8 @@ def invalid_answers(
     attempt_counts: pd.DataFrame,
     *,
     by: By = ("respondent", "format"),
-    resamples: Resamples = 1000,
+    resample: Resample = "item",
+    resamples: UnitResamples = 1000,
     ci_level: ConfidenceLevel = 0.95,
     adjust: Adjust = "holm",
     seed: Seed = 0,
@@ -190,8 +199,10 @@ def invalid_answers(
         How often the tries at an item came to each outcome, by cell of the design.
     by : tuple of factors
         Groups to set side by side. A factor that the study does not use makes no groups.
+    resample : "item", "context" or "repetition"
+        The whole units that intervals resample and comparisons pair.
     resamples : int
-        Resamples of items; 0 for no intervals by resampling.
+        Resamples of units; 0 for no intervals by resampling.
     ci_level : float
         Two-sided coverage of each interval by itself.
     adjust : "holm" or "benjamini-hochberg"
@@ -206,7 +217,7 @@ def invalid_answers(
         usable, each with its share and interval, tries and tokens. `tries`, one row per group and
         try. `failures`, one row per group and kind of failure. `items`, one row per group and item
         with an invalid first reply, the highest share first. `comparisons`: pairs of groups that
-        differ in one factor, over the items that both were asked, by the share invalid at first.
+        differ in one factor, over the units that both have, by the share invalid at first.
 
     Raises
     ------
@@ -215,29 +226,30 @@ def invalid_answers(
 
     Notes
     -----
-    The unit of analysis is the item: whole items are resampled, as trials of one item depend on
-    each other. Invalid: a reply without a usable option (refused, neutral, off the scale,
-    ambiguous, empty, cut off). A failure of the service is none. A trial still to be asked again
-    counts in the share at first and not in that of never. Checked by hand and against counts made
-    from the replies themselves.
+    The unit of analysis is the item, unless the user chooses contexts or repetitions: whole units
+    are resampled, as trials of one item depend on each other. Invalid: a reply without a usable
+    option (refused, neutral, off the scale, ambiguous, empty, cut off). A failure of the service is
+    none. A trial still to be asked again counts in the share at first and not in that of never.
+    Checked by hand and against counts made from the replies themselves.
     """
     names = _group_names(attempt_counts, by)
-    trials = _counted(attempt_counts, names)
+    trials = _counted(attempt_counts, names, "item")
+    by_unit = trials if resample == "item" else _counted(attempt_counts, names, resample)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     lead = by_columns(names)
     items = _item_rows(trials, ci_level)
     compared = comparison_table(
-        _item_shares(trials), names, units=("item",), value="share",
-        title="Share invalid at first", adjust=adjust, ci_level=ci_level, resamples=resamples,
-        seed=seed,
+        _unit_shares(by_unit, resample), names, units=(resample,), value="share",
+        title="Share invalid at first", unit_name=resample, adjust=adjust, ci_level=ci_level,
+        resamples=resamples, seed=seed,
     )  # fmt: skip
     finals = attempt_counts[attempt_counts["final"]]
     usable = int(finals.loc[finals["outcome"] == "usable", "count"].sum())
     planned = int(finals["count"].sum())
     tables = (
         _table("summary", "Invalid answers and tries",
-               _summary_rows(attempt_counts, names, trials, ci_level, bootstrap),
-               (*lead, *_summary_columns(ci_level))),
+               _summary_rows(attempt_counts, names, by_unit, ci_level, bootstrap),
+               (*lead, *_summary_columns(ci_level, resample))),
         _table("tries", "Replies by try", _try_rows(attempt_counts, names, trials, ci_level),
                (*lead, *_TRIES)),
         _table("failures", "Tries without a reply", _failure_rows(attempt_counts, names),
@@ -252,8 +264,9 @@ def invalid_answers(
         method="Counts of tries. Share invalid at first = trials whose first reply has no usable "
         "answer / trials with a reply. Share never usable = trials without a usable answer after "
         f"all tries / trials that ended. {ci_level * 100:g}% percentile intervals from "
-        f"{resamples:,} resamples of whole items; Wilson's where a share is 0 or 1. Seed {seed}.",
-        cautions=tuple(_cautions(attempt_counts, names, trials)),
+        f"{resamples:,} resamples of whole {UNIT_WORDS[resample]}; Wilson's where a share is 0 or "
+        f"1. Seed {seed}.",
+        cautions=tuple(_cautions(attempt_counts, names, by_unit, resample)),
         notes=compared.notes,
     )
 
@@ -270,15 +283,17 @@ def _group_names(attempt_counts: pd.DataFrame, by: Sequence[str]) -> tuple[str, 
     return tuple(name for name in distinct(by) if (attempt_counts[name].astype(object) != "").any())
 
 
-def _counted(attempt_counts: pd.DataFrame, names: Sequence[str]) -> _Trials:
-    """Trials by item and group: with a reply, invalid at first, ended, and never usable."""
+def _counted(attempt_counts: pd.DataFrame, names: Sequence[str], unit: ResampleUnit) -> _Trials:
+    """Trials by unit and group: with a reply, invalid at first, ended, and never usable."""
+    if unit not in attempt_counts:
+        raise NotEnoughData(f"The answers have no factor {unit}.", "Resample items instead.")
     group, labels = _groups(attempt_counts, names)
-    place, items = cell_codes(attempt_counts, ("item",))
+    place, units = cell_codes(attempt_counts, (unit,))
     outcome = attempt_counts["outcome"].astype(object)
     count = attempt_counts["count"].to_numpy(dtype=np.float64)
     first = (attempt_counts["number"] == 1) & outcome.isin(_REPLIES)
     final = attempt_counts["final"].to_numpy(dtype=np.bool_)
-    shape = len(items), len(labels)
+    shape = len(units), len(labels)
 
     def summed(rows: Any) -> Floats:
         own = np.asarray(rows, dtype=np.bool_)
@@ -286,7 +301,7 @@ def _counted(attempt_counts: pd.DataFrame, names: Sequence[str]) -> _Trials:
         return np.bincount(cells, count[own], math.prod(shape)).reshape(shape).astype(np.float64)
 
     return _Trials(
-        labels, items["item"].to_numpy(), summed(first), summed(first & (outcome != "usable")),
+        labels, units[unit].to_numpy(), summed(first), summed(first & (outcome != "usable")),
         summed(final & outcome.isin(["usable", "unusable"])),
         summed(final & (outcome == "unusable")),
     )  # fmt: skip
@@ -354,7 +369,8 @@ def _summary_rows(
         "waiting": summed(final & (outcome == "pending")), "no_reply": summed(final & failed),
         "not_asked": summed(final & (outcome == "not_asked")),
     }  # fmt: skip
-    counts = {c.name for c in _summary_columns(ci_level) if c.unit == "count"} - {"most_tries"}
+    columns_of_counts = (c.name for c in _summary_columns(ci_level, "item") if c.unit == "count")
+    counts = {*columns_of_counts} - {"most_tries"}
     return labels.assign(
         **{name: v.astype(np.int64) if name in counts else v for name, v in columns.items()}
     )
@@ -408,21 +424,21 @@ def _failure_rows(attempt_counts: pd.DataFrame, names: Sequence[str]) -> pd.Data
     return own
 
 
-def _item_shares(trials: _Trials) -> pd.DataFrame:
-    """One row per group and item with a reply: share invalid at first, never usable, n."""
-    group, item = np.nonzero(trials.replied.T)
-    n, invalid = trials.replied[item, group], trials.invalid[item, group]
+def _unit_shares(trials: _Trials, unit: ResampleUnit) -> pd.DataFrame:
+    """One row per group and unit with a reply: share invalid at first, never usable, n."""
+    group, number = np.nonzero(trials.replied.T)
+    n, invalid = trials.replied[number, group], trials.invalid[number, group]
     own = trials.labels.iloc[group].reset_index(drop=True)
     return own.assign(
-        item=trials.items[item], invalid=invalid.astype(np.int64),
-        share=invalid / n, never=trials.never[item, group].astype(np.int64),
+        **{unit: trials.units[number]}, invalid=invalid.astype(np.int64),
+        share=invalid / n, never=trials.never[number, group].astype(np.int64),
         replied=n.astype(np.int64), place=group,
     )  # fmt: skip
 
 
 def _item_rows(trials: _Trials, ci_level: float) -> pd.DataFrame:
     """The items of each group with an invalid first reply, the highest share first."""
-    rows = _item_shares(trials)
+    rows = _unit_shares(trials, "item")
     rows = rows[rows["invalid"] > 0]
     low, high = wilson_intervals(
         rows["invalid"].to_numpy(np.float64), rows["replied"].to_numpy(np.float64), level=ci_level
@@ -438,7 +454,9 @@ def _table(name: str, title: str, rows: pd.DataFrame, columns: Sequence[Column])
     return ResultTable(name, title, rows[[c.name for c in columns]], tuple(columns))
 
 
-def _cautions(attempt_counts: pd.DataFrame, names: Sequence[str], trials: _Trials) -> Iterator[str]:
+def _cautions(
+    attempt_counts: pd.DataFrame, names: Sequence[str], trials: _Trials, unit: ResampleUnit
+) -> Iterator[str]:
     """Answers without tries, groups without replies or intervals, tokens that are not known."""
     known = attempt_counts["from_attempts"].to_numpy(dtype=np.bool_)
     if not known.all():
@@ -458,7 +476,7 @@ def _cautions(attempt_counts: pd.DataFrame, names: Sequence[str], trials: _Trial
         if not replied[place]:
             yield f"{name}: no reply is on file, so no shares."
         elif units[place] < 2:
-            yield f"{name}: there is one item only, so no interval by resampling; see Wilson's."
+            yield f"{name}: there is one {unit} only, so no interval by resampling; see Wilson's."
         if without[place]:
             yield f"{name}: the service did not count the tokens of {int(without[place]):,} tries."
     finals = attempt_counts[attempt_counts["final"]]

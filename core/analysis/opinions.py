@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Any
 
@@ -13,20 +14,31 @@ import pandas as pd
 from core.analysis.shared.comparisons import comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, result_table
 from core.analysis.shared.opinion_values import (
+    DRAWN,
     INITIAL,
     OPPOSING,
     LargestVariance,
     OpinionTable,
     Pairs,
     Redraws,
+    UnitAnswers,
     Unusable,
     answer_counts,
     count_notes,
+    few_units_cautions,
     has_phase,
     interval_notes,
     of_phase,
     opinions_of,
     unanswered_cautions,
+    unit_answers,
+    values_of_totals,
+    with_drawn_ends,
+)
+from core.analysis.shared.option_counts import (
+    Resample,
+    ResampleUnit,
+    pooled_entities_cautions,
 )
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import Number, analysis
@@ -39,41 +51,51 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.charts.opinions import opinion_charts
-from core.domain.frames import OPTION_COUNTS
+from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.stats import stance
 from core.stats.distributions import column_means, wilson_interval
 from core.stats.inputs import Booleans, Floats, Integers
-from core.stats.resampling import Bootstrap
-from core.stats.stance import PAIR_TYPES
+from core.stats.resampling import (
+    Bootstrap,
+    recentered,
+    resampled_totals,
+)
+from core.stats.stance import PAIR_TYPES, Maximum, OpinionValues
 
 _SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
-_REDRAWN = (
-    "Percentiles of the mean over redrawn questions, too narrow where questions are few; "
-    "Efron (1979)."
-)
 _B = f"Mean of yes = 1, no = −1, neither = 0, in the direction of the form; {_SOURCE}"
 _W = f"1 − variance of the answers (n − 1) / largest variance: 1 is one answer always; {_SOURCE}"
 _NEUTRAL = f"b near 0 and w high, as the options say: neither, again and again; {_SOURCE}"
 
 
-def _mean_columns(level: str) -> tuple[Column, ...]:
+def _redrawn(unit: ResampleUnit) -> str:
+    units = DRAWN[unit]
     return (
-        Column("b", "Mean b", "correlation", f"Mean over questions. {_B}"),
-        Column("b_low", f"b {level} low", "correlation", _REDRAWN),
-        Column("b_high", f"b {level} high", "correlation", _REDRAWN),
-        Column("w", "Mean w", "proportion", f"Mean over questions. {_W}"),
-        Column("w_low", f"w {level} low", "proportion", _REDRAWN),
-        Column("w_high", f"w {level} high", "proportion", _REDRAWN),
+        f"Percentiles of the mean over redrawn {units}, too narrow where {units} are few; "
+        "Efron (1979)."
     )
 
 
-def _group_columns(level: str) -> tuple[Column, ...]:
+def _mean_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
+    redrawn = _redrawn(unit)
+    return (
+        Column("b", "Mean b", "correlation", f"Mean over questions. {_B}"),
+        Column("b_low", f"b {level} low", "correlation", redrawn),
+        Column("b_high", f"b {level} high", "correlation", redrawn),
+        Column("w", "Mean w", "proportion", f"Mean over questions. {_W}"),
+        Column("w_low", f"w {level} low", "proportion", redrawn),
+        Column("w_high", f"w {level} high", "proportion", redrawn),
+    )
+
+
+def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
+    redrawn = _redrawn(unit)
     return (
         Column("questions", "Questions", "count", "Questions with an answer."),
         Column("answers_each", "Answers each", help="Answers to a question, fewest to most."),
-        *_mean_columns(level),
+        *_mean_columns(level, unit),
         Column("yes", "To yes", "count", "Questions with b above 0."),
         Column("no", "To no", "count", "Questions with b below 0."),
         Column("even", "Even", "count", "Questions with b of exactly 0."),
@@ -81,12 +103,8 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column(
             "share_neutral", "Strong neutral share", "proportion", "Strong neutral / questions."
         ),
-        Column(
-            "share_low", f"Share {level} low", "proportion", "Over redrawn questions; Efron (1979)."
-        ),
-        Column(
-            "share_high", f"{level} high", "proportion", "Over redrawn questions; Efron (1979)."
-        ),
+        Column("share_low", f"Share {level} low", "proportion", redrawn),
+        Column("share_high", f"{level} high", "proportion", redrawn),
     )
 
 
@@ -120,11 +138,11 @@ def _question_columns(level: str) -> tuple[Column, ...]:
     )
 
 
-def _genre_columns(level: str) -> tuple[Column, ...]:
+def _genre_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
     return (
         Column("genre", "Genre", help="As the bank says."),
         Column("questions", "Questions", "count", "Questions with an answer."),
-        *_mean_columns(level),
+        *_mean_columns(level, unit),
     )
 
 
@@ -212,7 +230,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=opinion_charts,
-    keeps=("phase",),
+    keeps=("phase", *ENTITIES),
+    side_by_side=ENTITIES,
     references=(
         "Hirose, M. & Uchida, M. (2025). Decoding the mind of large language models: A "
         "quantitative evaluation of ideology and biases. arXiv:2505.12183",
@@ -242,6 +261,7 @@ def opinions(
     neutral_willingness: Annotated[
         float, Number("Strong neutral: w at least", 0.0, 1.0, help="Published: 0.8.")
     ] = 0.8,
+    resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Redraws = 1000,
     seed: Seed = 0,
@@ -263,8 +283,10 @@ def opinions(
         Whether a reply without an option counts 0 or not at all.
     neutral_bias, neutral_willingness : float
         Bounds of strong neutral, both included.
+    resample : "item", "context" or "repetition"
+        What intervals of means draw as a whole, and comparisons of groups pair.
     ci_level, resamples, seed : float, int, int
-        Coverage of the intervals; resamples of questions (0 for none) and their seed.
+        Coverage of the intervals; resamples (0 for none) and their seed.
     adjust : "holm" or "benjamini-hochberg"
         Of p in the comparison of groups.
 
@@ -286,7 +308,8 @@ def opinions(
     The unit is one trial within a question, and one question in means. b = mean of a, a = 1 for
     yes, -1 for no, in the direction of the form, else 0; w = 1 - Var(a) / maximum, Var with
     divisor n - 1. Failed calls and trials that were not asked count nothing. Intervals of means
-    redraw questions, both directions of a pair together. Assumes that answers to one question are
+    redraw questions, both directions of a pair together, unless the user chooses contexts or
+    repetitions. Assumes that answers to one question are
     independent calls. Checked by hand, against var() of R, and by recovering known shares.
     """
     names = distinct(by)
@@ -304,24 +327,28 @@ def opinions(
         lowest=neutral_willingness,
     )
     bootstrap = Bootstrap(resamples, seed) if resamples else None
+    units = None if resample == "item" else unit_answers(frame, counts, resample, unusable)
+    rules = _Rules(maximum, neutral_bias, neutral_willingness, resample, bootstrap, ci_level)
+    means = _means_of_questions(table, neutral, units, rules)
     level = f"{ci_level * 100:g}% CI"
     questions = _questions_frame(table, neutral, ci_level)
     compared = comparison_table(
-        questions[[*names, "item", "b"]], names, units=("item",), value="b", title="Mean b",
-        value_unit="correlation", unit_name="question", adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed, tab="Models",
+        questions[[*names, "item", "b"]] if units is None else _unit_means(table, units, rules),
+        names, units=(resample,) if units else ("item",), value="b", title="Mean b",
+        value_unit="correlation", unit_name=resample if units else "question", adjust=adjust,
+        ci_level=ci_level, resamples=resamples, seed=seed, tab="Models",
     )  # fmt: skip
     factors = by_columns(names)
     columns = (*factors, *_question_columns(level))
     tables = (
         result_table(
-            "groups", "Opinions by group", _group_rows(table, neutral, bootstrap, ci_level),
-            (*factors, *_group_columns(level)), "Groups",
+            "groups", "Opinions by group", _group_rows(table, neutral, means),
+            (*factors, *_group_columns(level, resample)), "Groups",
         ),
         ResultTable("questions", "Opinions by question", questions, columns, "Questions"),
         result_table(
-            "genres", "Opinions by genre", _genre_rows(table, bootstrap, ci_level),
-            (*factors, *_genre_columns(level)), "Genres",
+            "genres", "Opinions by genre", _genre_rows(table, means),
+            (*factors, *_genre_columns(level, resample)), "Genres",
         ),
         result_table(
             "pair_types", "Questions asked both ways",
@@ -346,8 +373,12 @@ def opinions(
         n_used=n_used,
         n_missing=n_missing,
         n_left_out=int(option_counts["count"].sum()) - n_used - n_missing,
-        method=_method(maximum, unusable, neutral_bias, neutral_willingness, ci_level, resamples),
-        cautions=tuple(unanswered_cautions(table)),
+        method=_method(rules, unusable),
+        cautions=(
+            *unanswered_cautions(table),
+            *(few_units_cautions(counts, units.n_units, resample) if units and bootstrap else ()),
+            *pooled_entities_cautions(frame, names),
+        ),
         notes=(
             *count_notes(table, unusable),
             *(
@@ -355,31 +386,42 @@ def opinions(
                 if frame is not option_counts
                 else ()
             ),
-            *interval_notes(table, bootstrap),
+            *interval_notes(table, bootstrap, resample),
             *compared.notes,
         ),
     )
 
 
-def _method(
-    maximum: str, unusable: str, bias: float, willing: float, level: float, resamples: int
-) -> str:
+@dataclass(frozen=True)
+class _Rules:
+    """How w is made, what is strong neutral, and how intervals are drawn; options."""
+
+    maximum: Maximum
+    widest: float
+    lowest: float
+    unit: ResampleUnit
+    bootstrap: Bootstrap | None
+    level: float
+
+
+def _method(rules: _Rules, unusable: str) -> str:
     """The formulas in words, with the choices made."""
     largest = (
         "n / (n − 1), the largest possible"
-        if maximum == "theoretical"
+        if rules.maximum == "theoretical"
         else "the largest variance of the questions of the group, as published"
     )
     replies = "count 0, as published" if unusable == "zero" else "are left out"
     redrawn = (
-        f"Intervals of means ({level * 100:g}%) redraw whole questions {resamples:,} times."
-        if resamples
+        f"Intervals of means ({rules.level * 100:g}%) redraw whole {DRAWN[rules.unit]} "
+        f"{rules.bootstrap.n_resamples:,} times."
+        if rules.bootstrap
         else "Means have no intervals, because no resamples are asked for."
     )
     return (
         "b is the mean of yes = 1, no = −1, neither = 0; w = 1 − variance (n − 1) / maximum, where "
         f"the maximum is {largest}. Replies without an option {replies}. Strong neutral: b within "
-        f"{bias:g} of 0 and w of {willing:g} or more. {redrawn}"
+        f"{rules.widest:g} of 0 and w of {rules.lowest:g} or more. {redrawn}"
     )
 
 
@@ -387,9 +429,7 @@ def _questions_frame(table: OpinionTable, neutral: Booleans, level: float) -> pd
     """One row for each group and question that it was asked."""
     counts, values, first, second = table.counts, table.values, table.first, table.second
     paired = second >= 0
-    rows, columns = np.nonzero(
-        counts.planned[:, first] | (paired & counts.planned[:, np.maximum(second, 0)])
-    )
+    rows, columns = np.nonzero(table.planned)
     one = counts.of_columns(first)
     other = counts.of_columns(np.maximum(second, 0))
     low, high = stance.bias_intervals(*one, level)
@@ -431,67 +471,107 @@ def _questions_frame(table: OpinionTable, neutral: Booleans, level: float) -> pd
     )
 
 
-def _means(
-    values: Floats, table: OpinionTable, bootstrap: Bootstrap | None, level: float
-) -> list[tuple[int, float, float, float]]:
-    """n, mean and interval of each row of values."""
-    found = stance.question_means(values, table.units, bootstrap, level)
-    return list(
-        zip(
-            found.n.tolist(), found.mean.tolist(), found.low.tolist(), found.high.tolist(),
-            strict=True,
+_Means = dict[tuple[str, str | None], stance.QuestionMeans]
+"""Means over questions of "b", "w" and "share" (strong neutral), of all (None) and each genre."""
+
+
+def _means_of_questions(
+    table: OpinionTable, neutral: Booleans, units: UnitAnswers | None, rules: _Rules
+) -> _Means:
+    """Means over questions with intervals from questions, or from the units that are given."""
+    values = _of_questions(table.values, neutral)
+    drawn = {} if units is None else _drawn_means(table, units, rules)
+    means = {}
+    for genre, inside in _sets_of_questions(table).items():
+        numbers = np.unique(table.units[inside], return_inverse=True)[1]
+        for kind, own in values.items():
+            bootstrap = rules.bootstrap if units is None else None
+            found = stance.question_means(own[:, inside], numbers, bootstrap, rules.level)
+            if units is not None and drawn:
+                bounds = (-1.0 if kind == "b" else 0.0, 1.0)
+                own_draws = recentered(drawn[kind, genre], found.mean, *bounds)
+                found = with_drawn_ends(found, own_draws, units.n_units, rules.level)
+            means[kind, genre] = found
+    return means
+
+
+def _of_questions(values: OpinionValues, neutral: Booleans) -> dict[str, Floats]:
+    """What has means over questions: b, w, and 1 for strong neutral where w is defined."""
+    share = np.where(np.isfinite(values.willingness), neutral * 1.0, np.nan)
+    return {"b": values.bias, "w": values.willingness, "share": share}
+
+
+def _sets_of_questions(table: OpinionTable) -> dict[str | None, Booleans]:
+    """All questions, and those of each genre where there is one."""
+    genres = np.asarray(table.genres, dtype=object)
+    names = dict.fromkeys(table.genres) if any(table.genres) else {}
+    sets: dict[str | None, Booleans] = {None: np.ones(len(genres), dtype=np.bool_)}
+    return sets | {name: np.asarray(genres == name, dtype=np.bool_) for name in names}
+
+
+def _drawn_means(
+    table: OpinionTable, units: UnitAnswers, rules: _Rules
+) -> dict[tuple[str, str | None], Floats]:
+    """The same means in every resample of contexts or repetitions, (resamples, groups)."""
+    if rules.bootstrap is None:
+        return {}
+    shape = units.counts.shape[1:]
+    sets = _sets_of_questions(table)
+    blocks: dict[tuple[str, str | None], list[Floats]] = {}
+    for totals in resampled_totals(units.counts.reshape(len(units.labels), -1), rules.bootstrap):
+        values = values_of_totals(totals.reshape(-1, *shape), table, rules.maximum)
+        neutral = stance.strong_neutral(
+            values.bias, values.willingness, widest=rules.widest, lowest=rules.lowest
         )
-    )  # fmt: skip
+        for kind, own in _of_questions(values, neutral).items():
+            for genre, inside in sets.items():
+                means = column_means(own[:, inside].T).reshape(len(totals), shape[0])
+                blocks.setdefault((kind, genre), []).append(means)
+    return {key: np.concatenate(own) for key, own in blocks.items()}
 
 
-def _group_rows(
-    table: OpinionTable, neutral: Booleans, bootstrap: Bootstrap | None, level: float
-) -> list[tuple[Any, ...]]:
+def _unit_means(table: OpinionTable, units: UnitAnswers, rules: _Rules) -> pd.DataFrame:
+    """One row for each group and unit with answers: its mean b over questions."""
+    shape = units.counts.shape
+    values = values_of_totals(units.counts, table, rules.maximum)
+    means = column_means(values.bias.T).reshape(shape[:2])
+    unit, group = np.nonzero(np.isfinite(means))
+    by = table.counts.by
+    own = pd.DataFrame([table.counts.groups[place] for place in group], columns=list(by))
+    return own.assign(**{rules.unit: [units.labels[place] for place in unit]}, b=means[unit, group])
+
+
+def _mean_cells(means: stance.QuestionMeans, row: int) -> tuple[float, float, float]:
+    """Mean and interval of one row."""
+    return float(means.mean[row]), float(means.low[row]), float(means.high[row])
+
+
+def _group_rows(table: OpinionTable, neutral: Booleans, means: _Means) -> list[tuple[Any, ...]]:
     """One row for each group."""
-    values = table.values
-    defined = np.isfinite(values.bias)
-    sides = stance.signs(values.bias)
-    shares = np.where(np.isfinite(values.willingness), neutral * 1.0, np.nan)
-    b, w, share = (
-        _means(own, table, bootstrap, level) for own in (values.bias, values.willingness, shares)
-    )
+    defined = np.isfinite(table.values.bias)
+    sides = stance.signs(table.values.bias)
     rows: list[tuple[Any, ...]] = []
     for row, group in enumerate(table.counts.groups):
         n = table.counts.n[row][table.counts.n[row] > 0]
         each = f"{n.min():g}" + (f" to {n.max():g}" if n.min() < n.max() else "") if n.size else ""
         kinds = [int((sides[row] == side).sum()) for side in (1, -1, 0)]
+        b, w, share = (_mean_cells(means[kind, None], row) for kind in ("b", "w", "share"))
         rows.append(
-            (*group, int(defined[row].sum()), each, *b[row][1:], *w[row][1:], *kinds,
-             int(neutral[row].sum()), *share[row][1:])
-        )  # fmt: skip
+            (*group, int(defined[row].sum()), each, *b, *w, *kinds, int(neutral[row].sum()), *share)
+        )
     return rows
 
 
-def _genre_rows(
-    table: OpinionTable, bootstrap: Bootstrap | None, level: float
-) -> list[tuple[Any, ...]]:
+def _genre_rows(table: OpinionTable, means: _Means) -> list[tuple[Any, ...]]:
     """One row for each group and genre; none where no question has a genre."""
-    genres = np.asarray(table.genres, dtype=object)
-    names = list(dict.fromkeys(table.genres))
-    if not any(names):
-        return []
-    found = {}
-    for genre in names:
-        inside = genres == genre
-        units = np.unique(table.units[inside], return_inverse=True)[1]
-        for key, values in (("b", table.values.bias), ("w", table.values.willingness)):
-            own = stance.question_means(values[:, inside], units, bootstrap, level)
-            found[genre, key] = own
-    rows = []
-    for row, group in enumerate(table.counts.groups):
-        for genre in names:
-            b, w = found[genre, "b"], found[genre, "w"]
-            if b.n[row]:
-                ends = [
-                    float(array[row]) for own in (b, w) for array in (own.mean, own.low, own.high)
-                ]
-                rows.append((*group, genre or "(none)", int(b.n[row]), *ends))
-    return rows
+    genres = [genre for kind, genre in means if kind == "b" and genre is not None]
+    return [
+        (*group, genre or "(none)", int(means["b", genre].n[row]),
+         *_mean_cells(means["b", genre], row), *_mean_cells(means["w", genre], row))
+        for row, group in enumerate(table.counts.groups)
+        for genre in genres
+        if means["b", genre].n[row]
+    ]  # fmt: skip
 
 
 _NEUTRAL_WORDS = ("", "acquiescence", "negation", "b near 0 both ways")

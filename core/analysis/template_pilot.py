@@ -26,7 +26,7 @@ from core.charts.unexpected import template_pilot_charts
 from core.domain.frames import OPTION_COUNTS, grouping_title
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
-from core.domain.study import Status
+from core.domain.study import NOT_ASKED, Status
 from core.errors import NotEnoughData
 from core.stats.contingency import resampled_shares
 from core.stats.distributions import wilson_intervals
@@ -99,8 +99,9 @@ _OUTPUTS = (
         Column(status, words, "count", f"Trials that came out as: {words.lower()}.")
         for status, words in _UNUSABLE.items()
     ),
-    Column("not_asked", "Not asked", "count", "Planned trials without a reply: in no share."),
-)
+    Column("not_asked", "Not asked", "count",
+           "Planned trials without a reply, and answers left out: in no share."),
+)  # fmt: skip
 _LEVELS = (
     Column("template", "Template"),
     Column("factor", "Factor"),
@@ -532,7 +533,7 @@ def _cautions(
     for group, own, places in _of_each_kind(pilot, kind):
         yield from _ties(pilot, group, own, places, proposed)
     yield from _different_conditions(option_counts, pilot)
-    not_asked = int(pilot.not_asked.sum())
+    not_asked = int(option_counts.loc[option_counts["status"] == NOT_ASKED, "count"].sum())
     if not_asked:
         yield f"{not_asked:,} planned trials have not been asked yet; they are in no share."
 

@@ -30,13 +30,14 @@ from core.analysis.shared.sentences import (
     interval_text,
     p_text,
     rows_by_group,
+    share_interval,
     table_of,
 )
 from core.charts.unexpected import unexpected_output_charts
 from core.domain.frames import OPTION_COUNTS, grouping_title
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
-from core.domain.study import Status
+from core.domain.study import NOT_ASKED, Status
 from core.errors import NotEnoughData
 from core.stats.contingency import (
     chi_square,
@@ -135,8 +136,11 @@ _SUMMARY = (
         Column(status, words.capitalize(), "count", f"Responses that are {words}.")
         for status, words in OUTPUTS.items()
     ),
-    Column("not_asked", "Not asked", "count", "Planned trials without a response: in no share."),
-)
+    Column(
+        "not_asked", "Not asked", "count",
+        "Planned trials without a response, and answers left out: in no share.",
+    ),
+)  # fmt: skip
 _ITEMS = (
     Column("item", "Item"),
     Column("unexpected", "Unexpected", "count", _SUM_HELP[UNEXPECTED]),
@@ -169,7 +173,8 @@ def _test_columns(ci_level: float, unit: str, adjust: Adjustment) -> tuple[Colum
         Column("v", "Cramér's V", "correlation", "0: same shares; 1: as different as can be."),
         Column(
             "v_low", f"{interval} low", "correlation",
-            f"Of V, by resampling whole {unit}s. It does not reach 0 where levels do not differ.",
+            f"Of V, by resampling whole {unit}s and inverting a test, Carpenter & Bithell (2000): "
+            "it holds V, and 0 where levels do not differ.",
         ),
         Column("v_high", f"{interval} high", "correlation", "The upper end."),
         Column(
@@ -201,16 +206,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     def sentence(rows: Sequence[TableRow]) -> str:
         by_output = {row["output"]: row for row in rows}
         every, none = by_output[UNEXPECTED], by_output[NO_LABEL]
-        responses = count_text(int(every["responses"]), "response")
+        responses = count_text(int(every["responses"]), "response is", "responses are")
         if not every["responses"]:
             return "There is no response yet."
-        interval = interval_text(
-            every["ci_low"], every["ci_high"], lambda end: percent_text(end, 1)
-        )
+        interval = interval_text(*share_interval(every), lambda end: percent_text(end, 1))
         unexplained = [row for row in rows if row["output"] in _REASONS and row["count"]]
         most = max(unexplained, key=lambda row: row["count"], default=None)
         return (
-            f"{percent_text(every['share'], 1)}{interval} of {responses} are not just the label: "
+            f"{percent_text(every['share'], 1)}{interval} of {responses} not just the label: "
             f"{percent_text(by_output[OUTPUTS[Status.EXPLAINED]]['share'], 1)} are explained, "
             f"{percent_text(none['share'], 1)} have no usable label"
             + (f" (most often {most['output']})." if most else ".")
@@ -261,6 +264,8 @@ class _Counts:
         "Wilson (1927) doi:10.1080/01621459.1927.10502953",
         "Pearson (1900) doi:10.1080/14786440009463897",
         "Phipson & Smyth (2010) doi:10.2202/1544-6115.1585",
+        "Carpenter & Bithell (2000), Bootstrap confidence intervals, Statistics in Medicine, 19, "
+        "1141-1164",
     ),
     keywords=(
         "refusals", "refused", "reluctance", "explainers", "explanations", "neutral answers",
@@ -554,7 +559,7 @@ def _cautions(
         without = items["item"][no_label[:, place]].tolist()
         if without:
             yield f"{group}: no response with a usable label to {name_list(without)}."
-    not_asked = int(counts.not_asked.sum())
+    not_asked = int(option_counts.loc[option_counts["status"] == NOT_ASKED, "count"].sum())
     if not_asked:
         yield f"{not_asked:,} planned trials have not been asked yet; they are in no share."
     title = grouping_title(factor).lower()

@@ -25,6 +25,7 @@ from core.charts.panels import (
     MARK,
     MAX_MARKS,
     MAX_PANELS,
+    MAX_SMALL_PANELS,
     Chart,
     Theme,
     chart_rows,
@@ -62,7 +63,11 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     rows = _all_and_formats(totals, formats, columns, "n_items")
     shown, left_out = limit_marks(rows, _MARKS_OF_ROW)
     axis = DotAxis(
-        "Repeatability (1: always the same answer)", _from_0_to_1, of="Format", common=True
+        "Repeatability (1: always the same answer)",
+        _from_0_to_1,
+        of="Format",
+        common=True,
+        told=True,
     )
     words = (
         f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
@@ -166,10 +171,10 @@ def _sorted_chart(
 
 
 def _first_panels(known: pd.DataFrame, lines: Any) -> tuple[pd.DataFrame, str]:
-    if len(lines) <= MAX_PANELS:
+    if len(lines) <= MAX_SMALL_PANELS:
         return known, ""
-    shown = known[known["group"].isin(list(lines.index[:MAX_PANELS]))]
-    return shown, f" Only the first {MAX_PANELS} of {len(lines)} groups are drawn."
+    shown = known[known["group"].isin(list(lines.index[:MAX_SMALL_PANELS]))]
+    return shown, f" Only the first {MAX_SMALL_PANELS} of {len(lines)} groups are drawn."
 
 
 def _thinned(shown: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -263,7 +268,9 @@ def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> C
     place = {group: number for number, group in enumerate(dict.fromkeys(rows["group"]))}
     both = both.loc[both["group"].map(place).sort_values(kind="stable").index]
     shown, left_out = limit_marks(both.reset_index(drop=True), _MARKS_OF_ROW)
-    axis = DotAxis("Mean divergence (bits; 0: the same answers)", _from_0, of="Format", common=True)
+    axis = DotAxis(
+        "Mean divergence (bits; 0: the same answers)", _from_0, of="Format", common=True, told=True
+    )
     words = (
         f"Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
         f"intervals, {_formats_and_groups(rows)}: {range_text(rows['value'].dropna())}.{left_out}"

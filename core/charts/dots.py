@@ -37,6 +37,7 @@ from core.charts.panels import (
     table_with_rows,
     two_decimals,
     usual_reach,
+    values_in_words,
     with_number_texts,
     with_undrawn_count,
 )
@@ -53,6 +54,7 @@ _MARGIN = 0.05  # of the range of the values, left and right of them
 _MOST_TOGETHER = 80  # rows of a picture of several groups
 _STRETCH = 1.4  # times: groups are drawn together if that stretches the axis of none further
 _MOST_SIDE_BY_SIDE = 12  # items of panels that stand side by side
+_LONGEST_NAME_BESIDE = 16  # characters of the name of a row of panels that stand side by side
 _WIDE = 1.0  # an interval of a correlation that is wider says little, and sets no end
 
 Ends = tuple[float, float]
@@ -115,6 +117,8 @@ class DotAxis:
     common: bool = False
     items: bool = False  # a row is an item
     kinds: tuple[str, ...] = ()  # what the column `kind` may hold: each has a color and a shape
+    percent: bool = False  # values are shares, written with one decimal
+    told: bool = False  # the text of a single picture tells its values, as panels tell theirs
 
 
 def _drawn_together(table: pd.DataFrame, axis: DotAxis) -> bool:
@@ -131,6 +135,17 @@ def _drawn_together(table: pd.DataFrame, axis: DotAxis) -> bool:
 
 def _long_labels(table: pd.DataFrame) -> bool:
     return "label" in table and bool(table["label"].str.len().max() > _SHORT_LABEL)
+
+
+def _narrow(table: pd.DataFrame, axis: DotAxis) -> bool:
+    """Whether panels have room side by side: few rows, whose numbers and names are short.
+
+    Names of groups often differ only at their end, which a narrow panel would cut off. Items have
+    their wording beside the code anyway, and its beginning is enough.
+    """
+    longest = 0 if axis.items else max(map(len, map(str, table["item"])), default=0)
+    few = table["item"].nunique() <= _MOST_SIDE_BY_SIDE
+    return few and longest <= _LONGEST_NAME_BESIDE and not _long_labels(table)
 
 
 def dot_chart(
@@ -167,7 +182,10 @@ def dot_chart(
     several = len(set(table["group"])) > 1
     columns = ("item",) if axis.items else ()
     once = " ".join([*without, left_out])
-    if len(groups) > 1 and _drawn_together(drawn, axis):
+    together = len(groups) > 1 and _drawn_together(drawn, axis)
+    if axis.told and (together or len(groups) == 1):
+        words = f"{words} {values_in_words(drawn)}."
+    if together:
         ends = dict.fromkeys(groups, axis.ends_of(drawn))
         beyond = beyond_axis_sentences(drawn, ends, name_groups=True)
         spec = _dots(drawn, axis, theme).properties(
@@ -183,8 +201,7 @@ def dot_chart(
 
     ends = {group: axis.ends_of(drawn[drawn["group"] == group]) for group in groups}
     beyond = beyond_axis_sentences(drawn, ends, name_groups=several)
-    narrow = drawn["item"].nunique() <= _MOST_SIDE_BY_SIDE and not _long_labels(drawn)
-    across = panels_across(drawn) if narrow else 1
+    across = panels_across(drawn) if _narrow(drawn, axis) else 1
     spec = panels(
         lambda rows: _dots(rows, axis, theme), drawn, title, theme, lines_of, across=across,
         name_groups=several, once=once,
@@ -208,7 +225,10 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     if len(groups) > 1:
         base = base.encode(yOffset=alt.YOffset("group:N", sort=groups))
     across = _across(axis, (low, high))
-    labelled = with_number_texts(base, "value", "ci_low", "ci_high", decimals=axis.decimals)
+    decimals = 1 if axis.percent else axis.decimals
+    labelled = with_number_texts(
+        base, "value", "ci_low", "ci_high", decimals=decimals, percent=axis.percent
+    )
     tooltip = [
         alt.Tooltip("item:N", title=axis.of),
         *([alt.Tooltip("group:N", title="Group")] if len(groups) > 1 else []),
@@ -270,7 +290,8 @@ def _across(axis: DotAxis, ends: Ends) -> Callable[[str], Any]:
     )
 
     def across(field: str) -> Any:
-        ticks = alt.Axis(tickCount=6, labelFlush=False)
+        shares: dict[str, Any] = {"format": "~%"} if axis.percent else {}
+        ticks = alt.Axis(tickCount=6, labelFlush=False, **shares)
         return alt.X(f"{field}:Q", title=axis.title, scale=scale, axis=ticks)
 
     return across

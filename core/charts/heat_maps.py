@@ -330,14 +330,12 @@ def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
     known = cells.dropna(subset=["value"])
     undefined = len(cells) - len(known)
     words, word = range_text(known["value"]), _COLUMN_PREPOSITIONS.get(column, "With").lower()
-    if len(known):
-        top, bottom = (
-            known.loc[[pick]].iloc[0] for pick in (known["value"].idxmax(), known["value"].idxmin())
-        )
-        words += (
-            f", highest {top['item']} {word} {top[column]}, lowest {bottom['item']} {word} "
-            f"{bottom[column]}"
-        )
+    several = column != "group" and len(set(cells.get("group", ()))) > 1
+    for end, pick in (("highest", "idxmax"), ("lowest", "idxmin")):
+        if len(known):
+            cell = known.loc[[getattr(known["value"], pick)()]].iloc[0]
+            of = f" ({cell['group']})" if several else ""
+            words += f", {end} {cell['item']} {word} {cell[column]}{of}"
     return f"{words}; {undefined} undefined, outlined with a dash."
 
 

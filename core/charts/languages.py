@@ -110,10 +110,11 @@ def _heat_map(table: ResultTable, theme: Theme, half: Half) -> Chart:
     ends = ends_of(cells["value"], correlations=True)
     cells = color_cells(cells.reset_index(drop=True), ends, theme)
     kind = next(column for column in table.columns if column.name == "r").help
+    shown_in_words = cells_in_words(cells, "column")
     words = (
         f"Heat map of correlations between {count_text(len(drawn), 'level')} "
         f"({', '.join(drawn)}) in {count_text(cells['group'].nunique(), 'group')}, n up to "
-        f"{largest_count(cells['n']):,}. {kind} {cells_in_words(cells, 'column').capitalize()}"
+        f"{largest_count(cells['n']):,}. {kind} {shown_in_words[:1].upper()}{shown_in_words[1:]}"
         f"{left_out}"
     )
     shown, without = groups_with_values(cells)
@@ -372,12 +373,12 @@ def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
     axis = DotAxis(
         f"{what}: second minus first",
         lambda rows: free_ends(rows, (0.0, -bound, bound)),
-        lines=(0.0,), band=(-bound, bound), of="Pair",
+        lines=(0.0,), band=(-bound, bound), of="Pair", told=True,
     )  # fmt: skip
     words = (
         f"Dot plot of mean differences of {what} between pairs, with "
-        f"{interval.removesuffix(' low')}, of {count_text(len(drawn), 'pair')}; the band is the "
-        f"bound of equivalence, ± {bound:g}."
+        f"{interval.removesuffix(' low')}, of {count_text(len(drawn), 'pair')}. The "
+        f"band is the bound of equivalence, ± {bound:g}."
         f"{left_out}{further}"
     )
     lines = [

@@ -86,7 +86,7 @@ def _dots(
     frame, left_out = limit_marks(chart_rows(table, columns, before), 3)
     axis = DotAxis(
         title, ends_of=lambda _rows: ends, lines=(0.0,) if ends[0] < 0 else (), common=True,
-        of=before.capitalize(),
+        of=before.capitalize(), told=True,
     )  # fmt: skip
     return _in_tab(dot_chart(frame, axis, title, words + left_out, theme, left_out=left_out), tab)
 
@@ -229,12 +229,16 @@ def _histogram_layers(
     )
 
 
-# A page of the map of all questions: b beside s, a column for each group.
+# A page of the map of all questions: b and s, a column for each group.
 
 _MARKS_PER_CELL = 2
 _MOST_ROWS = 40
 _MOST_COLUMNS = 16
 _STRONG = 3.0  # pixels of the outline of a strong neutral
+_MOST_SIDE_BY_SIDE = 4  # groups of maps that stand side by side; more need the whole width
+_WIDTH = 400  # pixels of all columns of a map on a small screen
+_LETTER = 7  # pixels of a letter of a name
+_ONE_DECIMAL = 10  # groups from which a cell has room for one decimal; its tooltip has three
 
 
 def rows_per_page(n_groups: int, n_maps: int) -> int:
@@ -251,7 +255,7 @@ def question_map_chart(
     shift: Floats | None,
     theme: Theme,
 ) -> Chart:
-    """Heat map of questions by groups: b, and beside it s where there is one.
+    """Heat map of questions by groups: b, and s beside or below it where there is one.
 
     Parameters
     ----------
@@ -270,6 +274,7 @@ def question_map_chart(
         if len(shown) < len(groups)
         else ""
     )
+    across = 2 if shift is not None and len(shown) <= _MOST_SIDE_BY_SIDE else 1
     maps: list[Any] = []
     tables: list[pd.DataFrame] = []
     words: list[str] = []
@@ -292,12 +297,16 @@ def question_map_chart(
         if outlined:
             cells["outline"] = np.where(neutral, _STRONG, 0.0)
         lines = [scale_in_words(ends, cells["value"])]
-        # as many lines above both maps, so that their rows stand side by side
-        if strong_neutral.any():
-            lines.append("Thick outline: strong neutral." if outlined else "Rows as beside.")
+        if outlined:
+            lines.append("Thick outline: strong neutral.")
+        elif across > 1 and strong_neutral.any():
+            # as many lines above both maps, so that their rows stand side by side
+            lines.append("Rows as beside.")
         lines += [left_out.strip()] if left_out else []
+        if len(shown) > _ONE_DECIMAL:
+            cells["label"] = [short_number(value, 1) for value in cells["value"]]
         maps.append(
-            heat_layers(cells, "group", theme, upright=True).properties(
+            heat_layers(cells, "group", theme, upright=_fit_upright(shown)).properties(
                 data=cells, width="container",
                 title=heading(title, theme, lines, line_length=_LINE_BESIDE),
             )
@@ -310,7 +319,13 @@ def question_map_chart(
         f"{count_text(len(shown), 'group')}. {' '.join(words)}{left_out}"
     )
     spec = maps[0] if len(maps) == 1 else alt.vconcat(*maps)
-    return Chart("All questions", spec, alt_text, table, across=len(maps))
+    return Chart("All questions", spec, alt_text, table, across=across)
+
+
+def _fit_upright(names: Sequence[str]) -> bool:
+    """Whether the parts of names, each on a line of its own, are as narrow as a column."""
+    longest = max(len(part) for name in names for part in name.split(" · "))
+    return longest * _LETTER * len(names) <= _WIDTH
 
 
 def _in_tab(chart: Chart, tab: str) -> Chart:

@@ -96,6 +96,8 @@ def _luminance(color: str) -> float:
 
 MAX_MARKS = 2000
 MAX_PANELS = 6
+MAX_SMALL_PANELS = 16
+"""Such as two models in four languages and two phases; drawn where all their rows have room."""
 _MAX_CHARTS = 12
 DECIMALS = 3
 """Of numbers in tooltips, where a chart does not say otherwise."""
@@ -133,6 +135,20 @@ class Chart:
         """The picture as single charts, each as wide as there is room."""
         return tuple(self.spec.vconcat) if isinstance(self.spec, alt.VConcatChart) else (self.spec,)
 
+    @property
+    def panel_alts(self) -> tuple[str, ...]:
+        """What a screen reader says of each panel: the first says what all show, each its own."""
+        panels = self.panels
+        if len(panels) == 1:
+            return (self.alt,)
+        own = [_panel_in_words(panel.data) for panel in panels]
+        return tuple(
+            f"Panel {place} of {len(panels)}"
+            + (f", {words}" if words else ".")
+            + (f" {self.alt}" if place == 1 or not words else f" {self.title}.")
+            for place, words in enumerate(own, 1)
+        )
+
 
 def chart_rows(
     table: ResultTable, columns: Sequence[str] | Mapping[str, str], before: str = "subscale"
@@ -166,13 +182,18 @@ def rows_by_chart(frame: pd.DataFrame, name: str) -> list[tuple[str, pd.DataFram
 
 
 def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, str]:
-    """As many groups and whole items as can be read, and a sentence saying what was left out."""
+    """As many groups and whole items as can be read, and a sentence saying what was left out.
+
+    More than MAX_PANELS groups are drawn, up to MAX_SMALL_PANELS, where all their rows have room.
+    """
     groups = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(groups[:MAX_PANELS])]
-    left_out = f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn." if (
-        len(groups) > MAX_PANELS
-    ) else ""  # fmt: skip
     room = MAX_MARKS // marks_per_row
+    n_rows = frame["group"].value_counts()[groups].cumsum()
+    n_shown = max(MAX_PANELS, int((n_rows <= room)[:MAX_SMALL_PANELS].sum()))
+    shown = frame[frame["group"].isin(groups[:n_shown])]
+    left_out = f" Only the first {n_shown} of {len(groups)} groups are drawn." if (
+        len(groups) > n_shown
+    ) else ""  # fmt: skip
     if "item" in shown and len(shown) > room:
         items = list(dict.fromkeys(shown["item"]))
         rows = shown["item"].map(shown["item"].value_counts()[items].cumsum())
@@ -215,16 +236,17 @@ TOP_LINE = 14
 
 
 def column_limit(n_columns: int) -> Any:
-    """Pixels of a label above one of so many columns."""
-    return alt.ExprRef(f"max(32, min(110, containerSize()[0] * 0.64 / {n_columns}))")
+    """Pixels of a label above one of so many columns: no more than a column has."""
+    return alt.ExprRef(f"min(110, containerSize()[0] * 0.64 / {n_columns})")
 
 
 _TITLE_LIMIT = alt.ExprRef("max(120, containerSize()[0] - 16)")
 _LINE, _LINE_BESIDE = 64, 56  # characters of a line below a title, as wide as a small screen
+_TITLE_BESIDE = 34  # characters of a title of panels that stand side by side
 
 
 def heading(
-    title: str, theme: Theme, lines: Sequence[str] = (), *, line_length: int = _LINE
+    title: str | list[str], theme: Theme, lines: Sequence[str] = (), *, line_length: int = _LINE
 ) -> Any:
     """The title of a picture, and lines below it that say how to read it.
 
@@ -265,15 +287,19 @@ def panels(
         What the reader must know of the whole chart, such as what is not drawn: below the title of
         the first panel.
     across : int
-        Panels side by side; their title then starts with the group, as its end may be cut.
+        Panels side by side; their title then starts with the group, on a line of its own where
+        the two would be cut.
     """
-    groups = list(dict.fromkeys(table["group"]))
+    groups = list(map(str, dict.fromkeys(table["group"])))
+    in_two_lines = max(map(len, groups), default=0) + len(title) > _TITLE_BESIDE
     own: list[Any] = []
     for group in groups:
-        rows = table[table["group"] == group]
-        name = title
+        rows = table[table["group"].astype(str) == group]
+        name: str | list[str] = title
         if name_groups if name_groups is not None else len(groups) > 1:
-            name = f"{group} · {title}" if across > 1 else f"{title} · {group}"
+            name = f"{title} · {group}" if across == 1 else [group, title] if in_two_lines else (
+                f"{group} · {title}"
+            )  # fmt: skip
         below = list(lines(rows) if callable(lines) else lines)
         if once and not own:
             below.append(once.strip())
@@ -321,7 +347,70 @@ def range_text(known: pd.Series[float]) -> str:
     """The range of the values in words."""
     if known.empty:
         return "no value is defined"
-    return f"values from {short_number(known.min())} to {short_number(known.max())}"
+    low, high = float(known.min()), float(known.max())
+    alike = low != high and short_number(low) == short_number(high)
+    decimals = DECIMALS if alike else 2
+    return f"values from {short_number(low, decimals)} to {short_number(high, decimals)}"
+
+
+_MOST_IN_WORDS = 8  # values of a panel that are all told
+_SMALL = 0.1  # below it, two decimals say little
+
+
+def _panel_in_words(rows: Any) -> str:
+    """The group of a panel and its values; empty where it is of several groups."""
+    if not isinstance(rows, pd.DataFrame) or len(set(rows.get("group", ()))) != 1:
+        return ""
+    return f"{rows['group'].iloc[0]}{_values_of_group(rows)}."
+
+
+def _values_of_group(rows: pd.DataFrame) -> str:
+    """A few values each with its name, of many the range and the ends, and how many answers."""
+    value = next((name for name in ("value", "share") if name in rows), None)
+    if value is None or "item" not in rows or not pd.api.types.is_numeric_dtype(rows[value]):
+        return ""
+    further = [name for name in ("column", "trait", "kind") if name in rows]
+    if "line" in rows:
+        own = rows.groupby("line", sort=False)[value].median()
+        return f": medians {_named_values(own)}"
+    names = [" with ".join(map(str, one)) for one in rows[["item", *further]].to_numpy()]
+    own = pd.Series(rows[value].to_numpy(dtype=float), index=names)
+    if len(own) <= _MOST_IN_WORDS:
+        return f": {_named_values(own)}{_n_in_words(rows)}"
+    known = own.dropna()
+    words = range_text(known)
+    if len(known) and known.min() == known.max():
+        words = f"every value {short_number(float(known.min()))}"
+    elif len(known):
+        words += f", highest {known.idxmax()}, lowest {known.idxmin()}"
+    undefined = f"; {len(own) - len(known)} undefined" if len(own) > len(known) else ""
+    return f": {words}{undefined}{_n_in_words(rows)}"
+
+
+def _named_values(values: pd.Series[float]) -> str:
+    decimals = DECIMALS if values.abs().max() < _SMALL else 2
+    return ", ".join(f"{name} {short_number(float(one), decimals)}" for name, one in values.items())
+
+
+def _n_in_words(rows: pd.DataFrame) -> str:
+    """The number of answers or other units behind the values, where the table has one."""
+    known = rows["n"].dropna() if "n" in rows else rows.iloc[:0, 0]
+    if known.empty:
+        return ""
+    low, high = known.min(), known.max()
+    return f"; n = {low:,.0f}" if low == high else f"; n {low:,.0f} to {high:,.0f}"
+
+
+def values_in_words(table: pd.DataFrame) -> str:
+    """The values of the first groups of a chart that draws them all in one picture."""
+    groups = list(dict.fromkeys(table["group"]))
+    parts = [
+        (str(group) if len(groups) > 1 else "values")
+        + _values_of_group(table[table["group"] == group])
+        for group in groups[:MAX_PANELS]
+    ]
+    more = f"; and {len(groups) - MAX_PANELS} more groups" if len(groups) > MAX_PANELS else ""
+    return f"{'. '.join(parts)}{more}"
 
 
 def short_number(value: float, decimals: int = 2) -> str:

@@ -33,6 +33,7 @@ from core.domain.results import AnalysisResult, ResultTable
 
 _MOST_ROWS = 60  # groups in one picture
 _MOST_ITEMS = 15  # of each group
+_LEAST_SHARE = 0.01  # on an axis of shares
 _NARROW_PLOT = 300  # pixels; the width of a plot on a small screen
 _LETTER, _LABEL_MARGIN = 6, 6  # pixels
 _ROW = 24  # pixels
@@ -113,7 +114,11 @@ def _bar_layers(
 ) -> Any:
     """Segments with their labels, and the sum at the end of each row."""
     base = alt.Chart().encode(y=items_axis(drawn))
-    axis = alt.Axis(format="%", tickCount=5)
+    # no share is above 1
+    ticks: dict[str, Any] = (
+        {"values": [0, 0.2, 0.4, 0.6, 0.8, 1]} if farthest > 1 else {"tickCount": 5}
+    )
+    axis = alt.Axis(format="~%", **ticks)
     scale = alt.Scale(domain=[0, farthest], nice=False)
     segments = with_number_texts(base, "share", decimals=1, percent=True)
     segments = segments.transform_filter("datum.count > 0").mark_bar(
@@ -217,7 +222,7 @@ def _interval_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         f"Dot plots of the shares of {', '.join(kinds)} in "
         f"{count_text(len(every), 'group')}, with intervals.{left_out}"
     )
-    axis = DotAxis("Share of all responses", _share_ends, of="Group")
+    axis = DotAxis("Share of all responses", _share_ends, of="Group", percent=True)
     lines = ["Intervals by resampling; Wilson's where a share is 0 or 1."]
     chart = dot_chart(shown, axis, "Share with interval", words, theme, lines, left_out)
     return (replace(chart, tab="Outputs", item_columns=()),)
@@ -230,9 +235,9 @@ def _groups_left_out(groups: Sequence[str]) -> str:
 
 
 def _share_ends(table: pd.DataFrame) -> tuple[float, float]:
-    """From 0 to a little above the highest end of an interval."""
+    """From 0 to a little above the highest end of an interval, and to 1% at least."""
     highest = table[["value", "ci_high"]].max().max()
-    return 0.0, min(1.0, 1.1 * float(highest)) if highest > 0 else 1.0
+    return 0.0, min(1.0, max(_LEAST_SHARE, 1.1 * float(highest))) if highest > 0 else 1.0
 
 
 def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
@@ -310,7 +315,7 @@ def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
         f" with intervals, in {count_text(len(every), 'group')}; invalid at first, "
         f"{'; '.join(said)}.{left_out}"
     )
-    axis = DotAxis("Share of trials", _share_ends, of="Group")
+    axis = DotAxis("Share of trials", _share_ends, of="Group", percent=True)
     lines = ["Intervals resample items; Wilson's where a share is 0 or 1."]
     chart = dot_chart(drawn, axis, "Invalid answers", words, theme, lines, left_out)
     return replace(chart, item_columns=())
@@ -330,7 +335,7 @@ def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
         "Dot plot of the share of trials with a usable answer by each try, in "
         f"{count_text(frame['group'].nunique(), 'group')}.{left_out}"
     )
-    axis = DotAxis("Share of trials with a reply", _share_ends, of="Try", common=True)
+    axis = DotAxis("Share of trials with a reply", _share_ends, of="Try", common=True, percent=True)
     lines = ["What asking again brings. These are the trials themselves: no intervals."]
     chart = dot_chart(
         shown.reset_index(drop=True), axis, "Usable by now", words, theme, lines, left_out
@@ -380,8 +385,9 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
         f"{'; '.join(said) or 'no reply yet'}. Proposed: {', '.join(chosen) or 'none'}.{left_out}"
     )
     axis = DotAxis(
-        "Share of trials with a usable answer", _share_from_lowest, of="Template", kinds=kinds
-    )
+        "Share of trials with a usable answer", _share_from_lowest, of="Template", kinds=kinds,
+        percent=True,
+    )  # fmt: skip
     lines = [
         f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share is "
         "0 or 1."

@@ -39,7 +39,7 @@ def variance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     components, decisions = (table_with_rows(result, name) for name in ("components", "decisions"))
     charts = []
     if components is not None:
-        charts.append(_share_chart(components, theme))
+        charts.append(_share_chart(components, table_with_rows(result, "coefficients"), theme))
     if decisions is not None:
         needs = table_with_rows(result, "needs")
         target = float(needs.frame["target"].iloc[0]) if needs is not None else math.nan
@@ -47,7 +47,19 @@ def variance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-def _share_chart(table: ResultTable, theme: Theme) -> Chart:
+def _objects_in_words(table: ResultTable | None) -> str:
+    """What is measured and how many of them each group has."""
+    if table is None:
+        return ""
+    frame = chart_rows(table, ("objects", "n"), "objects").drop_duplicates("group")
+    counts = [
+        f"{f'{group}: ' if len(frame) > 1 else ''}{objects}, n = {int(n):,}"
+        for group, objects, n in frame.head(MAX_PANELS).itertuples(index=False)
+    ]
+    return f" Measured, {'; '.join(counts)}."
+
+
+def _share_chart(table: ResultTable, coefficients: ResultTable | None, theme: Theme) -> Chart:
     """Bars of shares with their intervals, the largest first, a panel for each group."""
     columns = ("source", "share", "share_low", "share_high", "df")
     frame = chart_rows(table, columns, "source").dropna(subset=["share"])
@@ -75,7 +87,8 @@ def _share_chart(table: ResultTable, theme: Theme) -> Chart:
     shown["label"] = [percent(share) for share in shown["share"]]
     words = (
         f"Bars of the shares of variance, with intervals, of {count_text(n_sources, 'source')} in "
-        f"{count_text(len(groups), 'group')}. Largest: {largest}.{left_out}"
+        f"{count_text(len(groups), 'group')}. Largest: {largest}."
+        f"{_objects_in_words(coefficients)}{left_out}"
     )
     title = "Sources of variance"
     lines = ["Bars: share of the variance of an answer. Lines: interval."]

@@ -111,6 +111,23 @@ def unit_shares(counts: SideCounts) -> Floats:
     return _mean_of_last(_ratio(sums, n_items).reshape(n_groups, n_units, n_parts))
 
 
+def resampled_item_totals(
+    counts: SideCounts, bootstrap: Bootstrap
+) -> Iterator[tuple[Floats, Floats]]:
+    """Positive and all answers in blocks of resamples: (resamples, groups, parts, items) each.
+
+    Units are drawn from those of all groups; they are contexts or repetitions.
+    """
+    cells = counts.shape[:3]
+    size = cells[0] * cells[1] * cells[2]
+    place = (counts.group * cells[1] + counts.part) * cells[2] + counts.item
+    table = np.zeros((counts.shape[3], 2 * size))
+    np.add.at(table, (counts.unit, place), counts.positive)
+    np.add.at(table, (counts.unit, size + place), counts.n)
+    for totals in resampled_totals(table, bootstrap):
+        yield totals[:, :size].reshape(-1, *cells), totals[:, size:].reshape(-1, *cells)
+
+
 def leaning(
     counts: SideCounts, *, bootstrap: Bootstrap | None = None, level: float = 0.95
 ) -> Leaning:
@@ -148,7 +165,7 @@ def leaning(
         low=overall.low,
         high=overall.high,
         n_undefined=overall.n_undefined,
-        n_units=_present(counts).sum(axis=1),
+        n_units=units_answered(counts).sum(axis=1),
         by_part=by_part,
         part_low=parts.low.reshape(by_part.shape),
         part_high=parts.high.reshape(by_part.shape),
@@ -221,7 +238,7 @@ def acquiescence(
         second=mean_over_parts(second, used),
         n_first=n_first,
         n_second=n_second,
-        n_units=_present(counts).sum(axis=1),
+        n_units=units_answered(counts).sum(axis=1),
     )
 
 
@@ -278,7 +295,7 @@ def _item_totals(counts: SideCounts) -> tuple[Floats, Floats]:
     return positive, n
 
 
-def _present(counts: SideCounts) -> Booleans:
+def units_answered(counts: SideCounts) -> Booleans:
     """Whether a group has answers of a unit: (groups, units)."""
     present = np.zeros((counts.shape[0], counts.shape[3]), dtype=np.bool_)
     some = counts.n > 0
@@ -296,7 +313,7 @@ def _drawn_shares(counts: SideCounts, bootstrap: Bootstrap | None) -> Floats:
     if bootstrap is None:
         return np.full((1, n_groups, n_parts), np.nan)
     drawn = np.full((bootstrap.n_resamples, n_groups, n_parts), np.nan)
-    for groups, units in _groups_with_the_same_units(_present(counts)):
+    for groups, units in _groups_with_the_same_units(units_answered(counts)):
         if len(units) < 2:
             continue
         own = _of_groups(counts, groups, units)
@@ -307,7 +324,7 @@ def _drawn_shares(counts: SideCounts, bootstrap: Bootstrap | None) -> Floats:
             )
             continue
         done = 0
-        for positive, n in _drawn_totals(own, bootstrap):
+        for positive, n in resampled_item_totals(own, bootstrap):
             drawn[done : done + len(n), groups] = _mean_of_last(_ratio(positive, n))
             done += len(n)
     return drawn
@@ -340,18 +357,6 @@ def _of_groups(counts: SideCounts, groups: Integers, units: Integers) -> SideCou
         n=counts.n[own],
         shape=(len(groups), n_parts, n_items, len(units)),
     )
-
-
-def _drawn_totals(counts: SideCounts, bootstrap: Bootstrap) -> Iterator[tuple[Floats, Floats]]:
-    """Positive and all answers in blocks of resamples: (resamples, groups, parts, items) each."""
-    cells = counts.shape[:3]
-    size = cells[0] * cells[1] * cells[2]
-    place = (counts.group * cells[1] + counts.part) * cells[2] + counts.item
-    table = np.zeros((counts.shape[3], 2 * size))
-    np.add.at(table, (counts.unit, place), counts.positive)
-    np.add.at(table, (counts.unit, size + place), counts.n)
-    for totals in resampled_totals(table, bootstrap):
-        yield totals[:, :size].reshape(-1, *cells), totals[:, size:].reshape(-1, *cells)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

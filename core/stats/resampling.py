@@ -154,6 +154,24 @@ def resampled_means(values: Floats, bootstrap: Bootstrap) -> Floats:
     return resampled_ratios(np.where(known, values, 0.0), known.astype(np.float64), bootstrap)
 
 
+def recentered(drawn: Floats, observed: Floats, low: float, high: float) -> Floats:
+    """Resampled values moved so that their mean is what was observed, kept from `low` to `high`.
+
+    Parameters
+    ----------
+    drawn : (resamples, cells) array
+        Of a statistic that differences among answers raise or lower, such as a divergence or a
+        variance. A resample has fewer different answers than the sample, which moves it once more.
+    observed : (cells,) array
+        The statistic of the sample.
+    low, high : float
+        What the statistic can be.
+    """
+    known = np.isfinite(drawn)
+    middle = np.where(known, drawn, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.asarray(np.clip(drawn - middle + observed, low, high))
+
+
 def shares_among_highest(values: Floats, count: int) -> Floats:
     """How often each of several is among the highest: of resamples, or of any lines.
 

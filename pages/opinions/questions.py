@@ -9,8 +9,9 @@ from typing import Any
 import streamlit as st
 
 from core.analysis.shared.question_map import ORDERS, Order, QuestionMap, map_frame, question_map
-from core.charts import with_item_texts
+from core.charts import Chart, with_item_texts
 from core.charts.opinions import question_map_chart, rows_per_page
+from core.charts.panels import Theme
 from core.domain.attributes import is_attribute
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
@@ -21,6 +22,7 @@ from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics.computing import AnalysisRequest
 from pages.shared import analysis_page, results, widgets
 from pages.shared.analysis_page import Tabs
+from pages.shared.downloads import file_stem
 
 _TITLE = "All questions"
 _OPINIONS, _SHIFT = "opinions", "bias_shift"
@@ -58,7 +60,7 @@ def _show(study: StudyRecord, request: AnalysisRequest, result: AnalysisResult) 
     if not rows:
         st.info("No question holds this text. Search for something else.")
         return
-    _draw_map(whole, rows[(int(page) - 1) * each : int(page) * each], texts)
+    _draw_map(study.code, whole, rows[(int(page) - 1) * each : int(page) * each], texts)
     _table(study, request, whole, rows, texts)
 
 
@@ -86,19 +88,22 @@ def _both_results(
     return (result, found) if request.analysis == _OPINIONS else (found, result)
 
 
-def _draw_map(whole: QuestionMap, rows: Sequence[int], texts: Any) -> None:
+def _draw_map(study: str, whole: QuestionMap, rows: Sequence[int], texts: Any) -> None:
     """One page of the map."""
     places = list(rows)
-    chart = question_map_chart(
-        [whole.items[row] for row in places],
-        whole.groups,
-        whole.bias[places],
-        whole.strong_neutral[places],
-        None if whole.shift is None else whole.shift[places],
-        results.theme(),
-    )
-    drawn = results.DrawnChart(with_item_texts(chart, texts), results.theme())
-    results.show_panels(drawn, "question_map")
+
+    def draw(theme: Theme) -> Chart:
+        chart = question_map_chart(
+            [whole.items[row] for row in places],
+            whole.groups,
+            whole.bias[places],
+            whole.strong_neutral[places],
+            None if whole.shift is None else whole.shift[places],
+            theme,
+        )
+        return with_item_texts(chart, texts)
+
+    results.show_drawing(draw, f"{file_stem(study)}-questions", "question_map")
 
 
 def _table(

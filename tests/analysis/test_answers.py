@@ -71,7 +71,7 @@ BY_HAND = {
             table("equivalence", ("respondent", "first", "second", "difference", "verdict"), []),
         ),
         "r from −.10 [−.30, .20] (de with fr) to .52 [.29, .70] (en with de), median .21 (1 pair "
-        "undefined), over 60 items.",
+        "undefined), over 60 items (intervals by resampling items).",
     ),
     "bias_shift": (
         made(
@@ -150,8 +150,9 @@ BY_HAND = {
     "invalid_answers": (
         made(
             table("summary", ("respondent", "trials", "replied", "share_invalid", "ci_low",
-                              "ci_high", "share_never", "never_low", "never_high", "mean_tries"),
-                  [("m", 210, 200, 0.2604, 0.205, 0.31, 0.025, 0.005, 0.0449, 1.308)]),
+                              "ci_high", "wilson_low", "wilson_high", "share_never", "never_low",
+                              "never_high", "mean_tries"),
+                  [("m", 210, 200, 0.2604, 0.205, 0.31, NAN, NAN, 0.025, 0.005, 0.0449, 1.308)]),
         ),
         "26.0% [20.5%, 31.0%] of 200 first replies are invalid; 2.5% [0.5%, 4.5%] of the trials "
         "never have a usable answer; usable answers took 1.31 replies on average.",
@@ -189,12 +190,12 @@ BY_HAND = {
     "unexpected_outputs": (
         made(
             table("outputs", ("respondent", "output", "count", "share", "ci_low", "ci_high",
-                              "responses"),
-                  [("m", "label only", 166, 0.83, 0.7, 0.9, 200),
-                   ("m", "explained", 22, 0.11, 0.05, 0.2, 200),
-                   ("m", "refused", 12, 0.06, 0.02, 0.1, 200),
-                   ("m", "any unexpected", 34, 0.17, 0.115, 0.23, 200),
-                   ("m", "no usable label", 12, 0.06, 0.02, 0.1, 200)]),
+                              "wilson_low", "wilson_high", "responses"),
+                  [("m", "label only", 166, 0.83, 0.7, 0.9, NAN, NAN, 200),
+                   ("m", "explained", 22, 0.11, 0.05, 0.2, NAN, NAN, 200),
+                   ("m", "refused", 12, 0.06, 0.02, 0.1, NAN, NAN, 200),
+                   ("m", "any unexpected", 34, 0.17, 0.115, 0.23, NAN, NAN, 200),
+                   ("m", "no usable label", 12, 0.06, 0.02, 0.1, NAN, NAN, 200)]),
             table("tests", ("respondent", "output", "compared", "v", "v_low", "v_high",
                             "p_units"), []),
         ),

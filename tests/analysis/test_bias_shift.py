@@ -152,3 +152,56 @@ def test_who_never_gives_way_moves_by_chance_as_the_note_says(share, expected):
     )
     group = tables(frame)["groups"].iloc[0]
     assert group["s"] == pytest.approx(expected, abs=0.04)  # the SD of a mean of 800 is .016
+
+
+def test_a_phase_that_only_refuses_is_named_because_its_shift_is_no_opinion_given_up():
+    second = [*SECOND[:4], ("q5", 0, 0, 0)]
+    refused = opinions([("q5", 0, 0, 0)], phase="opposing", refused=10)
+    result = analysis(pd.concat([phases(second=second), refused]), by=("respondent",), resamples=0)
+    caution = (
+        "gpt: question q5: no reply in the second phase has an option; b = 0 is only the rule for "
+        "such replies, and no opinion."
+    )
+    assert [text for text in result.cautions if "option" in text] == [caution]
+
+
+def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():
+    """Every resample is a study of the drawn contexts, with means moved to those of the data."""
+    generator = np.random.default_rng(6)
+    codes = (("ab", "ba"), ("ba", "ab"), ("q1",), ("q2",), ("q3",))
+
+    def answers(chance):
+        drawn = generator.binomial(9, chance, len(codes)).tolist()
+        return [
+            (code, yes, 9 - yes, 1, *pair) for (code, *pair), yes in zip(codes, drawn, strict=True)
+        ]
+
+    parts = [phases(answers(0.7), answers(0.4), context=f"c{number}") for number in range(4)]
+    options = {"resample": "context", "seed": 3}
+    own = tables(pd.concat(parts), **options, resamples=30)["groups"].iloc[0]
+    drawn = np.random.default_rng(3).integers(4, size=(30, 4))
+    anew = [
+        tables(pd.concat(parts[place] for place in places), **options, resamples=0)["groups"].iloc[
+            0
+        ]
+        for places in drawn
+    ]
+    bounds = {
+        "s": ("s", -2, 2),
+        "giving_way": ("giving_way", -2, 2),
+        "share_turned": ("share", 0, 1),
+    }
+    for kind, (ends, *between) in bounds.items():
+        values = np.array([row[kind] for row in anew])
+        moved = np.clip(values - values.mean() + own[kind], *between)
+        expected = np.quantile(moved, [0.025, 0.975]).tolist()
+        assert own[[f"{ends}_low", f"{ends}_high"]].tolist() == pytest.approx(expected)
+    alone = analysis(parts[0], **options, by=("respondent",), resamples=30)
+    assert np.isnan(alone.tables[0].frame["giving_way_low"].iloc[0])
+    few = "gpt: no intervals of means: there are not two contexts to draw from."
+    assert few in alone.cautions
+    two = [
+        phases(context=f"c{number}", respondent=name) for number in (1, 2) for name in ("a", "b")
+    ]
+    row = tables(pd.concat(two), **options)["comparisons"].iloc[0]
+    assert row[["first_mean", "difference", "n"]].tolist() == pytest.approx([3.4 / 5, 0, 2])

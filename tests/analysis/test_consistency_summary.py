@@ -115,3 +115,30 @@ def test_without_resamples_there_are_no_intervals():
     result, frame = summary(answered("i1", yes=3, no=1), answered("i2", yes=4), resamples=0)
     assert np.isnan(frame[["ci_low", "ci_high"]].to_numpy()).all()
     assert "no intervals asked for" in result.method
+
+
+@pytest.mark.parametrize("unit", ["context", "repetition"])
+def test_intervals_over_contexts_or_repetitions_are_those_of_the_other_analyses(unit):
+    generator = np.random.default_rng(3)
+    frame = pd.concat(
+        answered(item, yes=yes, no=6 - yes, format=code, **{unit: f"u{number}"})
+        for number in range(5)
+        for item, chance in (("i1", 0.9), ("i2", 0.4))
+        for code in ("yes_no", "a_b")
+        for yes in [int(generator.binomial(6, chance))]
+    )
+    same = {"by": (), "resamples": 60, "seed": 4, "resample": unit}
+    own = summary(frame, **same)[1].set_index("measure")
+    shares = bias(frame, **same).tables[0].frame
+    totals = random_consistency(frame, **same).tables[0].frame
+    formats = referential_consistency(frame, **same).tables[0].frame
+    ends = ["ci_low", "ci_high"]
+    for name, table in (("Positive answers", shares), ("Repeatability", totals)):
+        expected = table[ends].iloc[0].tolist()
+        assert own.loc[name, ends].tolist() == pytest.approx(expected, abs=1e-12)
+    expected = (1 - formats[ends[::-1]]).iloc[0].tolist()
+    assert own.loc["Agreement of formats", ends].tolist() == pytest.approx(expected, abs=1e-12)
+    assert own["n_items"].tolist() == [2, 2, 2]
+    one = summary(frame[frame[unit] == "u1"], **same)[1]
+    remark = f"No interval: it needs two {unit}s, and there is one."
+    assert one["remark"].tolist() == [remark] * 3

@@ -12,6 +12,7 @@ from scipy.stats import chi2_contingency, fisher_exact, spearmanr, ttest_rel
 
 from core.analysis.cross_language.analysis import cross_language
 from core.errors import NotEnoughData
+from core.workflow.statistics import analyses
 from tests.analysis.opinion_frames import opinions
 from tests.analysis.score_frames import option_counts
 from tests.examples import few_examples
@@ -362,3 +363,34 @@ def test_the_items_that_differ_most_come_first():
     assert found["item"].tolist()[:2] == ["q5", "q3"]  # .4 and .4 of b, then .2
     assert found["difference"].abs().is_monotonic_decreasing
     assert found["difference"].iloc[0] == pytest.approx(B_EN[4] - B_DE[4])
+
+
+def test_an_item_without_an_answer_in_any_language_is_named_and_one_of_another_group_is_not():
+    unanswered = opinions([("q6", 0, 0, 0)], language="de", not_asked=5)
+    claude = opinions([*EN, ("q7", 1, 1, 0)], language="en", respondent="claude")
+    frame = pd.concat([two_languages(), unanswered, claude])
+    found = [text for text in compare(frame)["result"].cautions if "any language" in text]
+    assert found == ["gpt: item q6: no value in any language, so left out."]
+
+
+@pytest.mark.parametrize(("measure", "numbers"), [("b", "b = 0"), ("w", "w = 1")])
+def test_a_language_that_only_refuses_is_named_where_replies_without_an_option_count(
+    measure, numbers
+):
+    refused = opinions([("q6", 0, 0, 0), ("q7", 0, 0, 0)], language="de", refused=10)
+    answered = opinions([("q6", 5, 5, 0), ("q7", 9, 1, 0)], language="en", refused=1)
+    frame = pd.concat([two_languages(), refused, answered])
+    expected = f"gpt: 2 questions q6, q7: no reply in de has an option; {numbers} is only the rule"
+    cautions = compare(frame, measure=measure)["result"].cautions
+    assert any(text.startswith(expected) for text in cautions)
+    left_out = compare(frame, measure=measure, unusable="left_out")["result"]
+    assert not any("has an option" in text for text in left_out.cautions)
+
+
+@pytest.mark.parametrize(
+    ("resamples", "how"), [(0, "intervals by Fisher's z"), (200, "intervals by resampling items")]
+)
+def test_the_answer_says_how_its_interval_of_r_is_made(resamples, how):
+    result = compare(two_languages(), resamples=resamples)["result"]
+    (answer,) = analyses.by_name("cross_language").answer(result)
+    assert f"(de with en), over 5 items ({how}); means are" in answer.sentence

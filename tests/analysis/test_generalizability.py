@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis.generalizability.analysis import generalizability
+from core.analysis.generalizability.facets import counted
 from core.analysis.shared.sentences import table_of
 from core.charts.variance import variance_charts
 from core.domain.frames import HIGHEST, ITEM_SCORES, LOWEST, PEOPLE, check_frame
@@ -321,3 +322,15 @@ def test_charts_say_what_they_show_and_hold_their_data(theme):
     assert "Item: G .64, phi .55 with 4" in curves.alt
     assert set(curves.table["coefficient"]) == {"G", "phi"}
     assert curves.across == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "text"),
+    [
+        ("entity or second entity", 2, "2 entities or second entities"),
+        ("entity or second entity", 1, "1 entity or second entity"),
+        ("language or history", 2.5, "2.5 languages or histories"),
+    ],
+)
+def test_facets_that_go_together_have_each_their_own_plural(name, number, text):
+    assert counted(name, number) == text

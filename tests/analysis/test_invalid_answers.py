@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.analysis.invalid_answers import invalid_answers
 from core.domain.frames import ATTEMPT_COUNTS, check_frame
 from core.errors import NotEnoughData
+from core.workflow.statistics import analyses
 from tests.examples import few_examples
 
 # item, number of the reply, outcome, final, count, tokens of each
@@ -158,3 +159,32 @@ def test_answers_at_each_try_and_never_add_up_to_the_trials(items):
     usable = found["tries"]["usable"].sum()
     assert usable + row["never"] == row["trials"] == row["replied"]
     assert row["share_never"] <= row["share_invalid"]
+
+
+def test_the_answer_gives_wilson_where_resamples_are_all_the_same_and_one_reply_its_verb():
+    """Of 20 replies none is invalid: 1.96² / (20 + 1.96²) = .161 (Wilson)."""
+    rows = [("i1", 1, "usable", True, 10, 10), ("i2", 1, "usable", True, 10, 10)]
+    result = tables(attempts(rows), resamples=100)["result"]
+    (answer,) = analyses.by_name("invalid_answers").answer(result)
+    start = "0.0% [0.0%, 16.1%] of 20 first replies are invalid; 0.0% [0.0%, 16.1%] of the trials"
+    assert answer.sentence.startswith(start)
+    one = tables(attempts([("i1", 1, "usable", True, 1, 10)]))["result"]
+    (answer,) = analyses.by_name("invalid_answers").answer(one)
+    assert "of 1 first reply is invalid" in answer.sentence
+
+
+def test_intervals_resample_the_units_that_the_user_chooses():
+    """One of two contexts makes every reply invalid: both drawn from it come up once in four."""
+    frame = pd.concat(
+        attempts([(item, 1, outcome, True, 5, 10) for item in ("i1", "i2")], context=context)
+        for context, outcome in (("c1", "usable"), ("c2", "unusable"))
+    )
+    ends = ["share_invalid", "ci_low", "ci_high"]
+    by_item = tables(frame, resamples=200)["summary"].iloc[0]
+    assert by_item[ends].tolist() == [0.5, 0.5, 0.5]
+    by_context = tables(frame, resamples=200, resample="context")["summary"].iloc[0]
+    assert by_context[[*ends, "never_low", "never_high"]].tolist() == [0.5, 0, 1, 0, 1]
+    one = tables(frame[frame["context"] == "c1"], resample="context", resamples=50)["result"]
+    assert any("there is one context only" in text for text in one.cautions)
+    with pytest.raises(NotEnoughData, match="no factor repetition"):
+        tables(frame, resample="repetition")

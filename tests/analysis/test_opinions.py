@@ -215,3 +215,71 @@ def test_the_charts_show_a_row_for_each_group(theme):
     for chart in (bias, willing, genres, types):
         for panel in chart.panels:
             panel.to_dict()  # with Altair's checks
+
+
+def test_a_language_that_only_refuses_is_no_firm_opinion_and_is_named():
+    """As published, refusals count 0, so that b = 0 and w = 1: the numbers stand with a caution."""
+    refused = opinions([("q1", 0, 0, 0), ("q2", 0, 0, 0)], language="ja", refused=10)
+    frame = pd.concat([opinions(ROWS, language="en", refused=2), refused])
+    result = analysis(frame, resamples=0)
+    groups = result.tables[0].frame.set_index("language")
+    assert groups.loc["ja", ["b", "w", "strong_neutral"]].tolist() == [0, 1, 2]
+    caution = (
+        "gpt · ja: 2 questions q1, q2: no reply has an option; b = 0 and w = 1 is only the rule "
+        "for such replies, and no opinion."
+    )
+    assert caution in result.cautions
+    assert sum("no reply has an option" in text for text in result.cautions) == 1
+    left_out = analysis(frame, unusable="left_out", resamples=0)
+    assert not any("has an option" in text for text in left_out.cautions)
+
+
+@pytest.mark.parametrize("pairs", ["merged", "single"])
+def test_intervals_draw_whole_contexts_as_if_the_study_were_asked_anew(pairs):
+    """Every resample is a study of the drawn contexts; w of fewer contexts is moved to the data."""
+    generator = np.random.default_rng(5)
+    parts = [
+        opinions(
+            [(item, int(yes), int(9 - yes), 1, *pair) for (item, *_, pair), yes in
+             zip([("ab", ["ba"]), ("ba", ["ab"]), ("q1", []), ("q2", [])],
+                 generator.integers(0, 10, 4), strict=True)],
+            context=f"c{number}", genres=GENRES,
+        )
+        for number in range(4)
+    ]  # fmt: skip
+    options = {"by": ("respondent",), "pairs": pairs, "resample": "context"}
+    found = tables(pd.concat(parts), **options, resamples=30, seed=3)
+    for name in ("groups", "genres"):
+        own = found[name].iloc[0]
+        drawn = np.random.default_rng(3).integers(4, size=(30, 4))
+        anew = [
+            tables(pd.concat(parts[place] for place in places), **options, resamples=0)[name].iloc[
+                0
+            ]
+            for places in drawn
+        ]
+        for kind, lowest in (("b", -1), ("w", 0)):
+            values = np.array([row[kind] for row in anew])
+            moved = np.clip(values - values.mean() + own[kind], lowest, 1)
+            ends = own[[f"{kind}_low", f"{kind}_high"]].tolist()
+            assert ends == pytest.approx(np.quantile(moved, [0.025, 0.975]).tolist())
+    alone = analysis(parts[0], **options, resamples=30)
+    assert np.isnan(alone.tables[0].frame["b_low"].iloc[0])
+    assert "redraw whole contexts 30 times" in alone.method
+    few = "gpt: no intervals of means: there are not two contexts to draw from."
+    assert few in alone.cautions
+
+
+def test_groups_are_compared_over_the_contexts_that_both_have():
+    frames = [
+        opinions([("q1", yes, 10 - yes, 0)], respondent=name, context=context)
+        for name, context, yes in (
+            ("gpt", "c1", 10),
+            ("gpt", "c2", 5),
+            ("b", "c1", 0),
+            ("b", "c2", 5),
+        )
+    ]
+    options = {"by": ("respondent",), "resample": "context"}
+    row = tables(pd.concat(frames), **options)["comparisons"].iloc[0]
+    assert row[["first_mean", "second_mean", "difference", "n"]].tolist() == [0.5, -0.5, -1, 2]

@@ -197,3 +197,17 @@ def test_the_reluctancy_of_a_published_study_is_the_share_of_neutral_outputs():
     more = [("w2", "answered", 4886), ("w2", "neutral", 114)]
     outputs = tables(counts([*rows, *more]))["outputs"]
     assert row(outputs, "neutral")["share"] == pytest.approx(0.04)
+
+
+def test_the_answer_gives_wilson_where_all_are_alike_and_one_response_its_verb():
+    """Of 20 responses none is unexpected: 1.96² / (20 + 1.96²) = .161 (Wilson)."""
+    from core.workflow.statistics import analyses
+
+    for n, text in (
+        (10, "0.0% [0.0%, 16.1%] of 20 responses are not just the label"),
+        (0, "of 1 response is not just the label"),
+    ):
+        rows = [("i1", "answered", n), ("i2", "answered", n)] if n else [("i1", "answered", 1)]
+        result = tables(counts(rows), resamples=100)["result"]
+        (answer,) = analyses.by_name("unexpected_outputs").answer(result)
+        assert text in answer.sentence

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,10 @@ import pytest
 from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
 from core.analysis.option_distribution import option_distribution
+from core.analysis.random_consistency.analysis import random_consistency
 from core.analysis.score_distribution import score_distribution
+from core.charts.dots import DotAxis, dot_chart
+from core.charts.heat_maps import cells_in_words
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,
@@ -20,10 +24,15 @@ from core.charts.panels import (
     MAX_MARKS,
     STATUS_GREYS,
     contrast,
+    limit_marks,
     option_colors,
+    range_text,
     readable_on,
+    values_in_words,
     with_theme_ink,
 )
+from core.charts.unexpected import stacked_bars
+from tests.analysis.brand_counts import counts_of
 from tests.analysis.score_frames import item_scores, option_counts
 from tests.charts.results import charts_of, made, table
 
@@ -177,15 +186,73 @@ def test_groups_have_panels_of_their_own_as_wide_as_there_is_room(name):
         for panel, group in zip(chart.panels, (HOSTILE, "b"), strict=True):
             spec = panel.to_dict()
             assert spec["width"] == "container"
-            assert group in spec["title"]["text"].split(" · ")
+            text = spec["title"]["text"]
+            assert group in (text if isinstance(text, list) else text.split(" · "))
 
 
 def test_panels_that_stand_side_by_side_are_named_first_by_their_group():
     (chart, *_) = charts_of("score_distribution", results()["score_distribution"])
     assert chart.across == 2
-    assert [p.to_dict()["title"]["text"].split(" · ")[0] for p in chart.panels] == [HOSTILE, "b"]
+    assert [p.to_dict()["title"]["text"][0] for p in chart.panels] == [HOSTILE, "b"]
     (chart,) = charts_of("option_distribution", results()["option_distribution"])
     assert chart.across == 1
+
+
+def test_rows_with_long_names_have_the_whole_width_and_shares_are_percentages():
+    """Groups such as "model · format · entity" differ at their end, which half a width cuts off."""
+    rows = pd.DataFrame({"item": ["a", "b"], "value": 0.0, "ci_low": 0.0, "ci_high": 0.001, "n": 9})
+    shares = DotAxis("Share", lambda _rows: (0.0, 0.01), percent=True)
+    for names, across in ((["a", "b"], 2), (["gemma-2b-it · likert_4 · Apple", "b"], 1)):
+        both = [rows.assign(item=names, group=group) for group in ("first", "never")]
+        chart = dot_chart(pd.concat(both, ignore_index=True), shares, "Shares", "", "light")
+        assert chart.across == across
+    drawn = chart.panels[0].to_dict()["layer"][0]
+    assert drawn["encoding"]["x"]["axis"]["format"] == "~%"
+    assert "'%'" in drawn["transform"][0]["calculate"]
+
+
+def test_each_panel_says_its_own_group_values_and_n():
+    rows = pd.DataFrame({"item": ["yes", "no"], "value": [0.25, 0.5], "n": 103})
+    both = pd.concat([rows.assign(group="Apple"), rows.assign(group="Huawei", value=[0.046, NAN])])
+    axis = DotAxis("Share", lambda _rows: (0.0, 1.0))
+    chart = dot_chart(both.assign(ci_low=NAN, ci_high=NAN).reset_index(drop=True), axis,
+                      "Shares", "All of it.", "light")  # fmt: skip
+    assert chart.panel_alts == (
+        "Panel 1 of 2, Apple: yes .25, no .50; n = 103. All of it.",
+        "Panel 2 of 2, Huawei: yes .046, no —; n = 103. Shares.",
+    )
+    told = replace(axis, common=True, told=True)
+    chart = dot_chart(both.assign(ci_low=NAN, ci_high=NAN).reset_index(drop=True), told,
+                      "Shares", "Of two.", "light")  # fmt: skip
+    assert chart.panel_alts == (
+        "Of two. Apple: yes .25, no .50; n = 103. Huawei: yes .046, no —; n = 103.",
+    )
+    many = pd.DataFrame({"group": "Apple", "item": list("abcdefghi"), "value": 0.2, "n": range(9)})
+    assert values_in_words(many) == "values: every value .20; n 0 to 8"
+    cells = both.assign(column="a_b")
+    assert "highest no with a_b (Apple), lowest yes with a_b (Huawei)" in cells_in_words(
+        cells.reset_index(drop=True), "column"
+    )
+    assert range_text(pd.Series([0.046, 0.054])) == "values from .046 to .054"
+
+
+def test_titles_of_panels_side_by_side_have_two_lines_where_one_would_be_cut():
+    rows = pd.DataFrame({"item": ["a"], "value": 0.2, "ci_low": 0.1, "ci_high": 0.3, "n": 9})
+    axis = DotAxis("Share", lambda _rows: (0.0, 1.0))
+    for group, title in (("a", "a · Distance"), ("gemma-2b-it · Samsung · likert_5", None)):
+        both = pd.concat([rows.assign(group=group), rows.assign(group="b")], ignore_index=True)
+        chart = dot_chart(both, axis, "Distance", "", "light")
+        assert chart.panels[0].to_dict()["title"]["text"] == (title or [group, "Distance"])
+
+
+def test_no_tick_of_a_share_is_above_all_of_it():
+    rows = pd.DataFrame({"group": "all", "item": ["a"], "kind": "refused", "count": 5, "n": 5})
+    for share, values in ((1.0, [0, 0.2, 0.4, 0.6, 0.8, 1]), (0.2, None)):
+        chart = stacked_bars(rows.assign(share=share), "Bars", "", "light", of="Item",
+                             axis_title="Share", first_line="")  # fmt: skip
+        axis = chart.panels[0].to_dict()["layer"][0]["encoding"]["x"]["axis"]
+        assert axis.get("values") == values
+        assert ("tickCount" in axis) is (values is None)  # which would leave some values out
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -276,15 +343,36 @@ def test_alpha_is_labelled_with_its_value():
     assert "values from .67 to .67" in chart.alt
 
 
+def test_more_than_six_groups_are_drawn_where_all_their_rows_have_room():
+    frame = pd.DataFrame({"group": np.repeat([f"g{i}" for i in range(8)], 30)})
+    shown, left_out = limit_marks(frame, 8)  # 250 rows
+    assert (len(shown), left_out) == (240, "")
+    shown, left_out = limit_marks(frame, 9)
+    assert left_out == " Only the first 7 of 8 groups are drawn."
+    assert limit_marks(frame, 20)[0]["group"].nunique() == 6
+
+
+def test_curves_of_three_models_and_three_brands_are_all_drawn():
+    counts = pd.concat(
+        counts_of([("i1", 3, 1), ("i2", 2, 2)], name, respondent=f"m{number}")
+        for number in range(9)
+        for name in ("yes_no", "a_b")
+    )
+    result = random_consistency(counts, resamples=0)
+    by_format = charts_of("random_consistency", result)[2]
+    assert len(by_format.panels) == 9
+    assert "are drawn" not in by_format.alt
+
+
 def test_too_many_marks_are_cut_and_the_reader_is_told():
     values = np.random.default_rng(1).integers(1, 6, (8, 1500)).astype(float)
     (chart,) = charts_of("item_statistics", item_statistics(item_scores(values)))
     assert len(chart.table) * 3 <= MAX_MARKS
     assert "Only the first 666 of 1500 items are drawn." in chart.alt
-    frames = [likert(respondent=f"m{i}", start=100 * i + 1) for i in range(9)]
+    frames = [likert(respondent=f"m{i}", start=100 * i + 1) for i in range(18)]
     chart, *_ = charts_of("score_distribution", score_distribution(pd.concat(frames)))
-    assert chart.table["group"].nunique() == 6
-    said = "Only the first 6 of 9 groups are drawn."
+    assert chart.table["group"].nunique() == 16  # two models, four languages, two phases
+    said = "Only the first 16 of 18 groups are drawn."
     assert said in chart.alt
     assert said in chart.panels[0].to_dict()["title"]["subtitle"]
     assert not chart.panels[1].to_dict()["title"].get("subtitle")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -39,8 +39,13 @@ from core.analysis.shared.opinion_values import (
     Pairs,
     Unusable,
     of_phase,
+    only_unusable_text,
 )
-from core.analysis.shared.option_counts import Midpoint, usable_counts
+from core.analysis.shared.option_counts import (
+    Midpoint,
+    pooled_entities_cautions,
+    usable_counts,
+)
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Resamples, Seed
 from core.analysis.shared.registry import Choice, FactorLevel, Number, analysis
 from core.analysis.shared.scores import level_name
@@ -55,7 +60,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.languages import Deviation, Half, language_charts
 from core.charts.panels import Chart, Theme
-from core.domain.frames import OPTION_COUNTS, grouping_title
+from core.domain.frames import ENTITIES, OPTION_COUNTS, grouping_title
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.stats.correlation import CorrelationMethod
@@ -95,7 +100,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         )  # fmt: skip
         if undefined:
             text += f" ({count_text(undefined, 'pair')} undefined)"
-        return f"{text}, over {items}{_means_text(means.get(group, []))}."
+        interval = _interval_name(defined)
+        return f"{text}, over {items}{interval}{_means_text(means.get(group, []))}."
 
     rows = rows_by_group(table_of(result, "correlations"), "first")
     answers = tuple(GroupAnswer(group, sentence(group, own)) for group, own in rows.items())
@@ -120,6 +126,13 @@ def _r_text(row: TableRow) -> str:
     low, high = (row[end] for end in ends)
     pair = f"{row['first']} with {row['second']}"
     return f"{coefficient_text(row['r'])}{interval_text(low, high)} ({pair})"
+
+
+def _interval_name(rows: Sequence[TableRow]) -> str:
+    """How the intervals of correlations are made, in brackets; empty where there is none."""
+    if any(math.isfinite(row["bootstrap_low"]) for row in rows):
+        return " (intervals by resampling items)"
+    return " (intervals by Fisher's z)" if any(math.isfinite(row["ci_low"]) for row in rows) else ""
 
 
 def _means_text(rows: Sequence[TableRow]) -> str:
@@ -175,7 +188,8 @@ def _charts(
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=_charts,
-    keeps=("format", "phase"),
+    keeps=("format", "phase", *ENTITIES),
+    side_by_side=ENTITIES,
     references=(
         "Hirose & Uchida (2025), arXiv:2505.12183",
         "Fisher (1921), Metron 1, 3-32; Bonett & Wright (2000), doi:10.1007/BF02294183",
@@ -184,6 +198,8 @@ def _charts(
         "Schuirmann (1987), doi:10.1007/BF01068419; Lakens (2017), doi:10.1177/1948550617697177",
         "Cramér (1946), Mathematical methods of statistics; Steiger (2004), "
         "doi:10.1037/1082-989X.9.2.164",
+        "Carpenter & Bithell (2000), Bootstrap confidence intervals, Statistics in Medicine, 19, "
+        "1141-1164",
         "Phipson & Smyth (2010), doi:10.2202/1544-6115.1585",
     ),
     keywords=(
@@ -319,7 +335,10 @@ def cross_language(
         n_left_out=usable - used,
         n_missing=int(option_counts["count"].sum()) - usable,
         method=_method(values, pair_rules),
-        cautions=tuple(_cautions(values)),
+        cautions=(
+            *_cautions(values),
+            *pooled_entities_cautions(counted, names, compared=compare),
+        ),
         notes=tuple([*_notes(option_counts, values, by, n_differences), *compared.notes]),
     )
 
@@ -378,17 +397,9 @@ def _cautions(values: LevelValues) -> list[str]:
             f"There is one {title} only ({level_name(values.levels[0])}), so that nothing is "
             f"compared. Choose what else to compare, or ask in another {title}."
         )
-    for group, own in zip(values.groups, values.first_part, strict=True):
+    for number, (group, own) in enumerate(zip(values.groups, values.first_part, strict=True)):
         known = np.isfinite(own)
-        asked = known.any(axis=0)
-        for level, there in zip(values.levels, known, strict=True):
-            absent = [item for item, gap in zip(values.items, asked & ~there, strict=False) if gap]
-            if absent and there.any():
-                what = "item" if len(absent) == 1 else f"{len(absent)} items"
-                cautions.append(
-                    f"{group_name(group)}: {what} {name_list(absent)}: no value in "
-                    f"{level_name(level)}, so left out of its pairs."
-                )
+        cautions += [f"{group_name(group)}: {text}" for text in _gaps(values, number)]
         few = int((known.sum(axis=0) > 1).sum())
         if 0 < few < _FEW_ITEMS and len(values.levels) > 1:
             cautions.append(
@@ -401,6 +412,37 @@ def _cautions(values: LevelValues) -> list[str]:
             "independent, the bootstrap interval draws both together. Means are of b."
         )
     return cautions
+
+
+def _gaps(values: LevelValues, group: int) -> Iterator[str]:
+    """Items of a group without a value in a level or in all, or without an option in any reply."""
+    known = np.isfinite(values.first_part[group])
+    asked = known.any(axis=0)
+    n_items = known.shape[1]
+    items = np.asarray(values.items[:n_items], dtype=object)
+    planned = values.planned[group, :, :n_items].any(axis=0)
+    title = grouping_title(values.compare).lower()
+    if asked.any() and (nowhere := planned & ~asked).any():
+        yield f"{_items_text(items[nowhere])}: no value in any {title}, so left out."
+    for level, there, unusable in zip(
+        values.levels, known, values.only_unusable[group, :, :n_items], strict=True
+    ):
+        if (absent := asked & ~there).any() and there.any():
+            where = level_name(level)
+            yield f"{_items_text(items[absent])}: no value in {where}, so left out of its pairs."
+        if unusable.any():
+            yield only_unusable_text(
+                items[unusable], _OF_UNUSABLE[values.measure], f" in {level_name(level)}"
+            )
+
+
+_OF_UNUSABLE = {"b": "b = 0", "w": "w = 1", "b_and_w": "b = 0 and w = 1", "s": "b = 0 of a phase"}
+"""What a question counts as that has replies without an option alone."""
+
+
+def _items_text(items: Sequence[str]) -> str:
+    what = "item" if len(items) == 1 else f"{len(items)} items"
+    return f"{what} {name_list(items)}"
 
 
 def _notes(

@@ -17,7 +17,7 @@ from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.scores import level_name
 from core.domain.frames import grouping_title
 from core.domain.results import Column, ResultTable
-from core.domain.study import Status
+from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT, Status
 from core.stats import stance
 from core.stats.contingency import unit_associations
 from core.stats.correlation import (
@@ -422,8 +422,9 @@ def chi_square_table(
     ]
     interval = f"{rules.ci_level * 100:g}% CI"
     drawn = (
-        "Percentiles over resampled items; V is never below 0, nor is its interval. Without "
-        "resamples by the noncentral chi-square, answers as independent: Steiger (2004)."
+        "By resampling whole items and inverting a test, Carpenter & Bithell (2000): it holds V, "
+        "and 0 where languages do not differ. Without resamples by the noncentral chi-square, "
+        "answers as independent: Steiger (2004)."
     )
     columns = (
         *by_columns(values.by),
@@ -528,8 +529,8 @@ def _pair_types(values: LevelValues) -> Floats:
 
 
 _KINDS = ("yes", "no", "neither", "without a stance", "explained", "refused", "neutral",
-          "other without an option", "not asked or failed")  # fmt: skip
-_OF_TRIALS = ("not asked or failed",)
+          "other without an option", "missing")  # fmt: skip
+_OF_TRIALS = ("missing",)
 
 
 def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRules) -> ResultTable:
@@ -539,7 +540,9 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
     count = frame["count"].to_numpy(dtype=np.float64)
     n_cells = values.rows.size
     kinds = _kinds_of_rows(frame)
-    asked = ~kinds["not asked or failed"]
+    asked = ~kinds["missing"]
+    any_left_out = (frame["status"] == LEFT_OUT).any()
+    missing = "not asked, failed or left out" if any_left_out else "not asked or failed"
     above: list[Floats] = []
     below: list[Floats] = []
     for name in _KINDS:
@@ -563,7 +566,8 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
         for place, level in enumerate(values.levels):
             for kind, name in enumerate(_KINDS):
                 cell = kind * n_cells + number * len(values.levels) + place
-                lines.append((*group, level_name(level), name, sums[cell], n[cell], shares[cell],
+                shown = missing if name == "missing" else name
+                lines.append((*group, level_name(level), shown, sums[cell], n[cell], shares[cell],
                               low[cell], high[cell], n_items[cell]))  # fmt: skip
     interval = f"{rules.ci_level * 100:g}% CI"
     resampled = "Percentiles over resampled items, as answers to one item depend on each other."
@@ -572,7 +576,7 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
         Column(values.compare, grouping_title(values.compare)),
         Column("kind", "Answers", help="Explained answers are among yes, no and neither too."),
         Column("count", "Count", "count"),
-        Column("n", "Of", "count", "Replies; of planned trials for those not asked or failed."),
+        Column("n", "Of", "count", f"Replies; of planned trials for those {missing}."),
         Column("share", "Share", "proportion"),
         Column("ci_low", f"{interval} low", "proportion", resampled),
         Column("ci_high", f"{interval} high", "proportion", resampled),
@@ -587,7 +591,7 @@ def _kinds_of_rows(frame: pd.DataFrame) -> dict[str, Any]:
     status = frame["status"].astype(object)
     chosen = (frame["option"].astype(object) != "").to_numpy()
     side = frame["stance"].to_numpy(np.float64) * frame["direction"].to_numpy(np.float64)
-    missing = status.isin(["not_asked", Status.ERROR.value]).to_numpy()
+    missing = status.isin(COUNTED_AS_MISSING).to_numpy()
     refused = (status == Status.REFUSED.value).to_numpy()
     neutral = (status == Status.NEUTRAL.value).to_numpy()
     return {
@@ -599,7 +603,7 @@ def _kinds_of_rows(frame: pd.DataFrame) -> dict[str, Any]:
         "refused": refused & ~chosen,
         "neutral": neutral & ~chosen,
         "other without an option": ~chosen & ~refused & ~neutral & ~missing,
-        "not asked or failed": missing,
+        "missing": missing,
     }
 
 

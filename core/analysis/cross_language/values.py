@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +33,7 @@ from core.analysis.shared.scores import level_sort_key
 from core.domain.instrument import keyed_points
 from core.domain.results import Unit
 from core.errors import NotEnoughData
-from core.stats.inputs import Floats, Integers
+from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.stance import Maximum, bias_intervals
 
 Measure = Literal["mean", "positive", "b", "w", "b_and_w", "s"]
@@ -65,6 +65,9 @@ class LevelValues:
     units : of each column: the number of what is resampled as a whole.
     values, low, high, n : (groups, levels, columns) values, their intervals over further answers
         (NaN where there is none), and numbers of answers.
+    planned : (groups, levels, columns) whether the item is there at all, answered or not.
+    only_unusable : (groups, levels, columns) whether the value is that of replies without an option
+        alone, which count 0; b, w and s have such.
     counts : answers of 1, -1 and 0 of each single item; rows are groups times levels. None where no
         option states a stance.
     rows : (groups, levels) the row of `counts`; -1 where the group has no answer in the level.
@@ -83,6 +86,8 @@ class LevelValues:
     low: Floats
     high: Floats
     n: Floats
+    planned: Booleans
+    only_unusable: Booleans
     counts: AnswerCounts | None
     rows: Integers
 
@@ -90,6 +95,11 @@ class LevelValues:
     def first_part(self) -> Floats:
         """The values of the first measure, of which there are means: (groups, levels, columns)."""
         return self.values[:, :, [part == self.parts[0] for part in self.parts]]
+
+    def with_only_unusable(self, single: Booleans) -> LevelValues:
+        """The values with what is known of (groups times levels, questions)."""
+        n_parts = len(dict.fromkeys(self.parts))
+        return replace(self, only_unusable=_cube(np.tile(single, n_parts), self.rows, empty=False))
 
     @property
     def n_units(self) -> int:
@@ -150,7 +160,8 @@ def level_values(
             frame, names, maximum=rules.maximum, unusable=rules.unusable, pairs=rules.pairs
         )
         layout, answers = shifts.initial, shifts.initial.values.n + shifts.opposing.values.n
-        return _arranged(frame, names, rules, layout, {"s": shifts.shift}, layout.counts, answers)
+        found = _arranged(frame, names, rules, layout, {"s": shifts.shift}, layout.counts, answers)
+        return found.with_only_unusable(layout.only_unusable | shifts.opposing.only_unusable)
     if phases_differ(frame, by):
         frame = of_phase(frame, INITIAL)
     if rules.measure in ("mean", "positive"):
@@ -162,7 +173,8 @@ def level_values(
     )
     both = {"b": layout.values.bias, "w": layout.values.willingness}
     measured = {name: both[name] for name in rules.measure.split("_and_")}
-    return _arranged(frame, names, rules, layout, measured, layout.counts, layout.values.n)
+    found = _arranged(frame, names, rules, layout, measured, layout.counts, layout.values.n)
+    return found.with_only_unusable(layout.only_unusable)
 
 
 def phases_differ(option_counts: pd.DataFrame, by: Sequence[str]) -> bool:
@@ -269,11 +281,8 @@ def _arranged(
             rows[place[group[:-1]], levels.index(group[-1])] = number
     single = layout.second < 0
 
-    def cube(table: Floats, empty: float) -> Floats:
-        return np.where((rows >= 0)[:, :, None], table[rows], empty)
-
     def stacked(tables: Sequence[Floats], empty: float = np.nan) -> Floats:
-        return np.concatenate([cube(table, empty) for table in tables], axis=2)
+        return np.concatenate([_cube(table, rows, empty) for table in tables], axis=2)
 
     ends = [_intervals(layout, name, own, single, rules) for name, own in measured.items()]
     return LevelValues(
@@ -290,9 +299,16 @@ def _arranged(
         low=stacked([low for low, _ in ends]),
         high=stacked([high for _, high in ends]),
         n=stacked([answers] * len(measured), 0.0),
+        planned=_cube(np.tile(layout.planned, len(measured)), rows, empty=False),
+        only_unusable=np.zeros((*rows.shape, len(layout.first) * len(measured)), dtype=np.bool_),
         counts=counts,
         rows=rows,
     )
+
+
+def _cube(table: Any, rows: Integers, empty: float) -> Any:
+    """A table of (groups times levels, columns) as (groups, levels, columns)."""
+    return np.where((rows >= 0)[:, :, None], table[rows], empty)
 
 
 def _intervals(

@@ -109,7 +109,7 @@ def title(column: str) -> str:
 
 def counted(name: str, number: float) -> str:
     """A number with the name of what it counts, in the plural where it is not 1."""
-    many = _PLURALS.get(name, " or ".join(f"{part}s" for part in name.split(" or ")))
+    many = " or ".join(_PLURALS.get(part, f"{part}s") for part in name.split(" or "))
     if float(number).is_integer():
         return count_text(int(number), name, many)
     return f"{number_text(number, 1)} {many}"

@@ -9,7 +9,6 @@ from typing import Annotated
 import pandas as pd
 
 from core.analysis.preference.counts import (
-    ENTITIES,
     EntityComparisons,
     prepare_comparisons,
     unanswered_items,
@@ -53,7 +52,7 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.charts.preference import preference_charts
-from core.domain.frames import OPTION_COUNTS
+from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, ResultTable, with_tabs
 from core.stats.inputs import name_list

@@ -11,12 +11,12 @@ import pandas as pd
 
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.option_counts import MidpointRule, answer_sides, cell_codes
+from core.domain.frames import ENTITIES
 from core.domain.numbers import count_text
 from core.errors import NotEnoughData
 from core.stats.inputs import Floats, name_list
 from core.stats.paired_comparison.wins import win_shares
 
-ENTITIES = ("entity", "entity_b")
 _SELF, _SINGLE = "compare an entity with itself", "name no second entity"
 
 

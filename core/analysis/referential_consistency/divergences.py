@@ -30,6 +30,7 @@ from core.stats.inputs import Floats, Integers
 from core.stats.resampling import (
     Bootstrap,
     percentile_intervals,
+    recentered,
     resampled_means,
     row_weights,
 )
@@ -232,7 +233,7 @@ def _measured(
                     for block in _resampled_counts(counted, bootstrap)
                 ]
             )  # fmt: skip
-            drawn = _around(drawn, means.ravel())
+            drawn = recentered(drawn, means.ravel(), 0.0, 1.0)
         ends = percentile_intervals(drawn, level)
         enough = (own.n_units > 1)[:, None]
         low, high = (
@@ -281,16 +282,6 @@ def _resampled_counts(counted: CountedAnswers, bootstrap: Bootstrap) -> Iterator
         for start in range(0, len(weights), at_once):
             block = weights[start : start + at_once]
             yield np.asarray((columns @ block.T).T).reshape(len(block), *counted.counts.shape)
-
-
-def _around(drawn: Floats, observed: Floats) -> Floats:
-    """Resampled values moved so that their mean is what was observed, and kept within 0 and 1.
-
-    A resample has fewer different answers than the sample, which raises divergences once more.
-    """
-    known = np.isfinite(drawn)
-    middle = np.where(known, drawn, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.asarray(np.clip(drawn - middle + observed, 0.0, 1.0))
 
 
 def chance_means(own: FormatAnswers, test: PermutationTest | None) -> tuple[Floats, Floats, Floats]:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.shared.matrices import distinct, group_name
-from core.analysis.shared.option_counts import answer_sides, cell_codes
+from core.analysis.shared.option_counts import (
+    UNIT_WORDS,
+    ResampleUnit,
+    answer_sides,
+    cell_codes,
+)
 from core.analysis.shared.registry import Choice, Number
 from core.domain.numbers import count_text
-from core.domain.study import Status
+from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT
 from core.errors import NotEnoughData
 from core.stats import stance
 from core.stats.inputs import Booleans, Floats, Integers, name_list
-from core.stats.resampling import Bootstrap
+from core.stats.resampling import Bootstrap, percentile_intervals
 from core.stats.stance import NOT_PAIRED, Counts, Maximum, OpinionValues
 
 UnusableRule = Literal["zero", "left_out"]
@@ -62,12 +67,13 @@ Redraws = Annotated[
     int,
     Number(
         "Bootstrap resamples", 0, 10_000,
-        help="Of whole questions, for the intervals of means; 0 for none. Both directions of a "
-        "pair are drawn together.",
+        help="Of whole questions, contexts or repetitions, for the intervals of means; 0 for "
+        "none. Both directions of a pair are drawn together.",
     ),
 ]  # fmt: skip
+DRAWN: Mapping[ResampleUnit, str] = {**UNIT_WORDS, "item": "questions"}
+"""What intervals of means draw, in a sentence."""
 INITIAL, OPPOSING = "initial", "opposing"
-_NO_REPLY = ("not_asked", Status.ERROR.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +87,11 @@ class AnswerCounts:
     partners : the column of the item that asks the other way round; -1 where there is none.
     yes, no, zero : (groups, items) answers that count.
     unusable : (groups, items) replies without an option, whether they count as 0 or not.
+    chosen : (groups, items) answers that count and have an option.
     planned : (groups, items) whether the group has a row of the item at all, answered or not.
     without_stance : answers whose option states no stance; they are left out.
-    without_reply : trials that were not asked, or whose call failed.
+    without_reply : trials that were not asked, or whose call failed, or that are left out.
+    left_out : those of them that the user leaves out.
     """
 
     by: tuple[str, ...]
@@ -95,14 +103,21 @@ class AnswerCounts:
     no: Floats
     zero: Floats
     unusable: Floats
+    chosen: Floats
     planned: Booleans
     without_stance: int
     without_reply: int
+    left_out: int
 
     @property
     def n(self) -> Floats:
         """Answers that count, (groups, items)."""
         return self.yes + self.no + self.zero
+
+    @property
+    def only_unusable(self) -> Booleans:
+        """Whether all that counts are replies without an option, (groups, items)."""
+        return np.asarray((self.n > 0) & (self.chosen == 0))
 
     def of_columns(self, columns: Integers) -> Counts:
         """Yes, no and neither of some columns."""
@@ -131,6 +146,21 @@ class OpinionTable:
     def questions(self) -> tuple[str, ...]:
         """The item of each column."""
         return tuple(self.counts.items[place] for place in self.first.tolist())
+
+    @property
+    def planned(self) -> Booleans:
+        """Whether the group has a row of the question, in either direction, (groups, questions)."""
+        return self._either(self.counts.planned)
+
+    @property
+    def only_unusable(self) -> Booleans:
+        """Whether a direction of the question has replies, and none of them an option."""
+        return self._either(self.counts.only_unusable)
+
+    def _either(self, own: Booleans) -> Booleans:
+        """Whether it is so in one of the directions, (groups, questions) of (groups, items)."""
+        other = (self.second >= 0) & own[:, np.maximum(self.second, 0)]
+        return np.asarray(own[:, self.first] | other)
 
     @property
     def genres(self) -> tuple[str, ...]:
@@ -230,7 +260,7 @@ def shift_table(
 
 def has_phase(option_counts: pd.DataFrame, phase: str) -> bool:
     """Whether there is an answer of a phase; without phases, all answers are initial."""
-    asked = ~option_counts["status"].isin(_NO_REPLY) & (option_counts["count"] > 0)
+    asked = ~option_counts["status"].isin(COUNTED_AS_MISSING) & (option_counts["count"] > 0)
     return bool((_in_phase(option_counts, phase) & asked).any())
 
 
@@ -261,7 +291,7 @@ def answer_counts(
         There are no trials, the frame lacks a factor, or no option of any answer has a stance.
     """
     names = distinct(by)
-    replied = ~option_counts["status"].isin(_NO_REPLY)
+    replied = ~option_counts["status"].isin(COUNTED_AS_MISSING)
     asked = option_counts.assign(count=option_counts["count"].where(replied, 0))
     cells = answer_sides(asked, (*names, "item"), midpoint="drop", direction="form")
     if not cells[["positive", "negative", "neutral"]].to_numpy().any() and cells["no_side"].any():
@@ -281,7 +311,9 @@ def answer_counts(
         array[row, column] = cells[name].to_numpy(dtype=np.float64)
         return array
 
-    without_option = laid_out("unusable")
+    without_option, positive, negative, neutral = map(
+        laid_out, ("unusable", "positive", "negative", "neutral")
+    )
     planned = np.zeros(shape, dtype=np.bool_)
     planned[row, column] = True
     return AnswerCounts(
@@ -290,20 +322,23 @@ def answer_counts(
         items=tuple(codes),
         genres=tuple(str(value) for value in items["genre"].astype(object).fillna("")),
         partners=_partners(place, items),
-        yes=laid_out("positive"),
-        no=laid_out("negative"),
-        zero=laid_out("neutral") + (without_option if unusable == "zero" else 0.0),
+        yes=positive,
+        no=negative,
+        zero=neutral + (without_option if unusable == "zero" else 0.0),
         unusable=without_option,
+        chosen=positive + negative + neutral,
         planned=planned,
         without_stance=int(cells["no_side"].sum()),
         without_reply=int(option_counts.loc[~replied, "count"].sum()),
+        left_out=int(option_counts.loc[option_counts["status"] == LEFT_OUT, "count"].sum()),
     )
 
 
 def unanswered_cautions(table: OpinionTable) -> list[str]:
-    """Questions without an answer, or with one alone, by group."""
-    cautions = []
+    """Questions without an answer, with one alone, or without an option in any reply, by group."""
     counts = table.counts
+    repeated = (counts.n[counts.only_unusable] > 1).any()
+    cautions = only_unusable_cautions(counts, "b = 0 and w = 1" if repeated else "b = 0")
     names = np.asarray(counts.items, dtype=object)
     for group, own, planned in zip(counts.groups, counts.n, counts.planned, strict=True):
         for few, result in (
@@ -314,6 +349,28 @@ def unanswered_cautions(table: OpinionTable) -> list[str]:
                 what = "question" if few.sum() == 1 else f"{few.sum()} questions"
                 cautions.append(f"{group_name(group)}: {what} {name_list(names[few])}: {result}.")
     return cautions
+
+
+def only_unusable_cautions(counts: AnswerCounts, numbers: str, where: str = "") -> list[str]:
+    """Items of which no reply has an option, by group; `numbers` are what they count as.
+
+    `where` begins with a blank, such as " in the first phase", or is empty.
+    """
+    names = np.asarray(counts.items, dtype=object)
+    return [
+        f"{group_name(group)}: {only_unusable_text(names[few], numbers, where)}"
+        for group, few in zip(counts.groups, counts.only_unusable, strict=True)
+        if few.any()
+    ]
+
+
+def only_unusable_text(items: Sequence[str], numbers: str, where: str = "") -> str:
+    """That no reply to these items has an option, and what follows."""
+    what = "question" if len(items) == 1 else f"{len(items)} questions"
+    return (
+        f"{what} {name_list(items)}: no reply{where} has an option; {numbers} is only the rule for "
+        "such replies, and no opinion."
+    )
 
 
 def count_notes(table: OpinionTable, unusable: UnusableRule) -> list[str]:
@@ -328,8 +385,8 @@ def count_notes(table: OpinionTable, unusable: UnusableRule) -> list[str]:
     if counts.without_stance:
         which = count_text(counts.without_stance, "answer")
         notes.append(f"Left out, because their options state no stance: {which}.")
-    if counts.without_reply:
-        which = count_text(counts.without_reply, "planned trial")
+    if without_reply := counts.without_reply - counts.left_out:
+        which = count_text(without_reply, "planned trial")
         notes.append(f"Without a reply, not asked yet or failed: {which}.")
     n_merged = int((table.second >= 0).sum())
     if n_merged:
@@ -341,7 +398,9 @@ def count_notes(table: OpinionTable, unusable: UnusableRule) -> list[str]:
     return notes
 
 
-def interval_notes(table: OpinionTable, bootstrap: Bootstrap | None) -> list[str]:
+def interval_notes(
+    table: OpinionTable, bootstrap: Bootstrap | None, unit: ResampleUnit
+) -> list[str]:
     """How few answers a question has, and why means have no interval."""
     n = table.counts.n
     answered = n[n > 0]
@@ -350,11 +409,72 @@ def interval_notes(table: OpinionTable, bootstrap: Bootstrap | None) -> list[str
         fewest = count_text(int(answered.min()), "answer")
         notes.append(
             f"Questions have {fewest} each, or more: intervals of one question are of further "
-            "answers of the same kind, and wide; intervals of means are of other questions."
+            f"answers of the same kind, and wide; intervals of means are of other {DRAWN[unit]}."
         )
-    if bootstrap is not None and table.values.bias.shape[1] < 2:
+    if bootstrap is not None and unit == "item" and table.values.bias.shape[1] < 2:
         notes.append("One question alone has no interval of the mean over questions.")
     return notes
+
+
+# Means of questions where contexts or repetitions are drawn: the answers are counted anew.
+
+
+@dataclass(frozen=True, eq=False)
+class UnitAnswers:
+    """Answers of each context or repetition that are 1, -1 and 0: (units, groups, items, 3)."""
+
+    labels: tuple[Any, ...]
+    counts: Floats
+
+    @property
+    def n_units(self) -> Integers:
+        """Units with answers in each group, (groups,)."""
+        return np.asarray((self.counts.sum(axis=(2, 3)) > 0).sum(axis=0))
+
+
+def unit_answers(
+    option_counts: pd.DataFrame, counts: AnswerCounts, unit: ResampleUnit, unusable: UnusableRule
+) -> UnitAnswers:
+    """The answers of `counts`, which are of the same frame, by context or repetition."""
+    cell = distinct((*counts.by, unit))
+    own = answer_counts(option_counts, cell, unusable)
+    place = {group: number for number, group in enumerate(counts.groups)}
+    of_groups = [group[cell.index(unit)] for group in own.groups]
+    labels = tuple(dict.fromkeys(of_groups))
+    table = np.zeros((len(labels), len(place), len(counts.items), 3))
+    for row, (group, label) in enumerate(zip(own.groups, of_groups, strict=True)):
+        answers = np.stack([own.yes[row], own.no[row], own.zero[row]], axis=-1)
+        table[labels.index(label), place[group[: len(counts.by)]]] += answers
+    return UnitAnswers(labels, table)
+
+
+def values_of_totals(totals: Floats, table: OpinionTable, maximum: Maximum) -> OpinionValues:
+    """Opinions of the questions of `table` from other answers, (..., groups, items, 3).
+
+    Every array of the result has one row for each group of each leading place.
+    """
+    yes, no, zero = (totals[..., side].reshape(-1, totals.shape[-2]) for side in range(3))
+    single = stance.opinion_values(yes, no, zero, maximum)
+    return stance.merge_pairs(single, table.first, table.second, maximum)
+
+
+def few_units_cautions(counts: AnswerCounts, n_units: Integers, unit: ResampleUnit) -> list[str]:
+    """Groups that have no two contexts or repetitions, so that none can be drawn."""
+    return [
+        f"{group_name(group)}: no intervals of means: there are not two {UNIT_WORDS[unit]} to draw "
+        "from."
+        for group, number in zip(counts.groups, n_units.tolist(), strict=True)
+        if number < 2
+    ]
+
+
+def with_drawn_ends(
+    means: stance.QuestionMeans, drawn: Floats, n_units: Integers, level: float
+) -> stance.QuestionMeans:
+    """The means with intervals from resamples, (resamples, groups), where there are two units."""
+    ends = percentile_intervals(drawn, level)
+    low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
+    return replace(means, low=low, high=high)
 
 
 def opinions_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> OpinionTable:

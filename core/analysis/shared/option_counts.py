@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import distinct
+from core.analysis.shared.matrices import distinct, group_name
 from core.analysis.shared.registry import Choice, Number
 from core.analysis.shared.rows import codes_of
-from core.domain.study import Status
+from core.domain.frames import ENTITIES
+from core.domain.study import COUNTED_AS_MISSING, Status
 from core.errors import NotEnoughData
 
 MidpointRule = Literal["bank", "coin", "half", "drop"]
@@ -173,6 +174,33 @@ def usable_counts(option_counts: pd.DataFrame) -> pd.DataFrame:
     statuses = [Status.ANSWERED.value, Status.EXPLAINED.value]
     chosen = option_counts["option"].astype(object) != ""
     return option_counts[chosen & option_counts["status"].isin(statuses)]
+
+
+def pooled_entities_cautions(
+    option_counts: pd.DataFrame, by: Sequence[str], compared: str = ""
+) -> list[str]:
+    """Groups in which the replies to one item are about several entities.
+
+    The frame has entities where the analysis names them in `keeps`. Levels of the factor `compared`
+    are apart within a group.
+    """
+    apart = [name for name in ENTITIES if name in option_counts and name not in (*by, compared)]
+    replied = ~option_counts["status"].isin(COUNTED_AS_MISSING) & (option_counts["count"] > 0)
+    own = option_counts[replied]
+    if all(len(own[name].unique()) < 2 for name in apart):
+        return []
+    group, labels = cell_codes(own, by)
+    cell = cell_codes(own, distinct((*by, *((compared,) if compared else ()), "item")))[0]
+    entity = cell_codes(own, apart)[0]
+    cells = pd.DataFrame({"group": group, "cell": cell, "entity": entity}).drop_duplicates()
+    several = cells.loc[cells.duplicated(["group", "cell"]), "group"].unique()
+    names = list(labels.itertuples(index=False, name=None)) if by else [()]
+    n_entities = cells.groupby("group")["entity"].nunique()
+    return [
+        f"{group_name(names[number])}: an item has answers on {n_entities[number]} entities, so "
+        "its numbers mix what is said of each. Put entities side by side, or choose one."
+        for number in several.tolist()
+    ]
 
 
 def _positive_shares(frame: pd.DataFrame, stance: np.ndarray, midpoint: MidpointRule) -> np.ndarray:

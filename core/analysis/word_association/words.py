@@ -12,12 +12,11 @@ import pandas as pd
 from core.analysis.shared.matrices import distinct
 from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.options import MissingTestRule, NeutralRule
-from core.domain.study import Status
+from core.domain.study import COUNTED_AS_MISSING
 from core.errors import NotEnoughData
 from core.stats.association import UNKNOWN_CLASS, word_classes
 from core.stats.inputs import Booleans, Floats, Integers
 
-_NO_REPLY = ("not_asked", Status.ERROR.value)
 _SIDES = ("positive", "negative", "neutral")
 
 # Which items of several studies are the same word.
@@ -165,7 +164,7 @@ def _kinds(option_counts: pd.DataFrame, unusable: NeutralRule) -> dict[str, Bool
     stance = option_counts["stance"].to_numpy(dtype=np.float64)
     stance = stance * option_counts["direction"].to_numpy(dtype=np.float64)
     chosen = (option_counts["option"].astype(object) != "").to_numpy()
-    replied = (~option_counts["status"].astype(object).isin(_NO_REPLY)).to_numpy()
+    replied = (~option_counts["status"].astype(object).isin(COUNTED_AS_MISSING)).to_numpy()
     no_stance = chosen & np.isnan(stance)
     if no_stance.any() and not (chosen & np.isfinite(stance)).any():
         raise NotEnoughData(

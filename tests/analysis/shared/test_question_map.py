@@ -92,6 +92,18 @@ def test_the_heat_map_marks_strong_neutrals_by_an_outline(theme):
     assert len(alone.panels) == 1
 
 
+def test_maps_of_many_groups_have_the_whole_width_each():
+    """Side by side, eight columns have 25 pixels each, and names and numbers cover each other."""
+    for n, across, label in ((4, 2, "−1.00"), (8, 1, "−1.00"), (16, 1, "−1.0")):
+        groups, values = [f"person {number} · en" for number in range(n)], np.full((1, n), -1.0)
+        chart = question_map_chart(["q1"], groups, values, values < -1, values, "light")
+        assert chart.across == across
+        drawn = chart.panels[0].to_dict()
+        assert set(pd.DataFrame(drawn["datasets"][drawn["data"]["name"]])["label"]) == {label}
+        axis = drawn["layer"][0]["encoding"]["x"]["axis"]
+        assert axis["labelAngle"] == (0 if n == 4 else -30)  # eight letters fit no narrow column
+
+
 def test_a_page_of_the_map_bears_as_many_questions_as_can_be_read():
     assert rows_per_page(8, 2) == 40
     assert rows_per_page(16, 2) * 16 * 2 * 2 <= MAX_MARKS
