@@ -1,12 +1,11 @@
-"""The tidy response file: one answer a row, as CSV or Parquet, read and written without loss."""
+"""The tidy response file: one answer a row, read, checked and written without loss."""
 
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,27 +13,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
-from core.domain.study import USUAL_CALLS, Status
+from core.domain.study import USUAL_CALLS, Certainty, Layer, Status
 from core.errors import FileError
-from core.files.tables import (
-    HEADER_CHARACTERS,
-    MAX_CELL_CHARACTERS,
-    MAX_ROWS_TIDY,
-    MAX_UNPACKED_BYTES,
-    TEXT_ENDINGS,
-    check_header,
-    csv_records,
-    decode,
-    empty_file_error,
-    read_text,
-    sniff_delimiter,
-    too_many_rows_error,
-    unpack,
-)
-from core.files.writing import csv_fault, csv_line, unguard
+from core.files.columns import TextColumns, Texts, large_text, read_columns
+from core.files.tables import MAX_CELL_CHARACTERS
+from core.files.writing import csv_fault, csv_line
 
 # The columns of the file, as Arrow text.
 
@@ -44,33 +29,32 @@ DECIMALS = ("score", "latency_s", "cost")
 TIDY_COLUMNS = (
     "study", "instrument", "item", "model", "language", "entity", "entity_b", "context", "form",
     "format", "template", "label_order", "phase", "items_per_call", "history", "repetition",
-    "call", "position", "answer", "raw", "status", "score", "latency_s", "tokens_in",
-    "tokens_out", "cost", "time", "tags",
+    "call", "position", "answer", "raw", "status", "layer", "certainty", "hedged", "judge",
+    "score", "latency_s", "tokens_in", "tokens_out", "cost", "time", "tags",
 )  # fmt: skip
 """Columns of the frame. `tags` is JSON of the file's other columns that hold something, or ""."""
 KEY = TIDY_COLUMNS[: TIDY_COLUMNS.index("repetition") + 1]
 """The key of a row: the item and its conditions."""
 
 _FILE_COLUMNS = TIDY_COLUMNS[:-1]
-_PERSON_COLUMNS = (
+_READINGS: Mapping[str, tuple[str, ...]] = {
+    "layer": tuple(layer.value for layer in Layer),
+    "certainty": tuple(certainty.value for certainty in Certainty),
+    "hedged": ("yes", "no"),
+}
+"""Columns that say how a reply was read, with their values; the column judge names one more."""
+_LATER_COLUMNS = (*_READINGS, "judge")
+"""Columns whose names earlier imports kept as tags."""
+PERSON_COLUMNS = (
     "respondentid", "participantid", "subjectid", "personid", "respondent", "participant",
     "subject", "person", "id",
 )  # fmt: skip
 """Names of columns that identify the respondent, the surest first, without case and separators."""
 
-Texts = dict[str, Any]  # column -> pyarrow array of text without nulls
-
-
-def _large_text(text: str) -> Any:
-    """A scalar of large_string, whose columns may exceed 2 GB."""
-    return pa.scalar(text, pa.large_string())
-
 
 def _enclose(before: str, texts: Any, after: str) -> Any:
     """Every text between `before` and `after`."""
-    return pc.binary_join_element_wise(
-        _large_text(before), texts, _large_text(after), _large_text("")
-    )
+    return pc.binary_join_element_wise(large_text(before), texts, large_text(after), large_text(""))
 
 
 def _one_chunk(column: Any) -> Any:
@@ -118,191 +102,11 @@ def _texts(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
     return column.astype("str").fillna("").to_numpy(object)
 
 
-# The columns of a file as text: of CSV by Arrow where possible, and of Parquet.
-
-MAX_PARQUET_CELLS = 100_000_000  # a repeated value takes no place in the file, but in memory
-_GUARDED_PATTERN = r"\A'([=+\-@\t\r'])"
-
-
-@dataclass(frozen=True, eq=False)
-class AnswerFile:
-    """The columns of a file as text. `place` names the line or row of an index."""
-
-    name: str
-    columns: Texts
-    n_rows: int
-    place: Callable[[int], str]
-
-
-def _csv_source(name: str, content: bytes) -> AnswerFile:
-    """Columns of a CSV file: by Arrow where it takes the file, else row by row."""
-    text = decode(name, content)
-    table = _arrow_table(name, text)
-    if table is None:
-        exact = read_text(name, text, max_rows=MAX_ROWS_TIDY)
-        cells = [*zip(*(cells for _, cells in exact.rows), strict=True)] or [()] * len(exact.header)
-        arrays = [pa.array(column, pa.large_string()) for column in cells]
-        table = pa.table(arrays, names=exact.header)
-
-    def place(index: int) -> str:
-        records = csv_records(name, text, sniff_delimiter(text))
-        return f"line {next(itertools.islice(records, index + 1, None))[0]}"
-
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    return AnswerFile(name, columns, table.num_rows, place)
-
-
-def _arrow_table(name: str, text: str) -> Any:
-    """The file as a table of text, or None where only the exact reader reads it right."""
-    delimiter = sniff_delimiter(text)
-    line, header = next(csv_records(name, text[:HEADER_CHARACTERS], delimiter), (0, []))
-    if not header:
-        raise empty_file_error(name)
-    names = check_header(name, map(unguard, header))
-    if line != 1:
-        return None
-    try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(text.encode("utf-8")),
-            arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=1, block_size=2**24),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values='"' in text),
-            arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    table = table.filter(_rows_not_empty(table))
-    if table.num_rows > MAX_ROWS_TIDY:
-        raise too_many_rows_error(name, MAX_ROWS_TIDY)
-    too_long = any(_longest(column) > MAX_CELL_CHARACTERS for column in table.columns)
-    # Arrow takes stray quotation marks in silence: then the exact reader must find as many rows
-    if too_long or ('"' in text and _count_rows(name, text, delimiter) != table.num_rows):
-        return None
-    return pa.table([_unguarded(column) for column in table.columns], names=names)
-
-
-def _rows_not_empty(table: Any) -> Any:
-    empty = pc.equal(table.column(0), "")
-    for column in table.columns[1:]:
-        if not pc.any(empty).as_py():
-            break
-        empty = pc.and_(empty, pc.equal(column, ""))
-    return pc.invert(empty)
-
-
-def _longest(column: Any) -> int:
-    return pc.max(pc.utf8_length(column)).as_py() or 0
-
-
-def _count_rows(name: str, text: str, delimiter: str) -> int:
-    return sum(1 for _ in csv_records(name, text, delimiter)) - 1
-
-
-def _unguarded(column: Any) -> Any:
-    if not pc.any(pc.starts_with(column, "'")).as_py():
-        return column
-    return pc.replace_substring_regex(column, _GUARDED_PATTERN, r"\1")
-
-
-def _parquet_source(name: str, content: bytes) -> AnswerFile:
-    """Columns of a Parquet file as text; numbers as the shortest text that is the same number."""
-    try:
-        schema = pq.read_schema(io.BytesIO(content))
-        check_header(name, schema.names)
-        texts = _text_columns(name, schema)
-        file = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts)
-        _check_parquet_size(name, file.metadata)
-        table = file.read()
-        for column in texts:
-            _check_texts(name, column, table.column(column))
-        if sum(_decoded_size(table.column(column)) for column in texts) > MAX_UNPACKED_BYTES:
-            raise _parquet_too_large(name)
-        columns = {column: _as_text(table.column(column)) for column in table.column_names}
-    except (MemoryError, pa.ArrowMemoryError) as full:
-        raise FileError(
-            f"{name}: there is not enough memory to read the file.", "Split the file."
-        ) from full
-    except (pa.ArrowException, OSError) as broken:
-        raise FileError(
-            f"{name}: this is not a Parquet file that can be read.",
-            "Write it again with plain columns, or use CSV.",
-        ) from broken
-    return AnswerFile(name, columns, table.num_rows, lambda index: f"row {index + 1}")
-
-
-def _text_columns(name: str, schema: Any) -> list[str]:
-    """Names of the text columns, which stay dictionaries until their size is known."""
-    texts = []
-    for field in schema:
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if pa.types.is_nested(kind) or "binary" in str(kind):
-            what = "bytes" if "binary" in str(kind) else "lists"
-            raise FileError(
-                f"{name}, column {field.name}: the column holds {what} instead of text or numbers.",
-                "Write it again with plain columns, or use CSV.",
-            )
-        if "string" in str(kind):  # also large_string and string_view
-            texts.append(field.name)
-    return texts
-
-
-def _check_texts(name: str, column: str, texts: Any) -> None:
-    """Refuse a cell too long or with a NUL byte, looking at each different text once."""
-    before = 0
-    for chunk in texts.chunks:
-        lengths = pc.utf8_length(chunk.dictionary)
-        wrong = pc.or_(
-            pc.greater(lengths, MAX_CELL_CHARACTERS), pc.match_substring(chunk.dictionary, "\0")
-        )
-        row = pc.index(pc.fill_null(wrong.take(chunk.indices), False), value=True).as_py()
-        if row >= 0:
-            length = lengths[chunk.indices[row].as_py()].as_py()
-            what = (
-                f"the cell has {length:,} characters; at most {MAX_CELL_CHARACTERS:,} can be read"
-            )
-            if length <= MAX_CELL_CHARACTERS:
-                what = "the cell has a NUL byte, which no text holds"
-            raise FileError(
-                f"{name}, row {before + row + 1}, column {column}: {what}.", "Correct it."
-            )
-        before += len(chunk)
-
-
-def _check_parquet_size(name: str, metadata: Any) -> None:
-    if metadata.num_rows > MAX_ROWS_TIDY:
-        raise too_many_rows_error(name, MAX_ROWS_TIDY)
-    if metadata.num_rows * metadata.num_columns > MAX_PARQUET_CELLS:
-        raise FileError(
-            f"{name}: there are more than {MAX_PARQUET_CELLS:,} cells.",
-            "Delete the columns that are not needed, or split the file.",
-        )
-    groups = (metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-    if sum(groups) > MAX_UNPACKED_BYTES:
-        raise _parquet_too_large(name)
-
-
-def _parquet_too_large(name: str) -> FileError:
-    limit = MAX_UNPACKED_BYTES // 1024**2
-    return FileError(f"{name}: unpacked, the file is larger than {limit} MB.", "Split the file.")
-
-
-def _decoded_size(column: Any) -> int:
-    """Bytes of a text column once each repeated text is written out."""
-    sizes = (pc.sum(pc.binary_length(c.dictionary).take(c.indices)).as_py() for c in column.chunks)
-    return sum(size or 0 for size in sizes)
-
-
-def _as_text(column: Any) -> Any:
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), None, column)
-    return pc.fill_null(pc.cast(column, pa.large_string()), "")
-
-
 # Faults of rows, and the error that names the first one.
 
 _UNUSABLE_STATUSES = tuple(status.value for status in Status if not status.usable)
 _STATUSES = tuple(status.value for status in Status)
+_OTHER_MEANING = "; give the column another name if it says something else"
 _TIME = r"\A[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ][0-9:.,]+ ?(Z|[+-][0-9:]+)?)?)?\z"
 
 
@@ -352,7 +156,27 @@ def _answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
     )
 
 
-def _repeated_rows(source: AnswerFile, frame: pd.DataFrame) -> list[Fault]:
+def _reading_faults(frame: pd.DataFrame) -> Iterator[Fault]:
+    """Rows that say in unknown words how the reply was read, or name a judge of other answers."""
+    for column, known in _READINGS.items():
+        yield _unknown_words(column, frame[column], known)
+    judge = frame["judge"]
+    yield Fault(
+        "judge",
+        ((judge != "") & (frame["layer"] != Layer.JUDGE.value)).to_numpy(bool),
+        lambda i: f"{_quoted(judge[i])} is named, but the layer is not judge{_OTHER_MEANING}",
+    )
+
+
+def _unknown_words(column: str, texts: pd.Series[str], known: tuple[str, ...]) -> Fault:
+    return Fault(
+        column,
+        ((texts != "") & ~texts.isin(known)).to_numpy(bool),
+        lambda i: f"{_quoted(texts[i])} is not one of {', '.join(known)}{_OTHER_MEANING}",
+    )
+
+
+def _repeated_rows(source: TextColumns, frame: pd.DataFrame) -> list[Fault]:
     """Rows that answer the same item under the same conditions as an earlier one."""
     if frame.empty:
         return []
@@ -377,7 +201,7 @@ _WORD_KEY = ("instrument", "item", "language")
 _RANK_KEY = ("instrument", "item")
 
 
-def _word_faults(source: AnswerFile, frame: pd.DataFrame) -> Iterator[Fault]:
+def _word_faults(source: TextColumns, frame: pd.DataFrame) -> Iterator[Fault]:
     """Ranks that are no whole numbers, and words and ranks that contradict an earlier row."""
     if RANK in source.columns:
         ranks = _series(source.columns[RANK]).str.strip()
@@ -397,7 +221,7 @@ def _word_faults(source: AnswerFile, frame: pd.DataFrame) -> Iterator[Fault]:
 
 
 def _contradictions(
-    source: AnswerFile, frame: pd.DataFrame, column: str, values: pd.Series[str],
+    source: TextColumns, frame: pd.DataFrame, column: str, values: pd.Series[str],
     key: tuple[str, ...],
 ) -> Fault:  # fmt: skip
     """Rows whose filled cell differs from that of the first filled row with the same key."""
@@ -441,13 +265,14 @@ def words_of(frame: pd.DataFrame) -> pd.DataFrame:
     return words[(words["word"] != "") | words["rank"].notna()].reset_index(drop=True)
 
 
-def _first_fault(source: AnswerFile, faults: list[Fault]) -> FileError:
+def _first_fault(source: TextColumns, faults: list[Fault]) -> FileError:
     """The error that names the first wrong row and counts the others."""
     first = min(faults, key=lambda fault: int(fault.rows.argmax()))
     index = int(first.rows.argmax())
     others = int(np.logical_or.reduce([fault.rows for fault in faults]).sum()) - 1
     more = f" {others:,} more rows have errors." if others else ""
-    where = f"{source.name}, {source.place(index)}, column {first.column}"
+    column = source.column_at(first.column, index)
+    where = f"{source.name}, {source.place(index)}, column {column}"
     return FileError(
         f"{where}: {first.reason(index)}.{more}",
         "Nothing was imported. Correct the file and choose it again.",
@@ -495,14 +320,24 @@ def _tag_columns(frame: pd.DataFrame) -> Texts:
     coded = _text_array(frame["tags"]).dictionary_encode()
     rows = [json.loads(text) if text else {} for text in coded.dictionary.to_pylist()]
     names = sorted({name for row in rows for name in row})
-    if clash := (set(names) & set(_FILE_COLUMNS)) - _free_factors(frame):
+    if clash := (set(names) & set(_FILE_COLUMNS)) - _free_factors(frame) - set(_LATER_COLUMNS):
         raise ValueError(f"tags named like columns: {clash}")
-    return {
+    columns = {
         name: pa.array([_tag_text(row.get(name)) for row in rows], pa.large_string()).take(
             coded.indices
         )
         for name in names
     }
+    return {_tag_name(name, columns): column for name, column in columns.items()}
+
+
+def _tag_name(name: str, taken: Collection[str]) -> str:
+    """The column of a tag; one that earlier imports named like a later column has another name."""
+    if name not in _LATER_COLUMNS:
+        return name
+    while name in _LATER_COLUMNS or name in taken:
+        name = f"tag_{name}"
+    return name
 
 
 def _free_factors(frame: pd.DataFrame) -> set[str]:
@@ -523,8 +358,8 @@ def _csv_bytes(columns: Texts) -> bytes:
     n_rows = len(cells[0])
     if not n_rows:
         return header
-    lines = pc.binary_join_element_wise(*cells, _large_text(","))
-    whole = pc.binary_join(pa.LargeListArray.from_arrays([0, n_rows], lines), _large_text("\n"))
+    lines = pc.binary_join_element_wise(*cells, large_text(","))
+    whole = pc.binary_join(pa.LargeListArray.from_arrays([0, n_rows], lines), large_text("\n"))
     return b"".join((header, whole[0].as_buffer().to_pybytes(), b"\n"))
 
 
@@ -567,7 +402,7 @@ _NOT_NEGATIVE = ("latency_s", "cost")
 
 
 def read_tidy(name: str, data: bytes) -> pd.DataFrame:
-    """Every answer of a .csv, .csv.gz or .parquet file, in the columns TIDY_COLUMNS.
+    """Every answer of a file that `read_columns` reads, in the columns TIDY_COLUMNS.
 
     Missing text is "", a missing number NaN or NA. A missing repetition is 1; a missing status of
     an answer is "answered". In the format name_entity, an answer that names the row's entity or
@@ -581,22 +416,22 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
     FileError
         The file has any fault; names the file, line, column and reason. Nothing is imported.
     """
-    inner, content = unpack(name, data)
-    if inner.lower().endswith(".parquet"):
-        source = _parquet_source(name, content)
-    elif inner.lower().endswith(TEXT_ENDINGS):
-        source = _csv_source(name, content)
-    else:
-        raise FileError(
-            f"{name}: answers are read from .csv, .csv.gz and .parquet files.",
-            'In Excel choose File, Save As and the type "CSV UTF-8 (Comma delimited)".',
-        )
-    person = _person_column(source)
+    return tidy_frame(read_columns(name, data))
+
+
+def tidy_frame(source: TextColumns, *, find_person: bool = True) -> pd.DataFrame:
+    """The answers of columns that are called as in the tidy file, checked as `read_tidy` says.
+
+    `find_person` takes a column that identifies the respondent as the context, if there is none.
+    """
+    person = _person_column(source) if find_person else ""
     if person:
         others = {c: texts for c, texts in source.columns.items() if c not in (person, "context")}
         source = replace(source, columns={**others, "context": source.columns[person]})
     frame, faults = _frame(source)
-    faults = [*faults, *_answer_faults(frame), *_word_faults(source, frame)]
+    faults = [
+        *faults, *_answer_faults(frame), *_reading_faults(frame), *_word_faults(source, frame),
+    ]  # fmt: skip
     faults = [fault for fault in faults if fault.rows.any()]
     faults += _repeated_rows(source, frame) if not faults else []
     if faults:
@@ -621,21 +456,21 @@ def write_tidy(frame: pd.DataFrame, fmt: Literal["csv", "parquet"]) -> bytes:
     return written.getvalue()
 
 
-def _frame(source: AnswerFile) -> tuple[pd.DataFrame, list[Fault]]:
+def _frame(source: TextColumns) -> tuple[pd.DataFrame, list[Fault]]:
     """The columns TIDY_COLUMNS, and the faults of numbers and times."""
     missing = [column for column in _REQUIRED if column not in source.columns]
     if missing:
         raise FileError(
             f"{source.name}: there is no column {' and no column '.join(map(repr, missing))}; "
             f"the file has {', '.join(map(repr, source.columns))}.",
-            "Rename the columns; docs/files.md lists their names.",
+            "Give every column a role, on the page Import and export or with --mapping.",
         )
     columns: dict[str, Any] = {}
     faults: list[Fault] = []
     for column in _FILE_COLUMNS:
         texts = source.columns.get(column)
         if texts is None:
-            texts = pa.repeat(_large_text(""), source.n_rows)
+            texts = pa.repeat(large_text(""), source.n_rows)
         if column in INTEGERS or column in DECIMALS:
             columns[column], fault = _numbers(column, texts)
             faults.append(fault)
@@ -648,15 +483,15 @@ def _frame(source: AnswerFile) -> tuple[pd.DataFrame, list[Fault]]:
     return pd.DataFrame(columns), faults
 
 
-def _person_column(source: AnswerFile) -> str:
+def _person_column(source: TextColumns) -> str:
     """The column that identifies the respondent, in a file without contexts; empty: there is none.
 
     A column `id` with a different value in every row numbers the rows, unless there is one item.
     """
     if _filled(source.columns.get("context")) or "item" not in source.columns:
         return ""
-    known = {re.sub(r"[\s_.-]", "", name.casefold()): name for name in source.columns}
-    for plain in _PERSON_COLUMNS:
+    known = {plain_name(name): name for name in source.columns}
+    for plain in PERSON_COLUMNS:
         name = known.get(plain, "")
         texts = source.columns.get(name)
         if not _filled(texts) or name in _FILE_COLUMNS:
@@ -665,6 +500,11 @@ def _person_column(source: AnswerFile) -> str:
         if not numbers_rows or pc.count_distinct(source.columns["item"]).as_py() == 1:
             return name
     return ""
+
+
+def plain_name(column: str) -> str:
+    """The name of a column without case and separators."""
+    return re.sub(r"[\s_.-]", "", column.casefold())
 
 
 def _filled(texts: Any) -> bool:
@@ -698,7 +538,7 @@ def _numbers(column: str, texts: Any) -> tuple[pd.Series[Any], Fault]:
     return numbers, Fault(column, wrong, lambda i: f"{_quoted(texts[i].as_py())} is not {kind}")
 
 
-def _tags(source: AnswerFile) -> Any:
+def _tags(source: TextColumns) -> Any:
     """JSON of the filled cells in all other columns; "" where a row has none."""
     pieces = []
     for name in sorted(set(source.columns) - set(_FILE_COLUMNS)):
@@ -709,8 +549,8 @@ def _tags(source: AnswerFile) -> Any:
         ]
         pieces.append(pa.array(texts, pa.large_string()).take(coded.indices))
     if not pieces:
-        return pa.repeat(_large_text(""), source.n_rows)
+        return pa.repeat(large_text(""), source.n_rows)
     # not null_handling="skip", which leaves out rows that are null throughout
-    inside = pc.binary_join_element_wise(*pieces, _large_text(""))
+    inside = pc.binary_join_element_wise(*pieces, large_text(""))
     inside = pc.replace_substring_regex(inside, r", \z", "")
-    return pc.if_else(pc.equal(inside, ""), _large_text(""), _enclose("{", inside, "}"))
+    return pc.if_else(pc.equal(inside, ""), large_text(""), _enclose("{", inside, "}"))

@@ -42,6 +42,8 @@ _BROKEN_WORKBOOK = (
     zipfile.BadZipFile, InvalidFileException, ParseError, KeyError, ValueError, TypeError,
     IndexError, AttributeError, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error,
 )  # fmt: skip
+_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _SAVE_AS_UTF8 = 'In Excel choose File, Save As and the type "CSV UTF-8 (Comma delimited)".'
 
 
@@ -75,6 +77,8 @@ def read_text(name: str, text: str, *, max_rows: int) -> Table:
 def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dict[str, Table]:
     """Every sheet of an Excel workbook that is not empty, by its title."""
     check_size(name, len(data))
+    if data.startswith(_COMPOUND_FILE):
+        raise _not_xlsx(name, data)
     tables: dict[str, Table] = {}
     try:
         _check_archive(name, data)
@@ -86,12 +90,25 @@ def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dic
                 tables[sheet.title] = table
     except _BROKEN_WORKBOOK as broken:
         raise FileError(
-            f"{name}: this is not an Excel workbook, or it is damaged or protected by a password.",
-            "Open it in Excel and save it again as .xlsx, without a password.",
+            f"{name}: this is not an Excel workbook, or it is damaged or incomplete.",
+            "Open it in Excel and save it again as .xlsx.",
         ) from broken
     if not tables:
         raise empty_file_error(name)
     return tables
+
+
+def _not_xlsx(name: str, data: bytes) -> FileError:
+    """The error for the container in which Excel keeps protected and old workbooks."""
+    if _ENCRYPTED in data:
+        return FileError(
+            f"{name}: the workbook is protected by a password.",
+            "Open it in Excel, remove the password (File, Info, Protect Workbook) and save it.",
+        )
+    return FileError(
+        f"{name}: this is a workbook of an old kind (.xls).",
+        "Open it in Excel and save it again as .xlsx.",
+    )
 
 
 def check_size(name: str, n_bytes: int) -> None:

@@ -81,7 +81,7 @@ def workbook(sheets: Mapping[str, Iterable[Iterable[Cell]]]) -> bytes:
             sheet.append([_xlsx_cell(sheet, cell) for cell in row])
     written = io.BytesIO()
     book.save(written)
-    return _without_dates(written.getvalue())
+    return without_dates(written.getvalue())
 
 
 def unescape_xlsx(text: str) -> str:
@@ -127,8 +127,8 @@ def _unescaped(escape: re.Match[str]) -> str:
     return escape[0] if code == 0 or 0xD800 <= code <= 0xDFFF else chr(code)
 
 
-def _without_dates(data: bytes) -> bytes:
-    """The same workbook without the time of saving."""
+def without_dates(data: bytes) -> bytes:
+    """The same workbook or document without the time of saving."""
     fixed = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(fixed, "w") as new:
         for name in old.namelist():

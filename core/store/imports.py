@@ -66,8 +66,11 @@ select m.attempt_id, k.raw from keyed k join trial t on t.study_id = ? and t.ord
 where k.raw <> ''
 """
 _RESPONSES = """
-insert into response (trial_id, study_id, attempt_id, status, option, score, parser)
-select t.trial_id, ?, m.attempt_id, k.status, nullif(k.answer, ''), k.score, null
+insert into response (trial_id, study_id, attempt_id, status, option, score, parser, layer,
+    certainty, hedged, judge)
+select t.trial_id, ?, m.attempt_id, k.status, nullif(k.answer, ''), k.score, null,
+    nullif(k.layer, ''), nullif(k.certainty, ''),
+    case k.hedged when 'yes' then true when 'no' then false end, nullif(k.judge, '')
 from keyed k join trial t on t.study_id = ? and t.ordinal = k.row
     left join attempt m on m.call_id = t.call_id
 """

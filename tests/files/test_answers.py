@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from core.domain.study import Status
+from core.domain.study import Certainty, Layer, Status
 from core.errors import FileError
-from core.files import answers
+from core.files import columns
 from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, read_tidy, write_tidy
 
 DATA = Path(__file__).parent / "data"
@@ -59,7 +59,7 @@ def test_every_column_is_read_by_its_kind():
     header = ",".join([*TIDY_COLUMNS[:-1], "word", "rank"])
     row = (
         "s,b,q,m,en,A,B,nurse,original,yes_no,t,as_is,initial,10,own,2,call7,3,yes,'=Yes!,"
-        "answered_with_explanation,+1.5,.25,12,3,1e-05,2025-03-31T14:05:00Z,is,"
+        "answered_with_explanation,judge,likely,yes,J,+1.5,.25,12,3,1e-05,2025-03-31T14:05:00Z,is,"
     )
     frame = read_tidy("a.csv", csv(header, row))
     got = frame.iloc[0]
@@ -68,6 +68,12 @@ def test_every_column_is_read_by_its_kind():
     assert (got["repetition"], got["position"], got["tokens_in"]) == (2, 3, 12)
     assert (got["score"], got["latency_s"], got["cost"]) == (1.5, 0.25, 1e-05)
     assert got["status"] == Status.EXPLAINED
+    assert got[["layer", "certainty", "hedged", "judge"]].tolist() == [
+        "judge",
+        "likely",
+        "yes",
+        "J",
+    ]
     assert got["tags"] == '{"word": "is"}'
     assert_round_trip(frame)
 
@@ -181,6 +187,16 @@ def test_a_status_that_we_do_not_know_is_refused_by_line():
             "'unrelated' is not one of answered, answered_with",
         ),
         (["item,answer,status", "q,a,Answered"], "'Answered' is not one of"),
+        (
+            ["item,answer,layer", "q,a,whole", "r,a,3"],
+            "line 3, column layer: '3' is not one of whole",
+        ),
+        (
+            ["item,answer,certainty", "q,a,sure"],
+            "'sure' is not one of certain, likely, guess; give",
+        ),
+        (["item,answer,hedged", "q,a,true"], "line 2, column hedged: 'true' is not one of yes, no"),
+        (["item,answer,judge", "q,a,Anna"], "'Anna' is named, but the layer is not judge; give"),
         (["item,answer,repetition", "q,a,0"], "'0' is not a whole number from 1 up"),
         (["item,answer,repetition", "q,a,1.5"], "'1.5' is not a whole number from 1 up"),
         (["item,answer,position", "q,a,first"], "column position: 'first' is not a whole number"),
@@ -270,7 +286,7 @@ def test_stray_quotation_marks_never_swallow_rows():
 def test_the_exact_reader_and_the_fast_one_agree(monkeypatch):
     data = csv("item,answer,raw,word", 'q,1,"a\r\n""b""",\'=x', "r,2,'',", ",,,", "s,3,é, y ")
     fast = read_tidy("a.csv", data)
-    monkeypatch.setattr(answers, "_arrow_table", lambda *_: None)
+    monkeypatch.setattr(columns, "_arrow_table", lambda *_: None)
     assert_frame_equal(read_tidy("a.csv", data), fast)
     assert len(read_tidy("a.csv", csv("item,answer"))) == 0
 
@@ -280,7 +296,7 @@ def test_text_that_is_not_utf_8_is_placed():
 
 
 def test_too_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr(answers, "MAX_ROWS_TIDY", 2)
+    monkeypatch.setattr(columns, "MAX_ROWS_TIDY", 2)
     assert "more than 2 rows" in problem("a.csv", csv("item,answer", "q,a", "r,a", "s,a"))
     assert "more than 2 rows" in problem("a.parquet", parquet(item=list("qrs"), answer=list("aaa")))
 
@@ -327,7 +343,7 @@ def test_parquet_that_cannot_be_used_is_refused(data, says):
 
 
 def test_parquet_that_unpacks_to_far_more_is_refused(monkeypatch):
-    monkeypatch.setattr(answers, "MAX_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(columns, "MAX_UNPACKED_BYTES", 1_000_000)
     data = parquet(item=[f"q{i}" for i in range(2000)], answer=["x" * 1000] * 2000)
     assert len(data) < 100_000
     assert "larger than" in problem("a.parquet", data)
@@ -342,13 +358,13 @@ def test_repeated_text_of_every_kind_counts_before_it_is_unpacked(monkeypatch, k
         texts = pa.array(texts.to_pylist(), kind)
     data = parquet(item=[f"q{i}" for i in range(2000)], answer=texts)
     assert len(read_tidy("a.parquet", data)) == 2000
-    monkeypatch.setattr(answers, "MAX_UNPACKED_BYTES", 1_000_000)
-    monkeypatch.setattr(answers, "_as_text", lambda _: pytest.fail("unpacked"))
+    monkeypatch.setattr(columns, "MAX_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(columns, "_as_text", lambda _: pytest.fail("unpacked"))
     assert "larger than" in problem("a.parquet", data)
 
 
 def test_parquet_of_far_too_many_cells_is_refused(monkeypatch):
-    monkeypatch.setattr(answers, "MAX_PARQUET_CELLS", 3)
+    monkeypatch.setattr(columns, "MAX_CELLS", 3)
     assert "more than 3 cells" in problem("a.parquet", parquet(item=["q", "r"], answer=["a", "b"]))
 
 
@@ -357,12 +373,12 @@ def test_parquet_that_fills_the_memory_is_told(monkeypatch, error):
     def full(_):
         raise error
 
-    monkeypatch.setattr(answers, "_as_text", full)
+    monkeypatch.setattr(columns, "_as_text", full)
     assert "not enough memory" in problem("a.parquet", parquet(item=["q"], answer=["a"]))
 
 
 def test_other_kinds_of_file_are_refused():
-    assert "answers are read from .csv" in problem("a.xlsx", b"")
+    assert "answers are read from .csv" in problem("a.ods", b"")
 
 
 def test_only_columns_that_hold_something_are_written_and_text_is_guarded():
@@ -408,6 +424,16 @@ def test_a_tag_named_like_a_later_factor_that_no_row_has_is_written_as_it_was_re
         write_tidy(frame.assign(history="own"), "csv")
 
 
+def test_a_tag_of_an_earlier_import_named_like_a_later_column_comes_out_under_another_name():
+    tags = ['{"judge": "Anna", "tag_judge": "x"}', '{"layer": "3"}']
+    frame = pd.DataFrame({"item": ["q", "r"], "answer": "a", "layer": ["person", ""], "tags": tags})
+    written = write_tidy(frame, "csv").decode()
+    assert written == (
+        "item,answer,layer,tag_tag_judge,tag_layer,tag_judge\nq,a,person,Anna,,x\nr,a,,,3,\n"
+    )
+    assert write_tidy(read_tidy("a.csv", written.encode()), "csv").decode().count("Anna") == 1
+
+
 text = st.text(alphabet="'=+-@\t\r\n\",; aé\U0001f600ש\x85", max_size=5) | st.text(
     st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=5
 )
@@ -428,6 +454,9 @@ rows = st.fixed_dictionaries(
         "repetition": st.integers(1, 10**6),
         "why_not": st.sampled_from(UNUSABLE),
         "time": st.sampled_from(["", "2025-03-31", "2025-03-31T14:05:00.123+02:00"]),
+        "layer": st.sampled_from(["", *Layer]),
+        "certainty": st.sampled_from(["", *Certainty]),
+        "hedged": st.sampled_from(["", "yes", "no"]),
         "tags": st.dictionaries(tag_names, text.filter(bool), max_size=3),
     }
 )

@@ -10,15 +10,7 @@ from core.files import tables
 from core.files.tables import Table, read_sheets, read_table
 from core.files.writing import workbook
 from tests.cpu_time import least_cpu_seconds
-
-
-def xlsx(*rows):
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    written = io.BytesIO()
-    book.save(written)
-    return written.getvalue()
+from tests.people_files import xlsx
 
 
 def edited(data, edit, **added):

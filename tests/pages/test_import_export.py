@@ -16,7 +16,7 @@ from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
-from pages.import_export import COLUMNS, EXAMPLE
+from pages.import_export.page import COLUMNS, EXAMPLE
 from pages.shared.downloads import plan
 from tests.pages import apps
 from tests.pages.apps import fine
@@ -153,7 +153,7 @@ def test_keeping_makes_the_study_and_leads_to_it(workspace):
             ("bad\\.csv", "line 3", "column answer", "the answer is empty"),
         ),
         (b"item,answer,repetition\nq1,4,often\n", ("line 2", "column repetition", "'often'")),
-        (b"item\nq1\n", ("no column 'answer'",)),
+        (b"item\nq1\n", ("no column is an item",)),
         (b"item,answer,format\nq1,9,likert_5\n", ("'9' is not an option",)),
         (b"", ("empty",)),
         (b"item,answer\n", ("no rows",)),

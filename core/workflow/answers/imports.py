@@ -16,10 +16,13 @@ import pandas as pd
 import pyarrow as pa
 
 from core.domain.instrument import Instrument, Item, ResponseFormat, Wording, keyed_points
+from core.domain.numbers import count_text
 from core.domain.study import Design, Status
 from core.domain.values import name_fault, slug
 from core.errors import FileError
 from core.files import answers
+from core.files.mapped_answers import MappedAnswers, read_mapped
+from core.files.mapping import AnswerMapping
 from core.store import banks as bank_store
 from core.store import imports, studies
 from core.workflow.answers.bank_attachment import (
@@ -211,11 +214,15 @@ NEW_BANK = ""
 
 @dataclass(frozen=True)
 class _UserChoices:
-    """What a user may say about a file: a name, the bank of the items, and what the scores are."""
+    """What a user may say about a file: a name, the bank of the items, and what the scores are.
+
+    `described` is the bank that the mapping of the file describes.
+    """
 
     study: str = ""
     bank: str | None = None
     scores: ScoreMeaning = "bank"
+    described: Instrument | None = None
 
 
 @dataclass(frozen=True)
@@ -285,6 +292,7 @@ def preview_tidy(
     study: str = "",
     bank: str | None = None,
     scores: ScoreMeaning = "bank",
+    mapping: AnswerMapping | None = None,
 ) -> TidyPreview:
     """What `import_tidy` would make of the same file; nothing is kept.
 
@@ -293,11 +301,11 @@ def preview_tidy(
     FileError
         The file would be refused, with the same words.
     """
-    frame = answers.read_tidy(name, data)
+    frame, choices = _read(workspace, name, data, mapping, _UserChoices(study, bank, scores))
     tags = sorted({tag for text in frame["tags"].unique() for tag in json.loads(text or "{}")})
     head = frame.head(_SHOWN_ROWS)
     filled = [c for c in head.columns if c != "tags" and _has_values(frame[c])]
-    new_studies = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
+    new_studies = _new_studies(workspace, name, frame, choices)
     previews = tuple(
         StudyPreview(
             study=new.code,
@@ -324,9 +332,12 @@ def import_tidy(
     study: str = "",
     bank: str | None = None,
     scores: ScoreMeaning = "bank",
+    mapping: AnswerMapping | None = None,
     report: Callable[[str], object] = lambda _: None,
 ) -> tuple[ImportedStudy, ...]:
-    """Keep the answers of a tidy file, as one study per study and instrument it names.
+    """Keep the answers of a file, as one study per study and instrument it names.
+
+    `mapping` says what the columns are; without one, they are called as in the tidy file.
 
     `study` names the study of a file that names none, or one only. `bank` is the code of a bank, or
     NEW_BANK; None takes the bank that the file names, else one that holds the items, else a new one
@@ -339,12 +350,30 @@ def import_tidy(
         A row cannot be read, no bank fits, the scores contradict it, or a study of that name
         exists. Nothing is kept.
     """
-    frame = answers.read_tidy(name, data)
-    new_studies = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
+    frame, choices = _read(workspace, name, data, mapping, _UserChoices(study, bank, scores))
+    new_studies = _new_studies(workspace, name, frame, choices)
     for remark in _reading_remarks(frame):
         report(remark)
     with workspace.database.all_or_nothing():
         return tuple(_save_study(workspace, new) for new in new_studies)
+
+
+def _read(
+    workspace: Workspace,
+    name: str,
+    data: bytes,
+    mapping: AnswerMapping | None,
+    choices: _UserChoices,
+) -> tuple[pd.DataFrame, _UserChoices]:
+    """The tidy frame of a file, and the choices with those that the mapping makes."""
+    if mapping is None:
+        return answers.read_tidy(name, data), choices
+    if choices.bank is not None:  # chosen now, in the place of the one in the mapping
+        mapping = replace(mapping, bank=choices.bank, new_bank=None)
+    bank = mapping.bank or choices.bank
+    known = _load_bank(workspace, bank).formats if bank else ()
+    read: MappedAnswers = read_mapped(name, data, mapping, known)
+    return read.frame, replace(choices, bank=bank, described=read.bank)
 
 
 def _reading_remarks(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -379,7 +408,7 @@ def _new_studies(
         code = str(one) if per_study[str(one)] == 1 else f"{one}-{instrument}"
         _refuse_existing(taken, code)
         taken.add(code)
-        choice = _choose_bank(workspace, str(instrument), rows, made, choices.bank)
+        choice = _choose_bank(workspace, str(instrument), rows, made, choices)
         coming = _new_study(name, code, str(instrument), rows, choice, choices.scores)
         if coming.created:
             made[coming.bank.code] = coming.bank
@@ -436,6 +465,8 @@ def _bank_sentences(choice: _BankChoice) -> str:
             f" Bank '{best.bank.code}' may hold these items: {best.words}. {best.problem}".rstrip()
         )
     if choice.created:
+        if choice.match.bank.formats:
+            return _new_bank_sentence(choice.match.bank)
         if choice.match.bank.codes_only:
             return f"Made from the file; the answers are unkeyed.{hint}"
         return f"Made from the file, with its words.{hint}"
@@ -443,6 +474,15 @@ def _bank_sentences(choice: _BankChoice) -> str:
         return f"{choice.match.words}. No item has a key, so the answers are unkeyed.{hint}"
     also = ", ".join(f"'{other.bank.code}'" for other in choice.others)
     return f"{choice.match.words}." + (f" These banks fit too: {also}." if also else "")
+
+
+def _new_bank_sentence(bank: Instrument) -> str:
+    """What a mapping makes: how many items are reversed, and the options of the answers."""
+    n_reversed = sum(item.keyed == -1 for item in bank.items)
+    shown = [", ".join(option.code for option in known.options) for known in bank.formats[:3]]
+    more = f"; and {len(bank.formats) - 3} more" if len(bank.formats) > 3 else ""
+    keyed = f"Reverse-keyed: {n_reversed} of {count_text(len(bank.items), 'item')}."
+    return f"Made from the file. {keyed} Answers: {'; '.join(shown)}{more}."
 
 
 def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
@@ -492,10 +532,13 @@ def _choose_bank(
     name: str,
     rows: pd.DataFrame,
     new_banks: dict[str, Instrument],
-    wished_code: str | None,
+    choices: _UserChoices,
 ) -> _BankChoice:
-    """The bank of the answers: the one wished, named in the file, or found by its items."""
+    """The bank of the answers: the one described or wished, named in the file, or found."""
     items = [str(item) for item in rows["item"].unique()]
+    if choices.described is not None:
+        return _described_choice(workspace, choices.described, new_banks)
+    wished_code = choices.bank
     used = answers_by_format(rows)
     words = answers.words_of(rows)
     if wished_code:
@@ -520,6 +563,28 @@ def _choose_bank(
             )
     bank = _bank_of_answers(workspace, name, rows, words, new_banks)
     return _BankChoice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
+
+
+def _described_choice(
+    workspace: Workspace, described: Instrument, new_banks: dict[str, Instrument]
+) -> _BankChoice:
+    """The bank that a mapping describes, made once for all studies of the file."""
+    made = next((one for one in new_banks.values() if one.title == described.title), None)
+    code = _free_code(workspace, described.code, new_banks)
+    bank = made or replace(described, code=code)
+    codes = {item.code: item.code for item in bank.items}
+    return _BankChoice(BankMatch(bank, codes, len(codes)), created=made is None)
+
+
+def _free_code(workspace: Workspace, code: str, new_banks: dict[str, Instrument]) -> str:
+    """The code, with a number where a bank has it already."""
+    taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(
+        new_banks
+    )
+    free, number = code, 2
+    while free in taken:
+        free, number = f"{code}_{number}", number + 1
+    return free
 
 
 def _other_words(match: BankMatch, words: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -567,18 +632,12 @@ def _bank_of_answers(
 ) -> Instrument:
     """A new bank of the items, with the words and ranks of the file, under a free code."""
     first = next((value for value in rows["language"].unique() if value), "en")
-    taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(
-        new_banks
-    )
-    code, number = slug(name), 2
-    while code in taken:
-        code, number = f"{slug(name)}_{number}", number + 1
     spoken = words.loc[words["word"] != "", "language"].replace("", first)
     description = "Made from imported answers; the texts of the items are not known."
     if len(spoken):
         description = "Made from imported answers, with the words of the file."
     return Instrument(
-        code=code,
+        code=_free_code(workspace, slug(name), new_banks),
         title=name,
         items=_items_of_answers([str(item) for item in rows["item"].unique()], words, first),
         languages=tuple(dict.fromkeys((first, *spoken))),

@@ -8,10 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.study import Status
-from core.workflow.answers import imports
+from core.workflow.answers import imports, mappings
 from core.workflow.answers.imports import ScoreMeaning, TidyPreview
+from core.workflow.answers.mappings import AnswerMapping, OpenedFile
 from core.workflow.banks import editing
 from core.workflow.designs import studies
+from pages.import_export.mapping import FileKeys, mapping_of_user, save_mapping
 from pages.shared import bank_attachment, downloads, study_bar, widgets
 from pages.shared.downloads import command
 from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
@@ -82,16 +84,18 @@ _DONE = "data_import_done"
 _FITTING = "The bank that the file names or that holds the items"
 _MADE = "A new bank, made from the file, without keys"
 _MOST_SENTENCES = 5  # studies whose bank is described in a sentence; all are in the table
-_ENDINGS = ["csv", "tsv", "txt", "gz", "parquet"]
+_ENDINGS = [*(ending.removeprefix(".") for ending in mappings.ANSWER_ENDINGS), "gz"]
 
 
 def _format_help() -> None:
     """The columns of a file in a table, and an example to download."""
     with st.expander("What the file looks like"):
         st.write(
-            "The file has a header and one answer per row. It is CSV in UTF-8 (also compressed as "
-            ".csv.gz) or Parquet. Only **item** and **answer** are needed; leave out columns that "
-            "do not vary."
+            "A file of SPSS, Excel or a survey program may have a row for each person or for each "
+            "answer, and columns of any name: Inkblot guesses what they are, and you correct it. "
+            "CSV is in UTF-8 (also compressed as .csv.gz). If the columns have the names below, "
+            "the file is read as it is. Then only **item** and **answer** are needed; leave out "
+            "columns that do not vary."
         )
         table(
             pd.DataFrame(COLUMNS, columns=["Column", "Needed", "What it holds", "For example"]),
@@ -111,48 +115,78 @@ def _format_help() -> None:
 
 
 def import_section() -> None:
-    """Choose a file, preview it, import it."""
+    """Choose a file, say what its columns are, preview it, import it."""
     _show_done()
     _format_help()
     epoch = st.session_state.setdefault(_EPOCH, 0)
+    st.markdown("### 1. File")
     uploaded = st.file_uploader(
         "File with answers", _ENDINGS, key=f"data_file:{epoch}",
-        help="Up to 50 MB; compress a larger CSV file (.csv.gz) or use Parquet.",
+        help="CSV, Excel (.xlsx), SPSS (.sav) or Parquet, up to 50 MB; compress a larger CSV file "
+        "(.csv.gz) or use Parquet.",
     )  # fmt: skip
     if uploaded is None:
         st.caption("Choose a file. You see its content before anything is saved.")
         return
-    name = uploaded.name
+    name, data = uploaded.name, uploaded.getvalue()
+    saved = tuple((bank.code, bank.saved_at) for bank in _banks())
+    known = (workspace().process, len(studies.list_studies(workspace())), saved)
+    file = _open((workspace().process, uploaded.file_id), name, data)
+    mapping = None
+    if not file.is_tidy or _asks_for_roles(epoch):
+        mapping = mapping_of_user(file, FileKeys(epoch, uploaded.file_id, known))
+    study, bank, scores = _choices(epoch, mapping)
+    key = (known, uploaded.file_id, mappings.write_mapping(mapping) if mapping else "")
+    preview = _preview(key, name, data, study, bank, scores, mapping)
+    _show_preview(preview)
+    if st.button("Import these answers", type="primary", key="data_keep", icon=":material/save:"):
+        with st.spinner("Importing the answers ..."):
+            imported = imports.import_tidy(
+                workspace(), name, data, study=study, bank=bank, scores=scores, mapping=mapping
+            )
+        st.session_state[_DONE] = [(one.study, one.n_rows, one.instrument) for one in imported]
+        st.session_state[_EPOCH] = epoch + 1
+        st.rerun()
+    words = ["--mapping", save_mapping(name, mapping)] if mapping else []
+    words += ["--study", study] if study else []
+    words += ["--new-bank"] if bank == imports.NEW_BANK else ["--bank", bank] if bank else []
+    command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
+
+
+def _asks_for_roles(epoch: int) -> bool:
+    """Whether the user wants to say what the columns are, although their names say it."""
+    st.markdown("### 2. Columns and bank")
+    return st.toggle(
+        "Change what the columns are", key=f"data_roles:{epoch}",
+        help="The file has columns called item and answer, so Inkblot reads it as it is.",
+    )  # fmt: skip
+
+
+def _choices(epoch: int, mapping: AnswerMapping | None) -> tuple[str, str | None, ScoreMeaning]:
+    """The name of the study, the bank if no mapping says it, and what the scores mean."""
+    if mapping is not None:
+        st.markdown("### 4. Preview")
     study = st.text_input(
         "Name of the study", key=f"data_study:{epoch}", placeholder="as in the file, or its name",
         help="The name of the study in Inkblot. A file with several studies keeps their names.",
     ).strip()  # fmt: skip
-    on_file = {f"{b.title} ({b.code})": b.code for b in _banks()}
     left, right = st.columns(2)
-    bank_choice = left.selectbox(
-        "Bank of the items", [_FITTING, _MADE, *on_file], key=f"data_bank:{epoch}",
-        help="The bank says which items are reverse-keyed, and which subscale they belong to.",
-    )  # fmt: skip
-    bank = None if bank_choice == _FITTING else on_file.get(bank_choice, imports.NEW_BANK)
+    bank: str | None = None
+    if mapping is None:
+        on_file = {f"{b.title} ({b.code})": b.code for b in _banks()}
+        choice = left.selectbox(
+            "Bank of the items", [_FITTING, _MADE, *on_file], key=f"data_bank:{epoch}",
+            help="The bank says which items are reverse-keyed, and which subscale they belong to.",
+        )  # fmt: skip
+        bank = None if choice == _FITTING else on_file.get(choice, imports.NEW_BANK)
+    if mapping is not None and not mapping.with_role("score"):
+        return study, bank, "bank"
     scores: ScoreMeaning = right.selectbox(
         "Scores in the file", list(imports.SCORE_MEANINGS), key=f"data_scores:{epoch}",
         format_func=lambda name: imports.SCORE_MEANINGS[name].capitalize(),
         help="This choice matters only for a file with a column score.",
     )  # fmt: skip
-    known = (workspace().process, len(studies.list_studies(workspace())), tuple(_banks()))
-    preview = _preview((known, uploaded.file_id), name, uploaded.getvalue(), study, bank, scores)
-    _show_preview(preview)
-    if st.button("Import these answers", type="primary", key="data_keep", icon=":material/save:"):
-        with st.spinner("Importing the answers ..."):
-            imported = imports.import_tidy(
-                workspace(), name, uploaded.getvalue(), study=study, bank=bank, scores=scores
-            )
-        st.session_state[_DONE] = [(one.study, one.n_rows, one.instrument) for one in imported]
-        st.session_state[_EPOCH] = epoch + 1
-        st.rerun()
-    words = ["--study", study] if study else []
-    words += ["--new-bank"] if bank_choice == _MADE else ["--bank", bank] if bank else []
-    command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
+    return study, bank, scores
 
 
 def _banks() -> list[editing.BankSummary]:
@@ -160,11 +194,24 @@ def _banks() -> list[editing.BankSummary]:
     return [b for b in editing.summaries(workspace()) if not b.archived and b.n_items]
 
 
+@st.cache_resource(max_entries=2, show_spinner="Reading the file ...")
+def _open(known: object, name: str, _data: bytes) -> OpenedFile:
+    return mappings.open_file(name, _data)
+
+
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
 def _preview(
-    known: object, name: str, _data: bytes, study: str, bank: str | None, scores: ScoreMeaning
+    known: object,
+    name: str,
+    _data: bytes,
+    study: str,
+    bank: str | None,
+    scores: ScoreMeaning,
+    _mapping: AnswerMapping | None,
 ) -> TidyPreview:
-    return imports.preview_tidy(workspace(), name, _data, study=study, bank=bank, scores=scores)
+    return imports.preview_tidy(
+        workspace(), name, _data, study=study, bank=bank, scores=scores, mapping=_mapping
+    )
 
 
 def _show_preview(preview: TidyPreview) -> None:
@@ -188,9 +235,7 @@ def _show_preview(preview: TidyPreview) -> None:
             "Respondents": one.n_respondents,
             "Contexts": one.n_contexts,
             "Bank": one.instrument,
-            "Bank is": "made from the file, without texts"
-            if one.creates_instrument
-            else "in the database",
+            "Bank is": "made from the file" if one.creates_instrument else "in the database",
             "About the bank": one.about_bank,
         }
         for one in preview.studies

@@ -1,0 +1,461 @@
+"""The answers of a file whose columns a mapping names, and the bank that the mapping describes.
+
+A mapping turns the file into the columns of the tidy file, so that all checks of answers are those
+of core/files/answers.py. What only the file's own shape can have wrong is checked here: people who
+stand twice, answers that no option has, and labels without values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.domain.instrument import (
+    Instrument,
+    Item,
+    Option,
+    ResponseFormat,
+    Wording,
+    whole_number,
+)
+from core.domain.study import Status
+from core.domain.values import slug
+from core.errors import FileError
+from core.files.answers import DECIMALS, INTEGERS, KEY, TIDY_COLUMNS, tidy_frame
+from core.files.columns import ColumnLabels, TextColumns, large_text, read_columns
+from core.files.mapping import (
+    ANSWER,
+    IGNORE,
+    ITEM,
+    PERSON,
+    TAG,
+    AnswerMapping,
+    NewBank,
+    cell_number,
+    check_mapping,
+    status_of_missing,
+)
+from core.files.tables import MAX_ROWS_TIDY
+
+_NO_LABELS = ColumnLabels()
+_FACTS = ("word", "rank")  # columns of the tidy file that say something of an item
+_MOST_FILLED = 30  # whole numbers between the lowest and highest answer that become options
+_MOST_OPTIONS = 60  # of an item; more are no answers to choose from
+_DECIMAL = re.compile(r"([+-]?)0*(\d+)(?:[.,](\d*?)0*)?")
+_AGAIN = "Nothing was imported. Correct the file or the mapping, and choose it again."
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a cell comes to: the code of an option, or a status and the words for the reason."""
+
+    answer: str
+    status: str = ""
+    raw: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """A column of answers: its cells, what the file says of it, and the items that it asks."""
+
+    column: str
+    texts: Any
+    labels: ColumnLabels
+    values: tuple[str, ...]  # the different cells
+    readings: Mapping[str, _Reading]  # by cell
+
+    @property
+    def answers(self) -> set[str]:
+        """The codes that stand in the column."""
+        return {self.readings[value].answer for value in self.values} - {""}
+
+
+@dataclass(frozen=True, eq=False)
+class MappedAnswers:
+    """The tidy frame of a file, and the bank that its mapping describes, if it does."""
+
+    frame: pd.DataFrame
+    bank: Instrument | None
+
+
+def read_mapped(
+    name: str, data: bytes, mapping: AnswerMapping, known: Sequence[ResponseFormat] = ()
+) -> MappedAnswers:
+    """The answers of a file by a mapping; nothing is kept of a faulty one.
+
+    `known` are the response formats of the bank on file, if one is chosen: cells may hold the codes
+    or the labels of their options, and nothing else.
+
+    Raises
+    ------
+    FileError
+        The mapping does not fit the file, a person stands twice, an answer is no option, or the
+        answers have any fault of `tidy_frame`; names line and column.
+    """
+    return map_answers(read_columns(name, data), mapping, known)
+
+
+def map_answers(
+    source: TextColumns, mapping: AnswerMapping, known: Sequence[ResponseFormat] = ()
+) -> MappedAnswers:
+    """The answers of the columns of a file by a mapping."""
+    check_mapping(mapping, source)
+    if not source.n_rows:
+        raise FileError(
+            f"{source.name} has no rows below its header.", "Choose a file with answers."
+        )
+    role = ANSWER if mapping.layout == "long" else ITEM
+    labels = _codes_of_labels(known)
+    questions = [_question(source, mapping, column, labels) for column in mapping.with_role(role)]
+    _refuse_unknown(source, mapping, questions, known)
+    formats: dict[str, ResponseFormat] = {}
+    if mapping.new_bank is not None:
+        formats = {q.column: one for q, one in _formats(source, mapping, questions)}
+    tidy = (_long if mapping.layout == "long" else _wide)(source, mapping, questions, formats)
+    frame = tidy_frame(tidy, find_person=False)
+    bank = None
+    if mapping.new_bank is not None:
+        bank = _new_bank(source, mapping, mapping.new_bank, questions, formats, frame)
+    return MappedAnswers(frame, bank)
+
+
+# Cells: a number, a word that an option has as its label, or a value that means missing.
+
+
+def _codes_of_labels(known: Sequence[ResponseFormat]) -> dict[str, str]:
+    """The codes of options on file by the words that stand for them: labels and the codes."""
+    options = [option for one in known for option in one.options]
+    words = {text: option.code for option in options for text in option.labels.values()}
+    words |= {option.code: option.code for option in options}
+    return {word.strip().casefold(): code for word, code in words.items()}
+
+
+def _question(
+    source: TextColumns, mapping: AnswerMapping, column: str, known: Mapping[str, str]
+) -> _Question:
+    texts = source.columns[column]
+    labels = source.labels.get(column, _NO_LABELS)
+    values = tuple(pc.unique(texts).to_pylist())
+    codes = dict(known)
+    typed = {_plain(code.strip()): label for code, label in mapping.options.items()}
+    codes |= {label.strip().casefold(): code for code, label in typed.items()}
+    codes |= {code.casefold(): code for code in typed}
+    if not mapping.options:
+        codes |= {label.strip().casefold(): code for code, label in labels.values.items()}
+    readings = {value: _reading(value, labels, mapping.missing, codes) for value in values}
+    return _Question(column, texts, labels, values, readings)
+
+
+def _refuse_unknown(
+    source: TextColumns,
+    mapping: AnswerMapping,
+    questions: Sequence[_Question],
+    known: Sequence[ResponseFormat],
+) -> None:
+    """Raise FileError for the first answer that no option of the bank on file has."""
+    codes = {option.code: "" for one in known for option in one.options}
+    if codes and not mapping.with_role("format") and "format" not in mapping.constants:
+        for question in questions:
+            _refuse_no_options(source, question, codes, typed=True)
+
+
+def _reading(
+    cell: str, labels: ColumnLabels, missing: Mapping[str, str], codes: Mapping[str, str]
+) -> _Reading:
+    text = cell.strip()
+    if not text:
+        return _Reading("", Status.NO_ANSWER.value)
+    number = _plain(text)
+    for value in (text, number):
+        if value in missing or value in labels.missing:
+            status = missing.get(value) or status_of_missing(labels, value)
+            label = labels.values.get(value, "")
+            return _Reading("", status, f"{value} ({label})" if label else value)
+    return _Reading(codes.get(text.casefold(), codes.get(number.casefold(), number)))
+
+
+def _plain(text: str) -> str:
+    """A number as a code: 4.0 and 04 become 4; any other text stays as it is."""
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
+        return text
+    sign = "-" if match[1] == "-" and (int(match[2]) or match[3]) else ""
+    return sign + match[2] + (f".{match[3]}" if match[3] else "")
+
+
+# The tidy columns.
+
+
+def _wide(
+    source: TextColumns,
+    mapping: AnswerMapping,
+    questions: Sequence[_Question],
+    formats: Mapping[str, ResponseFormat],
+) -> TextColumns:
+    """A row for each person and item, person by person."""
+    n_items = len(questions)
+    if source.n_rows * n_items > MAX_ROWS_TIDY:
+        raise FileError(
+            f"{source.name}: {source.n_rows:,} rows of {n_items:,} items are more than "
+            f"{MAX_ROWS_TIDY:,} answers.",
+            "Split the file.",
+        )
+    _refuse_same_person(source, mapping)
+    rows = np.repeat(np.arange(source.n_rows), n_items)
+    asked = np.tile(np.arange(n_items), source.n_rows)
+    places = pa.array(asked * source.n_rows + rows)
+
+    def spread(arrays: list[Any]) -> Any:
+        return pa.concat_arrays(arrays).take(places)
+
+    codes = [mapping.items.get(one.column, one.column).strip() for one in questions]
+    columns = {
+        ITEM: pa.array(codes, pa.large_string()).take(pa.array(asked)),
+        **{
+            part: spread([_read_texts(one, part) for one in questions])
+            for part in ("answer", "status", "raw")
+        },
+    }
+    if formats:
+        names = [formats[one.column].code for one in questions]
+        columns["format"] = pa.array(names, pa.large_string()).take(pa.array(asked))
+    others = _other_columns(source, mapping, source.n_rows)
+    if PERSON not in others and PERSON not in mapping.constants:
+        width = len(str(source.n_rows))
+        numbered = [f"p{number:0{width}d}" for number in range(1, source.n_rows + 1)]
+        others[PERSON] = pa.array(numbered, pa.large_string())
+    at = pa.array(rows)
+    columns |= {name: texts.take(at) for name, texts in others.items()}
+    names_of = {role: column for column, role in mapping.columns.items() if role != ITEM}
+
+    def column_at(column: str, index: int) -> str:
+        own = questions[index % n_items].column
+        return own if column in (ITEM, ANSWER, "status") else names_of.get(column, column)
+
+    return TextColumns(
+        source.name, columns, len(rows), lambda index: source.place(index // n_items),
+        column_at=column_at,
+    )  # fmt: skip
+
+
+def _long(
+    source: TextColumns,
+    mapping: AnswerMapping,
+    questions: Sequence[_Question],
+    formats: Mapping[str, ResponseFormat],
+) -> TextColumns:
+    """The rows as they are; a missing value is a status, unless the file has one."""
+    (question,) = questions
+    columns = _other_columns(source, mapping, source.n_rows)
+    items = source.columns[mapping.with_role(ITEM)[0]]
+    columns[ITEM] = _replaced(items, lambda code: mapping.items.get(code, code).strip())
+    for part in ("answer", "status", "raw"):
+        read = _read_texts(question, part)
+        own = columns.get(part)
+        columns[part] = read if own is None else pc.if_else(pc.equal(own, ""), read, own)
+    if formats:
+        code = formats[question.column].code
+        columns["format"] = pa.repeat(large_text(code), source.n_rows)
+    names_of = {role: column for column, role in mapping.columns.items()}
+    return TextColumns(
+        source.name, columns, source.n_rows, source.place,
+        column_at=lambda column, _: names_of.get(column, column),
+    )  # fmt: skip
+
+
+def _read_texts(question: _Question, part: str) -> Any:
+    """A part of what each cell of a column comes to."""
+    return _replaced(question.texts, lambda cell: getattr(question.readings[cell], part))
+
+
+def _replaced(texts: Any, change: Callable[[str], str]) -> Any:
+    """The column with each different text changed once."""
+    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    coded = whole.dictionary_encode()
+    changed = pa.array([change(text) for text in coded.dictionary.to_pylist()], pa.large_string())
+    return changed.take(coded.indices)
+
+
+def _other_columns(source: TextColumns, mapping: AnswerMapping, n_rows: int) -> dict[str, Any]:
+    """Columns that are neither items nor answers, by role or name; labels in the place of codes."""
+    columns = {role: pa.repeat(large_text(one), n_rows) for role, one in mapping.constants.items()}
+    for column, role in mapping.columns.items():
+        if role in (ITEM, ANSWER, IGNORE):
+            continue
+        labels = source.labels.get(column, _NO_LABELS)
+        texts = source.columns[column]
+        keeps_codes = role in (PERSON, *INTEGERS, *DECIMALS)
+        shown = {} if keeps_codes else dict(labels.values)
+        shown |= dict.fromkeys(labels.missing, "")
+        name = _tag_name(column) if role == TAG else role
+        columns[name] = _replaced(texts, _in_place_of(shown))
+    return columns
+
+
+def _in_place_of(shown: Mapping[str, str]) -> Callable[[str], str]:
+    return lambda text: shown.get(text, text)
+
+
+def _tag_name(column: str) -> str:
+    """The name of a tag: not that of a column with a meaning of its own."""
+    return f"tag_{column}" if column in (*TIDY_COLUMNS, *_FACTS) else column
+
+
+def _refuse_same_person(source: TextColumns, mapping: AnswerMapping) -> None:
+    """Raise FileError for the first row without a person, or of a person who stands further up."""
+    people = mapping.with_role(PERSON)
+    if not people:
+        return
+    (person,) = people
+    key = [column for column, role in mapping.columns.items() if role in KEY and role != ITEM]
+    frame = pd.DataFrame({column: pd.Series(source.columns[column], dtype="str") for column in key})
+    names = frame[person].str.strip()
+    empty = (names == "").to_numpy()
+    if empty.any():
+        raise FileError(
+            f"{source.name}, {source.place(int(empty.argmax()))}, column {person}: the person is "
+            "missing.",
+            _AGAIN,
+        )
+    again = frame.duplicated().to_numpy()
+    if again.any():
+        row = int(again.argmax())
+        same = (frame == frame.iloc[row]).all(axis=1).to_numpy()
+        raise FileError(
+            f"{source.name}, {source.place(row)}, column {person}: the person '{names[row]}' "
+            f"stands in {source.place(int(same.argmax()))} already.",
+            "Delete one of the rows, or give the column that tells them apart a role, such as "
+            "repetition.",
+        )
+
+
+# The bank of a mapping: options from labels, texts from the labels of columns, keys as typed in.
+
+
+def _formats(
+    source: TextColumns, mapping: AnswerMapping, questions: Sequence[_Question]
+) -> Iterator[tuple[_Question, ResponseFormat]]:
+    """The response format of each column; columns with equal options have one."""
+    language = mapping.constants.get("language") or "en"
+    unlabelled = {
+        answer for one in questions if not _labels_of(one, mapping) for answer in one.answers
+    }
+    made: dict[tuple[tuple[str, str], ...], ResponseFormat] = {}
+    for question in questions:
+        labels = _labels_of(question, mapping)
+        codes = _with_numbers_between(labels or dict.fromkeys(unlabelled, ""), closed=bool(labels))
+        _refuse_no_options(source, question, codes, typed=bool(labels))
+        if len(question.answers) > _MOST_OPTIONS:
+            raise FileError(
+                f"{source.name}, column {question.column}: there are {len(question.answers):,} "
+                f"different answers; at most {_MOST_OPTIONS} can be options of an item.",
+                "Give the column the role tag or ignore.",
+            )
+        key = tuple(codes.items())
+        if key not in made:
+            options = tuple(_option(code, label, language) for code, label in key)
+            same = sum(len(one.options) == len(options) for one in made.values())
+            name = f"options_{len(options)}" + (f"_{same + 1}" if same else "")
+            made[key] = ResponseFormat(name, options)
+        yield question, made[key]
+
+
+def _labels_of(question: _Question, mapping: AnswerMapping) -> dict[str, str]:
+    """The answers with labels: as typed in, else as the file says, without values for missing."""
+    if mapping.options:
+        return {_plain(code.strip()): label for code, label in mapping.options.items()}
+    missing = question.labels.missing | set(mapping.missing)
+    return {code: label for code, label in question.labels.values.items() if code not in missing}
+
+
+def _with_numbers_between(labels: Mapping[str, str], *, closed: bool) -> dict[str, str]:
+    """The codes in order, with the whole numbers between the lowest and the highest one."""
+    numbers = {code: cell_number(code) for code in labels}
+    if not labels or any(number is None for number in numbers.values()):
+        return dict(labels) if closed else dict(sorted(labels.items()))
+    ends = [number for number in numbers.values() if number is not None]
+    low, high = min(ends), max(ends)
+    between: dict[str, str] = {}
+    if all(number.is_integer() for number in ends) and high - low <= _MOST_FILLED:
+        between = {str(number): "" for number in range(int(low), int(high) + 1)}
+    codes = between | dict(labels)
+    return {code: codes[code] for code in sorted(codes, key=float)}
+
+
+def _option(code: str, label: str, language: str) -> Option:
+    number = cell_number(code)
+    points = None if number is None else whole_number(number)
+    return Option(code, points, {language: label} if label else {})
+
+
+def _refuse_no_options(
+    source: TextColumns, question: _Question, codes: Mapping[str, str], *, typed: bool
+) -> None:
+    """Raise FileError for the first answer that no option has, or that is a word without value."""
+    for value in question.values:
+        answer = question.readings[value].answer
+        if not answer or (answer in codes and (typed or cell_number(answer) is not None)):
+            continue
+        row = int(pc.index(question.texts, value=value).as_py())
+        where = f"{source.name}, {source.place(row)}, column {question.column}"
+        if not typed:
+            raise FileError(
+                f"{where}: '{answer[:60]}' is a label without a value, so it has no points.",
+                "Type in the answers with their labels, such as 1 = Disagree (in a mapping: "
+                "options), or give the column the role tag or ignore.",
+            )
+        shown = ", ".join(codes)
+        raise FileError(
+            f"{where}: '{answer[:60]}' is none of the answers {shown[:200]}.",
+            "Correct the cell, add the value to those that mean missing, or change the options or "
+            "the bank.",
+        )
+
+
+def _new_bank(
+    source: TextColumns,
+    mapping: AnswerMapping,
+    made: NewBank,
+    questions: Sequence[_Question],
+    formats: Mapping[str, ResponseFormat],
+    frame: pd.DataFrame,
+) -> Instrument:
+    """The bank that a mapping describes."""
+    language = mapping.constants.get("language") or "en"
+    texts: dict[str, str] = {}
+    if mapping.layout == "wide":
+        texts = {mapping.items.get(q.column, q.column).strip(): q.labels.label for q in questions}
+    codes = list(texts) or [str(code) for code in frame["item"].unique()]
+    subscales = {code: name for name, items in made.subscales.items() for code in items}
+    named = [("reversed", code) for code in made.reversed]
+    named += [
+        (f"subscale '{name}'", code) for name, items in made.subscales.items() for code in items
+    ]
+    for where, code in named:
+        if code not in codes:
+            raise FileError(
+                f"{source.name}, mapping: {where} names '{code}', which is no item of the file.",
+                f"The items are: {', '.join(codes)[:500]}.",
+            )
+    title = made.title.strip() or Path(source.name).name.split(".")[0]
+    items = tuple(
+        Item(
+            code,
+            (Wording(language, texts[code]),) if texts.get(code) else (),
+            subscales.get(code, ""),
+            -1 if code in made.reversed else 1,
+        )
+        for code in codes
+    )
+    own = tuple({one.code: one for one in formats.values()}.values())
+    return Instrument(
+        slug(title), title, items, own, (language,), description="Made from imported answers."
+    )

@@ -1,0 +1,97 @@
+"""Mappings of files of answers: the columns of a file, a guess of what they are, and its banks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from core.errors import UserError
+from core.files.columns import ANSWER_ENDINGS, TextColumns, read_columns
+from core.files.mapped_answers import map_answers
+from core.files.mapping import (
+    LAYOUTS,
+    MISSING_STATUSES,
+    ROLES,
+    AnswerMapping,
+    Layout,
+    NewBank,
+    check_mapping,
+    column_summary,
+    guess_mapping,
+    is_tidy,
+    read_mapping,
+    write_mapping,
+)
+from core.workflow.answers.bank_attachment import BankMatch, answers_by_format, matching_banks
+from core.workflow.workspace import Workspace
+
+__all__ = [
+    "ANSWER_ENDINGS", "LAYOUTS", "MISSING_STATUSES", "ROLES", "AnswerMapping", "Layout", "NewBank",
+    "read_mapping", "write_mapping",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedFile:
+    """A file of answers as it was read: its columns, and whether it needs a mapping.
+
+    `summary` has a row for each column: its label, its values, those that mean missing, and the
+    number of empty cells. `first_rows` are as they stand in the file.
+    """
+
+    columns: TextColumns
+    is_tidy: bool
+    summary: pd.DataFrame
+    first_rows: pd.DataFrame
+
+    def values(self, column: str) -> list[str]:
+        """The different values of a column, in the order of the file."""
+        texts = (str(text).strip() for text in self.columns.columns[column].unique().to_pylist())
+        return list(dict.fromkeys(text for text in texts if text))
+
+
+def open_file(name: str, data: bytes) -> OpenedFile:
+    """The columns of a file; FileError where it cannot be read."""
+    source = read_columns(name, data)
+    summary = pd.DataFrame(
+        [{"column": column, **column_summary(source, column)} for column in source.columns]
+    )
+    head = {column: texts.slice(0, 5).to_pylist() for column, texts in source.columns.items()}
+    return OpenedFile(source, is_tidy(source), summary, pd.DataFrame(head))
+
+
+def guessed(workspace: Workspace, file: OpenedFile, layout: Layout | None = None) -> AnswerMapping:
+    """The likely mapping of a file, with the bank that holds its items or a new one."""
+    mapping = guess_mapping(file.columns, layout)
+    try:
+        matches = banks_of(workspace, file, mapping)
+    except UserError:  # a guess that is no mapping yet; the page or the import says why
+        matches = []
+    if matches and matches[0].sure:
+        return replace(mapping, bank=matches[0].bank.code)
+    title = Path(file.columns.name).name.split(".")[0]
+    return replace(mapping, new_bank=NewBank(title))
+
+
+def check(file: OpenedFile, mapping: AnswerMapping) -> None:
+    """Raise FileError where a mapping does not fit a file."""
+    check_mapping(mapping, file.columns)
+
+
+def items_of(file: OpenedFile, mapping: AnswerMapping) -> dict[str, str]:
+    """The items of a file by their names there, each with its label."""
+    columns = mapping.with_role("item")
+    if mapping.layout == "long":
+        return dict.fromkeys(file.values(columns[0]), "") if columns else {}
+    labels = file.columns.labels
+    return {name: labels[name].label if name in labels else "" for name in columns}
+
+
+def banks_of(workspace: Workspace, file: OpenedFile, mapping: AnswerMapping) -> Sequence[BankMatch]:
+    """The banks that hold items of a file, the best first."""
+    frame = map_answers(file.columns, replace(mapping, bank="", new_bank=None)).frame
+    items = [str(item) for item in frame["item"].unique()]
+    return matching_banks(workspace, items, answers_by_format(frame))

@@ -1,0 +1,1 @@
+"""The page Import and export: answers from files, and studies as files."""

@@ -1,0 +1,215 @@
+"""Mappings: the guess, the YAML, what the cells come to, and one message for each fault."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from core.errors import FileError
+from core.files import mapped_answers
+from core.files.columns import read_columns
+from core.files.mapped_answers import map_answers, read_mapped
+from core.files.mapping import (
+    AnswerMapping,
+    NewBank,
+    column_summary,
+    guess_mapping,
+    read_mapping,
+    write_mapping,
+)
+from tests.people_files import files, spss
+
+WIDE = AnswerMapping(
+    "wide", {"id": "context", "a": "item", "b": "item"}, constants={"model": "people"},
+    new_bank=NewBank("Tea"),
+)  # fmt: skip
+LONG = AnswerMapping("long", {"q": "item", "a": "answer"}, new_bank=NewBank("Tea"))
+
+
+def csv(*lines):
+    return "\n".join(lines).encode()
+
+
+def problem(data, mapping, name="w.csv"):
+    with pytest.raises(FileError) as refused:
+        read_mapped(name, data, mapping)
+    return str(refused.value)
+
+
+def test_a_wide_file_is_guessed_with_person_items_and_missing_values():
+    for name, data in files().items():
+        mapping = guess_mapping(read_columns(name, data))
+        roles = mapping.columns
+        assert (mapping.layout, mapping.constants) == ("wide", {"model": "people"})
+        assert [roles[column] for column in ("id", "gender", "age")] == ["context", "tag", "tag"]
+        assert len(mapping.with_role("item")) == 22
+        declared = name.endswith(".sav")
+        expected = {} if declared else {"-8": "no_answer", "-9": "no_answer"}
+        assert mapping.missing == expected
+
+
+def test_a_long_file_is_guessed_by_the_names_of_its_columns():
+    data = csv("Participant,Question,Response,language,age", "1,q1,3,de,31", "1,q2,NA,de,31")
+    mapping = guess_mapping(read_columns("l.csv", data))
+    assert mapping == AnswerMapping(
+        "long",
+        {"Participant": "context", "Question": "item", "Response": "answer",
+         "language": "language", "age": "tag"},
+        constants={"model": "people"}, missing={"NA": "no_answer"},
+    )  # fmt: skip
+    assert guess_mapping(read_columns("l.csv", data), "wide").layout == "wide"
+
+
+def test_a_person_who_stands_twice_is_no_reason_to_number_the_rows():
+    data = csv("id,q1,q2", "p1,1,2", "p1,1,2")
+    mapping = guess_mapping(read_columns("w.csv", data))
+    assert mapping.columns["id"] == "context"
+    assert "the person 'p1' stands in line 2 already" in problem(data, mapping)
+    for rows, role in ((("a,1,2", "b,1,2"), "context"), (("a,1,2", "a,1,2"), "tag")):
+        other = guess_mapping(read_columns("w.csv", csv("ResponseId,q1,q2", *rows)))
+        assert other.columns["ResponseId"] == role
+
+
+def test_labelled_codes_far_from_the_others_are_guessed_as_missing_with_their_reason():
+    frame = pd.DataFrame({"q1": [1.0, 2, 5], "q2": [1.0, 3, 99]})
+    labels = {1: "No", 5: "Yes", 98: "Refused", 99: "Does not apply"}
+    source = read_columns("x.sav", spss(frame, variable_value_labels={"q1": labels, "q2": labels}))
+    assert guess_mapping(source).missing == {"98": "refused", "99": "no_answer"}
+    assert column_summary(source, "q1") == {
+        "label": "", "values": "1 = No, 2, 5 = Yes", "missing": "", "empty": 0,
+    }  # fmt: skip
+
+
+def test_a_mapping_is_written_as_yaml_and_read_back():
+    mapping = AnswerMapping(
+        "wide", {"id": "context", "V1": "item", "no": "ignore"}, {"V1": "q1"}, {"language": "de"},
+        {"1": "Nein", "2": "Ja"}, {"-9": "refused"},
+        new_bank=NewBank("Tee", ("q1",), {"F1": ("q1",)}),
+    )  # fmt: skip
+    text = write_mapping(mapping)
+    assert read_mapping("m.yaml", text.encode()) == mapping
+    assert "bank:" not in write_mapping(replace(LONG, new_bank=None))
+    plain = "layout: long\ncolumns: {q: item, a: answer}\nmissing: {-9: refused}\n"
+    assert read_mapping("m.yaml", plain.encode()).missing == {"-9": "refused"}
+    with pytest.raises(FileError, match=r"m.yaml, line 2: .*'colums' is unknown"):
+        read_mapping("m.yaml", b"layout: long\ncolums: {}\n")
+
+
+def test_cells_become_options_missing_answers_or_labels():
+    data = csv("id,a,b", "x,1.0,Agree", "y,-9,disagree", "z,,05", "é,+5,1")
+    mapping = replace(
+        WIDE, options={"01": "Disagree", "5": "Agree"}, missing={"-9": "refused"}, items={"b": "B2"}
+    )
+    read = read_mapped("w.csv", data, mapping)
+    assert read.frame["answer"].tolist() == ["1", "5", "", "1", "", "5", "5", "1"]
+    assert read.frame["status"].tolist()[2:5] == ["refused", "answered", "no_answer"]
+    assert read.frame["item"].tolist()[:2] == ["a", "B2"]
+    assert read.frame["context"].tolist()[::2] == ["x", "y", "z", "é"]
+    assert set(read.frame["model"]) == {"people"}
+    (known,) = read.bank.formats
+    assert [(o.code, o.points) for o in known.options] == [(str(n), n) for n in range(1, 6)]
+
+
+def test_columns_with_other_options_have_a_format_of_their_own():
+    labels = {"a": {1: "No", 2: "Yes"}, "b": {1: "Low", 3: "High"}, "sex": {1: "f", 2: "m"}}
+    frame = pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": [0, 4], "sex": [1, 2], "rank": [3, 4]})
+    roles = {"a": "item", "b": "item", "c": "item", "sex": "tag", "rank": "tag"}
+    data = spss(frame, variable_value_labels=labels, missing_ranges={"sex": [2]})
+    read = read_mapped("x.sav", data, AnswerMapping("wide", roles, new_bank=NewBank()))
+    sizes = {one.code: [o.code for o in one.options] for one in read.bank.formats}
+    assert sizes == {
+        "options_2": ["1", "2"], "options_3": ["1", "2", "3"],
+        "options_5": ["0", "1", "2", "3", "4"],
+    }  # fmt: skip
+    assert read.frame["format"].tolist()[:3] == list(sizes)
+    assert read.frame["context"].tolist()[::3] == ["p1", "p2"]
+    assert read.frame["tags"].tolist()[::3] == [
+        '{"sex": "f", "tag_rank": "3"}',
+        '{"tag_rank": "4"}',
+    ]
+
+
+def test_a_long_file_keeps_its_own_statuses_and_replies():
+    data = csv("q,a,s,r,w", "q1,1,,one,2", "q2,-9,,,2", "q3,,refused,no,2")
+    roles = {"q": "item", "a": "answer", "s": "status", "r": "raw", "w": "ignore"}
+    mapping = replace(LONG, columns=roles, missing={"-9": "off_scale"}, items={"q3": "Q"})
+    read = read_mapped("l.csv", data, mapping)
+    assert read.frame["status"].tolist() == ["answered", "off_scale", "refused"]
+    assert read.frame["raw"].tolist() == ["one", "-9", "no"]
+    assert [item.code for item in read.bank.items] == ["q1", "q2", "Q"]
+    assert read.frame["tags"].unique().tolist() == [""]
+
+
+MAPPINGS = [
+    ({"columns": {**WIDE.columns, "x": "tag"}}, "no column 'x'; it has 'id', 'a', 'b'"),
+    ({"columns": {"id": "context", "a": "item"}}, "column 'b' has no role"),
+    ({"columns": {**WIDE.columns, "b": "answer"}}, "has the role 'answer', which columns of"),
+    ({"columns": {**WIDE.columns, "b": "context"}},
+     "columns 'id' and 'b' have the same role, context"),
+    ({"columns": {"id": "context", "a": "tag", "b": "tag"}}, "no column is an item"),
+    ({"layout": "long", "columns": {"id": "tag", "a": "answer", "b": "tag"}},
+     "no column names the item"),
+    ({"layout": "long", "columns": {"id": "item", "a": "tag", "b": "tag"}},
+     "no column holds the answer"),
+    ({"items": {"a": "q", "b": "q"}}, "columns 'a' and 'b' are both the item 'q'"),
+    ({"items": {"a": " "}}, "the item of column 'a' has no code"),
+    ({"items": {"id": "q"}}, "'id' has the code of an item, but is none"),
+    ({"constants": {"answer": "1"}}, "'answer' cannot be the same in all answers"),
+    ({"constants": {"context": "p"}}, "'context' is the column 'id' and also"),
+    ({"missing": {"-9": "gone"}}, "the missing value '-9' has the status 'gone'"),
+    ({"bank": "tea"}, "it names a bank and describes a new one"),
+    ({"new_bank": NewBank("T", ("x",))}, "reversed names 'x', which is no item of the file"),
+    ({"new_bank": NewBank("T", (), {"F": ("y",)})}, "subscale 'F' names 'y', which is no item"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "says"), MAPPINGS)
+def test_a_mixed_up_mapping_is_named(change, says):
+    message = problem(csv("id,a,b", "1,2,3"), replace(WIDE, **change))
+    assert message.startswith("w.csv, mapping: ")
+    assert says in message
+
+
+FILES = [
+    (csv("id,a,b", "p1,1,2", "p2,1,2", "p1,2,2"),
+     "w.csv, line 4, column id: the person 'p1' stands in line 2 already"),
+    (csv("id,a,b", "p1,1,2", " ,1,2"), "w.csv, line 3, column id: the person is missing"),
+    (csv("id,a,b", "p1,1,2", "p2,1,Agree"),
+     "w.csv, line 3, column b: 'Agree' is a label without a value"),
+    (csv("id,a,b"), "w.csv has no rows below its header"),
+    ("id,a,b\np1,1,é".encode("latin-1"), "w.csv, line 2: byte 13 of the file is not UTF-8"),
+    (csv("id,a,b", "p1,1"), "w.csv, line 2: there are 2 cells, but the header line has 3"),
+    (csv("id,a,b", *(f"{n},1,{n * 3}" for n in range(70))),
+     "w.csv, column b: there are 70 different answers; at most 60"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "says"), FILES)
+def test_a_fault_of_a_wide_file_names_its_line_and_column(data, says):
+    assert says in problem(data, WIDE)
+
+
+def test_a_value_without_an_option_is_named():
+    typed = replace(WIDE, options={"1": "No", "2": "Yes"})
+    message = problem(csv("id,a,b", "p1,1,2", "p2,1,7"), typed)
+    assert "w.csv, line 3, column b: '7' is none of the answers 1, 2." in message
+
+
+def test_faults_of_answers_name_the_columns_of_the_file(monkeypatch):
+    twice = csv("q,a", "q1,1", "q2,1", "q1,2")
+    assert "line 4, column q: 'q1' has an answer under the same" in problem(twice, LONG)
+    timed = replace(WIDE, columns={"id": "context", "a": "item", "b": "time"})
+    message = problem(csv("id,a,b", "p1,1,2026-01-01", "p2,1,soon"), timed)
+    assert "line 3, column b: 'soon' is not a time" in message
+    monkeypatch.setattr(mapped_answers, "MAX_ROWS_TIDY", 3)
+    message = problem(csv("id,a,b", "p1,1,2", "p2,1,2"), WIDE)
+    assert "2 rows of 2 items are more than 3 answers" in message
+
+
+def test_the_same_person_may_have_several_repetitions():
+    columns = {"id": "context", "a": "item", "t": "repetition"}
+    data = csv("id,t,a", "p1,1,1", "p1,2,2")
+    frame = map_answers(read_columns("w.csv", data), replace(WIDE, columns=columns)).frame
+    assert frame["repetition"].tolist() == [1, 2]

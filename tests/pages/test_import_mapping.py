@@ -1,0 +1,131 @@
+"""The import of files whose columns have any names: roles, bank and keys on the page."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import pytest
+import streamlit
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from core.workflow.answers import imports, mappings
+from core.workflow.banks import editing
+from core.workflow.designs import studies
+from core.workflow.statistics import analyses
+from tests.pages import apps
+from tests.pages.apps import fine
+from tests.people_files import EXPECTED, ITEMS, files
+
+open_page = partial(apps.open_page, "import_export")
+FILES = files()
+
+
+@pytest.fixture(autouse=True)
+def no_leftovers():
+    streamlit.cache_data.clear()
+    streamlit.cache_resource.clear()
+
+
+def upload(at, name, data, place=0):
+    return fine(at.file_uploader[place].upload(name, data, "application/octet-stream").run())
+
+
+def grid(at, column):
+    (shown,) = [d for d in at.dataframe if d.proto.editing_mode and column in d.value.columns]
+    return shown
+
+
+def edit(at, column, edits):
+    """What the browser sends after edits of a grid: all of them since it was drawn."""
+    state = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
+    states = at._tree.get_widget_states()
+    editor = grid(at, column).proto.id
+    states.widgets.append(WidgetState(id=editor, string_value=json.dumps(state)))
+    return fine(at._run(states))
+
+
+def field(at, label):
+    (found,) = [f for f in [*at.text_input, *at.text_area, *at.selectbox] if f.label == label]
+    return found
+
+
+def texts(at):
+    return "\n".join(part.value for part in [*at.markdown, *at.caption, *at.warning, *at.success])
+
+
+def press(at, key):
+    return fine(at.button(key=key).click().run())
+
+
+def test_an_spss_file_comes_in_with_keys_and_a_second_one_finds_its_bank(workspace):
+    at = upload(open_page(), "people.sav", FILES["people.sav"])
+    shown = grid(at, "Role").value.set_index("Column")
+    assert shown["Role"].tolist() == ["person or context", "tag", "tag", *["item"] * 22]
+    assert shown.loc["i1", "Label"] == "Statement 1."
+    assert shown.loc["gender", "Values"] == "1 = female, 2 = male"
+    assert shown.loc["i1", "Missing in the file"] == "-8 = Refused to say, -9 = No answer"
+    assert field(at, "Model").value == "people"
+    keys = {
+        str(row): {"Reversed": item in EXPECTED["reversed"], "Subscale": "F1" if row < 11 else ""}
+        for row, item in enumerate(ITEMS)
+    }
+    at = edit(at, "Reversed", keys)
+    assert "6 of 22 items" in texts(at)
+    command = ".venv/bin/python -m core import people.sav --mapping people-mapping.yaml"
+    assert command in [block.value for block in at.code]
+    at = press(at, "data_keep")
+    result = analyses.run(
+        workspace, "internal_consistency", ["people"], {"missing": "listwise"}, {}
+    )
+    alpha = result.tables[0].frame.set_index("subscale")["alpha"]["F1"]
+    assert alpha == pytest.approx(EXPECTED["F1"]["listwise"]["alpha"], abs=1e-12)
+    at = upload(at, "wave2.csv", FILES["people.csv"])
+    assert "22 of 22 item codes match" in field(at, "Bank of the items").value
+    assert not [d for d in at.dataframe if "Reversed" in d.value.columns]
+    press(at, "data_keep")
+    assert studies.load(workspace, "wave2").instrument == "people"
+
+
+def test_roles_labels_and_missing_values_can_be_changed(workspace):
+    data = b"who,q1,q2,note\nx,Agree,7,5\ny,Disagree,Agree,6\n"
+    at = upload(open_page(), "w.csv", data)
+    assert "is a label without a value" in at.error[0].value
+    at = fine(field(at, "Answers and their labels").set_value("1 = Disagree\n2 = Agree").run())
+    assert "'7' is none of the answers 1, 2" in at.error[0].value.replace("\\", "")
+    at = fine(field(at, "Further values that mean missing").set_value("7 = refused, NA").run())
+    at = edit(at, "Role", {"0": {"Role": "person or context"}, "3": {"Role": "ignore"}})
+    assert not at.error
+    at = edit(at, "Reversed", {"1": {"Item code": "Q2", "Reversed": True}})
+    at = fine(field(at, "Language").set_value("de").run())
+    press(at, "data_keep")
+    bank = editing.load(workspace, "w").instrument
+    assert [(item.code, item.keyed) for item in bank.items] == [("q1", 1), ("Q2", -1)]
+    assert bank.formats[0].options[1].labels == {"de": "Agree"}
+
+
+def test_a_saved_mapping_is_used_again_and_one_of_another_file_is_refused(workspace):
+    data = b"Participant,Question,Response\nx,q1,1\nx,q2,2\n"
+    mapping = mappings.AnswerMapping(
+        "long", {"Participant": "context", "Question": "item", "Response": "answer"},
+        new_bank=mappings.NewBank("Saved", ("q2",)),
+    )  # fmt: skip
+    at = upload(open_page(), "l.csv", data)
+    at = upload(at, "m.yaml", mappings.write_mapping(mapping).encode(), place=1)
+    assert field(at, "Title of the new bank").value == "Saved"
+    assert grid(at, "Reversed").value["Reversed"].tolist() == [False, True]
+    at = upload(at, "other.yaml", b"layout: wide\ncolumns: {a: item}\n", place=1)
+    assert "has no column" in at.error[0].value
+    assert studies.list_studies(workspace) == ()
+
+
+def test_the_layout_and_the_columns_of_a_tidy_file_can_be_changed(workspace):
+    data = b"item,answer,age\nq1,1,30\nq2,2,31\n"
+    at = upload(open_page(), "t.csv", data)
+    assert not [d for d in at.dataframe if d.proto.editing_mode]
+    at = fine(at.toggle[0].set_value(True).run())
+    assert grid(at, "Role").value["Role"].tolist() == ["item", "answer", "tag"]
+    at = fine(at.radio[0].set_value("wide").run())
+    assert "no column is an item" in at.error[0].value
+    with pytest.raises(Exception, match="no column 'item'"):
+        imports.import_tidy(workspace, "x.csv", b"id,q1\n1,2\n")
