@@ -9,14 +9,14 @@ import zipfile
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 
 from core.analysis.item_statistics import item_statistics
 from core.charts.panels import two_decimals
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.export import apa_note, apa_table, display_frame, result_json, result_zip, table_csv
+from core.export import display_frame, result_json, result_zip, table_csv
 from core.files.writing import unguard
+from core.workflow.statistics.papers import paper_table
 from tests.analysis.score_frames import item_scores
 
 VALUES = np.array([[1.0, 1, 2], [2, 3, 2], [3, 2, 4], [4, 4, 4], [1, 5, np.nan]])
@@ -33,10 +33,6 @@ def result_of(*tables, notes=()):
 
 def read(data):
     return list(csv.reader(io.StringIO(data.decode("utf-8"), newline="")))
-
-
-def printed(value, unit):
-    return apa_table(table(unit, value=[value])).iloc[0, 0]
 
 
 def test_csv_has_every_digit_empty_cells_for_undefined_and_plain_line_ends():
@@ -87,85 +83,20 @@ def test_json_keeps_every_number_and_undefined_is_null():
     assert json.loads(result_json(result_of(table(a=[math.inf]))))["tables"][0]["rows"] == [["inf"]]
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (0.456, "correlation", ".46"),
-        (-0.456, "correlation", "−.46"),
-        (-1.2, "correlation", "−1.20"),
-        (0.999, "proportion", "1.00"),
-        (1.0, "proportion", "1.00"),
-        (0.0, "correlation", ".00"),
-        (-0.001, "correlation", ".00"),
-        (0.5, "points", "0.50"),
-        (3.125, "points", "3.13"),
-        (1.005, "points", "1.01"),
-        (-0.125, "correlation", "−.13"),
-        (0.0625, "p", ".063"),
-        (-0.5, "points", "−0.50"),
-        (10.05, "points squared", "10.05"),
-        (0.0312, "p", ".031"),
-        (0.0004, "p", "< .001"),
-        (12345, "count", "12,345"),
-        (3.0, "count", "3"),
-        (-1, "none", "−1"),
-        (1.234, "none", "1.23"),
-        ("-text", "none", "-text"),
-        (True, "none", "yes"),
-        (math.nan, "points", "—"),
-    ],
-)
-def test_numbers_are_printed_in_apa_style(value, unit, text):
-    assert printed(value, unit) == text
-
-
-def test_intervals_become_one_column_in_brackets():
-    result = item_statistics(item_scores(VALUES))
-    printed = apa_table(result.tables[0])
-    row, frame = printed.iloc[0], result.tables[0].frame.iloc[0]
-    assert "95% CI" in printed
-    assert not any(title.endswith(("low", "high")) for title in printed)
-    low, high = (f"{frame[name]:.2f}" for name in ("ci_low", "ci_high"))
-    expected = f"[{low}, {high}]".replace("0.", ".").replace("-", "−")
-    assert row["95% CI"] == expected
-    undefined = apa_table(table("correlation", ci_low=[math.nan, 0.1], ci_high=[math.nan, 1.0]))
-    assert undefined.iloc[:, 0].tolist() == ["—", "[.10, 1.00]"]
-
-
-def test_the_grid_the_apa_view_and_the_charts_round_a_tie_alike_and_csv_does_not_round():
+def test_the_grid_the_paper_and_the_charts_round_a_tie_alike_and_csv_does_not_round():
     tied = table("points", mean=[3.125, -0.005, 2.675])
     assert display_frame(tied)["mean"].tolist() == [3.13, -0.01, 2.68]
-    assert apa_table(tied).iloc[:, 0].tolist() == ["3.13", "−0.01", "2.68"]
+    printed = paper_table(result_of(tied), tied)
+    assert [row[0].text for row in printed.rows] == ["3.13", "−0.01", "2.68"]
     assert [two_decimals(value) for value in tied.frame["mean"]] == ["3.13", "-0.01", "2.68"]
     assert table_csv(tied) == b"mean\n3.125\n-0.005\n2.675\n"
 
 
-def test_columns_of_one_title_stay_apart():
-    frame = pd.DataFrame({"a": ["x"], "b": ["y"]})
-    twice = ResultTable("t", "T", frame, (Column("a", "Same"), Column("b", "Same")))
-    assert apa_table(twice).columns.tolist() == ["Same", "Same (2)"]
-
-
-def test_the_note_says_unit_n_missing_method_and_software():
-    undefined = table(value=[math.nan])
-    note = apa_note(result_of(undefined), undefined, {"scipy": "1.17.1", "Inkblot": "0.1.0"})
-    assert note == (
-        "Note. Unit of analysis: one administration. Answers used: 10 (2 missing, 16.7% of 12). "
-        "Method; 95% interval. — = undefined or not applicable; see the notes of the result. "
-        "Software: Inkblot 0.1.0, scipy 1.17.1."
-    )
+def test_json_counts_what_an_analysis_leaves_out():
     partly = AnalysisResult((), "one administration", 410, 9, "Method", n_left_out=81)
-    assert "used: 410 (81 left out by the analysis; 9 missing, 1.8% of 500)." in (
-        apa_note(partly, table())
-    )
     assert json.loads(result_json(partly))["n_left_out"] == 81
-    plain = AnalysisResult((), "one trial", 1234, 0, "Counts")
-    assert apa_note(plain, table()) == (
-        "Note. Unit of analysis: one trial. Answers used: 1,234 (none missing). Counts."
-    )
 
 
 def test_an_empty_table_is_a_header():
     empty = table(value=[])
     assert table_csv(empty) == b"value\n"
-    assert apa_table(empty).columns.tolist() == ["Value"]

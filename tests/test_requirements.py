@@ -15,9 +15,11 @@ COMMANDS = ("Makefile", ".pre-commit-config.yaml", "CONTRIBUTING.md")
 # Names that differ from the package's own: what is imported, what is run.
 MODULES = {
     "ibis-framework": "ibis",
+    "python-docx": "docx",
     "pyyaml": "yaml",
     "pytest-xdist": "xdist",
     "scikit-learn": "sklearn",
+    "vl-convert-python": "vl_convert",
 }
 PROGRAMS = {"import-linter": "lint-imports"}
 # Packages that neither an import nor a command names, and what needs them.

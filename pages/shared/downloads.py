@@ -67,7 +67,7 @@ def _study_files(study: StudyRecord) -> None:
             ),
         ]
     for label, name, make in files:
-        _download_when_asked(label, make, name)
+        download_when_asked(label, make, name, key=f"download:{name}")
     if study.kind != "planned":
         st.caption("The answers were imported, so the study has no plan and no design.")
 
@@ -92,10 +92,10 @@ def calls(study: str) -> bytes:
     return control.calls_csv(workspace(), study)
 
 
-def _download_when_asked(label: str, make: Callable[[], bytes], file_name: str) -> None:
+def download_when_asked(label: str, make: Callable[[], bytes], file_name: str, *, key: str) -> None:
     """A download whose file is made when the button is pressed."""
     st.download_button(
-        label, make, file_name, "application/octet-stream", key=f"download:{file_name}",
+        label, make, file_name, "application/octet-stream", key=key,
         on_click="ignore", icon=":material/download:",
     )  # fmt: skip
 

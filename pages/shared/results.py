@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
@@ -22,10 +22,10 @@ from core.charts.panels import Theme
 from core.domain.attributes import is_attribute
 from core.domain.numbers import count_text, number_text, percent_text, round_frame
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.study import FACTORS
-from core.workflow.statistics import analyses
+from core.domain.study import FACTORS, LEAVE_OUT
+from core.workflow.statistics import analyses, papers
 from core.workflow.statistics.computing import AnalysisRequest
-from pages.shared.downloads import file_stem
+from pages.shared.downloads import download_when_asked, file_stem
 from pages.shared.widgets import STUDY_PARAMETER, download, error_box, plain, table, workspace
 
 # Altair checks every part of a chart against its schema, nine tenths of the time of a page. The
@@ -44,6 +44,7 @@ _MOST_FOLDED = 40  # further groups on the page
 _LINE = 45  # characters in a line of a wide column of text
 _MOST_LINES = 4
 _WIDE = 360  # pixels of a column whose texts take several lines
+_MOST_PRINTED = 200  # rows of a table in the style of a manuscript
 _MOST_STYLED = 20_000  # cells; styling more makes a page slow
 _FORMATS = {"count": "%d"} | {
     unit: f"%.{decimals}f" for unit, decimals in analyses.export.DECIMALS.items()
@@ -87,8 +88,9 @@ def show_result(
         )
         show_notes(analysis, result, [answer.group for answer in answers])
     drawn = _charts(analysis, result, chart_options)
+    draw_chart = partial(_show_chart, analysis, result, chart_options, stem)
     for first in drawn[:1]:
-        _show_chart(analysis, 0, first)
+        draw_chart(0, first)
         if drawn[1:]:
             others = count_text(len(drawn) - 1, "further chart")
             tabs_of = [plain(tab) for tab in dict.fromkeys(one.chart.tab for one in drawn[1:])]
@@ -100,7 +102,7 @@ def show_result(
             draw = partial(show_table, analysis, result, shown, stem, request)
             contents.setdefault(shown.tab or shown.title, []).append(draw)
     for number, further in enumerate(drawn[1:], 1):
-        draw = partial(_show_chart, analysis, number, further)
+        draw = partial(draw_chart, number, further)
         contents.setdefault(further.chart.tab, []).append(draw)
     for title, own in tabs.items():
         contents.setdefault(title, []).insert(0, own)
@@ -185,7 +187,11 @@ def _show_method(analysis: Analysis, result: AnalysisResult, stem: str) -> None:
     """What a row is, how it was computed, all tables as files, and the references."""
     st.markdown(f"A row of the analysis is {plain(result.unit)}. {plain(result.method)}")
     data = analyses.export.result_zip(result)
-    download("All tables (ZIP)", data, f"{stem}-{analysis.name}.zip", key="download:all")
+    with st.container(horizontal=True):
+        download("All tables (ZIP)", data, f"{stem}-{analysis.name}.zip", key="download:all")
+        paper_menu(
+            "All tables for a paper", result, result.tables, f"{stem}-{analysis.name}", "all tables"
+        )
     st.markdown("**References**")
     for reference in analysis.references:
         st.text(reference)
@@ -257,20 +263,28 @@ class DrawnChart:
 def show_panels(drawn: DrawnChart, key: str) -> None:
     """The panels of a chart, as many in a row as it says."""
     chart, panels = drawn.chart, drawn.panels
-    for place, panel in enumerate(panels, 1):
-        which = f"Panel {place} of {len(panels)}. " if len(panels) > 1 else ""
+    for place, (panel, words) in enumerate(zip(panels, chart.panel_alts, strict=True), 1):
         if place % chart.across == 1 % chart.across:
             row = st.columns(chart.across)
         with row[(place - 1) % chart.across]:
-            st.vega_lite_chart(
-                spec=panel, width="stretch", alt=which + chart.alt, key=f"{key}:{place}"
-            )
+            st.vega_lite_chart(spec=panel, width="stretch", alt=words, key=f"{key}:{place}")
 
 
-def _show_chart(analysis: Analysis, number: int, drawn: DrawnChart) -> None:
-    """The panels of a chart, and its data, computed when opened."""
+def _show_chart(
+    analysis: Analysis,
+    result: AnalysisResult,
+    options: Mapping[str, Any],
+    stem: str,
+    number: int,
+    drawn: DrawnChart,
+) -> None:
+    """The panels of a chart, its files, and its data, computed when opened."""
     chart, key = drawn.chart, f"chart:{analysis.name}:{number}"
     show_panels(drawn, key)
+    picture_menu(
+        lambda: papers.charts_for_print(analysis, result, options)[number],
+        f"{stem}-{analysis.name}-chart_{number + 1}", key,
+    )  # fmt: skip
     fold = st.expander("Data of this chart", key=f"data:{key}", on_change="rerun")
     if fold.open:
         with fold:
@@ -298,9 +312,7 @@ def show_table(
     worded = with_wordings(shown, result.item_texts)
     alt = f"{shown.title}: {count_text(len(shown.frame), 'row')}"
     if apa:
-        table(analyses.export.apa_table(shown), alt=alt)
-        note = analyses.export.apa_note(result, shown, analyses.software_versions())
-        st.caption(plain(note))
+        _show_apa(result, shown)
     elif request is None or "item" not in shown.frame:
         numbers(worded, alt=alt, row_height=row_height(shown))
     else:
@@ -314,14 +326,81 @@ def show_table(
                 st.caption("Tick a row to read the replies behind it.")
             for row in event["selection"]["rows"]:
                 _replies_link(shown, row, request)
-    name = f"{file_stem}-{shown.name}.csv"
-    download("CSV", analyses.export.table_csv(shown), name, key=f"csv:{shown.name}")
+    stem = f"{file_stem}-{shown.name}"
+    with st.container(horizontal=True):
+        download("CSV", analyses.export.table_csv(shown), f"{stem}.csv", key=f"csv:{shown.name}")
+        names = [one.name for one in result.tables if len(one.frame)]
+        number = names.index(shown.name) + 1 if shown.name in names else 1
+        paper_menu("Table for a paper", result, [shown], stem, shown.name, number)
+
+
+def _show_apa(result: AnalysisResult, shown: ResultTable) -> None:
+    """The table as it is in a manuscript, to read or to copy into a word processor."""
+    first = replace(shown, frame=shown.frame.head(_MOST_PRINTED))
+    st.html(papers.html_table(papers.paper_table(result, first, analyses.software_versions())))
+    further = len(shown.frame) - _MOST_PRINTED
+    if further > 0:
+        st.caption(f"The files have {further:,} more rows.")
+
+
+def paper_menu(
+    label: str, result: AnalysisResult, tables: Sequence[ResultTable], stem: str, key: str,
+    number: int = 1,
+) -> None:  # fmt: skip
+    """A menu of the tables in the formats of papers; a file is made when it is asked for.
+
+    `number` is that of the first table until the user gives another.
+    """
+    with st.popover(label, icon=":material/article:", key=f"paper:{key}"):
+        if fault := papers.paper_fault(tables):
+            st.caption(f"{fault} They are available as CSV.")
+            return
+        first = st.number_input(
+            "Number of the first table" if len(tables) > 1 else "Number of the table",
+            1, 999, number, key=f"paper_number:{key}",
+        )  # fmt: skip
+        for ending, form in papers.PAPER_FORMATS.items():
+            download_when_asked(
+                f"{form.title} (.{ending})",
+                partial(
+                    papers.paper_file, result, tables, ending, analyses.software_versions(), first
+                ),
+                f"{stem}.{ending}", key=f"paper:{key}:{ending}",
+            )  # fmt: skip
+        st.caption(
+            "In the style of the APA, with numbered notes. Tables of the HTML file can be copied "
+            "into a document."
+        )
+
+
+def show_drawing(draw: Callable[[Theme], Chart], stem: str, key: str) -> None:
+    """A chart in the theme of the page, and the menu of its files."""
+    show_panels(DrawnChart(draw(theme()), theme()), key)
+    picture_menu(partial(draw, "light"), stem, key)
+
+
+def picture_menu(make: Callable[[], Chart], stem: str, key: str) -> None:
+    """A menu of the formats of a chart; it is drawn for print when a file is asked for."""
+    icon = ":material/image:"
+    with st.popover("Save the chart", icon=icon, type="tertiary", key=f"picture:{key}"):
+        for ending, form in papers.PICTURE_FORMATS.items():
+            download_when_asked(
+                f"{form.title} (.{ending})",
+                partial(_picture, make, form.write), f"{stem}.{ending}",
+                key=f"picture:{key}:{ending}",
+            )  # fmt: skip
+        st.caption("On white, whatever the theme of this page. PNG has twice the pixels.")
+
+
+def _picture(make: Callable[[], Chart], write: Callable[[Chart], bytes]) -> bytes:
+    return write(make())
 
 
 def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> None:
     """The way to the replies behind one row, by its item and the levels of its group.
 
-    Filters by attributes are left out, because the item of the row passes them.
+    Filters by attributes are left out, because the item of the row passes them. The replies include
+    those of answers that the analysis leaves out.
     """
     if row >= len(shown.frame):
         return
@@ -331,7 +410,7 @@ def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> Non
     filters = {
         name: [str(value) for value in values]
         for name, values in request.where.items()
-        if not is_attribute(name)
+        if not is_attribute(name) and name != LEAVE_OUT
     }
     st.page_link(
         "pages/answers/page.py", label="Replies of the ticked row", icon=":material/forum:",

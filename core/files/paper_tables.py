@@ -1,0 +1,330 @@
+"""Tables of a manuscript in the style of the APA (7th edition), as Word, HTML and LaTeX.
+
+A `PaperTable` holds every text of a table. The three writers only set it, so that all files say the
+same. Text of a bank or a model is text in each of them: no tag, command or formula in it runs.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from core.files.writing import without_dates
+
+if TYPE_CHECKING:
+    from docx.document import Document
+    from docx.text.paragraph import Paragraph
+
+_MOST_ON_A_PAGE = 40  # rows; LaTeX breaks longer tables over pages
+_MOST_UPRIGHT = 8  # columns; Word turns the page for wider tables
+
+
+@dataclass(frozen=True)
+class PaperCell:
+    """A cell as printed, and the numbers of its footnotes."""
+
+    text: str
+    marks: tuple[int, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """The numbers of its footnotes as one raised text; empty where there are none."""
+        return ", ".join(map(str, self.marks))
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table with its number, title, cells, numbered footnotes and the general note.
+
+    `numeric` says which columns hold numbers, which stand at the right.
+    """
+
+    number: int
+    title: str
+    header: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[PaperCell, ...], ...]
+    note: str
+    footnotes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its number in words."""
+        return f"Table {self.number}"
+
+    @property
+    def numbered_footnotes(self) -> tuple[tuple[str, str], ...]:
+        """The footnotes with their marks."""
+        return tuple((str(place), text) for place, text in enumerate(self.footnotes, 1))
+
+
+# HTML. Styles stand at each cell, because a word processor takes no others from the clipboard.
+
+_PAGE = (
+    '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+    "<title>{title}</title>\n</head>\n<body>\n{body}</body>\n</html>\n"
+)
+_FONT = "font-family:'Times New Roman',Times,serif;font-size:11pt;color:#000000;"
+_SHEET = f"{_FONT}background:#ffffff;padding:12px;overflow-x:auto;"
+_LINE = "1px solid #000000"
+
+
+def html_page(tables: Sequence[PaperTable]) -> bytes:
+    """A page of tables that paste into a word processor as tables; nothing is loaded for it."""
+    body = "".join(map(html_table, tables))
+    title = escape(", ".join(table.name for table in tables))
+    return _PAGE.format(title=title, body=body).encode("utf-8")
+
+
+def html_table(table: PaperTable) -> str:
+    """One table as part of a page."""
+    lines = [_html_row("th", [PaperCell(title) for title in table.header], table.numeric, "both")]
+    for place, row in enumerate(table.rows, 1):
+        lines.append(_html_row("td", row, table.numeric, "end" if place == len(table.rows) else ""))
+    notes = [_html_paragraph(f"<i>Note.</i> {escape(table.note)}")]
+    notes += [
+        _html_paragraph(f"<sup>{mark}</sup> {escape(text)}")
+        for mark, text in table.numbered_footnotes
+    ]
+    return (
+        f'<div style="{_SHEET}">\n'
+        f"{_html_paragraph(f'<b>{escape(table.name)}</b>')}"
+        f"{_html_paragraph(f'<i>{escape(table.title)}</i>')}"
+        f'<table style="border-collapse:collapse;{_FONT}">\n'
+        f"<thead>\n{lines[0]}</thead>\n<tbody>\n{''.join(lines[1:])}</tbody>\n</table>\n"
+        f"{''.join(notes)}</div>\n"
+    )
+
+
+def _html_row(tag: str, cells: Sequence[PaperCell], numeric: Sequence[bool], rules: str) -> str:
+    """A row; `rules` says where lines stand: "both", "end" or none."""
+    lines = f"border-top:{_LINE};" if rules == "both" else ""
+    lines += f"border-bottom:{_LINE};" if rules else ""
+    scope = ' scope="col"' if tag == "th" else ""
+    return (
+        "<tr>"
+        + "".join(
+            f'<{tag}{scope} dir="auto" style="{lines}padding:3px 8px;vertical-align:top;'
+            f'font-weight:normal;{_align(tag, right)}">'
+            f"{escape(cell.text)}{f'<sup>{cell.mark}</sup>' if cell.marks else ''}</{tag}>"
+            for cell, right in zip(cells, numeric, strict=True)
+        )
+        + "</tr>\n"
+    )
+
+
+def _align(tag: str, right: bool) -> str:
+    """Numbers stand at the right, in one line; their titles may have several."""
+    if not right:
+        return "text-align:left"
+    return "text-align:right" + (";white-space:nowrap" if tag == "td" else "")
+
+
+def _html_paragraph(content: str) -> str:
+    return f'<p dir="auto" style="margin:4px 0;{_FONT}">{content}</p>\n'
+
+
+# LaTeX. What is no letter or digit is written so that it prints as itself, in pdfLaTeX too.
+
+_PREAMBLE = """\
+% The preamble of the document needs:
+%   \\usepackage[T1]{fontenc}
+%   \\usepackage{textcomp,amssymb,booktabs,longtable}
+% pdfLaTeX prints Latin letters only. For other scripts use LuaLaTeX with a font that has them.
+% LaTeX numbers the tables by their order in the document.
+"""
+_LATEX_SIGNS = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "'": r"\textquotesingle{}", "`": r"\textasciigrave{}", "%": r"\%", "&": r"\&",
+    "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+    "−": r"\ensuremath{-}", "–": r"\textendash{}", "—": r"\textemdash{}",
+    "…": r"\textellipsis{}", "·": r"\textperiodcentered{}", "×": r"\texttimes{}",
+    "±": r"\textpm{}", "≤": r"\ensuremath{\leq}", "≥": r"\ensuremath{\geq}",
+    "≠": r"\ensuremath{\neq}", "≈": r"\ensuremath{\approx}", "→": r"\ensuremath{\rightarrow}",
+    "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "₀": r"\textsubscript{0}",
+    "₁": r"\textsubscript{1}", "₂": r"\textsubscript{2}", "\u00a0": "~", "√": r"\ensuremath{\surd}",
+    "∞": r"\ensuremath{\infty}", "°": r"\textdegree{}", "½": r"\textonehalf{}", "µ": r"\textmu{}",
+}  # fmt: skip
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta",
+    "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi",
+    "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "varphi", "ϕ": "phi", "χ": "chi", "ψ": "psi",
+    "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Π": "Pi", "Σ": "Sigma",
+    "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega",
+}  # fmt: skip
+_PAIRS = re.compile("-(?=-)|,(?=,)")
+_LATEX = str.maketrans(
+    _LATEX_SIGNS | {sign: rf"\ensuremath{{\{name}}}" for sign, name in _GREEK.items()}
+)
+
+
+def latex_text(text: str) -> str:
+    """The text so that LaTeX prints exactly it: no command, comment or ligature of signs."""
+    # Two commas or hyphens in a row would become one sign.
+    return _PAIRS.sub(r"\g<0>{}", text.translate(_LATEX))
+
+
+def latex_file(tables: Sequence[PaperTable]) -> bytes:
+    r"""Tables for `\input` into a document; a comment names the packages they need."""
+    return "\n".join([_PREAMBLE, *map(_latex_table, tables)]).encode("utf-8")
+
+
+def _latex_table(table: PaperTable) -> str:
+    """One table with lines by booktabs; a long one breaks over pages."""
+    columns = "".join("r" if right else "l" for right in table.numeric)
+    head = _latex_row([latex_text(title) for title in table.header])
+    rows = [_latex_row([_latex_cell(cell) for cell in row]) for row in table.rows]
+    caption = rf"\caption{{{latex_text(table.title)}}}"
+    notes = [rf"\textit{{Note.}} {latex_text(table.note)}"]
+    notes += [
+        rf"\textsuperscript{{{mark}}} {latex_text(text)}" for mark, text in table.numbered_footnotes
+    ]
+    below = [
+        r"\par\smallskip", r"{\raggedright\footnotesize", r"\par ".join(f"{n}\n" for n in notes),
+        r"\par}",
+    ]  # fmt: skip
+    if len(rows) > _MOST_ON_A_PAGE:
+        body = [
+            rf"\begin{{longtable}}{{{columns}}}", rf"{caption} \\", r"\toprule", head, r"\midrule",
+            r"\endhead", r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}", *below,
+        ]  # fmt: skip
+    else:
+        body = [
+            r"\begin{table}[htbp]", caption, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head,
+            r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}",
+        ]  # fmt: skip
+    return "\n".join([f"% {table.name}", *body, ""])
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    """One row; a bracket or star at its start would belong to the end of the row before."""
+    row = " & ".join(cells)
+    return f"{'{}' if row.startswith(('[', '*')) else ''}{row} \\\\"
+
+
+def _latex_cell(cell: PaperCell) -> str:
+    mark = rf"\textsuperscript{{{cell.mark}}}" if cell.marks else ""
+    return latex_text(cell.text) + mark
+
+
+# Word.
+
+_POINTS = 11
+_BLANKS = re.compile(r"[ \t\r\n]+")
+_NOT_IN_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def word_document(tables: Sequence[PaperTable]) -> bytes:
+    """A Word document of tables; equal tables give equal bytes."""
+    document = _empty_document(any(len(table.header) > _MOST_UPRIGHT for table in tables))
+    for table in tables:
+        _paragraph(document).add_run(table.name).bold = True
+        _paragraph(document).add_run(table.title).italic = True
+        _word_table(document, table)
+        note = _paragraph(document)
+        note.add_run("Note.").italic = True
+        note.add_run(f" {table.note}")
+        for mark, text in table.numbered_footnotes:
+            paragraph = _paragraph(document)
+            paragraph.add_run(mark).font.superscript = True
+            paragraph.add_run(f" {text}")
+        _paragraph(document)
+    written = io.BytesIO()
+    document.save(written)
+    return without_dates(written.getvalue())
+
+
+def _empty_document(wide: bool) -> Document:
+    """A document without text, on its side where tables are wide."""
+    import docx  # noqa: PLC0415  # slow to load
+    from docx.enum.section import WD_ORIENT  # noqa: PLC0415
+    from docx.shared import Pt  # noqa: PLC0415
+
+    document = docx.Document()
+    document.core_properties.author = "Inkblot"
+    document.core_properties.comments = ""
+    font = document.styles["Normal"].font
+    font.name, font.size = "Times New Roman", Pt(_POINTS)
+    section = document.sections[0]
+    if wide:
+        section.orientation = WD_ORIENT.LANDSCAPE
+        section.page_width, section.page_height = section.page_height, section.page_width
+    return document
+
+
+def _paragraph(document: Document) -> Paragraph:
+    """A further paragraph without room around it."""
+    paragraph = document.add_paragraph()
+    paragraph.paragraph_format.space_after = 0
+    return paragraph
+
+
+def _word_table(document: Document, table: PaperTable) -> None:
+    """The cells, with lines above and below the header and at the end."""
+    cells = [tuple(map(PaperCell, table.header)), *table.rows]
+    grid = document.add_table(len(cells), len(table.header))
+    last = len(cells) - 1
+    for place, (row, own) in enumerate(zip(grid.rows, cells, strict=True)):
+        lines = ["top", "bottom"] if place == 0 else ["bottom"] if place == last else []
+        _set_row(row, own, table.numeric, lines)
+    _element(grid.rows[0]._tr.get_or_add_trPr(), "w:tblHeader", {"w:val": "true"})
+
+
+def _set_row(
+    row: Any, own: Sequence[PaperCell], numeric: Sequence[bool], lines: Sequence[str]
+) -> None:
+    """The texts, marks and lines of one row."""
+    from docx.enum.text import WD_ALIGN_PARAGRAPH  # noqa: PLC0415
+
+    for cell, content, right in zip(row.cells, own, numeric, strict=True):
+        paragraph = cell.paragraphs[0]
+        paragraph.paragraph_format.space_after = 0
+        paragraph.add_run(content.text)
+        if content.marks:
+            paragraph.add_run(content.mark).font.superscript = True
+        if right:
+            paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+        if lines:
+            borders = _element(cell._tc.get_or_add_tcPr(), "w:tcBorders", {})
+            for line in lines:
+                _element(borders, f"w:{line}", {"w:val": "single", "w:sz": "6"})
+
+
+def _element(parent: Any, name: str, attributes: Mapping[str, str]) -> Any:
+    """A further element of the document's XML."""
+    from docx.oxml import OxmlElement  # noqa: PLC0415
+    from docx.oxml.ns import qn  # noqa: PLC0415
+
+    element = OxmlElement(name)
+    for attribute, value in attributes.items():
+        element.set(qn(attribute), value)
+    parent.append(element)
+    return element
+
+
+def printable(text: str) -> str:
+    """The text in one line; a character that no document may hold is replaced by U+FFFD."""
+    return _BLANKS.sub(" ", _NOT_IN_XML.sub("\ufffd", text)).strip(" ")
+
+
+@dataclass(frozen=True)
+class PaperFormat:
+    """A format of tables for papers: what users call it, and its writer."""
+
+    title: str
+    write: Callable[[Sequence[PaperTable]], bytes]
+
+
+PAPER_FORMATS: Mapping[str, PaperFormat] = {
+    "docx": PaperFormat("Word", word_document),
+    "html": PaperFormat("HTML", html_page),
+    "tex": PaperFormat("LaTeX", latex_file),
+}
+"""By the ending of the file."""

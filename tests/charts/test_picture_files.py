@@ -1,0 +1,104 @@
+"""Charts as files: every kind is drawn once, in the light colors, and loads nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from struct import unpack
+
+import altair as alt
+import pandas as pd
+import pytest
+
+from core.charts.panels import Chart
+from core.charts.picture_files import json_file, png_file, svg_file, vega_lite
+from tests.charts.results import HOSTILE, charts_of, results
+from tests.charts.test_charts import results as other_results
+
+ROOT = Path(__file__).parents[2]
+EVERY = {**results(), **other_results()}
+
+
+@pytest.fixture(autouse=True)
+def checked_charts():
+    """Files are written without the checks of Altair, as on a page."""
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_every_kind_of_chart_is_an_svg_with_its_texts(name):
+    for chart in charts_of(name, EVERY[name]):
+        text = svg_file(chart).decode("utf-8")
+        assert text.startswith("<svg ")
+        assert 'fill="#ffffff"' in text or 'fill="white"' in text
+        assert not re.search(r"NaN|undefined,|<script|<image|href=|@import|url\((?!#)", text)
+        widths = [float(value) for value in re.findall(r'^<svg [^>]*width="([\d.]+)"', text)]
+        assert 300 < widths[0] < 1500
+
+
+@pytest.mark.parametrize("name", ["cfa", "efa", "graded_response", "option_distribution"])
+def test_a_png_has_twice_the_pixels(name):
+    chart = charts_of(name, EVERY[name])[0]
+    data = png_file(chart)
+    assert data.startswith(b"\x89PNG")
+    width, height = unpack(">II", data[16:24])
+    shown = re.match(r'<svg [^>]*width="([\d.]+)" height="([\d.]+)"', svg_file(chart).decode())
+    assert (width, height) == pytest.approx([2 * float(size) for size in shown.groups()], abs=2)
+
+
+def test_panels_stand_side_by_side_in_one_picture_with_scales_of_their_own():
+    chart = next(c for c in charts_of("efa", EVERY["efa"]) if len(c.panels) > 1)
+    spec = vega_lite(chart)
+    assert (len(spec["concat"]), spec["columns"]) == (len(chart.panels), chart.across)
+    assert set(spec["resolve"]["scale"].values()) == {"independent"}
+    assert "container" not in json.dumps(spec)
+    assert spec["background"] == "#ffffff"
+
+
+def test_vega_lite_holds_exactly_what_users_wrote():
+    chart = charts_of("reliability", EVERY["reliability"])[0]
+    rows = [row for rows in json.loads(json_file(chart))["datasets"].values() for row in rows]
+    assert HOSTILE in {row["group"] for row in rows}
+
+
+def test_a_text_that_looks_like_a_size_stays_as_it_is():
+    spec = alt.Chart(pd.DataFrame({"a": ["containerSize()[0]"]})).mark_point().encode(x="a:N")
+    chart = Chart("t", spec.properties(width="container"), "t.", pd.DataFrame({"a": ["x"]}))
+    assert "containerSize()[0]" in json_file(chart).decode()
+
+
+def test_no_chart_can_ask_another_host():
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_arguments):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/x.json"
+        chart = alt.Chart(alt.UrlData(url=address)).mark_point().encode(x="a:Q")
+        for write in (svg_file, png_file):
+            with pytest.raises(ValueError, match="not allowed"):
+                write(Chart("t", chart, "t.", pd.DataFrame({"a": [1]})))
+        server.shutdown()
+    assert asked == []
+
+
+def test_neither_the_command_line_nor_pages_load_what_writes_files_before_a_file_is_wanted():
+    code = (
+        "import sys, core.__main__, pages.shared.results\n"
+        "print({'vl_convert', 'docx'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"
