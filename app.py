@@ -73,7 +73,7 @@ PAGES = (
          "generated texts", "word lists"),
     ),
     PageEntry(
-        "pages/import_export.py", "Data", "Import and export", "swap_vert",
+        "pages/import_export/page.py", "Data", "Import and export", "swap_vert",
         "Bring in answers collected elsewhere; take data and tables out.",
         ("import answers", "upload", "download", "export data", "CSV, Excel, SPSS, Parquet",
          "attach a bank", "answers of people", "data package"),

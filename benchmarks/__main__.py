@@ -13,8 +13,8 @@ from benchmarks import machine, report
 ROOT = Path(__file__).parents[1]
 NAMES = (
     "collection", "limits", "memory", "plan", "blocks", "batches", "contexts", "parsing",
-    "statistics", "option_counts", "statement_tests", "words", "explore", "psychometrics",
-    "recovery", "pages", "browser", "local_model",
+    "rereading", "statistics", "option_counts", "statement_tests", "words", "explore",
+    "psychometrics", "recovery", "pages", "browser", "local_model",
 )  # fmt: skip
 FILE = ROOT / "docs" / "benchmarks.md"
 QUICK_FILE = ROOT / "build" / "benchmarks-quick.md"  # tiny sizes say nothing about speed

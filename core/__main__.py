@@ -11,12 +11,15 @@ from pathlib import Path
 from core import export
 from core.analysis.shared.sentences import merge_notes
 from core.commands import (
+    answers,
     banks,
     batches,
     contexts,
+    judging,
     precision,
     prices,
     replications,
+    rereading,
     respondents,
     templates,
 )
@@ -24,17 +27,18 @@ from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
 from core.domain.numbers import count_text
-from core.domain.study import FACTORS
+from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS
 from core.errors import FileError, UserError
 from core.workflow import sample
-from core.workflow.answers import bank_attachment, browsing, exports, imports
+from core.workflow.answers import bank_attachment, browsing, exports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.replications.tables import PUBLISHED_TABLES
 from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, papers
+from core.workflow.statistics.result_changes import changed_result
 from core.workflow.workspace import Workspace
 
 
@@ -136,18 +140,10 @@ def _commands() -> tuple[Command, ...]:
             argument("study"),
             argument("--cost-cap", type=float, help="the most to spend, in US dollars"),
         )),
-        Command("import", _import, "import answers from a tidy file (CSV, gzip or Parquet)", (
-            argument("file", type=Path),
-            argument("--study", default="",
-                      help="name of the study, if the file names no study or only one"),
-            argument("--bank", help="code of the bank of the items (default: the bank that the "
-                      "file names, or one that fits)"),
-            argument("--new-bank", action="store_true",
-                      help="make a new bank from the answers, without keys"),
-            argument("--scores", choices=tuple(imports.SCORE_MEANINGS), default="bank",
-                      help="meaning of the column score: " + "; ".join(
-                          f"{name}: {words}" for name, words in imports.SCORE_MEANINGS.items())),
-        )),
+        judging.command(),
+        rereading.command(),
+        answers.import_command(),
+        answers.mapping_command(),
         Command("attach", _attach, "attach the bank of their items to imported answers", (
             argument("study"),
             argument("--bank", default="",
@@ -160,15 +156,22 @@ def _commands() -> tuple[Command, ...]:
             argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]",
                       help="only answers with these levels of a factor, or to items with these "
                       "values of an attribute (item.country=DE,FR) or a range of numbers "
-                      "(item.rank=1..100)"),
+                      f"(item.rank=1..100); {LEAVE_OUT}={','.join(LEFT_OUT_KINDS)} counts answers "
+                      "of these kinds as missing"),
             argument("--by", help="factors, and attributes such as item.genre, to compare side by "
                       "side, comma-separated"),
             argument("--over", default="", help="factors to average over first, comma-separated"),
             argument("--syntax", type=Path,
                       help="also write R and Python scripts with their data (.zip)"),
+            argument("--compare-left-out", action="store_true",
+                      help=f"with --where {LEAVE_OUT}=...: write each number with all answers, "
+                      "without those left out, and the difference"),
             argument("--table", help="only this table of the result"),
+            argument("--charts", type=Path,
+                      help="also write the charts as PNG, SVG and Vega-Lite (.zip)"),
             argument("--out", type=Path,
-                      help="file to write: .csv, .zip (all tables) or .json"),
+                      help="file to write: .csv, .zip (all tables) or .json; for a paper .docx, "
+                      ".html or .tex (all tables, or that of --table)"),
         )),
         precision.command(),
         replications.command(),
@@ -258,22 +261,6 @@ def _finish(workspace: Workspace, study: str) -> None:
         print(f"Without a usable answer: {unusable}.")
 
 
-def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    if parsed.bank and parsed.new_bank:
-        raise FileError("--bank and --new-bank cannot be given together.", "Give one of them.")
-    for done in imports.import_tidy(
-        workspace,
-        parsed.file.name,
-        read(parsed.file),
-        study=parsed.study,
-        bank=imports.NEW_BANK if parsed.new_bank else parsed.bank,
-        scores=parsed.scores,
-        report=print,
-    ):
-        bank = f"bank '{done.instrument}'. {done.about_bank}"
-        print(f"Study '{done.study}': {done.n_rows} answers, {bank}")
-
-
 def _attach(workspace: Workspace, parsed: argparse.Namespace) -> None:
     done = bank_attachment.attach(workspace, parsed.study, parsed.bank)
     print(f"Study '{done.study}': bank '{done.bank}', version {done.version}. {done.about_bank}")
@@ -294,25 +281,43 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
         if parsed.syntax
         else ()
     )
+    if parsed.compare_left_out and not where.get(LEAVE_OUT):
+        raise FileError(
+            "--compare-left-out needs answers that are left out.",
+            f"Add --where {LEAVE_OUT}={','.join(LEFT_OUT_KINDS)}, or some of these kinds.",
+        )
     result = analyses.run(workspace, parsed.name, parsed.study, options, where, over)
-    answers = analysis.answer(result)
-    for one in answers:
+    pictures = papers.charts_zip(analysis, result) if parsed.charts else b""
+    sentences = analysis.answer(result)
+    if parsed.compare_left_out:
+        every = {name: levels for name, levels in where.items() if name != LEAVE_OUT}
+        before = analyses.run(workspace, parsed.name, parsed.study, options, every, over)
+        result = changed_result(before, result, analysis.needs.noun)
+    for one in sentences:
         named = "" if one.names_group else f"{one.group}: "
         print(f"{named}{one.sentence}", file=sys.stderr)
     if analysis.verdict:
         print(analysis.verdict, file=sys.stderr)
-    suffix = parsed.out.suffix.lower() if parsed.out else ".csv"
-    if suffix == ".json":
-        data = export.result_json(result)
-    elif suffix == ".zip":
-        data = export.result_zip(result)
-    else:
-        data = export.table_csv(_table(result, parsed.table))
-    write(parsed.out, data)
+    write(parsed.out, _result_file(result, parsed))
+    if pictures:
+        write(parsed.charts, pictures)
     if parsed.syntax:
         write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
-    for note in merge_notes(result.all_notes, (one.group for one in answers)):
+    for note in merge_notes(result.all_notes, (one.group for one in sentences)):
         print(note, file=sys.stderr)
+
+
+def _result_file(result: analyses.AnalysisResult, parsed: argparse.Namespace) -> bytes:
+    """The result in the format that the ending of the file names; CSV of one table otherwise."""
+    ending = parsed.out.suffix.lower().removeprefix(".") if parsed.out else "csv"
+    if ending == "json":
+        return export.result_json(result)
+    if ending == "zip":
+        return export.result_zip(result)
+    if ending in papers.PAPER_FORMATS:
+        tables = (_table(result, parsed.table),) if parsed.table else result.tables
+        return papers.paper_file(result, tables, ending, analyses.software_versions())
+    return export.table_csv(_table(result, parsed.table))
 
 
 def _factors(text: str) -> tuple[str, ...]:
@@ -348,6 +353,9 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
         print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
         fields = ", ".join(f"{ATTRIBUTE}{name}" for name in ATTRIBUTE_FIELDS)
         print(f"attributes of items for --where and --by: {fields}, and those of the bank")
+        print(
+            f"answers that --where {LEAVE_OUT}=... counts as missing: {', '.join(LEFT_OUT_KINDS)}"
+        )
     elif parsed.what == "published":
         for table in PUBLISHED_TABLES:
             print(f"{table.code}\t{table.title}\t{table.of.short_name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -13,12 +14,13 @@ from core.charts.crossed import CrossedFactors, crossed_chart
 from core.domain.attributes import is_attribute
 from core.domain.numbers import count_text
 from core.domain.results import ResultTable
+from core.domain.study import LEAVE_OUT
 from core.errors import NotEnoughData
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, explore, item_attributes
 from core.workflow.statistics.explore import FollowUp, View
-from pages.shared import downloads, results, study_bar, widgets
-from pages.shared.results import DrawnChart
+from core.workflow.statistics.result_changes import changed_table, largest_change
+from pages.shared import downloads, left_out, results, study_bar, widgets
 from pages.shared.widgets import STUDY_PARAMETER, factor_title, factor_word, plain, workspace
 
 _WRITTEN = "explore_written"
@@ -36,7 +38,10 @@ def _key(study: str, name: str) -> str:
 
 
 def _restore(study: str, levels: Mapping[str, list[Any]]) -> None:
-    """Set the controls from a link, or at first from what is saved with the study."""
+    """Set the controls from a link, or at first from what is saved with the study.
+
+    `levels` are those of the filters, with the kinds of answers that can be left out.
+    """
     address = _address()
     view: View | None = None
     if address and address != st.session_state.get(_WRITTEN):
@@ -97,8 +102,8 @@ def _keep(study: str, view: View) -> None:
 # The controls.
 
 
-def _choose_view(study: str, levels: Mapping[str, list[Any]]) -> View:
-    """One row of controls: measure, option, axis, colors, panels."""
+def _choose_view(study: str, levels: Mapping[str, list[Any]], kinds: tuple[str, ...]) -> View:
+    """One row of controls: measure, option, axis, colors, panels. `kinds` are to be left out."""
     with st.container(horizontal=True, key="explore_controls", vertical_alignment="bottom"):
         titles = {measure.code: measure.title for measure in explore.MEASURES}
         measure = st.selectbox(
@@ -109,7 +114,12 @@ def _choose_view(study: str, levels: Mapping[str, list[Any]]) -> View:
         chosen: dict[str, str] = {}
         for role, label in (("axis", "Axis"), ("color", "Colors"), ("panel", "Panels")):
             chosen[role] = _choose_factor(study, role, label, levels, tuple(chosen.values()))
-    return View(measure, option=option, where=_filters(study, levels), **chosen)
+    where = _filters(study, levels)
+    if kinds and explore.measure_of(measure).attempt_number:
+        st.caption("This measure counts attempts, so no answers are left out.")
+    elif kinds:
+        where[LEAVE_OUT] = kinds
+    return View(measure, option=option, where=where, **chosen)
 
 
 def _help(code: str) -> str:
@@ -149,8 +159,10 @@ def _choose_factor(
     )  # fmt: skip
 
 
-def _choose_answers(study: str, levels: Mapping[str, list[Any]]) -> None:
-    """The filters, which all pages of statistics share."""
+def _choose_answers(
+    study: str, levels: Mapping[str, list[Any]], counts: Mapping[str, int]
+) -> tuple[str, ...]:
+    """The filters, and the kinds of answers to leave out; all pages of statistics share them."""
     with st.popover("Filter", icon=":material/filter_alt:"):
         for factor, values in levels.items():
             st.multiselect(
@@ -158,9 +170,14 @@ def _choose_answers(study: str, levels: Mapping[str, list[Any]]) -> None:
                 key=widgets.filter_key(study, factor), persist_state="session",
                 format_func=widgets.level_word,
             )  # fmt: skip
-    chosen = widgets.filter_words(_filters(study, levels))
+    kinds: tuple[str, ...] = ()
+    if counts:
+        with st.popover("Leave out", icon=":material/remove_circle:"):
+            kinds = left_out.choose_kinds(study, counts)
+    chosen = [*widgets.filter_words(_filters(study, levels)), *left_out.words(kinds)]
     if chosen:
         st.caption(plain(". ".join(chosen) + "."), width="content")
+    return kinds
 
 
 def _listed(study: str, factor: str, values: list[Any]) -> list[Any]:
@@ -208,19 +225,37 @@ def _show(study: StudyRecord, view: View) -> None:
     ways_on = st.container(horizontal=True, key="explore_ways_on", vertical_alignment="center")
     with st.container(key="statistics", horizontal=True, gap="medium"):
         with st.container(key="result"):
-            _show_chart(table, view, texts)
+            _show_chart(study, table, view, texts)
         with st.container(key="explore_table", width=_TABLE_WIDTH):
             row = _show_table(table, view, texts)
     with ways_on:
         _ways_on(study, view, table, row)
     measure = explore.measure_of(view.measure)
-    st.caption(plain(" ".join(filter(None, [measure.help, measure.interval]))))
+    notes = explore.left_out_notes(workspace(), study.code, view)
+    st.caption(plain(" ".join(filter(None, [*notes, measure.help, measure.interval]))))
+    if view.where.get(LEAVE_OUT):
+        _show_left_out(study.code, view, table)
 
 
-def _show_chart(table: ResultTable, view: View, texts: Mapping[str, str]) -> None:
+def _show_left_out(study: str, view: View, table: ResultTable) -> None:
+    """What leaving out changes: the view with all answers beside the one shown."""
+    fold = st.expander(left_out.TITLE, key="explore_left_out", on_change="rerun")
+    if fold.open:
+        with fold:
+            where = {name: levels for name, levels in view.where.items() if name != LEAVE_OUT}
+            every = replace(view, where=where)
+            changes = changed_table(_counted(_revision(study), study, every.address, every), table)
+            left_out.show_changes(changes, largest_change(changes), downloads.file_stem(study))
+
+
+def _show_chart(
+    study: StudyRecord, table: ResultTable, view: View, texts: Mapping[str, str]
+) -> None:
     factors = CrossedFactors(view.axis, view.color, view.panel)
-    chart = with_item_texts(crossed_chart(table, factors, results.theme()), texts)
-    results.show_panels(DrawnChart(chart, results.theme()), "explore_chart")
+    results.show_drawing(
+        lambda theme: with_item_texts(crossed_chart(table, factors, theme), texts),
+        f"{downloads.file_stem(study.code)}-explore", "explore_chart",
+    )  # fmt: skip
 
 
 def _show_table(table: ResultTable, view: View, texts: Mapping[str, str]) -> int | None:
@@ -294,10 +329,11 @@ def main() -> None:
         if study is None:
             return
         levels = _levels(_revision(study.code), study.code)
-        _restore(study.code, levels)
+        counts = left_out.count_kinds([study.code])
+        _restore(study.code, {**levels, LEAVE_OUT: list(counts)})
         with row:
-            _choose_answers(study.code, levels)
-        view = _choose_view(study.code, levels)
+            kinds = _choose_answers(study.code, levels, counts)
+        view = _choose_view(study.code, levels, kinds)
         _keep(study.code, view)
         _show(study, view)
 

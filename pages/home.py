@@ -119,7 +119,7 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
                 page = pages[step.page]
                 st.page_link(
                     page.script, label=step.action, icon=page.icon_name, width="content",
-                    query_params=query,
+                    query_params={widgets.STUDY_PARAMETER: step.study or study.code},
                 )  # fmt: skip
         if run and run.state in ("paused", "interrupted"):
             reason = control.progress(widgets.workspace(), study.code).reason

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core import export
-from core.charts.panels import DECIMALS
+from core.charts.panels import DECIMALS, Chart, Theme
 from core.charts.precision import precision_charts
 from core.domain.numbers import round_frame
 from core.domain.results import AnalysisResult
@@ -205,14 +206,15 @@ def _show(
     titles = {name: one.title for name, one in STATISTICS.items()}
     summary, curves = result.tables
     varied = str(summary.frame["varied"].iloc[0])
+    stem = file_stem(study.code)
     for number, chart in enumerate(precision_charts(result, titles, varied, results.theme())):
-        results.show_panels(results.DrawnChart(chart, results.theme()), f"precision:{number}")
+        draw = partial(_chart_in, result, titles, varied, number)
+        results.show_drawing(draw, f"{stem}-precision-chart_{number + 1}", f"precision:{number}")
         fold = st.expander("Data of this chart", key=f"precision_data:{number}", on_change="rerun")
         if fold.open:
             with fold:
                 st.caption(plain(chart.alt))
                 widgets.table(round_frame(chart.data, DECIMALS), alt=f"Data of {chart.title}")
-    stem = file_stem(study.code)
     for shown in (summary, curves):
         st.markdown(f"**{plain(shown.title)}**")
         titled = shown.frame.assign(statistic=shown.frame["statistic"].map(titles))
@@ -222,6 +224,13 @@ def _show(
     st.caption(plain(result.method))
     data = export.result_zip(result)
     widgets.download("All tables (ZIP)", data, f"{stem}-precision.zip", key="precision_zip")
+
+
+def _chart_in(
+    result: AnalysisResult, titles: dict[str, str], varied: str, number: int, theme: Theme
+) -> Chart:
+    """One of the charts in a theme."""
+    return precision_charts(result, titles, varied, theme)[number]
 
 
 main()

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import export
 from core.analysis.shared.registry import OtherData
-from core.charts.panels import DECIMALS
+from core.charts.panels import DECIMALS, Chart
 from core.charts.replications import comparison_chart
 from core.domain.numbers import count_text, round_frame
 from core.domain.results import Column, ResultTable
@@ -30,7 +30,6 @@ from core.workflow.replications.tables import (
 )
 from core.workflow.statistics import frames
 from pages.shared import analysis_page, downloads, results, study_bar, widgets
-from pages.shared.results import DrawnChart
 from pages.shared.widgets import plain, workspace
 
 PUBLISHED = "published"
@@ -262,7 +261,7 @@ def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
     frame = comparison.table.frame
     results.show_answers(f"replications:{table.code}", comparison.answers)
     if frame["yours"].notna().any():
-        _show_chart(comparison.table)
+        _show_chart(study.code, comparison.table)
     _show_numbers(study, comparison)
     if comparison.others:
         st.caption(
@@ -284,7 +283,7 @@ def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
     downloads.command("replicate", table.code, "--study", study.code, *matches)
 
 
-def _show_chart(table: ResultTable) -> None:
+def _show_chart(study: str, table: ResultTable) -> None:
     known = table.frame[table.frame["yours"].notna()]
     quantities = list(dict.fromkeys(known["quantity"]))
     quantity = quantities[0]
@@ -296,7 +295,10 @@ def _show_chart(table: ResultTable) -> None:
     if chart is None:
         return
     key = f"replications_chart:{table.name}"
-    results.show_panels(DrawnChart(chart, results.theme()), key)
+    results.show_drawing(
+        lambda theme: cast(Chart, comparison_chart(table, quantity, theme)),
+        f"{downloads.file_stem(study)}-{table.name}", key,
+    )  # fmt: skip
     fold = st.expander("Data of this chart", key=f"data:{key}", on_change="rerun")
     if fold.open:
         with fold:

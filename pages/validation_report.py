@@ -14,7 +14,7 @@ _PAGES = {
     "design": "pages/design/page.py",
     "banks": "pages/banks/page.py",
     "texts": "pages/texts.py",
-    "import_export": "pages/import_export.py",
+    "import_export": "pages/import_export/page.py",
 }
 
 

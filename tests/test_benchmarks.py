@@ -21,6 +21,7 @@ TITLES = {
     "blocks": "Plan in blocks",
     "contexts": "Choosing from a corpus",
     "parsing": "Reading replies",
+    "rereading": "Reading again",
     "statistics": "Item statistics",
     "option_counts": "Counts of options",
     "statement_tests": "Tests of statements",
@@ -44,8 +45,8 @@ def bench(*arguments):
 @pytest.mark.parametrize(
     "names",
     [
-        tuple(TITLES)[:7],
-        tuple(TITLES)[7:-1],
+        tuple(TITLES)[:8],
+        tuple(TITLES)[8:-1],
         pytest.param(("local_model",), marks=pytest.mark.local_model),
     ],
     ids=["collection", "statistics", "local model"],

@@ -11,7 +11,7 @@ from dataclasses import replace
 from string import ascii_uppercase
 
 from core.collect.client import Message, Question
-from core.domain.instrument import ORIGINAL, Item, Option, ResponseFormat
+from core.domain.instrument import ORIGINAL, REPLY_TO_JUDGE, Item, Option, ResponseFormat
 from core.domain.study import Context
 from core.domain.templates import (
     ENGLISH,
@@ -133,8 +133,8 @@ def item_text(item: Item, question: Question) -> str:
             f"Item {item.code} has no text in '{language}'{which}.",
             "Add the text to the question bank, or leave that language out of the study.",
         )
-    if question.response_format.ratings:  # what is rated was written by a model, braces and all
-        return text
+    if question.response_format.ratings or form == REPLY_TO_JUDGE:
+        return text  # written by a model, braces and all
     for placeholder, name in ((_ENTITY, question.entity), (_ENTITY_B, question.entity_b)):
         if placeholder in text and not name.strip():
             raise DesignError(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from core.commands.shared import Command, argument, read, write
+from core.commands.shared import Command, argument, read, show_share, write
 from core.domain.numbers import count_text
 from core.errors import FileError
 from core.files.tables import decode
@@ -193,10 +192,4 @@ def _counted(parsed: argparse.Namespace) -> lists.WordCounts:
             if len(columns) > 1:
                 print(f"{path.name}: the texts are those of the column '{file.column}'.")
             files.append(file)
-        return lists.count_words(files, parsed.language, _show)
-
-
-def _show(share: float) -> None:
-    """How far the counting is, on a terminal only."""
-    if sys.stderr.isatty():
-        print(f"\r{share:4.0%}", end="\r" if share < 1 else "\r    \r", file=sys.stderr, flush=True)
+        return lists.count_words(files, parsed.language, show_share)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-from core.commands.shared import Command, argument, read, write
+from core.commands.shared import Command, argument, read, show_share, write
 from core.domain.numbers import count_text
 from core.domain.recipes import ALLOCATIONS, DUPLICATES, CorpusChoices
 from core.domain.values import json_value
@@ -87,12 +86,12 @@ def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     with stream:
         corpus = corpora.Corpus(file.name, stream)
         choices = _choices(corpus, parsed)
-        selection = corpora.select(corpus, choices, _show)
+        selection = corpora.select(corpus, choices, show_share)
         for step in selection.steps:
             print(f"{step.count:>12,}  {step.name}")
         for remark in selection.remarks:
             print(f"{remark[:1].upper()}{remark[1:]}.")
-        contexts = corpora.take(corpus, choices, selection, _show)
+        contexts = corpora.take(corpus, choices, selection, show_share)
         recipe = corpora.recipe_of(corpus, choices, selection)
     sets.save(workspace, name, contexts, made=made, recipe=recipe)
     print(f"Saved {count_text(len(contexts), 'context')} as '{name}'.")
@@ -144,12 +143,6 @@ def _positive(value: int | None, option: str) -> int | None:
     if value is not None and value < 1:
         raise FileError(f"{option} {value} is no number above 0.", "Give a larger number.")
     return value
-
-
-def _show(share: float) -> None:
-    """How far the reading is, on a terminal only."""
-    if sys.stderr.isatty():
-        print(f"\r{share:4.0%}", end="\r" if share < 1 else "\r    \r", file=sys.stderr, flush=True)
 
 
 def _exported(workspace: Workspace, parsed: argparse.Namespace) -> bytes:

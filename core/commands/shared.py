@@ -58,3 +58,9 @@ def write(file: Path | None, data: bytes) -> None:
             f"{file} cannot be written ({error.strerror}).", "Choose another place."
         ) from error
     print(f"Wrote {file}.", file=sys.stderr)
+
+
+def show_share(share: float) -> None:
+    """Show how far the work is, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r{share:4.0%}", end="\r" if share < 1 else "\r    \r", file=sys.stderr, flush=True)

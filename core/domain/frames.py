@@ -16,6 +16,8 @@ GROUPINGS = ("study", *FACTORS, CONTEXT_SET, REWRITING)
 """The columns by which answers can be compared: study, factors, and two columns made from the
 contexts of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for
 contexts rewritten from another, else "original"; `origin` is the code of that other context."""
+ENTITIES = ("entity", "entity_b")
+"""The factors that say what an item is about; answers on one say nothing of another."""
 
 
 def grouping_title(name: str) -> str:

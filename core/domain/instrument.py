@@ -79,6 +79,8 @@ def value_text(value: str | Number) -> str:
 # versions.
 
 ORIGINAL = "original"
+REPLY_TO_JUDGE = "reply_to_judge"
+"""The form of an item that puts a model's reply to a judge: braces in it are text."""
 FREE_TEXT = "free_text"
 """The response format without options: the reply of the model is the result."""
 INVERTED_FORMS = frozenset({"negation", "opposite"})

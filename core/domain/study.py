@@ -66,6 +66,57 @@ class Status(StrEnum):
         return self.usable or self in (Status.NEUTRAL, Status.REFUSED)
 
 
+class Layer(StrEnum):
+    """The part of the reader that decided what a reply comes to, or who else did."""
+
+    WHOLE = "whole"  # the reply is an option and nothing else
+    STRUCTURE = "structure"  # an answer key of JSON, a marked letter or number, a heading, a box
+    STATEMENT = "statement"  # one option is stated: "I agree because ..."
+    LAST_STATEMENT = "last_statement"  # several are stated; the last one stands
+    SINGLE_MENTION = "single_mention"  # one option is mentioned, and no other
+    STATUS = "status"  # no option is chosen; the status says why
+    JUDGE = "judge"  # a respondent that was asked what the reply chooses
+    PERSON = "person"
+
+
+class Certainty(StrEnum):
+    """How surely the reader took an option or a status from a reply."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    GUESS = "guess"
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What a reply came to. `option` is an option's code where `status` is usable, else None.
+
+    How it was read does not count where two are compared.
+    """
+
+    status: Status
+    option: str | None
+    layer: Layer = field(default=Layer.STATUS, compare=False)
+    certainty: Certainty = field(default=Certainty.LIKELY, compare=False)
+    hedged: bool = field(default=False, compare=False)  # the reply also disclaims
+
+
+LEAVE_OUT = "leave_out"
+"""The name of the filter that treats some answers as missing; its levels are LEFT_OUT_KINDS."""
+
+LEFT_OUT_KINDS = ("guess", "hedged", "judged")
+"""Answers that were guessed, that come with a disclaimer, or that a judge gave."""
+
+LEFT_OUT = "left_out"
+"""Status of such an answer in an analysis that leaves it out; it is stored nowhere."""
+
+NOT_ASKED = "not_asked"
+"""Status of a planned trial without a call; it is stored nowhere."""
+
+COUNTED_AS_MISSING = (NOT_ASKED, Status.ERROR.value, LEFT_OUT)
+"""Statuses of trials that are in no share of replies: an analysis knows no reply of theirs."""
+
+
 @dataclass(frozen=True)
 class SamplingSettings:
     """The settings of calls to a model. None leaves a setting to the service.

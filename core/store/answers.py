@@ -11,11 +11,12 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.study import CONTENT_FILTER, Status
+from core.domain.study import CONTENT_FILTER, Certainty, Layer, Status
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
 from core.store.scoring import point_ranges_sql, score_sql
 
+_HEDGED = "case when r.hedged then 'yes' when not r.hedged then 'no' end"
 _JOINS = {
     "a": " join administration a using (administration_id)",
     "p": " join respondent p using (respondent_id)",
@@ -45,6 +46,10 @@ _FILTERS = {  # filter -> expression that it compares, and the tables of that ex
     "item": ("i.code", "i"),
     "option": ("r.option", "r"),
     "tries": ("r.tries", "r"),
+    "certainty": ("r.certainty", "r"),
+    "layer": ("r.layer", "r"),
+    "hedged": (_HEDGED, "r"),
+    "judge": ("r.judge", "r"),
 }
 _SEARCH = """
 t.call_id in (select call_id from attempt where study_id = ? and (
@@ -64,7 +69,7 @@ select (select count(*) from trial where study_id = ?),
      where study_id = ? and ordinal > ? and ordinal <= ?)
 """
 # With the keys first, little is left to join; a join of everything would scan every table.
-_PAGE = """
+_PAGE = f"""
 with asked as (select * from trial where trial_id in (select unnest(?::bigint[]))),
     given as (select * from response where trial_id in (select unnest(?::bigint[]))),
     failed as (
@@ -75,12 +80,13 @@ select t.trial_id, t.ordinal, p.label as respondent, p.model, i.code as item, a.
     a.context, a.entity, a.entity_b, a.form, a.format, a.template, a.label_order, a.phase,
     a.items_per_call, a.history, a.repetition,
     coalesce(r.status, f.status, 'not_asked') as status, r.option,
+    r.layer, r.certainty, {_HEDGED} as hedged, r.judge,
     coalesce(r.attempt_id, -1) as attempt_id
 from asked t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
     left join given r using (trial_id) left join failed f on f.call_id = t.call_id
 order by t.ordinal
-"""
+"""  # noqa: S608 - all parts are constants of the program; values are parameters
 _REPLIES = (
     "select attempt_id, reply from attempt_text where attempt_id in (select unnest(?::bigint[]))"
 )
@@ -99,6 +105,17 @@ select $columns, n.status, cast(sum(n.count) as bigint) as count
 from n join administration a using (administration_id) join respondent p using (respondent_id)
 group by all order by all
 """
+_READINGS = f"""
+select $columns, count(*) as answers,
+    {", ".join(f"count(*) filter (r.certainty = '{name}') as {name}" for name in Certainty)},
+    count(*) filter (r.layer = '{Layer.PERSON}') as person,
+    count(*) filter (r.layer = '{Layer.JUDGE}') as judged,
+    count(*) filter (r.layer is null) as unknown, count(*) filter (r.hedged) as hedged
+from response r join trial t using (trial_id) join administration a using (administration_id)
+    join respondent p using (respondent_id)
+where r.study_id = $study and (r.option is not null or r.score is not null)
+group by all order by all
+"""  # noqa: S608
 _LEVEL_COLUMNS = (
     "language", "context", "entity", "entity_b", "form", "format", "template", "label_order",
     "phase", "items_per_call", "history", "repetition",
@@ -128,6 +145,11 @@ select list(distinct tries) filter (where tries is not null),
     list(distinct option) filter (where option is not null)
 from response where study_id = ?
 """
+_READING_LEVELS = f"""
+select list(distinct certainty), list(distinct layer), list(distinct {_HEDGED}),
+    list(distinct judge order by judge)
+from response r where study_id = ?
+"""  # noqa: S608
 _STATUSES = """
 select $status as status, count(*) as count from trial t$joins where $where group by all
 """.replace("$status", _FILTERS["status"][0])
@@ -135,7 +157,7 @@ _SCORE = score_sql(
     keyed="i.keyed", form="a.form", exception="d.direction", given="r.score", points="o.points",
     low="b.low", high="b.high",
 )  # fmt: skip
-_TIDY = """
+_TIDY = f"""
 select s.code as study, n.code as instrument, i.code as item, p.label as model, a.language,
     a.entity, a.entity_b, a.context, a.form, a.format, a.template, a.label_order, a.phase,
     a.items_per_call, a.history, a.repetition,
@@ -143,25 +165,29 @@ select s.code as study, n.code as instrument, i.code as item, p.label as model, 
         as call,
     t.position, coalesce(r.option, '') as answer,
     coalesce(x.reply, '') as raw, r.status,
-    $score as score,
+    coalesce(r.layer, '') as layer, coalesce(r.certainty, '') as certainty,
+    coalesce({_HEDGED}, '') as hedged, coalesce(r.judge, '') as judge,
+    {_SCORE} as score,
     case when lone then m.latency_s end as latency_s,
     case when lone then m.tokens_in end as tokens_in,
     case when lone then m.tokens_out end as tokens_out,
     case when lone then m.cost end as cost,
     case when m.sent_at is null then ''
         else strftime(m.sent_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') end as time,
-    coalesce(t.tags, '{"chance": "' || r.chance || '"}',
+    coalesce(t.tags, '{{"chance": "' || r.chance || '"}}',
         case when m.finish_reason = 'content_filter' and r.status = 'refused'
-            then '{"refused_by": "provider''s content filter"}' end, '') as tags
+            then '{{"refused_by": "provider''s content filter"}}' end, '') as tags
 from (select *, call is not null or coalesce(position, 1) = 1 as lone from trial) t
     join study s using (study_id) join instrument n using (instrument_id)
     join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
     join (
-        select trial_id, status, option, score, attempt_id, chance
+        select trial_id, status, option, score, attempt_id, chance, layer, certainty, hedged,
+            judge
         from response where study_id = ?
         union all
-        select u.trial_id, 'error', null, null, max_by(n.attempt_id, n.number), null
+        select u.trial_id, 'error', null, null, max_by(n.attempt_id, n.number), null, null, null,
+            null, null
         from attempt n join trial u on u.call_id = n.call_id
         where n.study_id = ? and n.outcome <> 'reply'
             and u.trial_id not in (select trial_id from response where study_id = ?)
@@ -169,13 +195,13 @@ from (select *, call is not null or coalesce(position, 1) = 1 as lone from trial
     ) r using (trial_id)
     left join answer_option o on o.instrument_id = s.instrument_id and o.format = a.format
         and o.code = r.option
-    left join ($ranges) b
+    left join ({point_ranges_sql()}) b
         on b.range_instrument = s.instrument_id and b.range_format = a.format
     left join item_direction d on d.item_id = i.item_id and d.form = a.form
     left join attempt m on m.attempt_id = r.attempt_id
     left join attempt_text x on x.attempt_id = r.attempt_id
 where t.study_id = ? order by t.ordinal
-""".replace("$score", _SCORE).replace("$ranges", point_ranges_sql())
+"""  # noqa: S608
 
 Filters = Mapping[str, Sequence[Any]]
 
@@ -209,6 +235,32 @@ def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
     factors |= {"tries": tries or [], "option": options or []}
     sorted_levels = {name: sorted(set(values)) for name, values in factors.items()}
     return sorted_levels | {"item": [row[0] for row in database.rows(_ITEMS, [study_id])]}
+
+
+def reading_counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame:
+    """Number of answers by some factors, and of those how many were read how.
+
+    Answers have an option or an imported score. `certain`, `likely` and `guess` are classes of
+    certainty; `person` and `judged` say who coded the reply; of `unknown` it is not known how they
+    were read; `hedged` ones come with a disclaimer. A person's coding has no certainty.
+    """
+    columns = ", ".join(f"{_FILTERS[name][0]} as {name}" for name in by)
+    return database.frame(_READINGS.replace("$columns", columns), {"study": study_id})
+
+
+def reading_levels(database: Database, study_id: int) -> dict[str, list[str]]:
+    """How the responses of a study were read: the values of each filter, in their usual order."""
+    names = ("certainty", "layer", "hedged", "judge")
+    row: Sequence[Any] = database.row(_READING_LEVELS, [study_id]) or ([],) * len(names)
+    found = {
+        name: [value for value in values or () if value is not None]
+        for name, values in zip(names, row, strict=True)
+    }
+    usual = {"certainty": tuple(Certainty), "layer": tuple(Layer), "hedged": ("yes", "no")}
+    return {
+        name: [str(value) for value in usual.get(name, values) if value in values]
+        for name, values in found.items()
+    }
 
 
 def statuses(database: Database, study_id: int, filters: Filters, search: str) -> dict[str, int]:
@@ -248,7 +300,11 @@ def page(
 
 
 def trial_rows(database: Database, trial_ids: Sequence[int]) -> pd.DataFrame:
-    """These trials with their conditions, status, option and reply, in order of asking."""
+    """These trials with their conditions, status, option and reply, in order of asking.
+
+    `layer`, `certainty`, `hedged` (yes, no) and `judge` say how the reply was read; null where
+    that is not known.
+    """
     frame = database.frame(_PAGE, [list(trial_ids)] * 2)
     # -1 for none: a null could turn the column into floats, which are too short for these keys
     attempt_ids = frame.pop("attempt_id").tolist()
@@ -314,7 +370,7 @@ select t.trial_id, t.ordinal, s.code, p.label, p.model, i.code, a.language, a.co
     coalesce(r.status, (select 'error' from attempt m
                         where m.call_id = t.call_id and m.outcome <> 'reply' limit 1),
              'not_asked'),
-    r.option, r.parser, r.attempt_id, r.tries, r.chance,
+    r.option, r.parser, r.attempt_id, r.tries, r.chance, r.layer, r.certainty, r.hedged, r.judge,
     i.item_id
 from trial t join administration a using (administration_id)
     join study s on s.study_id = t.study_id
@@ -339,7 +395,7 @@ where item_id = ? and language = ? and form = ? and w.mood in ('', coalesce(f.mo
 order by w.mood = '' limit 1
 """
 _EARLIER = """
-select cause, recoded_at, status, option, parser from recoding
+select cause, recoded_at, status, option, parser, layer, certainty, hedged, judge from recoding
 where trial_id = ? order by number desc
 """
 
@@ -372,13 +428,17 @@ class AttemptDetail:
 
 @dataclass(frozen=True)
 class EarlierCoding:
-    """The coding of an answer until a change; `cause` of the change is parser, person or undo."""
+    """The coding of an answer until a change by the parser, a person, a judge or an undo."""
 
     cause: str
     until: datetime
     status: str
     option: str | None
     parser: int | None
+    layer: str | None  # this and the next: how the reply was read; None where that is not known
+    certainty: str | None
+    hedged: bool | None
+    judge: str | None
 
 
 @dataclass(frozen=True)
@@ -413,6 +473,10 @@ class AnswerDetail:
     attempt_id: int | None  # the attempt whose reply was coded
     replies_taken: int | None
     chance: float | None  # of the option, by the probabilities of the first token
+    layer: str | None  # this and the next: how the reply was read; None where that is not known
+    certainty: str | None
+    hedged: bool | None  # whether the reply disclaims
+    judge: str | None  # label of the respondent that judged the reply
     text: str
     attempts: tuple[AttemptDetail, ...]
     earlier_codings: tuple[EarlierCoding, ...]  # newest first

@@ -161,7 +161,10 @@ class PlannedCall:
 
 @dataclass(frozen=True)
 class Coding:
-    """The coding of one trial in a reply. `chance` is the option's probability, where recorded."""
+    """The coding of one trial in a reply. `chance` is the option's probability, where recorded.
+
+    `layer`, `certainty` and `hedged` say how it was read; see core.domain.study.
+    """
 
     trial_id: int
     status: str
@@ -169,6 +172,9 @@ class Coding:
     parser: int
     tries: int  # replies it took
     chance: float | None = None
+    layer: str | None = None
+    certainty: str | None = None
+    hedged: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -486,5 +492,8 @@ def _response_table(batch: list[AttemptRow]) -> pa.Table:
             "parser": pa.array([coding.parser for _, coding in codings], pa.int32()),
             "chance": pa.array([coding.chance for _, coding in codings], pa.float64()),
             "tries": pa.array([coding.tries for _, coding in codings], pa.int32()),
+            "layer": pa.array([coding.layer for _, coding in codings], pa.string()),
+            "certainty": pa.array([coding.certainty for _, coding in codings], pa.string()),
+            "hedged": pa.array([coding.hedged for _, coding in codings], pa.bool_()),
         }
     )

@@ -13,9 +13,9 @@ import pandas as pd
 
 from core.domain.attributes import is_attribute
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
-from core.domain.study import FACTORS, Status
+from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT, NOT_ASKED, Status
 from core.store.database import Database
-from core.store.scoring import point_ranges_sql, score_sql
+from core.store.scoring import point_ranges_sql, score_sql, without_sql
 
 _COLUMNS: Mapping[str, str] = {
     **{name: f"a.{name}" for name in FACTORS},
@@ -36,7 +36,8 @@ FACTORS_AND_ITEMS = tuple(_COLUMNS)
 """The factors of the design, then item and subscale."""
 
 Where = Mapping[str, Sequence[str]]
-"""Levels, as text, by factor; a factor without levels filters nothing."""
+"""Levels, as text, by factor; a factor without levels filters nothing. The levels of LEAVE_OUT are
+the kinds of answers that count as missing."""
 
 AttemptNumber = Literal["tokens_in", "tokens_out", "latency_s", "cost"]
 
@@ -45,13 +46,14 @@ _TRIALS = """
 from trial t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
 """
-_RESPONSES = """
-    left join response r using (trial_id)
+_RESPONSE = "left join response r using (trial_id)"
+_RESPONSES = f"""
+    {_RESPONSE}
     left join (
         select distinct call_id, 'error' as status from attempt
         where study_id = $study and outcome <> 'reply'
     ) f on f.call_id = t.call_id
-"""
+"""  # noqa: S608 - all parts are constants of the program; values are parameters
 _SCORE = score_sql(
     keyed="i.keyed", form="a.form", exception="d.direction", given="r.score", points="o.points",
     low="b.low", high="b.high",
@@ -74,17 +76,18 @@ from answer group by all
 """  # noqa: S608 - all parts are constants of the program; values are parameters
 _STATUSES = f"""
 with answer as (
-    select <factors>, coalesce(r.status, f.status, 'not_asked') as status
+    select <factors>, coalesce(r.status, f.status, '{NOT_ASKED}') as status
     {_TRIALS} {_RESPONSES} where t.study_id = $study <where>
 )
-select <names>, count(*) as planned, count(*) filter (where status <> 'not_asked') as asked,
+select <names>, count(*) as planned,
+    count(*) filter (where status not in ('{NOT_ASKED}', '{LEFT_OUT}')) as asked,
     count(*) filter (where status in ({_USABLE})) as usable,
     count(*) filter (where status = '{Status.REFUSED.value}') as refused
 from answer group by all
 """  # noqa: S608
 _CHOSEN = f"""
 select <factors>, a.format as answer_format, r.option as chosen, count(*) as count
-{_TRIALS} left join response r using (trial_id)
+{_TRIALS} {_RESPONSE}
 where t.study_id = $study <where> group by all
 """
 _ATTEMPTS = f"""
@@ -127,7 +130,10 @@ def scores(database: Database, study_id: int, by: Sequence[str], where: Where) -
 
 
 def statuses(database: Database, study_id: int, by: Sequence[str], where: Where) -> pd.DataFrame:
-    """By the factors `by`: planned answers, asked, usable and refused ones."""
+    """By the factors `by`: planned answers, asked, usable and refused ones.
+
+    An answer that is left out counts as planned only.
+    """
     return _grouped(database, _STATUSES, study_id, by, where)
 
 
@@ -144,7 +150,7 @@ def attempts(
     """By the factors `by`: attempts, those with the number (`n`), its mean, SD and total.
 
     An attempt at several items counts once in every combination of levels that it asks. Latency is
-    of attempts with a reply.
+    of attempts with a reply. No attempts can be left out.
     """
     replied = "case when m.outcome = 'reply' then m.latency_s end"
     value = replied if number == "latency_s" else f"m.{number}"
@@ -179,6 +185,11 @@ def _grouped(
     """The rows of a query grouped by these factors, of the answers that pass the filters."""
     names = [f"factor_{place}" for place in range(len(by))]  # a factor may be called "format"
     parameters: dict[str, Any] = {"study": study_id}
+    if kinds := where.get(LEAVE_OUT):
+        sql = sql.replace(
+            _RESPONSE, _RESPONSE.replace("response", f"({without_sql(tuple(kinds))})")
+        )
+    where = {name: levels for name, levels in where.items() if name != LEAVE_OUT}
     columns = {name: _column(name, parameters) for name in dict.fromkeys((*by, *where))}
     factors = ", ".join(
         f"{columns[factor]} as {name}" for factor, name in zip(by, names, strict=True)

@@ -21,12 +21,10 @@ import pyarrow as pa
 from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wanted_text
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS, coin
-from core.domain.study import FACTORS, Status
+from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS, NOT_ASKED, Status
 from core.store import scoring
 from core.store.database import Database
 from core.store.studies import revision
-
-_NOT_ASKED = "not_asked"
 
 _study = ibis.table({"study_id": "int64", "code": "string", "instrument_id": "int64"}, name="study")
 _trial = ibis.table(
@@ -64,11 +62,6 @@ _option = ibis.table(
 _format = ibis.table(
     {"instrument_id": "int64", "format": "string", "midpoint": "string"}, name="answer_format"
 )
-_response = ibis.table(
-    {"trial_id": "int64", "study_id": "int64", "status": "string", "option": "string",
-     "score": "float64"},
-    name="response",
-)  # fmt: skip
 _attempt = ibis.table(
     {"call_id": "int64", "study_id": "int64", "outcome": "string"}, name="attempt"
 )
@@ -77,6 +70,7 @@ _direction = ibis.table(
 )
 
 Where = Mapping[str, Sequence[Any]]
+"""Levels by factor or attribute; LEAVE_OUT has the kinds of answers that become missing."""
 
 _OF_STUDIES = """
 with study as (select * from main.study where code in (select unnest(?)))
@@ -149,7 +143,8 @@ def _counted_trials(
 ) -> Any:
     """How many trials of each item ended with each option or status, in each cell of a form."""
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
-    answers = _response.filter(_response.study_id.isin(study.study_id))
+    answers = scoring.RESPONSE.filter(scoring.RESPONSE.study_id.isin(study.study_id))
+    answers = scoring.without(answers, where.get(LEAVE_OUT, ()))
     answers = answers.select("status", "option", answered_trial=answers.trial_id)
     joined = _trial.join(cells.select("administration_id", "cell_of_form"), "administration_id")
     if any(name == "item" or is_attribute(name) for name in where):
@@ -202,12 +197,13 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     administration and item, and the texts of these are joined afterwards.
     """
     rows = _read(database, _item_score_keys, studies, where).combine_chunks()
-    keys = ["administration", "ordinal", "item_position"]  # studies share ordinals
-    order = np.lexsort(
-        [rows.column(k).to_numpy() for k in (keys if len(studies) > 1 else keys[1:])]
-    )
-    rows = rows.drop_columns(["item_position", "ordinal"]).take(pa.array(order))
     administrations = _read(database, _administrations, studies, where)
+    keys = [rows.column(name).to_numpy() for name in ("ordinal", "item_position")]
+    if len(studies) > 1:  # they share ordinals
+        own = administrations.select(["administration_id", "study"])
+        study = _columns_by_key(own, "administration_id", rows.column("administration"))["study"]
+        keys.insert(1, _places_in(studies, study))
+    rows = rows.drop_columns(["item_position", "ordinal"]).take(pa.array(np.lexsort(keys)))
     items = _read(database, _items, studies, where)
     texts = {
         **_columns_by_key(administrations, "administration_id", rows.column("administration")),
@@ -226,7 +222,7 @@ def option_counts(
     factors: Sequence[str] = (),
     seed: int | None = None,
 ) -> pd.DataFrame:
-    """OPTION_COUNTS frame of some studies; items and options in bank order, then as asked.
+    """OPTION_COUNTS frame of some studies: items in bank order, cells as asked, options in order.
 
     `factors` are kept apart, beside study and format. `seed` throws the coins for answers of
     stance 0. Counts are kept in memory until the answers change or others need the room.
@@ -295,12 +291,18 @@ def _count_options(
         **{name: counted[name].to_numpy(np.float64) for name in ("position", "stance", "coin")},
         "count": rows.column("count").cast(pa.int64()).to_numpy(),  # a sum has 128 bits in DuckDB
     }
+    asked = counted["first_asked"].groupby(rows.column("administration").to_numpy())
     order = np.lexsort([
-        columns["first_asked"], _text_ranks(columns["option"]), columns["position"],
-        columns["item_position"], _text_ranks(columns["study"]),
+        _text_ranks(columns["option"]), columns["position"], asked.transform("min"),
+        columns["item_position"], _places_in(studies, columns["study"]),
     ])  # fmt: skip
     names = ("study", *own, *(name for name in OPTION_COUNTS.columns if name != "study"))
     return pd.DataFrame({name: _in_order(columns[name], order) for name in names}, copy=False)
+
+
+def _places_in(studies: Sequence[str], codes: pd.Categorical) -> Any:
+    """The place of each study among those asked for."""
+    return pd.Index(studies).get_indexer(codes.categories)[codes.codes]
 
 
 def _text_ranks(texts: pd.Categorical) -> Any:
@@ -376,7 +378,7 @@ def _attempt_counts_expression(
     last = joined.from_last == 1
     replied = joined.try_outcome == "reply"
     outcome = ibis.cases(
-        (~tried & ~answered, ibis.literal(_NOT_ASKED)),
+        (~tried & ~answered, ibis.literal(NOT_ASKED)),
         (~tried, ibis.ifelse(usable, "usable", "unusable")),
         (joined.place > needed, ibis.literal("repeated")),
         (~replied, joined.try_outcome),
@@ -427,6 +429,35 @@ def _tries(study: Any) -> Any:
     )  # fmt: skip
 
 
+def answer_kinds(database: Database, studies: Sequence[str], where: Where) -> dict[str, int]:
+    """How many answers that pass the filters are of each of LEFT_OUT_KINDS.
+
+    An answer may be of several kinds. `answers` is the number of all, `unknown` of those of which
+    it is not known how they were read, and `left_out` of those that `where` leaves out.
+    """
+    row = _read(database, _answer_kinds_expression, studies, where).to_pylist()[0]
+    return {name: int(count or 0) for name, count in row.items()}
+
+
+def _answer_kinds_expression(studies: Sequence[str] | None, where: Where) -> Any:
+    """The counts of `answer_kinds` as an unbound expression of one row."""
+    study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
+    answers = scoring.RESPONSE.filter(scoring.RESPONSE.study_id.isin(study.study_id))
+    if set(where) - {LEAVE_OUT}:
+        trials = _trial.join(_administrations(studies, where), "administration_id")
+        trials = trials.filter(trials.item_id.isin(_items(studies, where).item_key))
+        answers = answers.filter(answers.trial_id.isin(trials.trial_id))
+    kinds = {kind: scoring.is_left_out(answers, [kind]).sum() for kind in LEFT_OUT_KINDS}
+    left_out = where.get(LEAVE_OUT, ())
+    answered = scoring.is_answer(answers)
+    return answers.aggregate(
+        answers=answered.sum(),
+        unknown=(answered & answers.layer.isnull()).sum(),  # noqa: PD003 - an ibis column
+        **kinds,
+        left_out=scoring.is_left_out(answers, left_out).sum() if left_out else ibis.literal(0),
+    )
+
+
 def _item_score_keys(studies: Sequence[str] | None, where: Where) -> Any:
     """ITEM_SCORES with keys in place of the columns of administration and item."""
     return _item_scores_expression(studies, where).select(*_KEYS_AND_SCORES)
@@ -437,7 +468,7 @@ def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     administration = _administration
     for name, values in where.items():
-        if name not in ("respondent", "model", "item") and not is_attribute(name):
+        if name not in ("respondent", "model", "item", LEAVE_OUT) and not is_attribute(name):
             administration = administration.filter(administration[name].isin(list(values)))
     respondent = _respondent
     for name, column in (("respondent", "label"), ("model", "model")):
@@ -498,7 +529,8 @@ def _is_wanted(text: Any, number: Any, texts: Sequence[str]) -> Any:
 
 def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:
     items = _items(studies, where)
-    answers = _response.select("status", "option", answered_trial="trial_id", given="score")
+    answers = scoring.without(scoring.RESPONSE, where.get(LEAVE_OUT, ()))
+    answers = answers.select("status", "option", answered_trial="trial_id", given="score")
     ranges = scoring.point_ranges()
     administrations = _administrations(studies, where)
     # joined here, with one row for each administration, and not below, with many
@@ -523,7 +555,7 @@ def _with_status(trials: Any) -> Any:
     failed = _attempt.filter(_attempt.outcome != "reply")
     failed_calls = failed.select(failed_call=failed.call_id).distinct()
     joined = trials.left_join(failed_calls, trials.call_id == failed_calls.failed_call)
-    unanswered = ibis.ifelse(joined.failed_call.isnull(), _NOT_ASKED, Status.ERROR.value)  # noqa: PD003
+    unanswered = ibis.ifelse(joined.failed_call.isnull(), NOT_ASKED, Status.ERROR.value)  # noqa: PD003
     return joined.mutate(status=ibis.coalesce(joined.status, unanswered))
 
 

@@ -517,6 +517,67 @@ create table template_archive (         -- templates put away or brought back; t
 );
 """
 
+_READINGS = """
+-- How a response was read: the layer of the reader that decided, how surely, whether the reply also
+-- disclaims, and the label of the judge if one was asked. Null: read before this was kept, or
+-- imported.
+alter table response add column layer varchar;
+alter table response add column certainty varchar;
+alter table response add column hedged boolean;
+alter table response add column judge varchar;
+-- Made anew: after a kill, DuckDB cannot replay a new column of a table that has a sequence.
+create temp table recoding_before as select * from recoding;
+drop view person_set;
+drop table recoding;
+create table recoding (                 -- what a response was before it was read anew or overridden
+    number bigint primary key default nextval('recoding_number'),
+    trial_id bigint not null,
+    study_id bigint not null,
+    recoded_at timestamptz not null,
+    cause varchar not null check (cause in ('parser', 'person', 'judge', 'undo')),
+    status varchar not null,            -- before, as all that follows
+    option varchar,
+    parser integer,
+    attempt_id bigint,
+    tries integer,
+    chance double,
+    score double,
+    layer varchar,
+    certainty varchar,
+    hedged boolean,
+    judge varchar
+);
+insert into recoding by name select * from recoding_before;
+drop table recoding_before;
+-- Responses that are as a person coded them, or as a judge did, with what they were before.
+create view person_set as
+select * exclude (changed) from (
+    select *, max(number) filter (where cause <> 'person')
+        over (partition by study_id, trial_id) as changed
+    from recoding
+)
+where cause = 'person' and number > coalesce(changed, 0)
+qualify row_number() over (partition by study_id, trial_id order by number) = 1;
+update response set layer = 'person' where trial_id in (select trial_id from person_set);
+create view judge_set as
+select * exclude (changed) from (
+    select *, max(number) filter (where cause <> 'judge')
+        over (partition by study_id, trial_id) as changed
+    from recoding
+)
+where cause = 'judge' and number > coalesce(changed, 0)
+qualify row_number() over (partition by study_id, trial_id order by number) = 1;
+"""
+
+_AUDIT_KINDS = """
+-- Kinds of replies to which the sample of an audit is restricted; none: all replies.
+create table audit_kind (
+    audit_id bigint not null,
+    kind varchar not null,              -- certain, likely, guess, hedged, judged
+    primary key (audit_id, kind)
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -530,6 +591,8 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0010_recipes", _RECIPES),
     ("0011_cached_tokens", _CACHED_TOKENS),
     ("0012_templates", _TEMPLATES),
+    ("0013_readings", _READINGS),
+    ("0014_audit_kinds", _AUDIT_KINDS),
 )
 
 

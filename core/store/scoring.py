@@ -2,17 +2,21 @@
 
 The rule stands once, as an ibis expression over `keyed_points` of core.domain.instrument.
 `score_sql` gives the same expression as DuckDB's SQL. `Instrument.score` applies `keyed_points` in
-Python.
+Python. Which answers an analysis may leave out, so that they have no score, stands here as well.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import ibis
 
 from core.domain.instrument import INVERTED_FORMS, keyed_points
+from core.domain.study import LEFT_OUT, Certainty, Layer
 
 _ROW = ibis.table(
     {"keyed": "int8", "form": "string", "exception": "int8", "given": "float64",
@@ -20,6 +24,12 @@ _ROW = ibis.table(
     name="row",
 )  # fmt: skip
 _COLUMN = re.compile(r'"t0"\."(\w+)"')  # of _ROW, as the SQL names it
+RESPONSE = ibis.table(
+    {"trial_id": "int64", "study_id": "int64", "status": "string", "option": "string",
+     "score": "float64", "layer": "string", "certainty": "string", "hedged": "boolean"},
+    name="response",
+)  # fmt: skip
+"""The columns of responses that analyses read."""
 _OPTION = ibis.table(
     {"instrument_id": "int64", "format": "string", "points": "float64"}, name="answer_option"
 )
@@ -40,6 +50,42 @@ def direction(row: Any) -> Any:
     """1 where agreeing with the form asked means agreeing with the original form, else -1."""
     by_name = ibis.ifelse(row.form.isin(sorted(INVERTED_FORMS)), -1, 1)
     return ibis.coalesce(row.exception, by_name)
+
+
+def is_answer(response: Any) -> Any:
+    """Whether a response has an option, or an imported score."""
+    return response.option.notnull() | response.score.notnull()
+
+
+def is_left_out(response: Any, kinds: Sequence[str]) -> Any:
+    """Whether a response is an answer of one of the kinds (see LEFT_OUT_KINDS).
+
+    A response of which nobody knows how it was read is of none.
+    """
+    of_kind = {
+        "guess": ibis.coalesce(response.certainty == Certainty.GUESS.value, False),
+        "hedged": ibis.coalesce(response.hedged, False),
+        "judged": ibis.coalesce(response.layer == Layer.JUDGE.value, False),
+    }
+    return is_answer(response) & functools.reduce(operator.or_, (of_kind[kind] for kind in kinds))
+
+
+def without(response: Any, kinds: Sequence[str]) -> Any:
+    """The responses, those of these kinds as missing: no option, no score, the status LEFT_OUT."""
+    if not kinds:
+        return response
+    out = is_left_out(response, kinds)
+    return response.mutate(
+        status=ibis.ifelse(out, LEFT_OUT, response.status),
+        option=ibis.ifelse(out, ibis.null("string"), response.option),
+        score=ibis.ifelse(out, ibis.null("float64"), response.score),
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def without_sql(kinds: tuple[str, ...]) -> str:
+    """`without` of the table of responses as DuckDB's SQL."""
+    return _sql(without(RESPONSE, kinds))
 
 
 def point_ranges() -> Any:

@@ -56,7 +56,8 @@ _REVISION = """
 with chosen as (select study_id, code, instrument_id from study where code in (select unnest(?)))
 select code, instrument_id,
     (select count(*) from trial t where t.study_id = s.study_id),
-    (select count(*) from response r where r.study_id = s.study_id),
+    (select concat_ws(' ', count(*), count(layer), sum(parser)) from response r
+     where r.study_id = s.study_id),
     (select count(*) from attempt a where a.study_id = s.study_id),
     (select count(*) from recoding c where c.study_id = s.study_id)
 from chosen s order by code
@@ -191,6 +192,7 @@ def revision(database: Database, codes: Sequence[str]) -> tuple[tuple[Any, ...],
 
     They are the bank's version and the numbers of trials, responses, attempts and recodings. Rows
     of these tables are added and never deleted, and a response never changes without a recoding.
+    Only how it was read does: then its version of the rules changes, or its layer is new.
     """
     return tuple(database.rows(_REVISION, [list(codes)]))
 

@@ -7,12 +7,13 @@ prompts      prompt templates, and the request of each planned call
 sample       the sample study
 next_steps   what to do next with each study
 search       finds pages, analyses and words of the glossary
+background   work in the background: started once, watched from any page, stopped when asked
 preloading   loads packages before the first page needs them
 banks        editing (save, undo, publish, import, export), grid, drafting by a model, text_prompts
 respondents  catalog (add, test, keys, prices), forms, service_settings
 contexts     sets of personas and conversations, rewriting them with a model
 designs      forms, checks, presets of published designs, studies (freeze, second phase)
 runs         control (start, pause, stop, progress), collector, reading of replies, amendments
-answers      browsing, imports, exports, bank_attachment, audits (and reading again), texts
+answers      browsing, imports, exports, bank_attachment, audits, rereading of replies, texts
 statistics   analyses (run one), computing in the background, frames, factor_models
 """

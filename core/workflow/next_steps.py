@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from core.domain.instrument import REPLY_TO_JUDGE
 from core.domain.numbers import count_text
 from core.store.studies import StudyRecord
 from core.workflow.answers import bank_attachment
@@ -16,10 +17,14 @@ from core.workflow.workspace import Workspace
 
 @dataclass(frozen=True)
 class NextStep:
-    """Something to do with a study: the page where it is done, by its name in addresses."""
+    """Something to do with a study: the page where it is done, by its name in addresses.
+
+    `study` is the study to open there where it is another one.
+    """
 
     action: str
     page: str
+    study: str = ""
 
 
 _READ = NextStep("Read the item statistics", "item_statistics")
@@ -47,6 +52,8 @@ def next_steps(
         return NextStep(f"Ask again: {missing} without a reply", "collect"), _READ
     if not run.n_usable:
         return (NextStep("Read why no reply is usable", "answers"),)
+    if judged := _judged_study(workspace, study):
+        return (NextStep("See what the judge decided", "audit", judged),)
     return (_READ, _AUDIT) if _waits_for_audit(workspace, study) else (_READ,)
 
 
@@ -56,6 +63,15 @@ _RUN_STEPS: Mapping[control.RunState, NextStep] = {
     "not_started": NextStep("Start it on Collect", "collect"),
     **dict.fromkeys(control.UNDER_WAY, _WATCH),
 }
+
+
+def _judged_study(workspace: Workspace, study: StudyRecord) -> str:
+    """The study whose replies this one puts to a judge; empty for any other study."""
+    if REPLY_TO_JUDGE not in study.design.levels("forms"):
+        return ""
+    from core.workflow.answers import judging  # noqa: PLC0415  # loads ibis
+
+    return judging.source_study(workspace, study)
 
 
 def _waits_for_audit(workspace: Workspace, study: StudyRecord) -> bool:

@@ -9,13 +9,19 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.numbers import count_text, round_frame
-from core.workflow.answers import audits, browsing
-from core.workflow.answers.audits import RereadingPreview
-from core.workflow.answers.browsing import STATUS_WORDS, AnswerDetail, AttemptDetail
+from core.workflow.answers import browsing, readings, rereading
+from core.workflow.answers.browsing import (
+    STATUS_WORDS,
+    AnswerDetail,
+    AttemptDetail,
+    EarlierCoding,
+)
+from core.workflow.answers.readings import CERTAINTY_WORDS, UNKNOWN_WORDS, Reading
+from core.workflow.answers.rereading import RereadingPreview
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs.control import FAILURE_WORDS
 from pages.collect.progress import moment
-from pages.shared import widgets
+from pages.shared import analysis_page, widgets
 from pages.shared.widgets import factor_word, plain, table, text_block, workspace
 
 # One answer in full: item, prompt, reply, reading, conditions, attempts.
@@ -28,7 +34,8 @@ _ROLES = {
 _CAUSES = {
     "parser": "reading the reply again",
     "person": "a person's coding",
-    "undo": "withdrawal of a person's coding",
+    "judge": "a judge's coding",
+    "undo": "withdrawal of a person's or a judge's coding",
 }
 _ALWAYS_SHOWN = ("respondent", "language", "context", "entity", "entity_b", "format")
 _SHOWN_IF_VARIED = (
@@ -108,12 +115,8 @@ def _how_read(answer: AnswerDetail) -> None:
             "The provider's content filter withheld the reply or cut it off. This counts as a "
             "refusal, and the call is not repeated."
         )
-    if answer.set_by_person:
-        st.caption("A person's coding, which replaces Inkblot's reading.")
-    elif answer.parser is not None:
-        st.caption(f"Read by version {answer.parser} of Inkblot's rules for reading replies.")
-    elif answer.status not in ("not_asked", "error"):
-        st.caption("The answer of the imported file.")
+    if answer.status not in ("not_asked", "error"):
+        st.caption(plain(_read_words(answer)), help=readings.explanation())
     if answer.replies_taken is not None and answer.replies_taken > 1:
         st.caption(f"There are {answer.replies_taken} replies; this one counts.")
     if answer.chance is not None:
@@ -123,9 +126,29 @@ def _how_read(answer: AnswerDetail) -> None:
         )
     for before in answer.earlier_codings:
         words = browsing.answer_words(before.status, before.option)
+        how = ", ".join(filter(None, [words, _reading(before).words]))
         st.caption(
-            plain(f"Until {moment(before.until)}: {words}; changed by {_CAUSES[before.cause]}.")
+            plain(f"Until {moment(before.until)}: {how}; changed by {_CAUSES[before.cause]}.")
         )
+
+
+def _read_words(answer: AnswerDetail) -> str:
+    """How the reply was read, and by whom."""
+    how = _reading(answer).sentence
+    if answer.set_by_person:
+        return "A person's coding, which replaces Inkblot's reading."
+    if answer.judge is not None:
+        return f"{how} The judge's coding replaces Inkblot's."
+    if answer.parser is not None:
+        version = f"version {answer.parser} of Inkblot's rules"
+        if how:
+            return f"{how} The reading is that of {version}."
+        return f"Read by {version}. It was not recorded how surely."
+    return " ".join(filter(None, [how, "The answer of the imported file."]))
+
+
+def _reading(coding: AnswerDetail | EarlierCoding) -> Reading:
+    return Reading(coding.layer, coding.certainty, coding.hedged, coding.judge)
 
 
 def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) -> None:
@@ -227,6 +250,11 @@ def _texts(*names: str) -> dict[str, Any]:
 # Reading a study's replies again with the current rules: the changes, and applying them.
 
 _PAGE_SIZE = 50
+_CERTAINTIES = {
+    **{code: word.capitalize() for code, word in CERTAINTY_WORDS.items()},
+    rereading.NOT_RECORDED: UNKNOWN_WORDS.capitalize(),
+    rereading.HEDGED: "Of all these: with a disclaimer",
+}
 
 
 def reading_section(study: StudyRecord) -> None:
@@ -243,47 +271,74 @@ def reading_section(study: StudyRecord) -> None:
         if study.n_responses == 0:
             st.info("There are no replies yet.")
             return
-        st.text(_read_by(audits.parser_versions(widgets.workspace(), study.code)))
+        st.text(_read_by(rereading.parser_versions(widgets.workspace(), study.code)))
         persons = st.checkbox(
             "Include answers coded by a person",
             key=f"reread_persons:{study.code}",
-            help="Otherwise, the coding of the person stays.",
+            help="Otherwise, the coding of the person stays. The coding of a judge always stays.",
         )
-        if st.button("Show the changes", key="reread", icon=":material/find_replace:"):
-            _read(study.code, persons=persons)
-        preview: RereadingPreview | None = st.session_state.get(_name(study.code))
-        if preview is not None:
-            _show(preview)
+        st.button(
+            "Show the changes", key="reread", icon=":material/find_replace:",
+            on_click=_start, args=(study.code, persons),
+        )  # fmt: skip
+        _preview(study.code)
         done = st.session_state.pop(f"reread_done:{study.code}", None)
         if done is not None:
             st.success(f"{count_text(done, 'answer')} changed. The earlier readings are kept.")
 
 
-def _read(study: str, *, persons: bool) -> None:
-    bar = st.progress(0.0, "Reading the replies ...")
-    preview = audits.preview_rereading(
-        widgets.workspace(), study, persons=persons,
-        report=lambda share: bar.progress(share, f"Reading the replies: {share:.0%}"),
-    )  # fmt: skip
-    bar.empty()
-    st.session_state[_name(study)] = preview
+def _start(study: str, persons: bool) -> None:
+    with widgets.error_box():
+        rereading.start_preview(widgets.workspace(), study, persons=persons)
+
+
+def _preview(study: str) -> None:
+    """The changes once all replies are read, and until then how far the reading is."""
+    reading = rereading.preview_of(widgets.workspace(), study)
+    if reading is None:
+        return
+    reading.wait(analysis_page.WAIT_S)
+    if not reading.ended:
+        analysis_page.watch(reading)
+    elif reading.state == "cancelled":
+        rereading.drop_preview(widgets.workspace(), study)
+        st.info("The reading is canceled. Nothing is changed.", icon=":material/cancel:")
+    else:
+        _show(reading.value())
 
 
 def _show(preview: RereadingPreview) -> None:
-    by_person = f" {preview.n_kept:,} coded by a person are left out." if preview.n_kept else ""
+    left_out = [
+        f"{count:,} coded by a {who} {'is' if count == 1 else 'are'} left out."
+        for count, who in ((preview.n_kept, "person"), (preview.n_judged, "judge"))
+        if count
+    ]
     st.write(
-        f"**{preview.n_changed:,}** of {count_text(preview.n_read, 'answer')} would change with "
-        f"version {preview.parser} of the rules.{by_person}"
+        " ".join(
+            [
+                f"**{preview.n_changed:,}** of {count_text(preview.n_read, 'answer')} would change "
+                f"with version {preview.parser} of the rules.",
+                *left_out,
+            ]
+        )
     )
+    if preview.n_rated:
+        st.write(
+            f"{count_text(preview.n_rated, 'answer')} would stay and get another certainty, or one "
+            "for the first time."
+        )
+    _certainties(preview)
     if preview.n_changed:
         st.markdown("**Kinds of changes**")
-        widgets.table(_kinds(preview), alt=f"Kinds of changes: {len(preview.kinds)}")
+        widgets.table(
+            _kinds(preview), alt=f"Kinds of changes: {len(preview.kinds)}",
+            column_config={"Answers": _count()},
+        )  # fmt: skip
         _means(preview.means)
         _changes(preview)
-    change = f"Change {count_text(preview.n_changed, 'answer')}"
     with st.container(horizontal=True):
         st.button(
-            change if preview.n_changed else "Record the version",
+            _apply_words(preview),
             key="reread_apply", type="primary", on_click=_apply, args=(preview,),
             help="Answers that have changed in the meantime stay as they are. All others are "
             "recorded as read by the current version.",
@@ -291,6 +346,40 @@ def _show(preview: RereadingPreview) -> None:
         st.button(
             "Change nothing", key="reread_drop", on_click=_forget_preview, args=(preview.study,)
         )
+
+
+def _apply_words(preview: RereadingPreview) -> str:
+    if preview.n_changed:
+        return f"Change {count_text(preview.n_changed, 'answer')}"
+    if preview.n_rated:
+        return f"Record the certainty of {count_text(preview.n_rated, 'answer')}"
+    return "Record the version"
+
+
+def _certainties(preview: RereadingPreview) -> None:
+    """How surely the options are read, now and then."""
+    counts = preview.certainties.set_index("certainty")
+    counts = counts[(counts["before"] > 0) | (counts.index != rereading.NOT_RECORDED)]
+    st.markdown("**How surely options are read**")
+    widgets.table(
+        pd.DataFrame(
+            {
+                "Certainty": [_CERTAINTIES[code] for code in counts.index],
+                "Answers now": counts["before"].to_numpy(),
+                "Answers then": counts["after"].to_numpy(),
+            }
+        ),
+        alt="Answers with an option by certainty, now and after the reading",
+        column_config={
+            "Certainty": st.column_config.TextColumn(help=readings.explanation()),
+            "Answers now": _count(),
+            "Answers then": _count(),
+        },
+    )
+
+
+def _count() -> Any:
+    return st.column_config.NumberColumn(format="localized")
 
 
 def _kinds(preview: RereadingPreview) -> pd.DataFrame:
@@ -336,7 +425,7 @@ def _changes(preview: RereadingPreview) -> None:
     number = 1
     if last > 1:
         number = int(st.number_input(f"Page, 1 to {last:,}", 1, last, key="reread_page", width=160))
-    rows = audits.page_of_changes(
+    rows = rereading.page_of_changes(
         widgets.workspace(), preview, offset=(number - 1) * _PAGE_SIZE, limit=_PAGE_SIZE
     )
     shown = rows.drop(columns="trial_id").rename(
@@ -355,7 +444,7 @@ def _changes(preview: RereadingPreview) -> None:
 
 def _apply(preview: RereadingPreview) -> None:
     with widgets.error_box():
-        st.session_state[f"reread_done:{preview.study}"] = audits.apply_rereading(
+        st.session_state[f"reread_done:{preview.study}"] = rereading.apply_rereading(
             widgets.workspace(), preview
         )
         st.cache_data.clear()  # numbers on other pages use what has just changed
@@ -363,17 +452,13 @@ def _apply(preview: RereadingPreview) -> None:
 
 
 def _forget_preview(study: str) -> None:
-    st.session_state.pop(_name(study), None)
-
-
-def _name(study: str) -> str:
-    return f"reread:{study}"
+    rereading.drop_preview(widgets.workspace(), study)
 
 
 def _read_by(versions: dict[int | None, int]) -> str:
     parts = [
         f"{count:,} by version {version}" if version is not None
-        else f"{count:,} coded by a person"
+        else f"{count:,} coded by a person or a judge"
         for version, count in versions.items()
     ]  # fmt: skip
-    return f"Answers read: {', '.join(parts)}. Current version: {audits.PARSER_VERSION}."
+    return f"Answers read: {', '.join(parts)}. Current version: {rereading.PARSER_VERSION}."

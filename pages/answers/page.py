@@ -12,9 +12,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts import with_theme_ink
 from core.domain.numbers import count_text, round_frame
-from core.domain.study import FACTORS
+from core.domain.study import FACTORS, Certainty
 from core.workflow.answers import browsing
 from core.workflow.answers.browsing import STATUS_WORDS
+from core.workflow.answers.readings import (
+    CERTAINTY_MEANINGS,
+    CERTAINTY_WORDS,
+    HEDGED_WORDS,
+    JUDGED_WORDS,
+)
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
@@ -38,13 +44,23 @@ _HELP = {
     "answered with explanation": "The reply holds an option and more text than its code or label.",
     "neutral, non-committal": "The reply takes no side, without refusing.",
     "refused": "The reply says that the model will not or cannot answer.",
+    **{CERTAINTY_WORDS[one]: f"Answers where {CERTAINTY_MEANINGS[one]}." for one in Certainty},
+    HEDGED_WORDS: "Answers whose reply also says that it has no opinion of its own.",
+    JUDGED_WORDS: "Answers coded by a judge, a respondent that was asked what the reply chooses.",
+    "person": "Answers coded by a person.",
 }
 
 
 def _counts(
-    row: DeltaGenerator, study: StudyRecord, revision: object, varied: Collection[str]
+    row: DeltaGenerator,
+    study: StudyRecord,
+    revision: object,
+    varied: Collection[str],
+    *,
+    readings_known: bool,
 ) -> None:
     """The table of statuses, by the factors that the reader chooses as rows in the top `row`."""
+    how_read = False
     with row:
         usable = control.usable_words(study.n_usable, study.n_asked)
         st.markdown(
@@ -59,6 +75,14 @@ def _counts(
                 "Percentages", key=table.name_of(study.code, "percent"), persist_state="session",
                 help="Shares of the trials asked, beside the counts.",
             )  # fmt: skip
+            if readings_known:
+                how_read = st.toggle(
+                    "How answers were read", key=table.name_of(study.code, "how_read"),
+                    persist_state="session",
+                    help="Of the answers that can be scored: how many are certain, likely or a "
+                    "guess, come with a disclaimer, or were coded by a judge or a person. One "
+                    "answer can count in several of these columns.",
+                )  # fmt: skip
             file = st.container()
         widgets.import_link()
     if not by:
@@ -66,6 +90,8 @@ def _counts(
         return
     tally = _tallied(revision, study.code, _COARSE if set(by) <= set(_COARSE) else tuple(by))
     shown = browsing.status_shares(browsing.status_table(tally, by), by)
+    if how_read:
+        shown = browsing.with_readings(shown, _readings(revision, study.code, tuple(by)), by)
     data = analyses.export.frame_csv(shown)
     name = f"{downloads.file_stem(study.code)}-statuses.csv"
     with file:
@@ -87,6 +113,12 @@ def _choose_rows(study: str, offered: list[str]) -> list[str]:
 def _tallied(revision: object, study: str, by: tuple[str, ...] = _COARSE) -> pd.DataFrame:
     """Trials by factors and status, kept as long as the answers (`revision`) stay the same."""
     return browsing.status_counts(widgets.workspace(), study, by)
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def _readings(revision: object, study: str, by: tuple[str, ...]) -> pd.DataFrame:
+    """Answers by factors and how they were read, kept as long as the answers stay the same."""
+    return browsing.reading_counts(widgets.workspace(), study, by)
 
 
 def _draw(study: str, shown: pd.DataFrame, by: Sequence[str], *, percent: bool) -> None:
@@ -128,7 +160,9 @@ def _open_number(study: str, key: str, shown: pd.DataFrame, by: tuple[str, ...])
     row, column = cells[0]
     chosen: dict[str, Sequence[Any]] = {name: [shown[name].iloc[row]] for name in by}
     if column not in by:
-        statuses = browsing.statuses_of(column)
+        reading = browsing.READING_FILTERS.get(column)
+        statuses = browsing.statuses_of("n" if reading else column)
+        chosen |= reading or {}
         present = set(map(str, shown)) & set(STATUS_WORDS.values())
         chosen["status"] = [s for s in statuses if STATUS_WORDS[s] in present] or statuses
     table.show_only(study, chosen)
@@ -139,9 +173,11 @@ def _open_number(study: str, key: str, shown: pd.DataFrame, by: tuple[str, ...])
 _CHART, _REREADING, _FILE = "Chart of statuses", "Read the replies again", "Download"
 
 
-def _answers(study: StudyRecord, levels: table.Levels, statuses: Mapping[str, int]) -> None:
+def _answers(
+    study: StudyRecord, levels: table.Levels, read: table.Levels, statuses: Mapping[str, int]
+) -> None:
     """The answers that pass the filters, a page at a time, and the open answer beside them."""
-    view = table.choose_view(study, levels, statuses)
+    view = table.choose_view(study, levels, read, statuses)
     shown = table.load_page(study, view)
     if shown is None:
         st.info("No answer passes these filters. Remove a filter.")
@@ -200,12 +236,14 @@ def main() -> None:
         workspace = widgets.workspace()
         revision = (workspace.process, analyses.revision(workspace, [study.code]))
         levels = browsing.all_levels(workspace, study.code)
+        read = browsing.reading_levels(workspace, study.code)
         tally = _tallied(revision, study.code).groupby("status")["count"].sum()
         statuses = {s: int(tally[s]) for s in STATUS_WORDS if s in tally}
         with widgets.error_box():
-            _counts(row, study, revision, [name for name in levels if len(levels[name]) > 1])
+            varied = [name for name in levels if len(levels[name]) > 1]
+            _counts(row, study, revision, varied, readings_known=any(read.values()))
         with widgets.error_box():
-            _answers(study, levels, statuses)
+            _answers(study, levels, read, statuses)
         with st.container(horizontal=True):
             st.page_link(
                 "pages/audit/page.py", label="Code a sample of replies yourself (Audit)",

@@ -2,11 +2,11 @@
 
 Other pages link to the replies behind a number with filters in the address. Each of these may
 stand several times: status, model, language, item, option, respondent, context, entity, entity_b,
-form, format, template, label_order, phase, items_per_call, history, repetition, tries. Their values
-are codes, as in the tidy file. `search` is a text of replies and prompts, `page` a page of the
-list, `answer` the trial that is open. For example,
-?study=pilot&item=nature_07&model=gpt-4o&status=refused. The page names values that the study does
-not have, and leaves them out.
+form, format, template, label_order, phase, items_per_call, history, repetition, tries, certainty,
+layer, hedged (yes or no), judge. Their values are codes, as in the tidy file. `search` is a text of
+replies and prompts, `page` a page of the list, `answer` the trial that is open. For example,
+?study=pilot&item=nature_07&model=gpt-4o&status=refused, or ?study=pilot&certainty=guess&hedged=yes.
+The page names values that the study does not have, and leaves them out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.languages import language_name
-from core.workflow.answers import browsing
+from core.workflow.answers import browsing, readings
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.designs.studies import StudyRecord
 from pages.shared.widgets import STUDY_PARAMETER, factor_word, plain, workspace
@@ -30,7 +30,10 @@ from pages.shared.widgets import STUDY_PARAMETER, factor_word, plain, workspace
 
 _WRITTEN = "answers_address"
 _SHOWN_STUDY = "answers_study"
-_WORDS = {"tries": "Number of replies", "option": "Option chosen"}
+_WORDS = {
+    "tries": "Number of replies", "option": "Option chosen", "layer": "Read by",
+    "hedged": "Disclaimer",
+}  # fmt: skip
 _FIRST = ("model", "language", "item")  # beside the search; the others are in a box
 _LISTED_LEVELS = 1000  # more would make the page heavy; others can be typed
 _LONGEST_ADDRESS = 20  # values of one filter that are kept in the address
@@ -53,19 +56,23 @@ def name_of(study: str, what: str) -> str:
     return f"answers:{study}:{what}"
 
 
-def choose_view(study: StudyRecord, levels: Levels, statuses: Mapping[str, int]) -> View:
-    """Controls for search, status and the factors that vary; `levels` are those of all factors.
+def choose_view(
+    study: StudyRecord, levels: Levels, read: Levels, statuses: Mapping[str, int]
+) -> View:
+    """Controls for search, status, the factors that vary, and how replies were read.
 
-    `statuses` are the statuses of the study with their counts, for the pills.
+    `levels` are those of all factors, and `read` those of the filters of readings. `statuses` are
+    the statuses of the study with their counts, for the pills.
     """
     code = study.code
-    _read_address(code, {**levels, "status": list(STATUS_WORDS)})
+    _read_address(code, {**levels, **read, "status": list(STATUS_WORDS)})
     _say_unknown(code)
-    varied = {
+    factors = {
         name: values
         for name, values in levels.items()
         if len(values) > 1 or (name in ("item", "option") and values)
     }
+    varied = {**factors, **{name: values for name, values in read.items() if values}}
     chosen = _choices(code, varied)
     search = _typed(code)
     counts = _status_counts(code, chosen, search, statuses)
@@ -88,10 +95,10 @@ def choose_view(study: StudyRecord, levels: Levels, statuses: Mapping[str, int])
                     _filter(code, name, varied[name])
     filters = {name: values for name, values in chosen.items() if values}
     _to_address("search", [search] if search else [])
-    for name in (*levels, "status"):
+    for name in (*levels, *read, "status"):
         values = [str(value) for value in chosen.get(name, ())]
         _to_address(name, values if len(values) <= _LONGEST_ADDRESS else [])
-    return View(filters, search, tuple(name for name in varied if name not in ("item", "option")))
+    return View(filters, search, tuple(name for name in factors if name not in ("item", "option")))
 
 
 def show_only(study: str, chosen: Mapping[str, Sequence[Any]]) -> None:
@@ -230,6 +237,8 @@ def _filter(study: str, name: str, values: list[Any]) -> None:
         help=f"There are {len(texts):,} levels. The list has the first {_LISTED_LEVELS:,}; type "
         "any other."
         if long
+        else readings.explanation()
+        if name in ("certainty", "layer")
         else None,
     )
 
@@ -253,6 +262,9 @@ def _shown_as(study: str, name: str) -> Any:
     if name == "option":
         labels = browsing.option_labels(workspace(), study)
         return lambda code: f"{code} = {labels[code]}" if labels.get(code) else code
+    if name in readings.LEVEL_WORDS:
+        words = readings.LEVEL_WORDS[name]
+        return lambda level: words.get(level, level)
     if name == "language":
         return lambda code: language_name(code) or "(none)"
     return lambda text: text or "(none)"
@@ -347,14 +359,15 @@ def show_list(study: StudyRecord, view: View, shown: ListPage) -> None:
 
 
 _WIDTHS = {
-    "Item": 104, "Text": 184, "Answer": 96, "Reply": 116, "Language": 74, "Status": 150,
-    "Model": 130, "Respondent": 130,
+    "Item": 104, "Text": 172, "Answer": 96, "Reply": 106, "How read": 96, "Language": 74,
+    "Status": 150, "Model": 130, "Respondent": 130,
 }  # fmt: skip
 _HELP = {
     "Text": "The item as it was asked.",
     "Answer": "The option that was read from the reply, with its label in the language of the "
     "question; or why there is none.",
     "Reply": "Verbatim, from its beginning. The open answer shows the whole reply.",
+    "How read": readings.explanation(),
     "Status": "Whether the reply holds an answer, or why not.",
 }
 
@@ -399,6 +412,9 @@ def _columns(view: View, shown: ListPage, first: int) -> pd.DataFrame:
         for option, label, words in zip(rows["option"], rows["label"], status, strict=True)
     ]
     frame["Reply"] = rows["reply"]
+    how_read = [readings.reading_of(row).words for row in rows.to_dict("records")]
+    if any(how_read):
+        frame["How read"] = how_read
     frame["Language"] = rows["language"]
     for factor in view.factors:
         if factor in rows and factor != "language":

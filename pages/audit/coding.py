@@ -18,7 +18,8 @@ from pages.answers.detail import show_messages
 from pages.shared import widgets
 from pages.shared.widgets import plain, text_block, workspace
 
-VIEWS = ("Code", "Adjudicate", "Replies", "Agreement")
+JUDGE_VIEW = "Judge"
+VIEWS = ("Code", "Adjudicate", "Replies", "Agreement", JUDGE_VIEW)
 VIEW_KEY = "audit_view"
 """The tabs of the page, and where the session keeps the open one."""
 
@@ -296,7 +297,9 @@ def _last(words: str, sample: CodedSample, trial: int, own: Code, audit: Audit) 
     same = own.kind == reading.kind
     verdict = "the same" if same else "something else"
     mark = ":material/check:" if same else ":material/close:"
-    st.caption(plain(f"Last reply: {words}. Inkblot read {verdict}: {reading.words}.") + f" {mark}")
+    st.caption(
+        plain(f"Last reply: {words}. {READER} read {verdict}: {reading.words}.") + f" {mark}"
+    )
 
 
 def _prompt(to_code: ReplyToCode) -> None:

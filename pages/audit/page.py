@@ -11,7 +11,14 @@ from core.errors import CodingError
 from core.workflow.answers import audits
 from core.workflow.answers.audits import Audit
 from core.workflow.designs.studies import StudyRecord
-from pages.audit.coding import VIEW_KEY, VIEWS, adjudication_section, coding_section
+from pages.audit.coding import (
+    JUDGE_VIEW,
+    VIEW_KEY,
+    VIEWS,
+    adjudication_section,
+    coding_section,
+)
+from pages.audit.judging import judging_section
 from pages.audit.replies import replies_section
 from pages.audit.results import agreement_section, standing
 from pages.shared import widgets
@@ -35,8 +42,13 @@ def choose_audit_and_coder(study: StudyRecord) -> tuple[Audit, str] | None:
         return None
     by_id = {str(audit.audit_id): audit for audit in audits.list_audits(workspace(), study.code)}
     if not by_id:
-        st.info("No sample has been drawn from this study yet.")
-        _draw_form(study)
+        draw, judge = st.tabs(("Draw a sample", JUDGE_VIEW), key="audit_first", on_change="rerun")
+        with draw:
+            st.info("No sample has been drawn from this study yet.")
+            _draw_form(study)
+        if judge.open:
+            with judge, widgets.error_box():
+                judging_section(study)
         return None
     sample, person, other = st.columns([4, 2, 2], vertical_alignment="bottom")
     with sample:
@@ -57,7 +69,7 @@ def _choose_audit(study: StudyRecord, by_id: Mapping[str, Audit]) -> Audit:
         format_func=lambda key: _draw_in_words(by_id[key]),
         key=f"audit_chooser:{study.code}:{','.join(keys)}:"
         f"{in_address if in_address in by_id else ''}",
-        help="Newest first. The same seed and size always give the same replies.",
+        help="Newest first. The same seed, size and kinds always give the same replies.",
     )  # fmt: skip
     st.query_params[_PARAMETER] = chosen
     return by_id[chosen]
@@ -65,19 +77,24 @@ def _choose_audit(study: StudyRecord, by_id: Mapping[str, Audit]) -> Audit:
 
 def _draw_in_words(audit: Audit) -> str:
     when = ", verdicts at the end" if audit.at_end else ""
+    per = "per model and kind" if audit.kinds else "per model"
+    kinds = f"; only {', '.join(map(audits.KIND_WORDS.__getitem__, audit.kinds))}"
     return (
         f"{count_text(audit.n, 'reply', 'replies')} "
-        f"({audit.per_model:,} per model, seed {audit.seed}{when}): {audit.n_coded:,} coded"
+        f"({audit.per_model:,} {per}, seed {audit.seed}{when}{kinds if audit.kinds else ''}): "
+        f"{audit.n_coded:,} coded"
     )
 
 
 def _draw_form(study: StudyRecord) -> None:
+    kinds = _choose_kinds(study)
     columns = st.columns(3)
     with columns[0]:
         per_model = st.number_input(
             "Replies per model", 1, audits.MAX_PER_MODEL, audits.DEFAULT_PER_MODEL,
             key="audit_per_model",
-            help="A model with fewer replies gives all of them. With 100 replies, an observed "
+            help="Of each kind, where you choose kinds. A model with fewer replies gives all of "
+            "them. With 100 replies, an observed "
             "success of 97 % has an interval from 92 to 99 %.",
         )  # fmt: skip
     with columns[1]:
@@ -98,13 +115,32 @@ def _draw_form(study: StudyRecord) -> None:
         )
     st.button(
         "Draw the sample", key="audit_draw", type="primary", icon=":material/casino:",
-        on_click=_draw, args=(study.code, int(seed), int(per_model), bool(at_end)),
+        on_click=_draw, args=(study.code, int(seed), int(per_model), bool(at_end), tuple(kinds)),
     )  # fmt: skip
 
 
-def _draw(study: str, seed: int, per_model: int, at_end: bool) -> None:
+def _choose_kinds(study: StudyRecord) -> list[str]:
+    """The kinds of replies to draw from; none: all. Offered where the study has any."""
+    counts = audits.kind_counts(workspace(), study.code)
+    if not counts:
+        return []
+    chosen: list[str] = st.pills(
+        "Draw only", [kind for kind in audits.KIND_WORDS if kind in counts],
+        selection_mode="multi", key=f"audit_kinds:{study.code}",
+        format_func=lambda kind: f"{audits.KIND_WORDS[kind].capitalize()} {counts[kind]:,}",
+        help="With none chosen, the sample is drawn from all replies. With one or more, it has so "
+        "many replies of each model and each kind, so that rare kinds are checked. A rate over "
+        "such a sample is not the rate of the study. Coders see which kinds you choose: with two "
+        "or more, they do not know of which kind a reply is.",
+    )  # fmt: skip
+    return chosen
+
+
+def _draw(study: str, seed: int, per_model: int, at_end: bool, kinds: tuple[str, ...]) -> None:
     with widgets.error_box():
-        audit = audits.draw_audit(workspace(), study, seed=seed, per_model=per_model, at_end=at_end)
+        audit = audits.draw_audit(
+            workspace(), study, seed=seed, per_model=per_model, at_end=at_end, kinds=kinds
+        )
         st.query_params[_PARAMETER] = str(audit.audit_id)
 
 
@@ -149,7 +185,7 @@ def _choose_coder(audit: Audit, key: str) -> None:
     st.query_params[_CODER_PARAMETER] = name
 
 
-# The page: where one stands, and four views of the sample.
+# The page: where one stands, four views of the sample, and judges.
 
 
 def main() -> None:
@@ -170,7 +206,7 @@ def _views(study: StudyRecord, audit: Audit, coder: str) -> None:
     adjudicates = coder in audits.list_adjudicators(workspace(), audit)
     sample = audits.load_sample(workspace(), audit, coder)
     standing(audit, sample, coder)
-    code, adjudicate, replies, agreement = st.tabs(VIEWS, key=VIEW_KEY, on_change="rerun")
+    code, adjudicate, replies, agreement, judge = st.tabs(VIEWS, key=VIEW_KEY, on_change="rerun")
     if code.open:
         with code, widgets.error_box():
             coding_section(audit, sample, coder, adjudicates=adjudicates)
@@ -183,6 +219,9 @@ def _views(study: StudyRecord, audit: Audit, coder: str) -> None:
     if agreement.open:
         with agreement, widgets.error_box():
             agreement_section(study, audit, sample, coder)
+    if judge.open:
+        with judge, widgets.error_box():
+            judging_section(study)
 
 
 main()

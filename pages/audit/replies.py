@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from core.workflow.answers import audits
+from core.workflow.answers import agreement, audits
 from core.workflow.answers.audits import FINAL, READER, Audit, CodedSample
 from core.workflow.answers.browsing import STATUS_WORDS
+from core.workflow.answers.readings import LAYER_WORDS, Reading, explanation
 from core.workflow.designs.studies import StudyRecord
 from pages.audit.coding import open_reply
 from pages.shared import widgets
@@ -44,7 +45,8 @@ def replies_section(
                 "disagree, and it still counts as success."
             ),
             "In the data": st.column_config.TextColumn(help="Whose reading is analyzed."),
-            **{name: st.column_config.TextColumn() for name in ("Model", "Item", "Reply")},
+            "How read": st.column_config.TextColumn(help=explanation()),
+            **{name: st.column_config.TextColumn() for name in ("Model", "Item", "Reply", "Judge")},
         },
     )  # fmt: skip
     ticked = [trials[row] for row in event["selection"]["rows"] if row < len(trials)]
@@ -73,6 +75,7 @@ def _filtered(sample: CodedSample, person: str) -> list[int]:
             for of_coder in sample.codes.values()
             for code in of_coder.values()
         }
+        readings = _choose_readings(sample)
         statuses = st.multiselect(
             "Status", [status for status in STATUS_WORDS if status in seen],
             format_func=lambda status: STATUS_WORDS[status], key="audit_statuses",
@@ -90,7 +93,31 @@ def _filtered(sample: CodedSample, person: str) -> list[int]:
         and (which != _READER or _differs_from_reader(sample, trial))
         and (which != _NOTED or trial in noted)
         and (not statuses or not _statuses(sample, trial).isdisjoint(statuses))
+        and _was_read(sample, trial, readings)
     ]
+
+
+def _choose_readings(sample: CodedSample) -> dict[str, set[str]]:
+    """What is chosen of how Inkblot read the replies, of those that the person may see."""
+    chosen: dict[str, set[str]] = {}
+    for feature, title in agreement.FEATURES.items():
+        kinds = agreement.kinds_of(sample, feature)
+        if len(kinds) > 1:
+            chosen[feature] = set(
+                st.multiselect(
+                    title, kinds, key=f"audit_read:{feature}", placeholder="All", width=200,
+                    help="How Inkblot read the reply, of replies where you may see it.",
+                )
+            )  # fmt: skip
+    return chosen
+
+
+def _was_read(sample: CodedSample, trial: int, chosen: Mapping[str, set[str]]) -> bool:
+    """Whether a reply was read in one of the ways chosen for each feature."""
+    return all(
+        not kinds or any(agreement.is_kind(sample.readings.get(trial), feature, k) for k in kinds)
+        for feature, kinds in chosen.items()
+    )
 
 
 def _differs_from_reader(sample: CodedSample, trial: int) -> bool:
@@ -114,12 +141,36 @@ def _shown(sample: CodedSample, trials: Sequence[int]) -> pd.DataFrame:
             "Item": frame["item"],
             **{_title(coder): _words(sample, trials, coder) for coder in coders},
             "Inkblot": _words(sample, trials, READER),
+            **_how_read(sample, trials),
             "Counts as": [_counts_as(sample, trial) for trial in trials],
-            "In the data": frame["taken"].map({True: "a person's", False: "Inkblot's"}),
+            "In the data": [_whose(sample, trial) for trial in trials],
             "Notes": [_notes(sample, trial) for trial in trials],
             "Reply": frame["reply"],
         }
     )
+
+
+def _how_read(sample: CodedSample, trials: Sequence[int]) -> dict[str, list[str]]:
+    """How Inkblot read the replies, where it is known of any that the person may see."""
+    if not any(reading.layer for reading in sample.readings.values()):
+        return {}
+    readings = [sample.readings.get(trial, Reading()) for trial in trials]
+    return {
+        "How read": [reading.words for reading in readings],
+        "Layer": [LAYER_WORDS.get(reading.layer or "", "") for reading in readings],
+        **(
+            {"Judge": [reading.judge or "" for reading in readings]}
+            if any(reading.judge for reading in readings)
+            else {}
+        ),
+    }
+
+
+def _whose(sample: CodedSample, trial: int) -> str:
+    """Whose reading of a reply is in the data; a judge's only where one may see the reading."""
+    if sample.replies["taken"][trial]:
+        return "a person's"
+    return "a judge's" if sample.readings.get(trial, Reading()).judge else "Inkblot's"
 
 
 def _title(coder: str) -> str:

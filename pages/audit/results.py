@@ -14,6 +14,7 @@ from core.domain.numbers import number_text, percent_text, round_frame
 from core.domain.results import Column, ResultTable
 from core.workflow.answers import agreement, audits
 from core.workflow.answers.audits import FINAL, READER, Audit, CodedSample
+from core.workflow.answers.readings import explanation
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses
 from pages.shared import downloads, widgets
@@ -49,7 +50,10 @@ def agreement_section(study: StudyRecord, audit: Audit, sample: CodedSample, cod
             else "Code a reply to see a result here."
         )
         return
-    stem = f"{downloads.file_stem(study.code)}-audit_{audit.seed}_{audit.per_model}"
+    stem = "_".join(
+        [f"{downloads.file_stem(study.code)}-audit", f"{audit.seed}", f"{audit.per_model}",
+         *audit.kinds]
+    )  # fmt: skip
     if len(sample.coders) > 1:
         _coders(sample, stem)
     _reader(audit, sample, coder, stem)
@@ -75,12 +79,41 @@ def _reader(audit: Audit, sample: CodedSample, coder: str, stem: str) -> None:
         "now in the data, or the one that a person's coding replaced. The final coding is the "
         "adjudicator's, or the one on which all who coded the reply agree."
     )
+    if audit.kinds:
+        kinds = ", ".join(audits.KIND_WORDS[kind] for kind in audit.kinds)
+        st.caption(
+            f"This sample has only replies of these kinds: {kinds}. A rate over all of them is not "
+            "the rate of the study."
+        )
     _show(table, f"Agreement of coders and Inkblot, by model: {len(table.frame)}")
     with st.container(horizontal=True):
         _csv("CSV", table, f"{stem}.csv")
         data = analyses.export.frame_csv(audits.codings(workspace(), audit, coder))
         widgets.download("All codings (CSV)", data, f"{stem}-codings.csv", key="audit_codings_csv")
+    _by_reading(sample, stem)
     _one_pair(sample, stem)
+
+
+def _by_reading(sample: CodedSample, stem: str) -> None:
+    """Agreement by certainty, layer, disclaimer or judge: whether guesses are worse."""
+    if not any(reading.layer for reading in sample.readings.values()):
+        return
+    st.header("Whether unsure readings are worse")
+    rater = FINAL if len(sample.coders) > 1 else sample.coders[0]
+    words = agreement.certainty_sentence(sample, rater)
+    if words:
+        st.markdown(plain(words))
+    chosen = st.segmented_control(
+        "By", [one for one in agreement.FEATURES if agreement.kinds_of(sample, one)],
+        default="certainty", required=True, key="audit_feature",
+        format_func=agreement.FEATURES.__getitem__, help=explanation(),
+    )  # fmt: skip
+    table = agreement.reading_agreement(sample)
+    own = table.frame[table.frame["feature"] == agreement.FEATURES[chosen or "certainty"]]
+    columns = tuple(column for column in table.columns if column.name != "feature")
+    shown = ResultTable(table.name, table.title, own.drop(columns="feature"), columns)
+    _show(shown, f"Agreement by how replies were read: {len(own)}")
+    _csv("CSV", table, f"{stem}-readings.csv")
 
 
 def _one_pair(sample: CodedSample, stem: str) -> None:

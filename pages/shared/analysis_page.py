@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from core.analysis.shared.factor_models.models import FactorModelText
 from core.analysis.shared.registry import Analysis, Topic
-from core.domain.frames import ITEM_SCORES
+from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
 from core.domain.results import AnalysisResult
+from core.domain.study import LEAVE_OUT
 from core.workflow.answers import browsing
+from core.workflow.background import Computation
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, computing, frames, item_attributes
-from core.workflow.statistics.computing import AnalysisRequest, Computation
+from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
-from pages.shared import analysis_options, results, study_bar, widgets
+from core.workflow.statistics.result_changes import change_sentence, changed_tables
+from pages.shared import analysis_options, left_out, results, study_bar, widgets
 from pages.shared.analysis_options import NO_EDITORS, Editors
 from pages.shared.widgets import factor_word
 
@@ -26,6 +30,7 @@ WAIT_S = 0.4
 _POLL_S = 0.5
 _ANALYSIS_PARAMETER = "analysis"
 _OPTIONS_SWITCH = "options_switch"
+_OF_OPTIONS = (ITEM_SCORES, OPTION_COUNTS)  # answers can be left out of these
 
 Tabs = Mapping[str, Callable[[], None]]
 """Further tabs of a result: what draws each, by its title."""
@@ -78,8 +83,35 @@ def show(
                         result,
                         chart_options,
                         above=(lambda: above(study, request, result)) if above else None,
-                        tabs=tabs(study, request, result) if tabs else {},
+                        tabs={
+                            **(tabs(study, request, result) if tabs else {}),
+                            **_left_out_tab(analysis, request, result),
+                        },
                     )
+
+
+def _left_out_tab(analysis: Analysis, request: AnalysisRequest, result: AnalysisResult) -> Tabs:
+    """The tab that shows what leaving out changes, where answers are left out."""
+    if not request.where.get(LEAVE_OUT):
+        return {}
+    every = {name: levels for name, levels in request.where.items() if name != LEAVE_OUT}
+
+    def draw() -> None:
+        before = result_of(replace(request, where=every))
+        if before is None:
+            return
+        tables = {t.title: t for t in changed_tables(before, result) if len(t.frame)}
+        titles = list(tables)
+        title = titles[0] if titles else ""
+        if len(titles) > 1:
+            title = st.selectbox(
+                "Table", titles, key=f"left_out_table:{analysis.name}", width=420
+            )  # fmt: skip
+        if title:
+            sentence = change_sentence(before, result, analysis.needs.noun, tables[title])
+            left_out.show_changes(tables[title], sentence, f"{request.studies[0]}-{analysis.name}")
+
+    return {left_out.TITLE: draw}
 
 
 def result_of(request: AnalysisRequest) -> AnalysisResult | None:
@@ -100,7 +132,7 @@ def result_of(request: AnalysisRequest) -> AnalysisResult | None:
 
 
 @st.fragment(run_every=_POLL_S)
-def watch(computation: Computation) -> None:
+def watch(computation: Computation[Any]) -> None:
     """A progress bar with a button to cancel; redraws the page at the end."""
     if computation.ended:
         st.rerun()
@@ -108,7 +140,7 @@ def watch(computation: Computation) -> None:
     text = (
         "Waiting until other analyses are done ..."
         if waiting
-        else f"Computing: {computation.done} of {computation.total} {computation.unit} done ..."
+        else f"Computing: {computation.done:,} of {computation.total:,} {computation.unit} done ..."
         if computation.total
         else "Computing ..."
     )
@@ -183,18 +215,22 @@ def _which_answers(
     if analysis.needs is ITEM_SCORES:
         with st.popover("Unit of analysis", icon=":material/table_rows:"):
             averaged = _rows(study, levels)
+    kinds = left_out.choose((study.code, *other_studies)) if analysis.needs in _OF_OPTIONS else ()
     chosen = {name: values for name, values in filters.items() if values}
-    _state_of_bar(other_studies, averaged, chosen)
+    _state_of_bar(other_studies, averaged, chosen, kinds)
     with st.container(key="options_fold", width="content"):
         st.toggle("Options", key=_OPTIONS_SWITCH, persist_state="session")
-    return other_studies, averaged, chosen
+    return other_studies, averaged, chosen | ({LEAVE_OUT: list(kinds)} if kinds else {})
 
 
 def _state_of_bar(
-    other_studies: tuple[str, ...], averaged: tuple[str, ...], filters: Mapping[str, list[object]]
+    other_studies: tuple[str, ...],
+    averaged: tuple[str, ...],
+    filters: Mapping[str, list[object]],
+    kinds: tuple[str, ...],
 ) -> None:
-    """What is chosen in the two menus, where it is not everything there is."""
-    parts = widgets.filter_words(filters)
+    """What is chosen in the menus, where it is not everything there is."""
+    parts = [*widgets.filter_words(filters), *left_out.words(kinds)]
     parts += [f"With {', '.join(other_studies)}"] if other_studies else []
     parts += [f"Averaged over {', '.join(map(factor_word, averaged))}"] if averaged else []
     if parts:

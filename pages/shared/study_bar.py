@@ -67,7 +67,7 @@ def study_row(
                 )  # fmt: skip
             if unkeyed:
                 st.page_link(
-                    "pages/import_export.py", label="Attach a bank", icon=":material/link:",
+                    "pages/import_export/page.py", label="Attach a bank", icon=":material/link:",
                     query_params={widgets.STUDY_PARAMETER: study.code},
                 )  # fmt: skip
     return row, study

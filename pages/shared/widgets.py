@@ -177,7 +177,7 @@ def no_study() -> None:
 def import_link() -> None:
     """The way to the import of answers."""
     st.page_link(
-        "pages/import_export.py", label="Import answers", icon=":material/upload_file:",
+        "pages/import_export/page.py", label="Import answers", icon=":material/upload_file:",
         help="Answers of people, or of models that were asked elsewhere, from a file.",
     )  # fmt: skip
 
@@ -260,8 +260,8 @@ def unkeyed_note(code: str) -> None:
             icon=":material/key_off:",
         )
         st.page_link(
-            "pages/import_export.py", label="Attach a bank", query_params={STUDY_PARAMETER: code},
-            icon=":material/link:",
+            "pages/import_export/page.py", label="Attach a bank",
+            query_params={STUDY_PARAMETER: code}, icon=":material/link:",
         )  # fmt: skip
 
 

@@ -167,10 +167,18 @@ def settled(page: Page) -> None:
 
 
 def go(page: Page, app: App, path: str = "") -> None:
-    """Open a page of the app and wait until it is drawn."""
+    """Open a page of the app and wait until it is drawn; reload it once, as a user would.
+
+    A browser that connects while both cores are busy can lose its first connection.
+    """
     page.goto(f"{app.url}/{path}")
-    settled(page)
-    page.wait_for_selector("h1")
+    for patience_ms in (PATIENCE_MS, 2 * PATIENCE_MS):
+        settled(page)
+        with suppress(TimeoutError):
+            page.wait_for_selector("h1", timeout=patience_ms)
+            return
+        page.reload()
+    raise AssertionError(f"{path} stays empty. The app says:\n{app.log.read_text()}")
 
 
 def write_in_cell(page: Page, grid: Locator, place: Position, text: str, end: str) -> None:

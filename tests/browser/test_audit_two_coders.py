@@ -117,6 +117,8 @@ def test_two_coders_code_alone_and_differences_are_adjudicated(page, second_page
     settled(second_page)
 
     open_tab(second_page, "Replies")
+    expect(second_page.locator(".st-key-audit_take button").first).to_be_visible()
+    settled(second_page)
     shot(second_page, "2-replies")
     tab_to(second_page, ".st-key-audit_take")
     second_page.keyboard.press("Enter")

@@ -15,7 +15,8 @@ from scipy.stats import multivariate_normal, norm
 
 from core.collect import prompts
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question
-from core.collect.replies.reader import parse, parse_rating
+from core.collect.ratings import parse_rating
+from core.collect.replies.reader import parse
 from core.collect.simulated import SimulatedClient, expected_alpha, item_truth
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, Item, Option, Rating, ResponseFormat, Wording

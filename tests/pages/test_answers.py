@@ -15,6 +15,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from core.collect.replies.reader import PARSER_VERSION
 from core.domain.numbers import count_text
 from core.domain.study import Status
+from core.store import audits, studies
+from core.store.audits import ResponseChange
 from core.workflow.answers import browsing, exports, imports
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.banks import editing
@@ -488,6 +490,10 @@ def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
         d.value for d in at.dataframe if list(d.value.columns) == ["Now", "Then", "Answers"]
     ]
     missed = int(kinds["Answers"].sum())
+    (surely,) = [d.value for d in at.dataframe if "Certainty" in d.value.columns]
+    surely = surely.set_index("Certainty")
+    assert surely.loc["Certain", "Answers then"] - surely.loc["Certain", "Answers now"] == missed
+    assert "Not recorded" not in surely.index
     assert kinds["Now"].tolist() == ["ambiguous"]
     assert f"**{missed}** of 200 answers would change" in texts(at)
     assert [d for d in at.dataframe if "Mean then" in d.value.columns]
@@ -500,11 +506,15 @@ def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
 
 def test_reading_again_can_be_left_and_nothing_changes(workspace):
     collect_simulated(workspace)
+    with workspace.database.transaction() as cursor:
+        cursor.execute("update response set certainty = null")
     before = exports.export_tidy(workspace, "study")
-    at = press(
-        press(open_tool(open_page(study="study"), "Read the replies again"), "reread"),
-        "reread_drop",
-    )
+    at = press(open_tool(open_page(study="study"), "Read the replies again"), "reread")
+    assert "200 answers would stay and get another certainty" in texts(at)
+    assert at.button(key="reread_apply").label == "Record the certainty of 200 answers"
+    (surely,) = [d.value for d in at.dataframe if "Certainty" in d.value.columns]
+    assert "Not recorded" in set(surely["Certainty"])
+    at = press(at, "reread_drop")
     assert "answers would change" not in texts(at)
     assert exports.export_tidy(workspace, "study") == before
 
@@ -588,3 +598,122 @@ def test_a_ticked_row_of_a_table_of_items_leads_to_the_replies_behind_it(collect
     assert f"item={item}" in link.query_string
     linked = {name: values[0] for name, values in parse_qs(link.query_string).items()}
     assert set(rows(open_page(**linked))["Item"]) == {item}
+
+
+# Readings of the answers to the item q1 to q7, and what the list says of each.
+READ = """item,answer,model,raw,status,layer,certainty,hedged,judge
+q1,4,m,4,,whole,certain,no,
+q2,5,m,I agree.,,statement,likely,no,
+q3,2,m,Maybe 2.,,single_mention,guess,no,
+q4,1,m,As an AI I have none. 1,,single_mention,guess,yes,
+q5,3,m,Hm 3?,,judge,likely,no,GPT [x](y)
+q6,,m,I have no opinion.,refused,status,guess,yes,
+q7,2,m,2,,,,,
+"""
+HOW_READ = {
+    "q1": "certain", "q2": "likely", "q3": "guess", "q4": "guess, disclaimer",
+    "q5": "likely, judge GPT [x](y)", "q6": "guess, disclaimer", "q7": "",
+}  # fmt: skip
+
+
+@pytest.fixture
+def read(workspace):
+    imports.import_tidy(workspace, "read.csv", READ.encode())
+    return workspace
+
+
+def test_the_list_says_how_replies_were_read_and_is_filtered_by_it(read):
+    at = open_page(study="read")
+    assert dict(zip(rows(at)["Item"], rows(at)["How read"], strict=True)) == HOW_READ
+    at = fine(at.multiselect(key="answers:read:where:certainty").set_value(["guess"]).run())
+    assert rows(at)["Item"].tolist() == ["q3", "q4", "q6"]
+    assert "Answered 2" in pills(at).options
+    at = fine(at.multiselect(key="answers:read:where:hedged").set_value(["yes"]).run())
+    assert rows(at)["Item"].tolist() == ["q4", "q6"]
+    assert (at.query_params["certainty"], at.query_params["hedged"]) == ("guess", "yes")
+    assert "More filters: certainty, disclaimer" in [
+        b.proto.popover.label for b in at.get("popover")
+    ]
+    assert at.multiselect(key="answers:read:where:hedged").options == [
+        "disclaimer",
+        "no disclaimer",
+    ]
+    at = open_page(study="read", layer="judge", judge="GPT [x](y)")
+    assert rows(at)["Item"].tolist() == ["q5"]
+    assert not at.warning
+    unknown = open_page(study="read", certainty="sure")
+    assert "certainty sure" in unknown.warning[0].value
+    assert len(rows(unknown)) == 7
+
+
+def test_filters_of_readings_are_offered_only_where_a_study_has_such_values(workspace):
+    imports.import_tidy(workspace, "old.csv", b"item,answer,model\nq1,4,m\nq2,5,m\n")
+    at = open_page(study="old")
+    assert not [b for b in at.multiselect if b.label in ("Certainty", "Read by", "Disclaimer")]
+    assert "How read" not in rows(at)
+    assert not [toggle for toggle in at.toggle if toggle.label == "How answers were read"]
+
+
+def test_the_open_answer_says_how_it_was_read_and_until_when_otherwise(read):
+    trials = browsing.page(read, "read", {}, "")[0].set_index("item")["trial_id"]
+
+    def open_item(item):
+        return open_page(study="read", answer=str(trials[item]))
+
+    (said,) = [c for c in open_item("q4").caption if "imported file" in c.value]
+    start = "Read from a single mention of an option; a guess. The reply also says"
+    assert said.value.replace("\\", "").startswith(start)
+    assert "**last statement**" in said.proto.help
+    assert "docs/reading.md" in said.proto.help
+    judged = texts(open_item("q5"))
+    assert "Judged by GPT \\[x\\]\\(y\\); likely\\. The judge's coding replaces" in judged
+    assert "Read from" not in texts(open_item("q7"))
+    study = studies.get(read.database, "read").study_id
+    now = browsing.detail(read, int(trials["q4"]))
+    change = ResponseChange(
+        now.trial_id, now.status, "1", now.attempt_id, "answered", "5", None, now.attempt_id, 1,
+        layer="judge", judge="J",
+    )  # fmt: skip
+    table = audits.change_table([change])
+    assert audits.apply_changes(read.database, study, table, cause="judge") == 1
+    said = texts(open_item("q4"))
+    assert "Judged by J\\. The judge's coding" in said
+    assert "1 \\(answered\\), guess, disclaimer; changed by a judge's coding" in said
+
+
+def test_counts_say_how_answers_were_read_and_a_number_opens_these_answers(read):
+    at = open_page(study="read")
+    assert "guess" not in at.dataframe[0].value
+    at = fine(at.toggle(key="answers:read:how_read").set_value(True).run())
+    (counts,) = at.dataframe[0].value.to_dict("records")
+    found = {
+        name: counts[name] for name in ("n", "certain", "likely", "guess", "disclaimer", "judged")
+    }
+    assert found == {
+        "n": 6, "certain": 1, "likely": 2, "guess": 2, "disclaimer": 1, "judged": 1,
+    }  # fmt: skip
+    assert "person" not in counts
+    for name, items in (
+        ("guess", ["q3", "q4"]),
+        ("disclaimer", ["q4"]),
+        ("judged", ["q5"]),
+        ("likely", ["q2", "q5"]),
+    ):
+        states = at._tree.get_widget_states()
+        cell = {"selection": {"rows": [], "columns": [], "cells": [[0, name]]}}
+        states.widgets.append(
+            WidgetState(id=at.dataframe[0].proto.id, string_value=json.dumps(cell))
+        )
+        at = fine(at._run(states))
+        assert rows(at)["Item"].tolist() == items
+
+
+def test_readings_are_counted_in_the_rows_of_their_factors():
+    table = pd.DataFrame({"model": ["a", "b"], "planned": [3, 3], "n": [2, 0], "missing": [1, 3]})
+    counts = pd.DataFrame([{
+        "model": "a", "answers": 2, "certain": 0, "likely": 2, "guess": 0, "person": 0, "judged": 0,
+        "unknown": 0, "hedged": 1,
+    }])  # fmt: skip
+    shown = browsing.with_readings(table, counts, ["model"])
+    assert list(shown) == ["model", "planned", "n", "likely", "disclaimer", "missing"]
+    assert shown[["likely", "disclaimer"]].values.tolist() == [[2, 1], [0, 0]]

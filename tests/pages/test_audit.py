@@ -71,9 +71,9 @@ def show(at, view):
     return fine(at.run())
 
 
-def table_with(at, column):
-    """The one table of the page that has this column."""
-    (found,) = [d.value for d in at.dataframe if column in d.value.columns]
+def table_with(at, *columns):
+    """The one table of the page that has these columns."""
+    (found,) = [d.value for d in at.dataframe if {*columns} <= {*d.value.columns}]
     return found
 
 
@@ -118,6 +118,7 @@ def test_the_verdict_of_the_parser_is_not_on_the_page_before_a_reply_is_coded(wo
         at = show(at, view)
         assert not VERDICT.search(texts(at))
         assert all("".join(d.value.get("Inkblot", [])) == "" for d in at.dataframe)
+        assert not [d for d in at.dataframe if "How read" in d.value.columns]
     at = code(show(at, "Code"), "refused")
     assert "Last reply: you read refused" in texts(at)
     assert VERDICT.search(texts(at))
@@ -135,7 +136,7 @@ def test_with_verdicts_at_the_end_nothing_of_the_parser_is_shown_until_all_is_co
         assert set(table_with(show(at, "Replies"), "Reply")["Inkblot"]) == {""}
     at = code(show(at, "Code"), "refused")
     assert "Every reply of this sample is coded" in texts(at)
-    assert not table_with(show(at, "Agreement"), "Success rate").empty
+    assert not table_with(show(at, "Agreement"), "Drawn", "Kappa").empty
 
 
 def test_the_last_coding_can_be_corrected_and_the_one_before_it(workspace):
@@ -176,11 +177,11 @@ def test_results_disagreements_and_files_are_those_of_the_workflow(workspace):
         at = code(at, "neutral" if number == 3 else parsed(workspace, trial))
     (audit,) = audits.list_audits(workspace, "study")
     frame = agreement.results(audits.load_sample(workspace, audit)).frame
-    shown = table_with(show(at, "Agreement"), "Success rate")
+    shown = table_with(show(at, "Agreement"), "Drawn", "Kappa")
     assert shown["Success rate"].tolist() == frame["success"].tolist()
     assert shown["Kappa"].isna().tolist() == frame["kappa"].isna().tolist()
     labels = [b.proto.label for b in at.get("download_button")]
-    assert labels == ["CSV", "All codings (CSV)", "CSV", "CSV"]
+    assert labels == ["CSV", "All codings (CSV)", "CSV", "CSV", "CSV"]
     at = show(at, "Replies")
     assert len(table_with(at, "Counts as")) == 8
     at = fine(at.pills(key="audit_which").set_value("Coder and Inkblot differ").run())
@@ -231,6 +232,67 @@ def test_the_same_seed_opens_the_sample_on_file(workspace):
     at = draw(at, 3)
     assert len(audits.list_audits(workspace, "study")) == 2
     assert "0 of 6 replies coded" in "".join(bar.proto.text for bar in at.get("progress"))
+
+
+def test_guesses_are_drawn_filtered_and_shown_apart_from_what_is_certain(workspace):
+    collect(workspace)
+    with workspace.database.transaction() as cursor:
+        cursor.execute("update response set layer = 'whole', certainty = 'certain', hedged = false")
+        cursor.execute(
+            "update response set layer = 'single_mention', certainty = 'guess', hedged = true"
+            " where option = '1'"
+        )
+    at = open_page(study="study")
+    at = fine(at.pills(key="audit_kinds:study").set_value(["guess", "certain"]).run())
+    at = draw(at, 2)
+    assert "only read as certain, guesses" in at.selectbox[1].options[0]
+    for number in range(8):
+        at = code(at, "1" if number else "refused")
+    at = show(at, "Agreement")
+    assert "A rate over all of them is not the rate of the study" in texts(at)
+    assert re.search(r"certain \S+ \[.*; guess \S+ \[", texts(at))
+    assert table_with(at, "Read as")["Read as"].unique().tolist() == ["certain", "guess"]
+    at = show(at, "Replies")
+    at = fine(at.multiselect(key="audit_read:certainty").set_value(["guess"]).run())
+    shown = table_with(at, "How read")
+    assert shown["How read"].tolist() == ["guess, disclaimer"] * 4
+    assert shown["Layer"].unique().tolist() == ["single mention"]
+
+
+def test_how_a_reply_was_read_and_by_which_judge_is_filtered_once_it_is_coded(workspace):
+    collect(workspace)
+    with workspace.database.transaction() as cursor:
+        cursor.execute("update response set layer = 'whole', certainty = 'certain', hedged = false")
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=2)
+    first, second, *others = audits.load_sample(workspace, audit).trials
+    with workspace.database.transaction() as cursor:
+        cursor.execute(
+            "update response set layer = 'judge', judge = 'Arbiter', certainty = 'likely'"
+            " where trial_id in (?, ?)", [second, others[0]],
+        )  # fmt: skip
+
+    def hides_the_reading(at):
+        shown = texts(at) + "".join(d.value.to_csv() for d in at.dataframe)
+        filters = [m for m in at.multiselect if m.key.startswith("audit_read:")]
+        return "Arbiter" not in shown and not filters
+
+    at = open_page(study="study")
+    assert all(hides_the_reading(show(at, view)) for view in ("Code", "Replies", "Agreement"))
+    audits.save_coding(workspace, audit, first, option="1")
+    audits.save_coding(workspace, audit, second, option="1")
+    at = show(at, "Replies")
+    judge = at.multiselect(key="audit_read:judge")
+    assert judge.options == ["Arbiter", "no judge"]
+    shown = table_with(fine(judge.set_value(["Arbiter"]).run()), "How read")
+    assert shown["Judge"].tolist() == ["Arbiter"]  # the other judged reply is not coded yet
+    at = show(at, "Agreement")
+    at = fine(at.segmented_control(key="audit_feature").set_value("judge").run())
+    of_judge = table_with(at, "Read as")
+    assert {"Arbiter", "no judge"} == set(of_judge["Read as"])
+    at = show(at, "Code")
+    assert shown_trial(at) == others[0]  # judged, as was the last reply
+    assert VERDICT.search(texts(at))
+    assert "Arbiter" not in texts(at)
 
 
 def two_codings(workspace):

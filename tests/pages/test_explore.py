@@ -73,8 +73,8 @@ def test_it_opens_with_items_and_languages_as_chart_and_table(collected):
     assert len(shown(at)) == 40
     (chart,) = at.get("vega_lite_chart")
     assert "Mean score by item, language: 40 points" in chart.proto.alt
-    (button,) = at.get("download_button")
-    assert button.proto.label == "CSV"
+    labels = [button.proto.label for button in at.get("download_button")]
+    assert sorted(labels) == ["CSV", "PNG (.png)", "SVG (.svg)", "Vega-Lite (.vl.json)"]
     assert address(at)["measure"] == ["mean_score"]
 
 

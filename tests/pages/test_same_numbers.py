@@ -15,18 +15,19 @@ import pytest
 from core.__main__ import _parser
 from core.collect.client import Reply
 from core.collect.local_model import LocalClient
-from core.domain.results import Column, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
-from core.export import apa_table
 from core.files.writing import unguard
 from core.workflow import sample
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
+from core.workflow.statistics.papers import paper_table
 from pages.shared import analysis_page, results
 from tests.pages.apps import open_tab, tab_labels
 from tests.pages.test_statistics_pages import open_page, texts
 
+RESULT = AnalysisResult((), unit="one administration", n_used=1, n_missing=0, method="")
 STUDIES = ("sample_simulated", "sample_local")
 UNDEFINED = {
     "annotator_agreement", "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif",
@@ -159,21 +160,21 @@ def grid_of(grids, table):
 
 
 def compare(table, rows, grid):
-    """Each cell of the grid and of the APA view is that of the CSV file, rounded by its unit."""
+    """Each cell of the grid and of a paper's table is that of the CSV file, rounded by its unit."""
     for place, column in enumerate(table["columns"]):
         texts_in_csv = [row[place] for row in rows]
         in_grid = grid.iloc[:, place].tolist()
         for text, cell in zip(texts_in_csv, in_grid, strict=True):
             assert same(text, cell, column["unit"]), (table["name"], column["name"], text, cell)
-    printed = apa_table(as_table(table))
+    printed = paper_table(RESULT, as_table(table))
     for column in table["columns"]:
-        if column["title"] in printed and not column["name"].endswith(("_low", "_high")):
+        if column["title"] in printed.header and not column["name"].endswith(("_low", "_high")):
             place = table["columns"].index(column)
             values = [row[place] for row in table["rows"]]
-            cells = zip(rows, values, printed[column["title"]], strict=True)
-            for row, value, text in cells:
+            texts = [row[printed.header.index(column["title"])].text for row in printed.rows]
+            for row, value, text in zip(rows, values, texts, strict=True):
                 shown = apa(unguard(row[place]), column["unit"], value)
-                assert shown == text or {shown, text} == {"—", ""}, (table["name"], column["name"])
+                assert shown == text or {shown, text} == {"–", ""}, (table["name"], column["name"])
 
 
 def same(text, cell, unit):
@@ -198,7 +199,7 @@ def rounded(text, unit):
 def apa(text, unit, value):
     """A cell as APA style prints it; `value` tells numbers from texts."""
     if value is None or text == "":
-        return "—"
+        return "–"
     if isinstance(value, bool | str):
         return {True: "yes", False: "no"}.get(value, text)
     if unit == "count":

@@ -11,10 +11,11 @@ import streamlit
 from core import export
 from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
+from core.workflow import background
 from core.workflow.answers import imports
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
-from core.workflow.statistics import analyses, computing
+from core.workflow.statistics import analyses, computing, papers
 from pages.shared import analysis_page, results
 from pages.shared.widgets import plain
 from tests.pages import apps
@@ -198,13 +199,37 @@ def test_a_filter_leaves_only_the_chosen_items(collected):
     assert f"Scores used **{result.n_used:,}**" in texts(at)
 
 
-def test_the_apa_view_prints_texts(collected):
+def test_the_apa_view_prints_the_table_of_a_paper(collected):
     at = open_page(study="study", analysis="internal_consistency")
     (apa,) = [toggle for toggle in at.toggle if toggle.label == "APA style"]
     at = fine(apa.set_value(True).run())
-    assert "Note" in texts(at)
-    apa = next(d.value for d in at.dataframe if any("CI" in c for c in d.value.columns))
-    assert apa.map(lambda cell: isinstance(cell, str)).to_numpy().all()
+    (printed,) = [html.proto.body for html in at.get("html") if "<table" in html.proto.body]
+    result = analyses.run(collected, "internal_consistency", ["study"], {"by": ("respondent",)}, {})
+    expected = papers.paper_table(result, result.tables[0], analyses.software_versions())
+    assert papers.html_table(expected).strip() == printed.strip()
+    assert "<i>Note.</i> Unit of analysis" in printed
+
+
+def test_menus_make_the_files_of_tables_and_charts_when_asked(collected, monkeypatch):
+    files = {}
+
+    def note(_label, make, name, *, key):
+        files[key] = (name, make)
+
+    monkeypatch.setattr(results, "download_when_asked", note)
+    fine(open_page(study="study", analysis="item_statistics"))
+    names = [name for name, _ in files.values()]
+    assert [n for n in names if "chart_1" in n] == [
+        f"study-item_statistics-chart_1.{ending}" for ending in ("png", "svg", "vl.json")
+    ]
+    assert [n for n in names if n.startswith("study-items")] == [
+        f"study-items.{ending}" for ending in ("docx", "html", "tex")
+    ]
+    page = files["paper:items:html"][1]().decode()
+    assert "<b>Table 1</b>" in page
+    assert page.count("<table") == 1
+    picture = json.loads(files["picture:chart:item_statistics:0:vl.json"][1]())
+    assert picture["background"] == "#ffffff"
 
 
 def test_half_a_study_says_that_numbers_will_change(workspace):
@@ -280,7 +305,7 @@ def test_what_was_chosen_is_there_after_a_reload_and_for_this_study_only(collect
 
 def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, monkeypatch):
     monkeypatch.setattr(analysis_page, "WAIT_S", 0.05)
-    held = computing.Computation("item_statistics")
+    held = background.Computation("item_statistics")
     held.state, held.done, held.total, held.unit = "running", 3, 12, "groups"
     monkeypatch.setattr(computing, "computation_of", lambda *_: held)
     at = open_page(study="study")

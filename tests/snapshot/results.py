@@ -11,8 +11,9 @@ from core.charts.panels import Chart, Theme, with_theme_ink
 from core.domain.results import AnalysisResult
 from core.domain.values import slug
 from core.errors import UserError
+from core.files.writing import csv_bytes
 from core.workflow.answers import browsing
-from core.workflow.statistics import analyses, factor_models
+from core.workflow.statistics import analyses, factor_models, papers
 from core.workflow.workspace import Workspace
 from tests.snapshot.cases import Case, cases
 from tests.snapshot.studies import Entry
@@ -133,8 +134,11 @@ def _vega_lite(chart: Chart, theme: Theme) -> str:
 def write_apa(result: AnalysisResult, place: Path) -> None:
     """Tables as a manuscript prints them; the versions of packages are left out."""
     for table in result.tables:
-        write_file(place / f"{slug(table.name)} APA.csv", export.frame_csv(export.apa_table(table)))
-        write_file(place / f"{slug(table.name)} APA.txt", export.apa_note(result, table) + "\n")
+        printed = papers.paper_table(result, table)
+        rows = [[f"{cell.text} {cell.mark}".strip() for cell in row] for row in printed.rows]
+        write_file(place / f"{slug(table.name)} APA.csv", csv_bytes([printed.header, *rows]))
+        notes = [printed.note, *(" ".join(note) for note in printed.numbered_footnotes)]
+        write_file(place / f"{slug(table.name)} APA.txt", "\n".join(notes) + "\n")
 
 
 def _json(body: object) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from core.store import audits
@@ -46,6 +48,17 @@ def test_the_same_seed_draws_the_same_sample_and_another_seed_another(workspace,
         cursor.execute("delete from audit")
     assert sample(database, audits.draw(
         database, study_id, seed=1, per_model=10, at_end=False)) == first  # fmt: skip
+
+
+def test_a_sample_of_all_replies_is_the_one_that_earlier_versions_drew(drawn):
+    database, _, audit_id = drawn
+
+    def number(trial):  # how 0.1 has sorted replies before samples could be restricted to kinds
+        return int.from_bytes(hashlib.md5(f"audit\x1f1\x1f{trial}".encode()).digest()[8:], "little")
+
+    trials = [trial for (trial,) in database.rows("select trial_id from response")]
+    expected = sorted(trials, key=number)[:10]
+    assert [trial for trial, _ in sample(database, audit_id)] == expected
 
 
 def test_a_larger_sample_of_a_seed_begins_with_the_smaller_one(drawn):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -424,4 +425,84 @@ def test_two_transactions_that_change_the_same_row_are_told_apart(tmp_path):
         with pytest.raises(ConflictError, match="at this moment"), database.transaction() as second:
             second.execute(save, ["2"])
     assert database.row("select value from page_memory") == ("1",)
+    database.close()
+
+
+def test_recodings_of_an_older_file_keep_their_numbers_also_after_a_kill(tmp_path):
+    path = tmp_path / "old.duckdb"
+    add = (
+        "insert into recoding (trial_id, study_id, recoded_at, cause, status, option, parser)"
+        " values (?, 31, '2026-02-01 00:00:00+00', ?, ?, ?, ?)"
+    )
+    kept = [(51, "parser", "ambiguous", None, 1), (51, "person", "answered", "3", 2),
+            (52, "person", "refused", None, 2), (52, "undo", "neutral", None, None)]  # fmt: skip
+    with duckdb.connect(str(path)) as raw:
+        migrate_until(raw, "0013_readings")
+        raw.execute("insert into study values (31, 's', 'planned', 1, '{}', '', now())")
+        for trial, status, option, parser in (
+            (51, "answered", "1", None),
+            (52, "refused", None, 2),
+        ):
+            raw.execute(
+                "insert into response (trial_id, study_id, status, option, parser)"
+                " values (?, 31, ?, ?, ?)",
+                [trial, status, option, parser],
+            )
+        for row in kept:
+            raw.execute(add, row)
+        raw.execute("delete from recoding where number = 1")
+    database = Database(path)
+    killed = tmp_path / "killed.duckdb"
+    copy_as_after_a_kill(path, killed)
+    database.close()
+    for file in (path, killed, killed):
+        database = Database(file)
+        found = database.rows(
+            "select number, trial_id, cause, status, option, parser, layer, certainty, hedged,"
+            " judge from recoding order by number"
+        )
+        nothing = (None,) * 4
+        assert found[:3] == [(n + 2, *row, *nothing) for n, row in enumerate(kept[1:])]
+        assert database.rows("select trial_id, option, layer from person_set") == [(51, "3", None)]
+        assert database.rows("select trial_id, layer, hedged from response order by 1") == [
+            (51, "person", None), (52, None, None),
+        ]  # fmt: skip
+        if len(found) == 3:
+            with database.transaction() as cursor:
+                cursor.execute(add, [52, "judge", "refused", None, 2])
+        assert database.row("select max(number) from recoding") == (5,)
+        assert database.rows("select trial_id, status from judge_set") == [(52, "refused")]
+        database.close()
+
+
+def copy_as_after_a_kill(path, copy):
+    """The file of an open database and what its log still holds, as a kill would leave them."""
+    for end in ("", ".wal"):
+        if Path(f"{path}{end}").exists():
+            shutil.copy(f"{path}{end}", f"{copy}{end}")
+    assert Path(f"{copy}.wal").exists()
+
+
+def test_how_replies_were_read_survives_a_kill_right_after_the_migration(old_file, tmp_path):
+    database = Database(old_file)
+    read = {"layer": "single_mention", "certainty": "guess", "hedged": True}
+    first = audits.ResponseChange(
+        51, "answered", "3", 72, "answered", "1", 2, 72, 1, **read
+    )  # fmt: skip
+    table = audits.change_table([first])
+    assert audits.apply_changes(database, 31, table, cause="parser") == 1
+    by_person = audits.changes_by_person(database, 31, {51: ("refused", None)})
+    assert audits.apply_changes(database, 31, by_person, cause="person") == 1
+    killed = tmp_path / "killed.duckdb"
+    copy_as_after_a_kill(old_file, killed)
+    database.close()
+    database = Database(killed)
+    undo = audits.changes_undoing_person(database, 31, [51])
+    assert audits.apply_changes(database, 31, undo, cause="undo") == 1
+    detail = answers.detail(database, 51)
+    assert (detail.option, detail.layer, detail.certainty, detail.hedged) == (
+        "1", "single_mention", "guess", True,
+    )  # fmt: skip
+    assert [old.layer for old in detail.earlier_codings] == ["person", "single_mention", None]
+    assert [old.parser for old in detail.earlier_codings] == [None, 2, 1]
     database.close()

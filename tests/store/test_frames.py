@@ -62,16 +62,27 @@ def test_options_are_counted_with_every_status_as_its_own(database, study):
     assert statuses.to_dict() == {"not_asked": 12, "refused": 1, "error": 1, "answered": 2}
 
 
-def test_counts_of_the_same_option_are_in_the_order_of_asking(database, study):
-    """The database itself gives groups in any order, another one at each call."""
-    planned = scores(database).astype(str)
-    asked = list(dict.fromkeys(zip(planned["respondent"], planned["language"], strict=True)))
-    assert len(asked) == 4
+def test_groups_come_in_the_order_of_the_design_whatever_they_answered(database, study):
+    """Answers do not decide; nor does the database, which gives another order at each call."""
+    with database.transaction() as cursor:
+        cursor.execute("delete from response")  # else the first group alone has answered
+    last = remaining(database, study)[-4:]
+    rows = [attempt(study, trial, option="1", reply="1") for trial in last]
+    collection.save_attempts(database, rows)
+    design = ["one · en", "one · de", "two · en", "two · de"]
     factors = ["respondent", "language"]
     counts = frames.option_counts(database, ["s"], {}, factors=factors).astype(str)
-    for _, own in counts.groupby(["item", "option", "status"], sort=False):
-        found = list(zip(own["respondent"], own["language"], strict=True))
-        assert found == [cell for cell in asked if cell in found]
+    for _, own in counts.groupby("item", sort=False):
+        assert list(dict.fromkeys(own["respondent"] + " · " + own["language"])) == design
+    assert counts["item"].drop_duplicates().tolist() == ["a1", "a2", "b1", "b2"]
+
+
+def test_groups_of_several_studies_come_study_by_study(database, small_bank, study):
+    frozen(database, small_bank, study="r", contexts=(), entities=(), repetitions=1)
+    for both in (["s", "r"], ["r", "s"]):
+        frame = frames.item_scores(database, both, {}).astype(str)
+        for _, own in frame.groupby("item", sort=False):
+            assert list(own["study"]) == [code for code in both for _ in range(4)]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from core.workflow.answers import audits, exports, imports
+from core.workflow.answers import exports, imports, rereading
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
 from tests.workflow.studies import KEY_VARIABLE, freeze, simulated
@@ -96,7 +96,7 @@ def run(path, ready):
 def reread(path, ready):
     workspace = open_workspace(path)
     ready()
-    audits.apply_rereading(workspace, audits.preview_rereading(workspace, "study"))
+    rereading.apply_rereading(workspace, rereading.preview_rereading(workspace, "study"))
     workspace.close()
 
 

@@ -6,8 +6,10 @@ import itertools
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import docx
 import pytest
 
 from core.__main__ import main
@@ -135,6 +137,28 @@ def test_filters_groups_and_options(run):
     lines = out.read_text().splitlines()
     assert lines[0].startswith("repetition,")
     assert {line.split(",")[0] for line in lines[1:]} == {"1", "2"}
+
+
+def test_tables_and_charts_of_a_paper_are_written(run, capfd):
+    planned(run)
+    run("run", "s")
+    word, page, latex, charts = (
+        run.folder / name for name in ("all.docx", "one.html", "x.tex", "c.zip")
+    )
+    analyze = ("analyze", "item_statistics", "--study", "s")
+    assert run(*analyze, "--charts", charts, "--out", word) == 0
+    assert run(*analyze, "--table", "summary", "--out", page) == 0
+    assert run(*analyze, "--out", latex) == 0
+    assert len(docx.Document(str(word)).tables) == 2
+    assert page.read_text(encoding="utf-8").count("<table") == 1
+    assert latex.read_text(encoding="utf-8").count(r"\caption") == 2
+    with zipfile.ZipFile(charts) as archive:
+        endings = {name.partition(".")[2] for name in archive.namelist()}
+        assert archive.read("chart_1.png").startswith(b"\x89PNG")
+    assert endings == {"txt", "png", "svg", "vl.json"}
+    capfd.readouterr()
+    assert run("analyze", "cfa_check", "--study", "s", "--charts", charts) == 2
+    assert capfd.readouterr().err
 
 
 def items(run):

@@ -14,7 +14,7 @@ import sys
 
 import pytest
 
-from core.workflow.answers import audits
+from core.workflow.answers import rereading
 from core.workflow.banks import editing
 from core.workflow.contexts import sets
 from core.workflow.designs import studies
@@ -142,7 +142,7 @@ def test_a_killed_reading_changes_all_or_nothing(order, tmp_path, asked):
         kept = again.database.row("select count(*) from recoding")[0]
         assert (n, old + kept) == (1000, 1000)
         assert old in (0, 1000)
-        audits.apply_rereading(again, audits.preview_rereading(again, "study"))
+        rereading.apply_rereading(again, rereading.preview_rereading(again, "study"))
         assert again.database.row(states) == (0, 1000)
         assert again.database.row("select count(*) from recoding") == (1000,)
         again.close()

@@ -363,6 +363,7 @@ class Analysis:
     compares: tuple[str, ...]
     verdict: str
     keeps: tuple[str, ...]
+    side_by_side: tuple[str, ...]
 
     @property
     def options(self) -> tuple[AnalysisOption, ...]:
@@ -400,6 +401,7 @@ def analysis(
     compares: tuple[str, ...] = (),
     verdict: str = "",
     keeps: tuple[str, ...] = (),
+    side_by_side: tuple[str, ...] = (),
 ) -> Callable[[_F], _F]:
     """Register a function of (tidy frame, *, options) under its own name.
 
@@ -432,6 +434,9 @@ def analysis(
     keeps : tuple of factors
         Those that its OPTION_COUNTS keep apart, beside `by` and factors that an option names. An
         analysis that keeps `format` knows what to do with several formats.
+    side_by_side : tuple of factors
+        Those that `by` begins with where the answers vary in them, of an analysis that pools other
+        ways of asking without a caution.
     """
 
     def register(function: _F) -> _F:
@@ -441,6 +446,7 @@ def analysis(
         _analyses[name] = Analysis(
             name, title, question, topic, needs, references, pooled_rows_need_caution,
             answer, function, charts, scripts, keywords, compares, verdict, keeps,
+            side_by_side,
         )  # fmt: skip
         return function
 

@@ -96,6 +96,13 @@ def interval_text(low: float, high: float, write: Callable[[float], str] = coeff
     return f" [{write(low)}, {write(high)}]" if known else ""
 
 
+def share_interval(row: TableRow) -> tuple[float, float]:
+    """The ends of a share: Wilson's where it has them, as resamples of 0 or 1 are all the same."""
+    if math.isfinite(row["wilson_low"]):
+        return row["wilson_low"], row["wilson_high"]
+    return row["ci_low"], row["ci_high"]
+
+
 def p_text(p: float) -> str:
     """The p in words of a sentence."""
     if not math.isfinite(p):
@@ -122,7 +129,7 @@ def merge_notes(notes: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
     names = sorted(set(groups), key=len, reverse=True)  # of "m" and "m: x", the longer fits first
     by_words: dict[str, dict[str, None]] = {}
     for note in notes:
-        group, words = _group_and_words(note, names)
+        group, words = group_and_words(note, names)
         by_words.setdefault(words, {})[group] = None
     by_sentence: dict[tuple[tuple[str, ...], str, str], dict[str, None]] = {}
     for words, own in by_words.items():
@@ -142,7 +149,7 @@ def merge_notes(notes: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _group_and_words(note: str, names: Sequence[str]) -> tuple[str, str]:
+def group_and_words(note: str, names: Sequence[str]) -> tuple[str, str]:
     """The group that a note begins with, empty where there is none, and what follows it."""
     for name in names:
         words = note.removeprefix(name)

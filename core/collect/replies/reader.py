@@ -1,172 +1,335 @@
-"""What a reply comes to: an option or a status; and what a judge's reply comes to."""
+"""What a reply comes to: an option or a status, and how surely.
+
+Each layer looks in its own way; the first that decides is taken.
+
+1. The whole reply: a code or label, and nothing else.
+2. Structure: an answer key of JSON, a box, or a heading such as "Answer: ...".
+3. Statement: options that the reply states as its own, not denied, doubted or told of others. Of
+   several, the last one stands if the reply turns to it.
+4. Single mention: the only option that the reply mentions at all, as a guess.
+5. Status: why there is none.
+"""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-from core.collect.replies.blocks import Block, read_block
-from core.collect.replies.judgement import Parsed, judge
-from core.collect.replies.mentions import Reply, Vocabulary, vocabulary
-from core.collect.replies.words import plain, says_nothing, trim, without_thoughts
-from core.domain.instrument import Rating, ResponseFormat
-from core.domain.study import Status
+from core.collect.replies.blocks import Block
+from core.collect.replies.claims import Reply
+from core.collect.replies.languages import EVERY_LANGUAGE
+from core.collect.replies.options import PLAIN, Mention, Vocabulary, vocabulary
+from core.collect.replies.text import first_turn, plain, says_nothing, trim, without_thoughts
+from core.domain.instrument import ResponseFormat
+from core.domain.study import Certainty, Layer, Parsed, Status
 
-__all__ = ["PARSER_VERSION", "Parsed", "parse", "parse_block"]
-
-
-# What a model's reply comes to: an option, or a status that says why there is none.
-#
-# Nothing is guessed. A reply names an option only where one stands clearly: as the reply itself, at
-# the head of a clause ("I agree because ...") or behind a cue ("my answer is 4"). Two different
-# ones, a hedged one, or a number that counts something else leave the reply ambiguous. A denied
-# option is the other one where there are two, and none where there are more.
-
-PARSER_VERSION = 3
+PARSER_VERSION = 4
 """Raised whenever the same reply may come to something else, so that codings can be told apart."""
 
 _LONGEST_REPLY = 8_000  # characters; what is longer is an essay and is never searched for an option
 _LONGEST_BLOCK = 60_000
-_SHORT = 200
 
 
 def parse(
-    text: str, response_format: ResponseFormat, language: str, *, finish_reason: str = ""
-) -> Parsed:
+    text: str, response_format: ResponseFormat, language: str, *,
+    item: str = "", finish_reason: str = "",
+) -> Parsed:  # fmt: skip
     """The option that a reply chooses, or the status that says why it chooses none.
 
     `text` is the reply, verbatim; reasoning between `<think>` tags is not part of the answer.
-    `language` is the question's; labels in the format's other languages are understood as well.
-    `finish_reason` is the service's word for why the reply ended: "length" means it was cut off.
+    `language` is the question's; labels in the format's other languages and English are understood
+    as well. `item` is the question, which a reply may repeat. `finish_reason` is the service's word
+    for why the reply ended: "length" means it was cut off.
     """
-    return _read(text, vocabulary(response_format, language), cut_off=finish_reason == "length")
+    cut_off = finish_reason == "length"
+    return _read(text, vocabulary(response_format, language), item=item, cut_off=cut_off)
 
 
 def parse_block(
-    text: str,
-    response_format: ResponseFormat,
-    language: str,
-    items: Sequence[str],
-    *,
+    text: str, response_format: ResponseFormat, language: str, items: Sequence[str], *,
     finish_reason: str = "",
-) -> tuple[Parsed, ...]:
+) -> tuple[Parsed, ...]:  # fmt: skip
     """What a reply to several numbered items comes to, one result per item in their order.
 
     `items` are the texts or words as they were asked under the numbers 1 to n. An answer is given
     to an item by its number, by its own words, or by its place in a list of exactly n; where these
     contradict each other, and where one answer is given for all, the items are ambiguous.
     """
-    sayings = vocabulary(response_format, language)
+    options = vocabulary(response_format, language)
     cut_off = finish_reason == "length"
     said = without_thoughts(text)
-    if says_nothing(said):
-        nothing = Parsed(Status.TRUNCATED if cut_off else Status.NO_ANSWER, None)
-        return (nothing,) * len(items)
-    if len(said) > _LONGEST_BLOCK:
-        unread = Parsed(Status.TRUNCATED if cut_off else Status.AMBIGUOUS, None)
-        return (unread,) * len(items)
-    block = Block(
-        items,
-        lambda line, cut: _read(line, sayings, cut_off=cut),
-        pair=sayings.pair,
-        numbered=bool(sayings.numbers),
-        cut_off=cut_off,
-    )
-    return read_block(plain(said), block)
+    if says_nothing(said) or len(said) > _LONGEST_BLOCK:
+        return (_unread(said, cut_off=cut_off),) * len(items)
+    asked = [plain(item) for item in items]
+    block = Block(asked, lambda t, cut: _read(t, options, cut_off=cut), options.pair, cut_off)
+    return block.results(plain(said))
 
 
-def _read(text: str, sayings: Vocabulary, *, cut_off: bool) -> Parsed:
-    option = sayings.bare.get(trim(text)) if len(text) < _SHORT else None
-    if option:
-        return Parsed(Status.ANSWERED, option)
-    said = without_thoughts(text)
-    if says_nothing(said):
-        return Parsed(Status.TRUNCATED if cut_off else Status.NO_ANSWER, None)
-    if len(said) > _LONGEST_REPLY:
-        return Parsed(Status.TRUNCATED if cut_off else Status.AMBIGUOUS, None)
-    return judge(Reply(plain(said), sayings), cut_off=cut_off)
+def refuses(text: str) -> bool:
+    """Whether a text of any known language declines, or says that a model wrote it."""
+    words, said = EVERY_LANGUAGE, plain(text)
+    return bool(words.refusal.search(said) or words.disclaimer.search(said))
 
 
-# What a judge's reply comes to: a JSON object with a number for each quality that is rated.
-#
-# Nothing is guessed: an object that lacks a quality, or rates it off the scale, is no rating.
-
-_LONGEST_RATING = 20_000  # characters; no rating is that long
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Rated:
-    """What a judge's reply came to; `values` holds a number for each quality where it is usable."""
-
-    status: Status
-    values: Mapping[str, float] = field(default_factory=dict)
-
-
-def parse_rating(text: str, ratings: tuple[Rating, ...], *, finish_reason: str = "") -> Rated:
-    """The ratings of a reply.
-
-    The object may stand alone, in a Markdown fence, or with words before or after it; two objects
-    leave the reply ambiguous. Names of qualities are compared without regard to case; further
-    names do not matter.
-    """
-    said = without_thoughts(text).strip()
-    cut_off = finish_reason == "length"
-    if not said:
-        return Rated(Status.TRUNCATED if cut_off else Status.NO_ANSWER)
-    objects = _objects(said[:_LONGEST_RATING])
-    if len(objects) > 1:
-        return Rated(Status.AMBIGUOUS)
-    if not objects:
-        return Rated(Status.TRUNCATED if cut_off else Status.NO_ANSWER)
-    return _rated(objects[0], ratings, alone=_is_alone(said))
+def _read(text: str, options: Vocabulary, *, item: str = "", cut_off: bool) -> Parsed:
+    said = without_thoughts(first_turn(text))
+    ordinary = plain(said)
+    if option := options.bare.get(trim(ordinary)):
+        return Parsed(Status.ANSWERED, option, Layer.WHOLE, Certainty.CERTAIN)
+    if says_nothing(said) or len(said) > _LONGEST_REPLY:
+        return _unread(said, cut_off=cut_off)
+    parsed = _decided(ordinary, options, plain(item), cut_off=cut_off)
+    if not parsed.option or not options.words.disclaimer.search(ordinary):
+        return parsed
+    forced = options.words.forced.search(ordinary)
+    if parsed.option == options.middle and parsed.option not in ordinary and not forced:
+        return Parsed(Status.REFUSED, None)  # "as an AI, I neither agree nor disagree"
+    return replace(parsed, hedged=True)
 
 
-def _rated(found: Mapping[str, Any], ratings: tuple[Rating, ...], *, alone: bool) -> Rated:
-    given = {str(name).strip().casefold(): value for name, value in found.items()}
-    values = {}
-    for rating in ratings:
-        number = _number(given.get(rating.code.casefold()))
-        if number is None:
-            return Rated(Status.NO_ANSWER)
-        if not rating.low <= number <= rating.high:
-            return Rated(Status.OFF_SCALE)
-        values[rating.code] = number
-    return Rated(Status.ANSWERED if alone else Status.EXPLAINED, values)
+def _decided(text: str, options: Vocabulary, item: str, *, cut_off: bool) -> Parsed:
+    """What the first layer says that decides."""
+    text = options.words.latex.sub(r"\1", text) if "$" in text else text
+    if parsed := _structure(text, options, item, cut_off=cut_off):
+        return parsed
+    reply = Reply(text, options, item)
+    return _statement(reply, cut_off=cut_off) or _status(reply, cut_off=cut_off)
 
 
-def _number(value: object) -> float | None:
-    """A number, also one in quotation marks; None for anything else."""
-    if isinstance(value, bool):
+def _unread(said: str, *, cut_off: bool) -> Parsed:
+    """A reply that says nothing, or that is too long."""
+    status = Status.NO_ANSWER if says_nothing(said) else Status.AMBIGUOUS
+    return Parsed(Status.TRUNCATED if cut_off else status, None)
+
+
+# Structure: an answer that its place in the reply marks as such.
+
+
+def _structure(text: str, options: Vocabulary, item: str, *, cut_off: bool) -> Parsed | None:
+    words = options.words
+    if words.no_mark.fullmatch(text):
         return None
-    if isinstance(value, int | float):
-        return float(value)
-    if isinstance(value, str) and re.fullmatch(r"\s*\d+(\.\d+)?\s*", value, re.ASCII):
-        return float(value)
+    for pattern in (words.key, words.box, words.heading):
+        marks = [m for m in pattern.finditer(text) if not words.beside.search(m[0])]
+        rest = text[marks[-1].end() :] if marks else ""  # the last answer counts
+        if not marks or (pattern is not words.key and words.correction.search(rest)):
+            continue
+        value = marks[-1][1] if pattern is words.box else re.split(r"\n|</", rest)[0][:200]
+        if pattern is words.key:
+            value = _json_value(rest)
+        around = text[: marks[-1].start()] + rest.replace(value, "", 1)
+        if parsed := _answer_field(value, around, options, item):
+            return parsed
+        if pattern is words.key:  # what explains the answer does not count
+            cut_off = cut_off and not value.strip()
+            return _status(Reply(value, options, item), cut_off=cut_off)
+    lines = [options.bare.get(trim(line)) for line in text.strip().split("\n")]
+    own = {option for option in (lines[0], lines[-1]) if option}  # on a line of its own
+    if len(lines) < 3 or len(own) != 1 or cut_off or words.correction.search(text):
+        return None
+    fits = {*lines} <= {None, *own}
+    return Parsed(Status.EXPLAINED, own.pop(), Layer.STRUCTURE, Certainty.CERTAIN) if fits else None
+
+
+def _json_value(text: str) -> str:
+    """What stands behind a key of JSON, which may be broken."""
+    if text[:1] in ("'", '"'):
+        end = re.search(rf"{text[0]}\s*(?:[,}}\]\n]|$)", text[1:])
+        return text[1 : end.start() + 1] if end else text[1:]
+    return re.split(r"[,}\n]|</", text)[0]
+
+
+def _answer_field(value: str, around: str, options: Vocabulary, item: str) -> Parsed | None:
+    """The option of an answer field; `around` is what the reply says besides."""
+    word = trim(value)
+    option, status, certainty = options.bare.get(word), Status.ANSWERED, Certainty.CERTAIN
+    if option is None and re.fullmatch(r"[1-9a-e]", word) and not options.highest:
+        place = int(word, 16) - 9 * word.isalpha()  # of two options, 1 may stand for yes
+        option = options.codes[place - 1] if 2 < len(options.codes) >= place else None
+    if option is None and (parsed := _statement(Reply(value, options, item), cut_off=False)):
+        option, status, certainty = parsed.option, parsed.status, Certainty.LIKELY
+    if not options.words.little_with_tags.fullmatch(around):
+        status = Status.EXPLAINED
+    return Parsed(status, option, Layer.STRUCTURE, certainty) if option else None
+
+
+# Statement and single mention.
+
+
+def _statement(reply: Reply, *, cut_off: bool) -> Parsed | None:
+    """The option that the reply states, or the only one that it mentions."""
+    if not cut_off and (corrected := _corrected(reply)):
+        return corrected
+    stated, doubted = reply.stated(), [c for c in reply.claims if c.how == "doubted"]
+    if cut_off:  # only what stands in a finished sentence counts
+        text = reply.text
+        stated = [c for c in stated if c.start < 3 or reply.words.sentence_end.search(text, c.end)]
+        doubted = [c for c in doubted if reply.words.sentence_end.search(text, c.end)]
+    if chosen := _chosen(reply, stated, doubted):
+        option, layer = chosen
+        status = Status.ANSWERED if _says_only(reply, option) else Status.EXPLAINED
+        alone = len({c.option for c in reply.claims if c.option}) == 1
+        sure = alone and layer is Layer.STATEMENT and not reply.words.probably.search(reply.text)
+        certainty = Certainty.CERTAIN if sure else Certainty.LIKELY
+        certainty = Certainty.GUESS if all(claim.is_weak() for claim in stated) else certainty
+        return Parsed(status, option, layer, certainty)
+    if stated or doubted:
+        return None
+    if paraphrase := reply.options.label_in_other_words(reply.text):
+        # of the words that tell its label from the others
+        certainty = Certainty.LIKELY if paraphrase[1] >= 0.75 else Certainty.GUESS
+        return Parsed(Status.EXPLAINED, paraphrase[0], Layer.STATEMENT, certainty)
+    return None if cut_off else _single_mention(reply)
+
+
+def _corrected(reply: Reply) -> Parsed | None:
+    """What is said after "no, actually" or "final answer", if that is an option."""
+    several = len(reply.claims) > 1
+    marks = list(reply.words.corrected.finditer(reply.text)) if several else []
+    for mark in marks[:-4:-1]:
+        if reply.claims[0].start < mark.end():
+            later = _statement(Reply(reply.text[mark.end() :], reply.options), cut_off=False)
+            if later and later.certainty is not Certainty.GUESS:
+                return Parsed(Status.EXPLAINED, later.option, Layer.LAST_STATEMENT)
     return None
 
 
-def _is_alone(said: str) -> bool:
-    return (said.startswith("{") and said.endswith("}")) or bool(_FENCE.fullmatch(said))
+def _chosen(
+    reply: Reply, stated: list[Mention], doubted: list[Mention]
+) -> tuple[str, Layer] | None:
+    """The option that the statements agree on, or that the last of them turns to."""
+    stated = [claim for claim in stated if claim.option] or stated
+    if not stated:
+        return None
+    last, options = stated[-1], {claim.option for claim in stated}
+    contested = {c.option for c in doubted if not c.denied} | _rivals(reply, last)
+    contested -= options
+    if len(options) == 1 and last.option and not contested:
+        return last.option, Layer.STATEMENT
+    doubles = {a.option for a, b in pairwise(reply.claims) if _is_double(reply, a, b)}
+    if len(doubles) == 1 and (option := next(iter(doubles))):
+        return option, Layer.STATEMENT
+    numbers = {c.option for c in stated if c.kind == "number"}
+    if len(numbers) == 1 and (number := next(iter(numbers))) and not contested:
+        side = reply.options.sides.get(number, 0)
+        labels = [c for c in (*stated, *doubted) if c.side]
+        if all(not side or (c.side == side) != c.denied for c in labels):
+            return number, Layer.STATEMENT
+    if last.option and reply.is_turned_to(last):
+        return last.option, Layer.LAST_STATEMENT
+    return None
 
 
-def _objects(said: str) -> list[Mapping[str, Any]]:
-    """Every JSON object in the text that is not inside another."""
-    decoder = json.JSONDecoder()
-    found: list[Mapping[str, Any]] = []
-    place = said.find("{")
-    tries = 0
-    while place >= 0 and tries < 100:  # a text of nothing but brackets must not take for ever
-        tries += 1
-        try:
-            value, end = decoder.raw_decode(said, place)
-        except (ValueError, RecursionError):
-            end = place + 1
-        else:
-            if isinstance(value, dict):
-                found.append(value)
-        place = said.find("{", end)
-    return found
+def _is_double(reply: Reply, first: Mention, second: Mention) -> bool:
+    """Whether a code and its own label stand together, one of them stated."""
+    kinds = {first.kind, second.kind}
+    same = first.option == second.option and "label" in kinds and len(kinds) == 2
+    between = reply.text[first.end : second.start]
+    return same and "stated" in (first.how, second.how) and not re.search(r"\w|.{9}", between)
+
+
+def _rivals(reply: Reply, stated: Mention) -> set[str | None]:
+    """Other names spoken of in the same breath, and other letters where none is marked or led."""
+    if stated.kind == "letter":
+        marked = re.match(r"[*_\s]*\)|\*\*", reply.text[stated.end :])
+        led = reply.words.cue.search(reply.text[max(0, stated.start - 30) : stated.start])
+        others = [c for c in reply.claims if c.how == "passing" and not (marked or led)]
+        return {c.option for c in others if reply.words.ends.match(reply.text, c.end)}
+    if not reply.options.names:
+        return set()
+    return {c.option for c in reply.claims if c.how == "passing" and not _divided(reply, c, stated)}
+
+
+def _divided(reply: Reply, one: Mention, other: Mention) -> bool:
+    first, second = sorted((one, other), key=lambda claim: claim.start)
+    between = reply.text[first.end : second.start]
+    return bool(re.search(r"[.,:;!?()\n。、—–]", between) or reply.words.reason.search(between))
+
+
+def _single_mention(reply: Reply) -> Parsed | None:
+    """The only label that the reply mentions, if that is no everyday word such as "yes"."""
+    options = reply.options
+    if options.names or options.family == "yes" or reply.words.refusal.search(reply.text):
+        return None
+    passing = [c for c in reply.claims if c.how == "passing" and c.kind == "label"]
+    named = {c.option for c in passing if _is_telling(reply, c)}
+    option = next(iter(named)) if len(named) == 1 else None
+    found = Parsed(Status.EXPLAINED, option, Layer.SINGLE_MENTION, Certainty.GUESS)
+    return found if option else None
+
+
+def _is_telling(reply: Reply, claim: Mention) -> bool:
+    """Whether a label is no everyday word such as "often" or "no"."""
+    said = reply.text[claim.start : claim.end]
+    stance = claim.side != 0 or reply.options.pair
+    return " " in said or (stance and (len(said) > 4 or not said.isascii()))
+
+
+def _says_only(reply: Reply, option: str) -> bool:
+    """Whether the reply says nothing but the option, or denies the other one."""
+    own = [claim for claim in reply.claims if claim.option == option and not claim.loose]
+    if len(reply.options.codes) == 2:  # there, a degree says more than the option
+        own = [claim for claim in own if claim.degree == PLAIN]
+    rest = reply.without(own) if len(reply.text) < 200 else reply.text
+    if len(rest) > 80:
+        return False
+    if any(claim.denied for claim in reply.claims):
+        rest = reply.words.negation.sub("", reply.words.denied_after.sub("", rest))
+    return reply.words.little.fullmatch(rest.replace(option.casefold(), "")) is not None
+
+
+# Status: why there is no option.
+
+
+def _status(reply: Reply, *, cut_off: bool) -> Parsed:
+    w, text, options = reply.words, reply.text, reply.options
+    word, named = trim(text), {c.option for c in reply.claims}
+    denies = any(c.denied and c.side for c in reply.claims)  # "I can't agree"
+    if w.disclaimer.search(text) or (w.refusal.search(text) and not denies):
+        return Parsed(Status.REFUSED, None)
+    if cut_off:
+        return Parsed(Status.TRUNCATED, None)
+    if _only_lists(reply):
+        return Parsed(Status.NO_ANSWER, None)
+    neutral = w.both_sides.search(text) or (not options.middle and w.neutral.search(text))
+    one_word = re.fullmatch(r"[^\W\d_]{2,}(?:-[^\W\d_]{3,})?", word)
+    if neutral or (options.pair and not reply.claims and one_word):
+        return Parsed(Status.NEUTRAL, None)
+    ends = (reply.words.sentence_end.search(text, c.end) for c in reply.claims)
+    if len(named) < 2 and all(end and end[0] == "?" for end in ends) and _asks(reply):
+        return Parsed(Status.NO_ANSWER, None)
+    kinds = {claim.kind for claim in reply.stated()}
+    unclear = any(c.option for c in reply.claims if c.how != "ignored")
+    off = kinds and kinds <= {"number", "letter"} and not unclear
+    if off or re.fullmatch(r"-?[0-9.,]+", word) or word in options.number_words:
+        return Parsed(Status.OFF_SCALE, None)
+    both = len(options.codes) == 2 and named == set(options.codes) and _denies_both(reply)
+    return Parsed(Status.NEUTRAL if both else Status.AMBIGUOUS, None)
+
+
+def _asks(reply: Reply) -> bool:
+    """Whether the reply only asks what is meant."""
+    w, text = reply.words, reply.text
+    wants = w.asks.search(text) and ("?" in text or w.please.search(text))
+    return bool(wants) or (text.rstrip("\"'”»* \n").endswith("?") and not reply.claims)
+
+
+def _denies_both(reply: Reply) -> bool:
+    """Whether neither of two options is chosen: "neither good nor bad"."""
+    start, end = reply.claims[0].start, reply.claims[-1].end
+    early = reply.words.negation.search(reply.text[max(0, start - 30) : start])
+    late = reply.words.denied_after.match(reply.text, end)
+    return reply.options.family != "yes" and not reply.stated() and bool(early or late)
+
+
+def _only_lists(reply: Reply) -> bool:
+    """Whether the reply gives all the options as they were put, and nothing else."""
+    codes = set(reply.options.codes)
+    if len(reply.claims) < 2 or {c.option for c in reply.claims} != codes:
+        return False
+    rest = reply.without(reply.claims)
+    asks = reply.words.choose.search(rest) or reply.words.please.search(rest)
+    many = len(codes) > 2 or len(reply.claims) >= 2 * len(codes) or "\n" in reply.text.strip()
+    return reply.words.lists.fullmatch(rest) is not None and bool(asks or many)

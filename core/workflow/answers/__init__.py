@@ -1,1 +1,1 @@
-"""Answers: reading, importing, exporting, auditing, reading again, and texts."""
+"""Answers: reading, importing, exporting, auditing, judging, reading again, and texts."""

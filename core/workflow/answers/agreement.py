@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import pandas as pd
 
+from core.domain.numbers import percent_text
 from core.domain.results import Column, ResultTable
+from core.domain.study import Layer
 from core.stats.agreement import cohens_kappa, specific_agreement
 from core.stats.distributions import wilson_interval
 from core.stats.inputs import Estimate
 from core.workflow.answers.audits import FINAL, READER, Code, CodedSample
 from core.workflow.answers.browsing import STATUS_WORDS
+from core.workflow.answers.readings import (
+    CERTAINTY_WORDS,
+    HEDGED_WORDS,
+    LAYER_WORDS,
+    NOT_HEDGED_WORDS,
+    UNKNOWN_WORDS,
+    Reading,
+)
 
 ALL_MODELS = "all models"
+_NO_JUDGE = "no judge"
+_JUDGE_WITHOUT_NAME = "a judge without a name"
 
 _MODEL = Column("model", "Model", help="As the respondents name it.")
 _KAPPA = Column(
@@ -55,6 +68,7 @@ _READER_COLUMNS = (
     *_INTERVAL,
     _REASON,
 )  # fmt: skip
+_OF_READINGS = ("drawn", "coded", "success", "ci_low", "ci_high", "disagreements")
 _CODER_COLUMNS = (
     Column("first", "Coder"),
     Column("second", "Other coder"),
@@ -86,6 +100,19 @@ _STATUS_COLUMNS = (
     ),
     _REASON,
 )  # fmt: skip
+_READING_COLUMNS = (
+    Column("coder", "Coder", help="Who is compared with the reader."),
+    Column("feature", "By", help="What the replies are grouped by."),
+    Column("kind", "Read as", help="How surely, from what, or with what else the reply was read."),
+    _MODEL,
+    *(
+        replace(column, help="Replies of the sample read so, of those where you may see how.")
+        if column.name == "drawn"
+        else column
+        for column in _READER_COLUMNS
+        if column.name in _OF_READINGS
+    ),
+)
 
 
 def results(sample: CodedSample) -> ResultTable:
@@ -110,6 +137,92 @@ def results(sample: CodedSample) -> ResultTable:
             )  # fmt: skip
     frame = pd.DataFrame(rows, columns=[column.name for column in _READER_COLUMNS])
     return ResultTable("audit", "The parser against a person", frame, _READER_COLUMNS)
+
+
+FEATURES: Mapping[str, str] = {
+    "certainty": "Certainty", "layer": "Layer", "disclaimer": "Disclaimer", "judge": "Judge",
+}  # fmt: skip
+"""What replies are grouped by where the agreement is shown by how they were read."""
+
+
+def reading_agreement(sample: CodedSample) -> ResultTable:
+    """By coder, how a reply was read, and model: how often the parser is right.
+
+    A reply counts where the viewer of the sample may see how it was read.
+    """
+    coders = (*sample.coders, FINAL) if len(sample.coders) > 1 else sample.coders
+    rows = []
+    for coder in coders:
+        for feature in FEATURES:
+            for kind in kinds_of(sample, feature):
+                for model, part in _parts(_of_kind(sample, feature, kind)):
+                    pairs = _pairs(part, coder, READER)
+                    n, same = len(pairs), sum(a.option == b.option for a, b in pairs)
+                    rows.append(
+                        (
+                            coder, FEATURES[feature], kind, model, len(part.trials), n,
+                            same / n if n else math.nan, *wilson_interval(same, n),
+                            _n_different(pairs),
+                        )
+                    )  # fmt: skip
+    frame = pd.DataFrame(rows, columns=[column.name for column in _READING_COLUMNS])
+    return ResultTable("readings", "Agreement by how replies were read", frame, _READING_COLUMNS)
+
+
+def certainty_sentence(sample: CodedSample, coder: str) -> str:
+    """The success rate of each class of certainty with its interval; empty for fewer than two."""
+    frame = reading_agreement(sample).frame
+    own = frame[
+        (frame["coder"] == coder) & (frame["feature"] == FEATURES["certainty"])
+        & (frame["coded"] > 0) & (frame["kind"] != UNKNOWN_WORDS)
+    ].drop_duplicates("kind", keep="last")  # fmt: skip  # all models come last
+    if len(own) < 2:
+        return ""
+    parts = [
+        f"{row['kind']} {percent_text(row['success'], 1)} "
+        f"[{percent_text(row['ci_low'], 1)}, {percent_text(row['ci_high'], 1)}] "
+        f"(n = {row['coded']:,})"
+        for row in own.to_dict("records")
+    ]
+    return f"Success rate by certainty, with its 95 % interval: {'; '.join(parts)}."
+
+
+def kinds_of(sample: CodedSample, feature: str) -> list[str]:
+    """The kinds of readings of a sample, in their usual order; none of judges if none judged."""
+    kinds = {_kind(reading, feature) for reading in sample.readings.values()}
+    if feature == "judge":
+        others = [kind for kind in (_JUDGE_WITHOUT_NAME, _NO_JUDGE) if kind in kinds]
+        return [*sorted(kinds.difference(others)), *others] if kinds != {_NO_JUDGE} else []
+    words = [
+        *CERTAINTY_WORDS.values(), *LAYER_WORDS.values(), HEDGED_WORDS, NOT_HEDGED_WORDS,
+        UNKNOWN_WORDS,
+    ]  # fmt: skip
+    return sorted(kinds, key=words.index)
+
+
+def _kind(reading: Reading, feature: str) -> str:
+    """A reading in the words of a feature."""
+    if feature == "certainty":
+        return CERTAINTY_WORDS.get(reading.certainty or "", UNKNOWN_WORDS)
+    if feature == "layer":
+        return LAYER_WORDS.get(reading.layer or "", UNKNOWN_WORDS)
+    if feature == "judge":
+        unnamed = _JUDGE_WITHOUT_NAME if reading.layer == Layer.JUDGE else _NO_JUDGE
+        return reading.judge or unnamed
+    if reading.hedged is None:
+        return UNKNOWN_WORDS
+    return HEDGED_WORDS if reading.hedged else NOT_HEDGED_WORDS
+
+
+def _of_kind(sample: CodedSample, feature: str, kind: str) -> CodedSample:
+    """The replies that were read in this way."""
+    trials = [t for t in sample.trials if is_kind(sample.readings.get(t), feature, kind)]
+    return replace(sample, replies=sample.replies.loc[trials])
+
+
+def is_kind(reading: Reading | None, feature: str, kind: str) -> bool:
+    """Whether a reply was read in this way; None: the viewer may not see how."""
+    return reading is not None and _kind(reading, feature) == kind
 
 
 def coder_agreement(sample: CodedSample) -> ResultTable:

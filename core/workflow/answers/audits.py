@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
-from core.collect.client import Reply, TokenChance
 from core.collect.replies.reader import PARSER_VERSION
 from core.domain.study import Status
 from core.errors import CodingError, NotEnoughData
-from core.store import answers as answer_store
+from core.stats.inputs import name_list
 from core.store import audits, studies
 from core.store import audits as store
 from core.store.answers import AnswerDetail
-from core.store.audits import AnsweredCall, Audit, ResponseChange, StoredReply
+from core.store.audits import Audit
 from core.workflow.answers import browsing
 from core.workflow.answers.browsing import ShownOption, answer_words
-from core.workflow.designs.studies import load_materials
-from core.workflow.prompts import StudyMaterials
-from core.workflow.runs.reading import Reader
+from core.workflow.answers.readings import CERTAINTY_WORDS, Reading, reading_of
 from core.workflow.saved_inputs import looks_like_key
 from core.workflow.workspace import Workspace
 
@@ -47,12 +42,21 @@ FINAL = "Final coding"
 READER = "Inkblot"
 """Names of coders: the one that codes if no other is chosen, and two that no person can take."""
 
+KIND_WORDS: Mapping[str, str] = {
+    **{code: f"read as {word}" for code, word in CERTAINTY_WORDS.items()},
+    "guess": "guesses",
+    "hedged": "with a disclaimer",
+    "judged": "judged",
+}
+"""The kinds of replies to which a sample can be restricted."""
+
 _RESERVED = (FINAL, READER)
 _CODING_COLUMNS = (
     "trial_id", "ordinal", "model", "respondent", "item", "language", "format", "person_status",
     "person_option", "parser_status", "parser_option", "parser_status_then",
     "parser_option_then", "success", "agrees", "taken", "coded_at", "reply", "coder", "note",
-    "final_status", "final_option", "adjudicator", "adjudicated_at", "adjudicator_note",
+    "final_status", "final_option", "adjudicator", "adjudicated_at", "adjudicator_note", "layer",
+    "certainty", "hedged", "judge",
 )  # fmt: skip
 
 
@@ -88,7 +92,8 @@ class CodedSample:
     """The replies of a sample and what coders made of them.
 
     `replies` has a row for each reply, indexed by trial. `codes` holds the codes by coder and
-    trial: the persons in `coders`, then FINAL and READER. `notes` are by trial and person.
+    trial: the persons in `coders`, then FINAL and READER. `notes` are by trial and person, and
+    `readings` say how READER read a trial.
     """
 
     replies: pd.DataFrame
@@ -96,6 +101,7 @@ class CodedSample:
     codes: Mapping[str, Mapping[int, Code]]
     notes: Mapping[tuple[int, str], str]
     adjudications: Mapping[int, Mapping[str, str]]  # by trial: `adjudicator`, `decided_at`
+    readings: Mapping[int, Reading]
 
     def of_model(self, model: str) -> CodedSample:
         """The replies of one model, with all their codes."""
@@ -126,8 +132,12 @@ def draw_audit(
     seed: int,
     per_model: int = DEFAULT_PER_MODEL,
     at_end: bool = False,
+    kinds: Collection[str] = (),
 ) -> Audit:
-    """The sample of that seed and size: drawn now, or the one on file.
+    """The sample of that seed, size and kinds: drawn now, or the one on file.
+
+    Without `kinds`, `per_model` replies of each model; with some of `KIND_WORDS`, so many of each
+    model and kind, so that rare ones are checked.
 
     Raises
     ------
@@ -137,17 +147,30 @@ def draw_audit(
     record = studies.get(workspace.database, study)
     with workspace.database.all_or_nothing():
         audit_id = store.draw(
-            workspace.database, record.study_id, seed=seed, per_model=per_model, at_end=at_end
-        )
+            workspace.database, record.study_id, seed=seed, per_model=per_model, at_end=at_end,
+            kinds=kinds,
+        )  # fmt: skip
         audit = next(
             a for a in store.audits(workspace.database, record.study_id) if a.audit_id == audit_id
         )
+        if audit.n == 0 and kinds:
+            words = name_list([KIND_WORDS[kind] for kind in KIND_WORDS if kind in kinds])
+            raise NotEnoughData(
+                f"'{study}' has no replies of this kind: {words}.",
+                "Choose another kind, or none to draw from all replies.",
+            )
         if audit.n == 0:
             raise NotEnoughData(
                 f"'{study}' has no replies that could be coded.",
                 "Collect answers first; texts without options are not coded.",
             )
     return audit
+
+
+def kind_counts(workspace: Workspace, study: str) -> dict[str, int]:
+    """How many replies of a study a sample could have of each kind; kinds without are left out."""
+    record = studies.get(workspace.database, study)
+    return store.kind_counts(workspace.database, record.study_id)
 
 
 def list_audits(workspace: Workspace, study: str) -> tuple[Audit, ...]:
@@ -340,6 +363,10 @@ def load_sample(workspace: Workspace, audit: Audit, viewer: str | None = None) -
             int(row["trial_id"]): {name: row[name] for name in ("adjudicator", "decided_at")}
             for row in decided.to_dict("records")
         },
+        readings={
+            int(row["trial_id"]): reading_of(row)
+            for row in replies.reset_index().to_dict("records")
+        },
     )
     return sample if viewer is None else _seen_by(sample, viewer, audit, adjudicates)
 
@@ -475,6 +502,7 @@ def _seen_by(sample: CodedSample, viewer: str, audit: Audit, adjudicates: bool) 
         codes=codes,
         notes={key: n for key, n in sample.notes.items() if key[0] in seen or key[1] == viewer},
         adjudications={t: who for t, who in sample.adjudications.items() if t in seen},
+        readings={t: reading for t, reading in sample.readings.items() if t in read},
     )
 
 
@@ -515,149 +543,3 @@ def _comparison(sample: CodedSample, trial: int, coder: str) -> dict[str, object
         "adjudicated_at": decided.get("decided_at"),
         "adjudicator_note": sample.notes.get((trial, adjudicator), "") if adjudicator else "",
     }
-
-
-# Reading the replies on file again with the present rules; no model is asked.
-#
-# What changes can be looked at first. The old readings stay on file.
-
-ReportProgress = Callable[[float], object]
-"""Told the share that is done, 0 to 1."""
-
-
-@dataclass(frozen=True, eq=False)
-class RereadingPreview:
-    """What reading a study's replies again would change.
-
-    `n_read` responses were read anew; `n_kept` set by a person were left alone. `kinds` counts the
-    changes from old to new, `means` are the item means they move.
-    """
-
-    study: str
-    parser: int
-    n_read: int
-    n_kept: int
-    kinds: pd.DataFrame  # old_status, old_option, status, option, count
-    means: pd.DataFrame  # respondent, format, item, old_mean, new_mean, old_n, new_n, changed
-    changes: pa.Table
-
-    @property
-    def n_changed(self) -> int:
-        """Responses that would become something else."""
-        return int(self.changes.num_rows)
-
-
-def preview_rereading(
-    workspace: Workspace,
-    study: str,
-    *,
-    persons: bool = False,
-    report: ReportProgress = lambda _: None,
-) -> RereadingPreview:
-    """Read every reply of a study again and say what would change; nothing is changed yet.
-
-    A trial takes the first reply in which its answer is usable, else the last one, as when it was
-    collected. Responses that a person has set are read only with `persons`.
-
-    Raises
-    ------
-    NotEnoughData
-        The study was imported: its answers are what the file says.
-    """
-    record = studies.get(workspace.database, study)
-    if record.kind == "imported":
-        raise NotEnoughData(
-            f"'{study}' was imported; its answers are as its file has them.",
-            "Read again the replies of a study that Inkblot has asked.",
-        )
-    database, study_id = workspace.database, record.study_id
-    n_trials, n_persons = store.trial_counts(database, study_id)
-    materials = load_materials(workspace, study_id)
-    changes: list[ResponseChange] = []
-    n_read = 0
-    for calls in store.answered_calls(database, study_id, persons=persons):
-        for answered in calls:
-            n_read += sum(planned.waiting for planned in answered.call.items)
-            changes += _call_changes(answered, materials)
-        report(min(calls[-1].call.last_ordinal / n_trials, 1.0) if calls else 1.0)
-    change_table = store.change_table(changes)
-    return RereadingPreview(
-        study=study,
-        parser=PARSER_VERSION,
-        n_read=n_read,
-        n_kept=0 if persons else n_persons,
-        kinds=_change_counts(change_table),
-        means=store.item_means(database, study_id, change_table),
-        changes=change_table,
-    )
-
-
-def parser_versions(workspace: Workspace, study: str) -> dict[int | None, int]:
-    """How many responses each version of the rules has read; None: a person, or a file."""
-    return store.parser_versions(
-        workspace.database, studies.get(workspace.database, study).study_id
-    )
-
-
-def apply_rereading(workspace: Workspace, preview: RereadingPreview) -> int:
-    """Make the changes of a preview, all or none; returns how many.
-
-    What has changed since the preview (by a person, or by another reading) stays as it is.
-    """
-    record = studies.get(workspace.database, preview.study)
-    return store.apply_changes(
-        workspace.database,
-        record.study_id,
-        preview.changes,
-        cause="parser",
-        confirmed=preview.parser,
-    )
-
-
-def page_of_changes(
-    workspace: Workspace, preview: RereadingPreview, *, offset: int = 0, limit: int = 50
-) -> pd.DataFrame:
-    """Some of the changes with item and reply: what was read before and what would be now."""
-    part = preview.changes.slice(offset, limit)
-    trials = [int(trial) for trial in part["trial_id"].to_pylist()]
-    rows = answer_store.trial_rows(workspace.database, trials)
-    changes = {int(row["trial_id"]): row for row in part.to_pylist()}
-    rows["before"] = [answer_words(changes[t]["old_status"], changes[t]["old_option"])
-                      for t in rows["trial_id"]]  # fmt: skip
-    rows["after"] = [answer_words(changes[t]["status"], changes[t]["option"])
-                     for t in rows["trial_id"]]  # fmt: skip
-    return rows[["trial_id", "ordinal", "respondent", "item", "before", "after", "reply"]]
-
-
-def _call_changes(answered: AnsweredCall, materials: StudyMaterials) -> Iterator[ResponseChange]:
-    """What the replies to one call come to now, where it is not what is on file."""
-    if not any(planned.waiting for planned in answered.call.items):
-        return
-    question = materials.question(answered.call)
-    n_replies = len(answered.replies)
-    reader = Reader(question, answered.call, most_replies=n_replies, filter_ends=False)
-    for stored in answered.replies:
-        done = reader.judge(_reply(stored))
-        for coding in reader.codings():
-            old = answered.current[coding.trial_id]
-            if old != (coding.status, coding.option, stored.attempt_id):
-                yield ResponseChange(
-                    coding.trial_id, *old, coding.status, coding.option, coding.parser,
-                    stored.attempt_id, coding.tries, coding.chance,
-                )  # fmt: skip
-        if done:
-            return
-
-
-def _reply(stored: StoredReply) -> Reply:
-    tokens: Sequence[tuple[str, float]] = json.loads(stored.tokens) if stored.tokens else ()
-    chances = tuple(TokenChance(token, logprob) for token, logprob in tokens)
-    return Reply(stored.text, stored.finish_reason, first_token=chances)
-
-
-def _change_counts(changes: pa.Table) -> pd.DataFrame:
-    """How many responses go from what to what, the most frequent first."""
-    keys = ["old_status", "old_option", "status", "option"]
-    counts: pd.DataFrame = changes.group_by(keys).aggregate([([], "count_all")]).to_pandas()
-    counts = counts.rename(columns={"count_all": "count"})[[*keys, "count"]]
-    return counts.sort_values(["count", *keys], ascending=[False] + [True] * 4, ignore_index=True)

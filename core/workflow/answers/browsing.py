@@ -21,20 +21,22 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.collect.client import Question
-from core.collect.prompts import as_listed, listed_format
+from core.collect.prompts import FALLBACK_LANGUAGE, as_listed, listed_format
 from core.domain import formats
-from core.domain.instrument import Instrument, Item
+from core.domain.instrument import Instrument, Item, Option
 from core.domain.numbers import count_text, percent_text
-from core.domain.study import Status
-from core.domain.templates import PLACED
+from core.domain.study import Certainty, Layer, Status
+from core.domain.templates import PLACED, PromptTemplate
 from core.store import answers, studies
 from core.store import answers as store
 from core.store import banks as bank_store
-from core.store.answers import AnswerDetail, AttemptDetail
+from core.store.answers import AnswerDetail, AttemptDetail, EarlierCoding
+from core.store.audits import UnclearReply
+from core.workflow.answers.readings import CERTAINTY_WORDS, HEDGED_WORDS, JUDGED_WORDS, YES
 from core.workflow.prompts import shown_format, study_wordings
 from core.workflow.workspace import Workspace
 
-__all__ = ["AnswerDetail", "AttemptDetail"]
+__all__ = ["AnswerDetail", "AttemptDetail", "EarlierCoding"]
 
 
 # Answers row by row, and counts of their statuses.
@@ -161,6 +163,45 @@ def all_levels(workspace: Workspace, study: str) -> dict[str, list[Any]]:
     return store.levels(workspace.database, studies.get(workspace.database, study).study_id)
 
 
+def reading_levels(workspace: Workspace, study: str) -> dict[str, list[str]]:
+    """What the filters certainty, layer, hedged and judge take in a study, in their usual order."""
+    return store.reading_levels(workspace.database, studies.get(workspace.database, study).study_id)
+
+
+def reading_counts(
+    workspace: Workspace, study: str, by: Sequence[str] = ("respondent",)
+) -> pd.DataFrame:
+    """By the factors `by`: the answers, and how many of them were read how.
+
+    The columns are `answers`, `certain`, `likely`, `guess`, `person`, `judged`, `unknown` and
+    `hedged`.
+    """
+    record = studies.get(workspace.database, study)
+    return store.reading_counts(workspace.database, record.study_id, by)
+
+
+READING_FILTERS: Mapping[str, Filters] = {
+    **{CERTAINTY_WORDS[one]: {"certainty": [str(one)]} for one in Certainty},
+    HEDGED_WORDS: {"hedged": [YES]},
+    JUDGED_WORDS: {"layer": [str(Layer.JUDGE)]},
+    "person": {"layer": [str(Layer.PERSON)]},
+}
+"""Columns that say how answers were read -> filters of the answers that a column counts."""
+
+
+def with_readings(table: pd.DataFrame, counts: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """A status table with columns after `n` that say how these answers were read.
+
+    `counts` are the `reading_counts` by the same factors. A column without answers is left out.
+    """
+    words = counts.rename(columns={"hedged": HEDGED_WORDS})
+    columns = [name for name in READING_FILTERS if words[name].any()]
+    joined = table[list(by)].merge(words[[*by, *columns]], on=list(by), how="left")
+    place = list(table).index("n") + 1
+    read = joined[columns].fillna(0).astype(int).set_axis(table.index)
+    return pd.concat([table.iloc[:, :place], read, table.iloc[:, place:]], axis=1)
+
+
 def page(
     workspace: Workspace,
     study: str,
@@ -242,6 +283,14 @@ def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[ShownOpti
     """
     record = studies.get(workspace.database, answer.study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
+    templates = study_wordings(workspace, record.study_id).templates
+    return listed_options(bank, templates, answer)
+
+
+def listed_options(
+    bank: Instrument, templates: Mapping[str, PromptTemplate], answer: AnswerDetail | UnclearReply
+) -> tuple[ShownOption, ...]:
+    """As `options_shown`, from the bank and the templates of the study."""
     response_format = bank.format(answer.format)
     if response_format is None:
         return ()
@@ -250,15 +299,20 @@ def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[ShownOpti
         response_format, answer.label_order, answer.option_order or None, entities=entities
     )
     question = Question((), shown, answer.language, instructions=answer.language)
-    template = study_wordings(workspace, record.study_id).templates.get(answer.template)
+    template = templates.get(answer.template)
     if template is not None:
         question = as_listed(question, template)
     named = listed_format(question).options if question.listing in PLACED else ()
     keys = [option.code for option in named] or [""] * len(shown.options)
     return tuple(
-        ShownOption(option.code, option.labels.get(question.instructions, ""), key)
+        ShownOption(option.code, _shown_label(option, question.instructions), key)
         for option, key in zip(shown.options, keys, strict=True)
     )
+
+
+def _shown_label(option: Option, language: str) -> str:
+    """The label in the language of the instructions, or in English where there is none."""
+    return option.labels.get(language) or option.labels.get(FALLBACK_LANGUAGE, "")
 
 
 def option_label(workspace: Workspace, answer: AnswerDetail) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared import word_lists
-from core.collect.replies import reader as rating_replies
+from core.collect.ratings import parse_rating
 from core.domain.frames import RATINGS
 from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
 from core.domain.study import Status
@@ -181,10 +181,7 @@ def _descriptors(item: Item) -> dict[str, str]:
 
 def _rating_values(frame: pd.DataFrame, qualities: Sequence[Rating]) -> pd.DataFrame:
     """The numbers of each reply, a column for each quality; NaN where it holds no valid rating."""
-    read = [
-        rating_replies.parse_rating(str(text or ""), tuple(qualities)).values
-        for text in frame["text"]
-    ]
+    read = [parse_rating(str(text or ""), tuple(qualities)).values for text in frame["text"]]
     values = pd.DataFrame(read, columns=[quality.code for quality in qualities], dtype="float64")
     return values.where(frame["status"].isin([Status.ANSWERED, Status.EXPLAINED]))
 

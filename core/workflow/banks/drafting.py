@@ -11,7 +11,8 @@ from random import Random
 from core.collect import runner
 from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question, Reply
-from core.collect.replies.words import refuses, says_nothing, whole_words, without_thoughts
+from core.collect.replies.reader import refuses
+from core.collect.replies.text import says_nothing, without_thoughts
 from core.collect.runner import Attempt, Control, EndpointCalls, RetryPolicy, Task
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, ORIGINAL, PLACEHOLDERS, Instrument, Item, Wording
@@ -360,7 +361,7 @@ def _problem(reply: Reply, text: str, source: str, target: DraftTarget) -> str:
         return "the reply was empty"
     if reply.finish_reason == "length":
         return "the reply was cut off before its end"
-    if refuses(whole_words(text)) and not refuses(whole_words(source)):
+    if refuses(text) and not refuses(source):
         return "the model refused"
     if _width(text) > 3 * _width(source) + 80 or text.count("\n") > source.count("\n"):
         return f"the reply was more than the text alone ({len(text):,} characters)"

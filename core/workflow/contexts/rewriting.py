@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question, Reply
-from core.collect.replies.words import without_thoughts
+from core.collect.replies.text import without_thoughts
 from core.collect.runner import Attempt, Control, EndpointCalls, RetryPolicy, Task, run
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import Context, Message, Respondent, as_json_values

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
 from core.domain.cells import asks_in_company, overlap, overlap_but_for_repetition
-from core.domain.instrument import ORIGINAL, Instrument, Item, problems
+from core.domain.instrument import ORIGINAL, REPLY_TO_JUDGE, Instrument, Item, problems
 from core.domain.numbers import count_text
 from core.domain.study import Design, Respondent
 from core.domain.values import name_fault
@@ -164,7 +164,7 @@ def _is_worded(item: Item, language: str, form: str) -> bool:
 
 def _entity_problems(bank: Instrument, design: Design) -> list[str]:
     """Items that name an entity where none is given, or the other way round."""
-    if any(response_format.ratings for response_format in bank.formats):
+    if any(f.ratings for f in bank.formats) or REPLY_TO_JUDGE in design.forms:
         return []
 
     def first_naming(placeholder: str) -> str:

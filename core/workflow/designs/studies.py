@@ -72,9 +72,12 @@ def load(workspace: Workspace, code: str) -> StudyRecord:
     return store.get(workspace.database, code)
 
 
-def size(workspace: Workspace, design: Design) -> PlanSize:
-    """Number of calls, and a range of tokens and cost from a sample of the prompts."""
-    bank = _bank(workspace, design)
+def size(workspace: Workspace, design: Design, bank: Instrument | None = None) -> PlanSize:
+    """Number of calls, and a range of tokens and cost from a sample of the prompts.
+
+    `bank` is that of the design where it is not saved yet.
+    """
+    bank = bank or _bank(workspace, design)
     planned = _planned(workspace, design, bank, priced=True)
     return plan_size(planned, renderable=not checks.has_no_prompts(planned.materials))
 

@@ -18,7 +18,8 @@ from core.domain.study import SimulationSettings
 from core.errors import NotEnoughData, UserError
 from core.stats.distributions import wilson_interval
 from core.stats.precision import RequiredNumber, fit_width_law, required_number
-from core.workflow import saved_inputs
+from core.workflow import background, saved_inputs
+from core.workflow.background import Computation
 from core.workflow.precision.plans import AXES, Axis, RespondentPlan, load_plan, simulate
 from core.workflow.precision.statistics import (
     STATISTICS,
@@ -27,8 +28,7 @@ from core.workflow.precision.statistics import (
     Statistic,
     prepare,
 )
-from core.workflow.statistics import analyses, computing
-from core.workflow.statistics.computing import Computation
+from core.workflow.statistics import analyses
 from core.workflow.workspace import Workspace
 
 DEFAULT_TRUTH = SimulationSettings(loading=0.5, noise=0.1)
@@ -551,24 +551,24 @@ def _digits(value: float) -> str:
 # In the background; the last result of a study stays with it.
 
 
-def start(workspace: Workspace, request: PrecisionRequest) -> Computation:
+def start(workspace: Workspace, request: PrecisionRequest) -> Computation[AnalysisResult]:
     """Compute in the background and save the result; one at a time for each study."""
     key = _key(workspace, request.study)
-    before = computing.known(key)
+    before = background.known(key)
     if before is not None and before.ended:
-        computing.forget_key(key)
+        background.forget_key(key)
 
     def compute() -> AnalysisResult:
         result = precision(workspace, request)
         save_result(workspace, request, result)
         return result
 
-    return computing.begin(key, "precision", compute)
+    return background.begin(key, "precision", compute)
 
 
-def under_way(workspace: Workspace, study: str) -> Computation | None:
+def under_way(workspace: Workspace, study: str) -> Computation[AnalysisResult] | None:
     """The computation of a study that runs, or that ended without a result; None for none."""
-    computation = computing.known(_key(workspace, study))
+    computation = background.known(_key(workspace, study))
     return None if computation is None or computation.state == "done" else computation
 
 

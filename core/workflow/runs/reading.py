@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,10 +9,10 @@ from typing import Any
 
 from core.collect import prompts
 from core.collect.client import CallFailure, ChatRequest, Question, Reply
+from core.collect.ratings import parse_rating
 from core.collect.replies import reader
-from core.collect.replies.judgement import Parsed
 from core.domain.instrument import ResponseFormat
-from core.domain.study import CONTENT_FILTER, REFUSAL, Status
+from core.domain.study import CONTENT_FILTER, REFUSAL, Parsed, Status
 from core.domain.values import stable_id
 from core.store.collection import Coding, PlannedCall
 
@@ -60,7 +59,10 @@ class Reader:
                 option=parsed_reply.option,
                 parser=reader.PARSER_VERSION,
                 tries=self._replies,
-                chance=_chance(reply, self._question, parsed_reply.option),
+                chance=option_chance(reply, self._question, parsed_reply.option),
+                layer=parsed_reply.layer,
+                certainty=parsed_reply.certainty,
+                hedged=parsed_reply.hedged,
             )
             for trial_id, parsed_reply in parsed.items()
             if trial_id in self._waiting and (last or parsed_reply.status.usable)
@@ -94,18 +96,15 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
     if question.response_format.is_free_text:
         return (_free_text(text, finish_reason),) * len(question.items)
     if question.response_format.ratings:
-        rated = reader.parse_rating(
-            text, question.response_format.ratings, finish_reason=finish_reason
-        )
+        rated = parse_rating(text, question.response_format.ratings, finish_reason=finish_reason)
         return (Parsed(rated.status, None),)
     listed = prompts.listed_format(question)
     language = question.instructions or question.language
     read: tuple[Parsed, ...]
-    if len(question.items) == 1:
-        answer = _json_value(text)
-        read = (_parse(answer, listed, language, finish_reason),)
+    texts = [prompts.item_text(item, question) for item in question.items]
+    if len(texts) == 1:
+        read = (_parse(text, listed, language, texts[0], finish_reason),)
     else:
-        texts = [prompts.item_text(item, question) for item in question.items]
         read = reader.parse_block(text, listed, language, texts, finish_reason=finish_reason)
     options = zip(listed.options, question.response_format.options, strict=True)
     codes = {shown.code: option.code for shown, option in options}
@@ -119,10 +118,12 @@ _MOST_PARSED = 4096
 _LONGEST_PARSED = 40  # characters; short replies come again and again
 
 
-def _parse(text: str, response_format: ResponseFormat, language: str, finish_reason: str) -> Parsed:
-    """As `reader.parse`; a short reply is read once for each format."""
+def _parse(
+    text: str, response_format: ResponseFormat, language: str, item: str, finish_reason: str
+) -> Parsed:
+    """As `reader.parse`; a short reply, which repeats no question, is read once for each format."""
     if len(text) > _LONGEST_PARSED:
-        return reader.parse(text, response_format, language, finish_reason=finish_reason)
+        return reader.parse(text, response_format, language, item=item, finish_reason=finish_reason)
     key = (text, id(response_format), language, finish_reason)
     known = _parsed.get(key)
     if known is not None and known[0] is response_format:
@@ -134,21 +135,6 @@ def _parse(text: str, response_format: ResponseFormat, language: str, finish_rea
     return parsed
 
 
-def _json_value(text: str) -> str:
-    """What stands under the one key of a JSON object, as answers held to a schema come; else all.
-
-    A reply that is no such object is left as it is.
-    """
-    if not text.lstrip().startswith("{"):
-        return text
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    values = list(value.values()) if isinstance(value, dict) else []
-    return str(values[0]) if len(values) == 1 and isinstance(values[0], str | int) else text
-
-
 def _free_text(text: str, finish_reason: str) -> Parsed:
     """A text is kept as it is; only an empty or an unfinished one is not usable."""
     if not text.strip():
@@ -156,7 +142,7 @@ def _free_text(text: str, finish_reason: str) -> Parsed:
     return Parsed(Status.TRUNCATED if finish_reason == "length" else Status.ANSWERED, None)
 
 
-def _chance(reply: Reply, question: Question, option: str | None) -> float | None:
+def option_chance(reply: Reply, question: Question, option: str | None) -> float | None:
     """Probability of the option by the first token of the answer, among the options' tokens.
 
     None where it was not recorded, where several items were asked, or where the tokens of the

@@ -31,7 +31,7 @@ from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
-from core.workflow.statistics import bank_tables, frames, item_attributes
+from core.workflow.statistics import bank_tables, frames, item_attributes, left_out
 from core.workflow.statistics.frames import ChosenAnswers, Filters
 from core.workflow.workspace import Workspace
 
@@ -186,7 +186,7 @@ def run(
         unit=result.unit + inputs.unit_words,
         cautions=(*inputs.cautions, *result.cautions),
         notes=(*inputs.notes, *result.notes),
-        method=" ".join([result.method, *amended]),
+        method=" ".join([result.method, *left_out.method_words(where), *amended]),
         item_texts=item_texts(workspace, used, where),
     )
 
@@ -287,11 +287,12 @@ def _load_inputs(
     by = tuple(options.get(_BY_OPTION, ()))
     frame = frames.load_frame(workspace, analysis, study_codes, where, options)
     check_frame(frame, analysis.needs)
-    chosen = frames.load_other_data(workspace, analysis, options)
+    chosen = frames.load_other_data(workspace, analysis, options, where)
     chosen |= bank_tables.load(workspace, analysis, study_codes)
     grouping = _grouping_by_format(analysis, frame, chosen)
     chosen |= grouping
     notes = (
+        *left_out.notes(workspace, study_codes, where, frames.scores_brought_in(analysis, options)),
         *((_SEVERAL_FORMATS_NOTE,) if grouping else ()),
         *item_attributes.without_value_notes(frame, by),
     )

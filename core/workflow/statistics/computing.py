@@ -1,4 +1,4 @@
-"""Results computed in the background: started once, watched from any page, stopped when asked.
+"""Results of analyses, computed in the background.
 
 A computation is known by everything its result depends on, so a reload or a second tab finds the
 one under way, or its result, instead of starting another.
@@ -7,20 +7,14 @@ one under way, or its result, instead of starting another.
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from core.analysis.shared.progress import Cancelled, watch
 from core.domain.results import AnalysisResult
+from core.workflow.background import Computation, begin, forget_key
 from core.workflow.statistics import analyses, frames
 from core.workflow.workspace import Workspace
-
-ComputationState = Literal["waiting", "running", "done", "failed", "cancelled"]
-MAX_AT_ONCE = 2  # more would only slow each other down
-MAX_RESULTS = 60  # results, the least recently wanted go first
 
 
 @dataclass(frozen=True)
@@ -34,73 +28,7 @@ class AnalysisRequest:
     over: tuple[str, ...] = ()
 
 
-@dataclass(eq=False)
-class Computation:
-    """A result under way or finished. Pages read it; the thread that computes writes it.
-
-    `name` is that of the analysis, or of what else is computed.
-    """
-
-    name: str
-    state: ComputationState = "waiting"
-    done: int = 0
-    total: int = 0
-    unit: str = ""
-    result: AnalysisResult | None = None
-    error: Exception | None = None
-    _stop: threading.Event = field(default_factory=threading.Event)
-    _ended: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def ended(self) -> bool:
-        """Whether there is nothing more to wait for."""
-        return self._ended.is_set()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for the end, at most so long; whether it has ended."""
-        return self._ended.wait(seconds)
-
-    def cancel(self) -> None:
-        """Give it up at once; what is under way stops before its next step and is not kept."""
-        with _guard:
-            if not self.ended:
-                self.state = "cancelled"
-                self._stop.set()
-                self._ended.set()
-
-    def end(
-        self,
-        state: ComputationState,
-        result: AnalysisResult | None = None,
-        error: Exception | None = None,
-    ) -> None:
-        """Take the end of the computation, unless it was given up before."""
-        with _guard:
-            if not self.ended:
-                self.state, self.result, self.error = state, result, error
-                self._ended.set()
-
-    def value(self) -> AnalysisResult:
-        """The result; raises what kept it from being computed."""
-        if self.error is not None:
-            raise self.error
-        if self.result is None:
-            raise RuntimeError(f"the computation is {self.state}")
-        return self.result
-
-    def watch(self, done: int, total: int, unit: str) -> None:
-        """Take how far it is; stops the analysis where it was given up."""
-        if self._stop.is_set():
-            raise Cancelled
-        self.done, self.total, self.unit = done, total, unit
-
-
-_guard = threading.Lock()
-_slots = threading.Semaphore(MAX_AT_ONCE)
-_computations: OrderedDict[str, Computation] = OrderedDict()
-
-
-def computation_of(workspace: Workspace, question: AnalysisRequest) -> Computation:
+def computation_of(workspace: Workspace, question: AnalysisRequest) -> Computation[AnalysisResult]:
     """The computation of a question over the answers as they are now, begun if it is not yet."""
 
     def compute() -> AnalysisResult:
@@ -116,50 +44,9 @@ def computation_of(workspace: Workspace, question: AnalysisRequest) -> Computati
     return begin(_key(workspace, question), question.analysis, compute)
 
 
-def begin(key: str, name: str, compute: Callable[[], AnalysisResult]) -> Computation:
-    """The computation of that key, begun if it is not yet."""
-    with _guard:
-        computation = _computations.get(key)
-        if computation is None:
-            computation = _computations[key] = Computation(name)
-            threading.Thread(
-                target=_compute, args=(computation, compute), name="inkblot-analysis", daemon=True
-            ).start()
-        _computations.move_to_end(key)
-        _forget_oldest()
-    return computation
-
-
-def known(key: str) -> Computation | None:
-    """The computation of that key, if it was begun."""
-    return _computations.get(key)
-
-
 def forget(workspace: Workspace, question: AnalysisRequest) -> None:
     """Let the question be computed anew, after it was cancelled."""
     forget_key(_key(workspace, question))
-
-
-def forget_key(key: str) -> None:
-    """Let what has that key be computed anew."""
-    with _guard:
-        _computations.pop(key, None)
-
-
-def _compute(computation: Computation, compute: Callable[[], AnalysisResult]) -> None:
-    """Compute and keep the result, or what kept it from being computed."""
-    with _slots:
-        if computation.ended:  # given up while it waited
-            return
-        computation.state = "running"
-        try:
-            with watch(computation.watch):
-                result = compute()
-            computation.end("done", result)
-        except Cancelled:
-            computation.end("cancelled")
-        except Exception as error:  # noqa: BLE001  # raised again where the result is asked for
-            computation.end("failed", error=error)
 
 
 def _key(workspace: Workspace, question: AnalysisRequest) -> str:
@@ -172,11 +59,3 @@ def _key(workspace: Workspace, question: AnalysisRequest) -> str:
         {name: list(values) for name, values in question.where.items()}, question.over, revision,
     ]  # fmt: skip
     return json.dumps(parts, sort_keys=True, default=str)
-
-
-def _forget_oldest() -> None:
-    """Drop the results that were not wanted for longest; what is under way stays."""
-    for key in [key for key, one in _computations.items() if one.ended][
-        : max(len(_computations) - MAX_RESULTS, 0)
-    ]:
-        del _computations[key]

@@ -17,6 +17,7 @@ from core.domain.attributes import is_attribute
 from core.domain.frames import grouping_title
 from core.domain.numbers import count_text, number_text
 from core.domain.results import Column, ResultTable, Unit
+from core.domain.study import LEAVE_OUT
 from core.errors import NotEnoughData
 from core.export import DECIMALS
 from core.stats.distributions import wilson_interval
@@ -29,7 +30,7 @@ from core.store.explore import FACTORS_AND_ITEMS, AttemptNumber
 from core.workflow import saved_inputs
 from core.workflow.answers import browsing
 from core.workflow.designs import studies as studies_designs
-from core.workflow.statistics import analyses, item_attributes
+from core.workflow.statistics import analyses, item_attributes, left_out
 from core.workflow.workspace import Workspace
 
 __all__ = ["FACTORS_AND_ITEMS"]
@@ -90,13 +91,13 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "usable", "Share usable", "proportion",
         "Replies with an option or a score / questions asked. An error counts as asked.",
-        "Questions asked.", "Planned questions not asked yet.",
+        "Questions asked.", "Planned questions not asked yet, and answers left out.",
         _SHARE_INTERVAL + _OF_ANSWERS,
     ),
     Measure(
         "refused", "Share refused", "proportion",
         "Replies that refuse to answer / questions asked. An error counts as asked.",
-        "Questions asked.", "Planned questions not asked yet.",
+        "Questions asked.", "Planned questions not asked yet, and answers left out.",
         _SHARE_INTERVAL + _OF_ANSWERS,
     ),
     Measure(
@@ -156,7 +157,8 @@ _ADDRESS_NAMES = ("measure", "option", *_ROLES)
 class View:
     """A measure crossed with up to three factors, of the answers with some levels.
 
-    `color` and `panel` may be empty. `where` has the levels of each factor as text.
+    `color` and `panel` may be empty. `where` has the levels of each factor as text, and for
+    LEAVE_OUT the kinds of answers that count as missing.
     """
 
     measure: str
@@ -184,7 +186,7 @@ def view_from_address(address: Mapping[str, Sequence[str]]) -> View | None:
     Raises
     ------
     NotEnoughData
-        The measure or a factor is unknown, or a factor is named twice.
+        The measure, a factor or a kind of answers is unknown, or a factor is named twice.
     """
     named = {name: str(address[name][0]) for name in _ADDRESS_NAMES if address.get(name)}
     if "measure" not in named or "axis" not in named:
@@ -192,7 +194,7 @@ def view_from_address(address: Mapping[str, Sequence[str]]) -> View | None:
     where = {
         name: tuple(map(str, levels))
         for name, levels in address.items()
-        if levels and (name in FACTORS_AND_ITEMS or is_attribute(name))
+        if levels and (name in (*FACTORS_AND_ITEMS, LEAVE_OUT) or is_attribute(name))
     }
     view = View(**named, where=where)
     _check(view)
@@ -202,7 +204,8 @@ def view_from_address(address: Mapping[str, Sequence[str]]) -> View | None:
 def _check(view: View) -> None:
     """Refuse unknown measures, options and factors, and a factor in two places."""
     measure = measure_of(view.measure)
-    for name in (*view.factors, *view.where):
+    left_out.require_kinds(view.where.get(LEAVE_OUT, ()))
+    for name in (*view.factors, *(name for name in view.where if name != LEAVE_OUT)):
         if name not in FACTORS_AND_ITEMS and not is_attribute(name):
             raise NotEnoughData(
                 f"There is no factor '{name}'.",
@@ -341,12 +344,14 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
     Raises
     ------
     NotEnoughData
-        The measure or a factor is unknown, no planned answers pass the filters, or there are more
-        than `MOST_CELLS` combinations.
+        The measure or a factor is unknown, no planned answers pass the filters, there are more
+        than `MOST_CELLS` combinations, or answers are to be left out of a measure of attempts.
     """
     _check(view)
     item_attributes.require_attributes(workspace, [study], (*view.factors, *view.where))
     measure = measure_of(view.measure)
+    if measure.attempt_number:
+        left_out.refuse(view.where, "attempts")
     record = studies.frozen_study(workspace.database, study)
     counts = _read(workspace, record.study_id, measure, view)
     if counts.empty:
@@ -384,6 +389,13 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
         frame[[column.name for column in columns]],
         tuple(columns),
     )
+
+
+def left_out_notes(workspace: Workspace, study: str, view: View) -> tuple[str, ...]:
+    """How many of the answers that pass the filters a view leaves out, by kind; none without it."""
+    own = {"subscale": _SUBSCALE_AS_ATTRIBUTE}
+    where = {own.get(name, name): list(levels) for name, levels in view.where.items() if levels}
+    return left_out.notes(workspace, [study], where)
 
 
 def _read(workspace: Workspace, study_id: int, measure: Measure, view: View) -> pd.DataFrame:
@@ -646,4 +658,5 @@ def replies_of_row(view: View, table: ResultTable, row: int | None) -> dict[str,
         return None
     levels = {name: str(table.frame[name].iloc[row]) for name in view.factors}
     own = {name: ["" if level == level_name("") else level] for name, level in levels.items()}
-    return {**{name: list(values) for name, values in view.where.items()}, **own}
+    filters = {name: list(values) for name, values in view.where.items() if name != LEAVE_OUT}
+    return {**filters, **own}

@@ -15,6 +15,7 @@ from core.domain.attributes import is_attribute
 from core.domain.frames import (
     ATTEMPT_COUNTS,
     CONTEXT_SET,
+    ENTITIES,
     HIGHEST,
     ITEM_SCORES,
     LOWEST,
@@ -26,7 +27,7 @@ from core.domain.frames import (
     REWRITING,
     TEXTS,
 )
-from core.domain.study import FACTORS, Context
+from core.domain.study import FACTORS, LEAVE_OUT, Context
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 from core.store import answers, frames, studies
@@ -35,12 +36,13 @@ from core.store import studies as study_store
 from core.workflow.answers import texts
 from core.workflow.banks import editing
 from core.workflow.designs import studies as studies_designs
-from core.workflow.statistics import item_attributes
+from core.workflow.statistics import item_attributes, left_out
 from core.workflow.workspace import Workspace
 
 # The frames an analysis works on, of the studies asked for.
 
 Filters = Mapping[str, Sequence[Any]]
+_NOT_OPTIONS = {ATTEMPT_COUNTS: "attempts"}
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,19 @@ def load_frame(
     Raises
     ------
     NotEnoughData
-        No answers pass the filters, or a filter or group names an unknown factor or attribute.
+        No answers pass the filters, a filter or group names an unknown factor or attribute, or
+        answers are to be left out of texts, ratings or attempts.
     """
     for factor in where:
-        if factor not in (*FACTORS, "item") and not is_attribute(factor):
+        if factor not in (*FACTORS, "item", LEAVE_OUT) and not is_attribute(factor):
             raise NotEnoughData(
                 f"There is no factor '{factor}' to filter by.",
-                f"Use: {', '.join(FACTORS)}, item, or an attribute such as item.genre.",
+                f"Use: {', '.join(FACTORS)}, item, an attribute such as item.genre, or "
+                f"{LEAVE_OUT}.",
             )
+    left_out.require_kinds(where.get(LEAVE_OUT, ()))
+    if analysis.needs not in (ITEM_SCORES, OPTION_COUNTS):
+        left_out.refuse(where, _NOT_OPTIONS.get(analysis.needs, analysis.needs.noun))
     attributes = sorted(filter(is_attribute, _factors_in_options(analysis, options)))
     item_attributes.require_attributes(workspace, codes, (*where, *attributes))
     if analysis.needs is TEXTS:
@@ -282,7 +289,7 @@ class _Source:
     """Where one kind of other data comes from."""
 
     names: Callable[[Workspace], tuple[str, ...]]
-    frame: Callable[[Workspace, str], pd.DataFrame]
+    frame: Callable[[Workspace, str, Filters], pd.DataFrame]
     is_study: bool
 
 
@@ -292,14 +299,20 @@ def other_data_names(workspace: Workspace, kind: OtherData) -> tuple[str, ...]:
 
 
 def load_other_data(
-    workspace: Workspace, analysis: Analysis, options: Mapping[str, Any]
+    workspace: Workspace, analysis: Analysis, options: Mapping[str, Any], where: Filters
 ) -> dict[str, Any]:
-    """The options, with a frame (or None) in place of the name of what is to be brought in."""
+    """The options, with a frame (or None) in place of the name of what is to be brought in.
+
+    Of the filters only LEAVE_OUT holds for other data, and of these for scores alone.
+    """
+    filters = {name: kinds for name, kinds in where.items() if name == LEAVE_OUT}
     values = dict(options)
     for option in analysis.options:
         if isinstance(option.kind, OtherData) and option.name in values:
             name = values[option.name]
-            values[option.name] = _load_source(workspace, option.kind, str(name)) if name else None
+            values[option.name] = (
+                _load_source(workspace, option.kind, str(name), filters) if name else None
+            )
             if name and option.kind.of == "item_scores":
                 by = tuple(options.get("by", ()))
                 frame = item_attributes.with_attributes(workspace, values[option.name], by)
@@ -321,10 +334,23 @@ def studies_used(
     return tuple(dict.fromkeys((*codes, *others)))
 
 
-def _load_source(workspace: Workspace, kind: OtherData, name: str) -> pd.DataFrame:
+def scores_brought_in(analysis: Analysis, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Other studies whose scores an analysis takes."""
+    return tuple(
+        str(options[option.name])
+        for option in analysis.options
+        if isinstance(option.kind, OtherData)
+        and option.kind.of == "item_scores"
+        and options.get(option.name)
+    )
+
+
+def _load_source(
+    workspace: Workspace, kind: OtherData, name: str, filters: Filters
+) -> pd.DataFrame:
     """What stands under that name."""
     source = _SOURCES[kind.of]
-    frame = source.frame(workspace, name)
+    frame = source.frame(workspace, name, filters)
     if frame.empty and source.is_study:
         raise NotEnoughData(
             f"The study '{name}' ({kind.label}) has no answers.", "Run it, or choose another."
@@ -336,7 +362,7 @@ def _word_banks(workspace: Workspace) -> tuple[str, ...]:
     return tuple(bank.code for bank in editing.summaries(workspace) if bank.kind == "words")
 
 
-def _word_list_frame(workspace: Workspace, name: str) -> pd.DataFrame:
+def _word_list_frame(workspace: Workspace, name: str, _: Filters) -> pd.DataFrame:
     lists = texts.word_lists_of(editing.load(workspace, name).instrument)
     rows = [(title, entry) for title, entries in lists.items() for entry in entries]
     return pd.DataFrame(rows, columns=["list", "entry"])
@@ -355,12 +381,12 @@ def _score_studies(workspace: Workspace) -> tuple[str, ...]:
 _SOURCES: Mapping[str, _Source] = {
     "item_scores": _Source(
         _score_studies,
-        lambda workspace, name: item_scores(workspace, [name], {}),
+        lambda workspace, name, filters: item_scores(workspace, [name], filters),
         is_study=True,
     ),
     "texts": _Source(
         _text_studies,
-        lambda workspace, name: _text_frame(workspace, [name], {}),
+        lambda workspace, name, _: _text_frame(workspace, [name], {}),
         is_study=True,
     ),
     "word_lists": _Source(_word_banks, _word_list_frame, is_study=False),
@@ -398,7 +424,6 @@ _ASKING_FACTORS = (
     "history",
 )
 """Ways of asking the same thing."""
-_ENTITIES = ("entity", "entity_b")
 _SEED_OPTION = "seed"
 _MOST_LEVELS = 12
 """Levels of a factor that is set side by side unasked."""
@@ -467,20 +492,28 @@ def default_groups(
         forms, orders of options, instructions and phases. Repetitions are among them where a
         respondent is asked at temperature 0. A factor of more than 12 levels is not, so that a
         page stays readable, nor one that would leave nothing to compare; a caution then says that
-        its rows are pooled. Counts of options have entities among them and no repetitions, because
-        there no row stands for an entity.
+        its rows are pooled. Instructions that the other factors decide, such as that of each phase,
+        would part nothing. Counts of options have entities among them and no repetitions, because
+        there no row stands for an entity. An analysis that pools ways of asking on purpose begins
+        with the factors that it declares as `side_by_side`.
     """
     own = [tuple(option.default) for option in analysis.options if option.name == "by"]
     default = own[0] if own else ()
     guarded = analysis.pooled_rows_need_caution or analysis.compares
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
-    if not (counted or analysis.needs is ITEM_SCORES) or not own or not guarded:
+    if not (counted or analysis.needs is ITEM_SCORES) or not own:
+        return default
+    if not guarded and not analysis.side_by_side:
         return default
     others = {name: value for name, value in options.items() if name != "by"}
     compared = [name for name in ("study", *FACTORS) if name == others.get("factor")]
     compared += [name for name in analysis.compares if counted]
     # Counts have no rows of repetitions, so that none can be copies, and none of entities.
-    ways = (*_ENTITIES, *_ASKING_FACTORS) if counted else (*_ASKING_FACTORS, "repetition")
+    ways: tuple[str, ...] = (*ENTITIES, *_ASKING_FACTORS)
+    if not counted:
+        ways = (*_ASKING_FACTORS, "repetition")
+    if not guarded:
+        ways = analysis.side_by_side
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
     asked = answers.conditions(workspace.database, codes, columns, where)
     if counted:  # of several factors that an analysis compares, those of one level part nothing
@@ -500,7 +533,16 @@ def default_groups(
     labels = asked["respondent"].unique()
     if "repetition" in taken and not _without_chance(workspace, codes, labels):
         taken.remove("repetition")
+    if "template" in taken and _decided(asked, "template", (*default, *taken)):
+        taken.remove("template")
     return (*default, *taken)
+
+
+def _decided(asked: pd.DataFrame, name: str, factors: Sequence[str]) -> bool:
+    """Whether the other factors decide the level of a factor, as phases do their instruction."""
+    others = [factor for factor in factors if factor != name and factor in asked]
+    pairs = asked[[*others, name]].drop_duplicates()
+    return bool(others) and not pairs.duplicated(others).any()
 
 
 def _crossed(asked: pd.DataFrame, name: str, factor: str) -> bool:

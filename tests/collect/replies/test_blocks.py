@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 
 from core.collect.prompts import choices
-from core.collect.replies.judgement import Parsed
 from core.collect.replies.reader import parse_block
 from core.domain.formats import BUILT_IN, LANGUAGES, name_entities
-from core.domain.study import Status
+from core.domain.study import Certainty, Layer, Parsed, Status
 from tests.cpu_time import least_cpu_seconds
 
 CODES = [code for code, each in BUILT_IN.items() if each.options]
@@ -55,6 +54,7 @@ def test_several_answers_on_one_line_are_told_apart():
     assert read("1: yes, 2: no, 3: yes") == ["yes", "no", "yes"]
     assert read("1. 4 2. 3 3. 5", LIKERT) == ["4", "3", "5"]
     assert read("1-3, 2-4, 3-1", LIKERT) == ["3", "4", "1"]
+    assert read("1. 3\n2. 4\n3. 4. I chose this as it fits.", LIKERT) == ["3", "4", "4"]
     assert read("yes, no, yes") == ["yes", "no", "yes"]
     assert read("4 2 5", LIKERT) == ["4", "2", "5"]
     assert read("yes, no") == ["m", "m", "m"]
@@ -116,11 +116,33 @@ def test_labels_outside_a_pair_are_neutral():
     assert read("1. window - unrelated\n2. funeral - 3\n3. picnic - ?", PAIR, WORDS)[0] == "n"
 
 
-def test_words_that_are_labels_themselves_are_not_taken_for_answers():
+def test_a_word_that_is_a_label_itself_is_told_from_an_answer():
     good_bad = BUILT_IN["good_bad"]
     reply = "1. good - bad\n2. storm - good\n3. bad - bad"
     assert read(reply, good_bad, ("good", "storm", "bad")) == ["bad", "good", "bad"]
-    assert read("1. good\n2. good\n3. bad", good_bad, ("good", "storm", "sun"))[0] == "m"
+    words = ("good", "storm", "sun")
+    assert read("1. good\n2. bad\n3. good", good_bad, words) == ["good", "bad", "good"]
+    assert read('["good", "bad", "good"]', good_bad, words) == ["good", "bad", "good"]
+    assert read("1. good\n2. storm\n3. sun", good_bad, words) == ["m", "m", "m"]
+    assert read("1. good\n2. storm - bad\n3. sun - good", good_bad, words) == ["m", "bad", "good"]
+    # "good" was asked, but not as number 2: the answer, or the wrong word?
+    assert read("1. good - good\n2. good\n3. sun - good", good_bad, words) == ["good", "m", "good"]
+    assert read("2. good - good\n3. sun - bad", good_bad, ("rain", "storm", "sun"))[1:] == [
+        "m",
+        "bad",
+    ]
+
+
+def test_certainty_tells_order_alone_from_numbers_and_structure_from_lines():
+    by_number = parse_block("1. yes\n2. no\n3. yes", YES_NO, "en", THREE)
+    assert {each.certainty for each in by_number} == {Certainty.CERTAIN}
+    for reply in ("yes\nno\nyes", "yes, no, yes", '["yes", "no", "yes"]', "7. yes\n8. no\n9. yes"):
+        by_order = parse_block(reply, YES_NO, "en", THREE)
+        assert {each.certainty for each in by_order} == {Certainty.LIKELY}, reply
+    for reply in ('{"1": "yes", "2": "no", "3": "yes"}', "| 1 | yes |\n| 2 | no |\n| 3 | yes |"):
+        structured = parse_block(reply, YES_NO, "en", THREE)
+        assert {each.layer for each in structured} == {Layer.STRUCTURE}, reply
+        assert {each.certainty for each in structured} == {Certainty.CERTAIN}
 
 
 def test_the_items_own_words_are_no_answers():
@@ -150,6 +172,32 @@ def test_tables_and_json_are_read():
     assert read('{"1": "yes", "1": "no", "2": "no", "3": "yes"}') == ["m", "no", "yes"]
     assert read('["yes", "no"]') == ["m", "m", "m"]
     assert read('{\n"1": "yes",\n"2": "no",\n"3": "y', finish_reason="length")[:2] == ["yes", "no"]
+
+
+def test_json_is_read_with_explanations_single_quotes_and_cut_off():
+    reasons = [{"id": k, "reason": f"the 'old' way, {k} of 5", "answer": k} for k in (1, 2, 3)]
+    assert read(json.dumps(reasons), LIKERT) == ["1", "2", "3"]
+    numbers = [{"choice_number": 4, "statement_number": k} for k in (1, 2, 3)]
+    assert read(json.dumps(numbers), LIKERT) == ["4", "4", "4"]
+    unsure = [{"id": k, "answer": "unsure", "confidence": k} for k in (1, 2, 3)]
+    assert read(json.dumps(unsure), LIKERT) == ["m", "m", "m"]
+    assert read(str({k: "yes" for k in THREE})) == ["yes", "yes", "yes"]
+    begun = '{"answers": [{"id": 1, "answer": "yes"}, {"id": 2, "answer": "no"}, {"id": 3, "ans'
+    assert read(begun, finish_reason="length") == ["yes", "no", "t"]
+    assert read('```json\n[\n"4",\n"2",\n"', LIKERT, finish_reason="length") == ["4", "2", "t"]
+    assert read("1", LIKERT, finish_reason="length") == ["t", "t", "t"]
+    assert read('{"1": "4', LIKERT, THREE[:2], finish_reason="length") == ["t", "t"]
+    headed = "### Statement 1\n**Answer:** 2"
+    assert "2" not in read(headed, LIKERT, THREE[:2], finish_reason="length")[1:]
+
+
+def test_explanations_with_numbers_of_their_own_are_no_items():
+    reply = "1. Yes\n   1. it is fun\n   2. friends come\n2. No\n   1. dull\n   2. dear\n3. Yes"
+    assert read(reply) == ["yes", "no", "yes"]
+    headed = "\n\n".join(
+        f"**{k}. {item}**\n\n{k + 1} - so it is" for k, item in enumerate(THREE, 1)
+    )
+    assert read(headed, LIKERT) == ["2", "3", "4"]
 
 
 def test_one_answer_for_all_is_no_answer_to_any():
@@ -212,7 +260,8 @@ def test_a_numbered_list_comes_back_as_the_options_it_was_made_of(block, languag
 def test_lines_with_word_and_label_come_back_whatever_their_numbers(block, language, numbered):
     _, chosen, order = block
     labels = [PAIR.options[len(option.code) % 2].labels[language] for option in chosen]
-    words = [f"lamp{k}" for k in range(len(chosen))]
+    asked = [option.labels[language] for option in PAIR.options]  # labels are words as well
+    words = [*asked, *(f"lamp{k}" for k in range(2, len(chosen)))]
     reply = "\n".join(
         f"{position}. {words[k]} - {labels[k]}" if numbered else f"- {words[k]}: {labels[k]}"
         for position, k in enumerate(order, 1)

@@ -1,6 +1,6 @@
 import pytest
 
-from core.collect.replies.reader import parse_rating
+from core.collect.ratings import parse_rating
 from core.domain.instrument import Rating
 from core.domain.study import Status
 

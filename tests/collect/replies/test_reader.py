@@ -8,11 +8,10 @@ import pytest
 from hypothesis import example, given
 
 from core.collect.prompts import choices
-from core.collect.replies.judgement import Parsed
 from core.collect.replies.reader import parse
 from core.domain.formats import BUILT_IN, LANGUAGES
 from core.domain.instrument import Option, ResponseFormat
-from core.domain.study import Status
+from core.domain.study import Parsed, Status
 from tests.cpu_time import least_cpu_seconds
 
 ANSWERED, EXPLAINED, REFUSED = Status.ANSWERED, Status.EXPLAINED, Status.REFUSED
@@ -56,6 +55,10 @@ CODED = [
     ("likert_5", "en", "3 - Neutral", ANSWERED, "3"),
     ("likert_5", "en", "5 (Strongly Agree)", ANSWERED, "5"),
     ("likert_7", "de", "6 – Stimme zu", ANSWERED, "6"),
+    ("likert_7", "ja", "7段階で6です。", EXPLAINED, "6"),
+    ("likert_5", "en", "1. I chose this because it comes closest.", EXPLAINED, "1"),
+    ("likert_5", "de", "1. Weil das meiner Sicht am nächsten kommt.", EXPLAINED, "1"),
+    ("agree_disagree", "ja", "この意見には同意しにくいです。", EXPLAINED, "disagree"),
     # labels in words
     ("likert_5", "en", "Agree", ANSWERED, "4"),
     ("likert_5", "en", "strongly agree", ANSWERED, "5"),
@@ -113,7 +116,7 @@ CODED = [
     ("likert_5", "en", "4 because I like parties", EXPLAINED, "4"),
     ("likert_5", "en", "4. Because I like parties.", EXPLAINED, "4"),
     ("likert_5", "en", "4. I agree with the statement.", EXPLAINED, "4"),
-    ("likert_5", "en", "4\n\nExplanation: I like meeting 2 or 3 people.", AMBIGUOUS, None),
+    ("likert_5", "en", "4\n\nExplanation: I like meeting 2 or 3 people.", EXPLAINED, "4"),
     ("likert_5", "en", "4\n\nParties are fun in 2024.", EXPLAINED, "4"),
     ("likert_5", "en", "2 - I do not agree with that.", EXPLAINED, "2"),
     ("likert_5", "en", "4, not 5.", EXPLAINED, "4"),
@@ -123,7 +126,7 @@ CODED = [
     ("likert_5", "en", "Many people agree, but I disagree.", EXPLAINED, "2"),
     ("likert_5", "en", "Agree. In 2024, 3 of my friends said so.", EXPLAINED, "4"),
     ("likert_5", "en", "Statement 1: 4", EXPLAINED, "4"),
-    ("likert_5", "en", "5 (I completely agree)", EXPLAINED, "5"),
+    ("likert_5", "en", "5 (I completely agree)", ANSWERED, "5"),
     ("likert_5", "en", "<think>Is it 2 or 3?</think>4", ANSWERED, "4"),
     ("likert_5", "en", "Is it 2 or 3?</think>\n\n4", ANSWERED, "4"),
     ("likert_5", "en", "<think>\n\n</think>\n\nI choose 4.", ANSWERED, "4"),
@@ -166,19 +169,19 @@ CODED = [
     ("likert_5", "en", "1. I am the life of the party.", AMBIGUOUS, None),
     ("likert_5", "en", "1) The sun is hot.", AMBIGUOUS, None),
     ("likert_5", "de", "1. Die Sonne ist heiß.", AMBIGUOUS, None),
-    ("likert_5", "en", "I do not agree", AMBIGUOUS, None),
-    ("likert_5", "en", "I don't agree with this.", AMBIGUOUS, None),
-    ("likert_5", "en", "I can't agree", AMBIGUOUS, None),
-    ("likert_5", "es", "No estoy de acuerdo", AMBIGUOUS, None),
+    ("likert_5", "en", "I do not agree", EXPLAINED, "2"),
+    ("likert_5", "en", "I don't agree with this.", EXPLAINED, "2"),
+    ("likert_5", "en", "I can't agree", ANSWERED, "2"),
+    ("likert_5", "es", "No estoy de acuerdo", ANSWERED, "2"),
     ("likert_5", "de", "Ich stimme nicht voll und ganz zu", AMBIGUOUS, None),
-    ("likert_5", "en", "I completely agree", AMBIGUOUS, None),
+    ("likert_5", "en", "I completely agree", ANSWERED, "5"),
     ("likert_5", "en", "4. I do not agree.", AMBIGUOUS, None),
     ("likert_5", "en", "I tend to agree", ANSWERED, "4"),
     ("likert_5", "en", "I agree somewhat", ANSWERED, "4"),
-    ("likert_5", "es", "Muy de acuerdo", AMBIGUOUS, None),
+    ("likert_5", "es", "Muy de acuerdo", ANSWERED, "5"),
     ("likert_5", "de", "Stimme eher zu", ANSWERED, "4"),
     ("likert_4", "en", "Neither agree nor disagree", NEUTRAL, None),
-    ("likert_5", "en", "Do you agree or disagree?", AMBIGUOUS, None),
+    ("likert_5", "en", "Do you agree or disagree?", NO_ANSWER, None),
     ("likert_5", "en", "Many people agree.", AMBIGUOUS, None),
     ("likert_5", "en", "There are 4 reasons for this.", AMBIGUOUS, None),
     ("likert_5", "en", "In 2024 the sun was hot.", AMBIGUOUS, None),
@@ -257,7 +260,7 @@ CUT_OFF = [
 
 def test_the_table_is_as_large_as_it_claims():
     assert len(CODED) >= 200
-    assert {language for _, language, *_ in CODED} == {"en", "es", "de"}
+    assert {language for _, language, *_ in CODED} == {"en", "es", "de", "ja"}
 
 
 @pytest.mark.parametrize(("code", "language", "reply", "status", "option"), CODED)
@@ -415,6 +418,7 @@ HOSTILE = {
     "dashes": "-" * 100_000,
     "corrections": "4 wait 3 " * 880,
     "speakers": "i i i 4 a " * 790,
+    "sides": "supporters " * 720,
     "chinese": "我不同意" * 1_990,
     "japanese": "そう思わない、" * 1_140,
     "eight_thousand_digits": "9" * 8_000,

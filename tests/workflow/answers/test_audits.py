@@ -11,6 +11,7 @@ from core.domain.study import Design, Status
 from core.errors import CodingError, NotEnoughData
 from core.stats.agreement import cohens_kappa
 from core.stats.distributions import wilson_interval
+from core.store import frames
 from core.workflow.answers import agreement, audits, browsing, exports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
@@ -394,3 +395,112 @@ def test_names_of_coders_and_notes_hold_no_key_and_no_name_of_a_table(workspace,
     audits.save_note(workspace, audit, trials[0], "Anna", "said twice")
     assert audits.notes(workspace, audit) == {(trials[0], "Anna"): "said twice"}
     assert workspace.database.row("select count(*) from coding_note") == (1,)
+
+
+def read_as(workspace, **rules):
+    """Set how replies were read, by SQL conditions on `response`: read_as(guess="option = '1'")."""
+    with workspace.database.transaction() as cursor:
+        cursor.execute(
+            "update response set layer = 'statement', certainty = 'certain', hedged = false"
+        )
+        for kind, condition in rules.items():
+            change = {
+                "guess": "certainty = 'guess', layer = 'single_mention'",
+                "hedged": "hedged = true",
+                "judged": "layer = 'judge', judge = 'Arbiter'",
+            }[kind]
+            cursor.execute(f"update response set {change} where {condition}")  # noqa: S608
+
+
+def test_a_sample_of_kinds_has_so_many_of_each_model_and_kind_and_the_old_sample_stays(workspace):
+    collect(workspace)
+    plain = audits.draw_audit(workspace, "study", seed=1, per_model=10)
+    read_as(workspace, guess="option = '1'", hedged="option = '2'")
+    assert audits.draw_audit(workspace, "study", seed=1, per_model=10) == plain
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=3, kinds={"hedged", "guess"})
+    assert audit.kinds == ("guess", "hedged")
+    assert audit != audits.draw_audit(workspace, "study", seed=1, per_model=3)
+    sample = audits.load_sample(workspace, audit)
+    drawn = sample.replies.groupby(["model", "parser_option"]).size()
+    assert drawn.to_dict() == {
+        (model, option): 3
+        for model in ("graded response model", "second model") for option in ("1", "2")
+    }  # fmt: skip
+    with pytest.raises(NotEnoughData, match="no replies of this kind: judged"):
+        audits.draw_audit(workspace, "study", seed=1, per_model=3, kinds=["judged"])
+    assert "judged" not in audits.kind_counts(workspace, "study")
+
+
+def test_agreement_is_shown_by_how_replies_were_read(workspace):
+    collect(workspace)
+    read_as(workspace, guess="option = '1'", judged="option = '2'", hedged="option = '3'")
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=30)
+    sample = audits.load_sample(workspace, audit)
+    while (found := audits.reply_to_code(workspace, audit)) is not None:
+        answer = found.answer
+        guessed = sample.readings[answer.trial_id].certainty == "guess"
+        if guessed or not answer.option:  # every guess is wrong
+            audits.save_coding(workspace, audit, answer.trial_id, status=Status.REFUSED)
+        else:
+            audits.save_coding(workspace, audit, answer.trial_id, option=answer.option)
+    sample = audits.load_sample(workspace, audit)
+    frame = agreement.reading_agreement(sample).frame
+    overall = frame[frame["model"] == "all models"].set_index(["feature", "kind"])
+    n = overall["coded"].to_dict()
+    counts = sample.replies["parser_option"].value_counts()
+    assert n["Certainty", "guess"] == n["Layer", "single mention"] == counts["1"] > 3
+    assert n["Layer", "judge"] == counts["2"] > 3
+    assert n["Disclaimer", "disclaimer"] == counts["3"] > 3
+    assert n["Certainty", "certain"] == 60 - counts["1"]
+    success = overall["success"].to_dict()
+    assert success["Certainty", "guess"] == 0
+    assert success["Certainty", "certain"] == success["Layer", "judge"] == 1
+    guess = overall.loc[("Certainty", "guess")]
+    assert (guess["ci_low"], guess["ci_high"]) == wilson_interval(0, counts["1"])
+    assert n["Judge", "Arbiter"] == counts["2"]
+    assert n["Judge", "no judge"] == 60 - counts["2"]
+    assert "guess 0.0% [0.0%, " in agreement.certainty_sentence(sample, audits.FIRST_CODER)
+    rows = audits.codings(workspace, audit)
+    assert set(rows.loc[rows["parser_option"] == "2", "judge"]) == {"Arbiter"}
+    of_guess = rows.loc[rows["parser_option"] == "1", ["layer", "certainty", "hedged"]]
+    assert of_guess.drop_duplicates().to_numpy().tolist() == [["single_mention", "guess", "no"]]
+
+
+def test_without_a_judge_no_agreement_by_judge_is_shown(workspace):
+    collect(workspace)
+    read_as(workspace)
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=2)
+    code_as_the_parser(workspace, audit)
+    frame = agreement.reading_agreement(audits.load_sample(workspace, audit)).frame
+    assert frame["feature"].unique().tolist() == ["Certainty", "Layer", "Disclaimer"]
+
+
+def test_drawn_guesses_are_those_that_analyses_can_leave_out(workspace):
+    collect(workspace)
+    read_as(
+        workspace, guess="option = '1' or status = 'refused'", judged="option is null",
+        hedged="status = 'refused'",
+    )  # fmt: skip
+    counts = audits.kind_counts(workspace, "study")
+    left_out = frames.answer_kinds(workspace.database, ["study"], {})
+    assert counts["guess"] == left_out["guess"] > 0
+    assert not {"hedged", "judged"} & counts.keys()  # replies without an option
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=5, kinds=["guess"])
+    assert set(audits.load_sample(workspace, audit).replies["parser_option"]) == {"1"}
+
+
+def test_how_a_reply_was_read_is_not_shown_to_who_has_not_coded_it(workspace):
+    collect(workspace)
+    read_as(workspace, guess="option = '1'")
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=2)
+    found = audits.reply_to_code(workspace, audit)
+    trial = found.answer.trial_id
+    audits.save_coding(workspace, audit, trial, status=Status.REFUSED)
+    assert set(audits.load_sample(workspace, audit, "Coder 1").readings) == {trial}
+    assert not audits.load_sample(workspace, audit, "Anna").readings
+    late = audits.draw_audit(workspace, "study", seed=2, per_model=2, at_end=True)
+    audits.save_coding(
+        workspace, late, audits.reply_to_code(workspace, late).answer.trial_id,
+        status=Status.REFUSED,
+    )  # fmt: skip
+    assert not audits.load_sample(workspace, late, "Coder 1").readings

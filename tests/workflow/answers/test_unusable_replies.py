@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from core.workflow.answers import audits, browsing, exports
+from core.workflow.answers import browsing, exports, rereading
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
 from tests.fault_server import AZURE_FILTER, Step, filtered
@@ -186,4 +186,4 @@ def test_what_comes_beside_a_reply_is_kept_and_exported_and_is_never_the_answer(
     assert calls["tokens_reasoning"].tolist()[1:] == [64] * 20
     assert json.loads(calls["tool_calls"][1]) == [CALL]
     # read anew, the reasoning is still no answer
-    assert not audits.preview_rereading(workspace, "study").changes.num_rows
+    assert not rereading.preview_rereading(workspace, "study").changes.num_rows

@@ -65,7 +65,8 @@ def settled(found):
 def test_a_usable_reply_settles_a_trial_with_the_parsers_version():
     found = reader()
     assert found.judge(Reply("4"))
-    assert found.codings() == (Coding(101, "answered", "4", PARSER_VERSION, 1),)
+    read = {"layer": "whole", "certainty": "certain", "hedged": False}
+    assert found.codings() == (Coding(101, "answered", "4", PARSER_VERSION, 1, **read),)
 
 
 def test_an_unusable_reply_settles_nothing_while_more_may_come():

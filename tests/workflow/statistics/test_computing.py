@@ -9,6 +9,7 @@ import pytest
 
 from core.analysis.shared import progress
 from core.errors import NotEnoughData
+from core.workflow import background
 from core.workflow.runs import control
 from core.workflow.statistics import analyses, computing
 from core.workflow.statistics.computing import AnalysisRequest
@@ -118,7 +119,7 @@ def test_only_so_many_run_at_once_and_the_rest_wait(asked, gate):
         AnalysisRequest("item_statistics", ("study",), {"ci_level": c}) for c in (0.8, 0.9, 0.95)
     ]
     found = [computing.computation_of(asked, question) for question in questions]
-    for _ in range(computing.MAX_AT_ONCE):
+    for _ in range(background.MAX_AT_ONCE):
         reached.acquire(timeout=10)
     assert sorted(one.state for one in found) == ["running", "running", "waiting"]
     let_on.release(20)
@@ -127,11 +128,11 @@ def test_only_so_many_run_at_once_and_the_rest_wait(asked, gate):
 
 
 def test_the_oldest_results_are_forgotten_but_nothing_under_way(asked, monkeypatch):
-    monkeypatch.setattr(computing, "MAX_RESULTS", 2)
+    monkeypatch.setattr(background, "MAX_RESULTS", 2)
     levels = (0.8, 0.85, 0.9, 0.95)
     for level in levels:
         question = AnalysisRequest("item_statistics", ("study",), {"ci_level": level})
         computing.computation_of(asked, question).wait(20)
-    kept = [json.loads(key)[3].get("ci_level") for key in computing._computations]
+    kept = [json.loads(key)[3].get("ci_level") for key in background._computations]
     assert kept[-2:] == [0.9, 0.95]
     assert 0.8 not in kept[-3:]

@@ -220,6 +220,23 @@ def test_counts_begin_with_entities_and_ways_of_asking_side_by_side(workspace):
     assert found.tables[0].frame["repeatability"].tolist() == [1.0] * 4
 
 
+def test_instructions_that_phases_decide_are_not_set_beside_them(workspace):
+    rows = [
+        {"study": "study", "item": "i1", "answer": "yes", "language": language, "phase": phase,
+         "template": template}
+        for language in ("en", "de")
+        for phase, template in (("initial", "question"), ("opposing", "reversal"))
+    ]  # fmt: skip
+    imports.import_tidy(workspace, "study.csv", pd.DataFrame(rows).to_csv(index=False).encode())
+    asked = ("respondent", "format", "language", "phase")
+    assert default_groups(workspace, "invalid_answers") == asked
+    more = pd.DataFrame([*rows, rows[0] | {"template": "polite"}]).to_csv(index=False).encode()
+    imports.import_tidy(workspace, "more.csv", more.replace(b"study,i1", b"more,i1"))
+    analysis = analyses.by_name("invalid_answers")
+    by = units.default_groups(workspace, analysis, ["more"], {}, {})
+    assert by == ("respondent", "format", "template", "language", "phase")
+
+
 def test_tests_of_statements_keep_entities_and_languages_apart_and_label_pairs_together(workspace):
     """Answers of a brand study: templates with label pairs of their own, one order, one form."""
     rows = [
@@ -349,3 +366,27 @@ def test_people_asked_twice_are_said_to_be_so(workspace):
     notes = items(workspace, by=()).cautions
     assert any(note.startswith("The same respondents answered several times") for note in notes)
     assert not any("model" in note for note in units.implications(["respondent"], brought_in=True))
+
+
+def test_opinions_on_entities_stay_apart_and_are_never_pooled_in_silence(workspace):
+    """One answer each on two brands: w needs two answers to the same question on the same brand."""
+    rows = [
+        {"study": "study", "item": item, "answer": answer, "format": "yes_no", "entity": entity,
+         "language": language, "repetition": 1}
+        for item, (entity, answer), language in itertools.product(
+            ("i1", "i2"), (("Apple", "yes"), ("Huawei", "no")), ("en", "de")
+        )
+    ]  # fmt: skip
+    imports.import_tidy(workspace, "study.csv", pd.DataFrame(rows).to_csv(index=False).encode())
+    assert default_groups(workspace, "opinions") == ("respondent", "language", "entity")
+    assert default_groups(workspace, "cross_language") == ("respondent", "entity")
+    assert default_groups(workspace, "cross_language", {"compare": "entity"}) == ("respondent",)
+    found = analyses.run(workspace, "opinions", ["study"], {}, {}).tables[0].frame
+    assert found["b"].tolist() == [1, -1, 1, -1]
+    assert found["w"].isna().all()
+    for name, by in (("opinions", ("respondent", "language")), ("cross_language", ("respondent",))):
+        result = analyses.run(workspace, name, ["study"], {"by": by}, {})
+        assert any("an item has answers on 2 entities" in text for text in result.cautions)
+    compared = {"by": ("respondent",), "compare": "entity"}
+    cautions = analyses.run(workspace, "cross_language", ["study"], compared, {}).cautions
+    assert not any("entities" in text for text in cautions)

@@ -11,7 +11,7 @@ from core.domain.study import Design
 from core.domain.templates import PromptTemplate, TemplateText
 from core.errors import ConflictError, DesignError, FileError
 from core.workflow import prompts
-from core.workflow.answers import audits, browsing, exports
+from core.workflow.answers import browsing, exports, rereading
 from core.workflow.banks import editing as banks
 from core.workflow.designs import studies
 from core.workflow.runs import control
@@ -146,7 +146,7 @@ def test_a_study_with_letters_in_random_order_has_the_codes_of_the_bank(workspac
     assert {one["answer"] for one in answers} == {"1", "2", "3", "4", "5"}
     assert {one["raw"] for one in answers} == {"A", "B", "C", "D", "E"}
     assert any("ABCDE".index(one["raw"]) + 1 != int(one["answer"]) for one in answers)
-    found = audits.preview_rereading(workspace, "study")
+    found = rereading.preview_rereading(workspace, "study")
     assert (found.n_read, found.n_changed) == (100, 0)
     table, _ = browsing.page(workspace, "study", {}, "")
     answer = browsing.detail(workspace, int(table["trial_id"].iloc[0]))
