@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from core.domain.study import Status
 from core.domain.values import slug
 from core.errors import FileError
 from core.files.answers import DECIMALS, INTEGERS, KEY, TIDY_COLUMNS, tidy_frame
-from core.files.columns import ColumnLabels, TextColumns, large_text, read_columns
+from core.files.columns import ColumnLabels, TextColumns, large_text
 from core.files.mapping import (
     ANSWER,
     IGNORE,
@@ -43,6 +43,7 @@ from core.files.mapping import (
     check_mapping,
     status_of_missing,
 )
+from core.files.survey_programs import read_answer_file
 from core.files.tables import MAX_ROWS_TIDY
 
 _NO_LABELS = ColumnLabels()
@@ -100,7 +101,7 @@ def read_mapped(
         The mapping does not fit the file, a person stands twice, an answer is no option, or the
         answers have any fault of `tidy_frame`; names line and column.
     """
-    return map_answers(read_columns(name, data), mapping, known)
+    return map_answers(read_answer_file(name, data), mapping, known)
 
 
 def map_answers(
@@ -112,6 +113,8 @@ def map_answers(
         raise FileError(
             f"{source.name} has no rows below its header.", "Choose a file with answers."
         )
+    if mapping.layout == "wide":
+        source = _without_empty_repeats(source, mapping)
     role = ANSWER if mapping.layout == "long" else ITEM
     labels = _codes_of_labels(known)
     questions = [_question(source, mapping, column, labels) for column in mapping.with_role(role)]
@@ -144,12 +147,13 @@ def _question(
     texts = source.columns[column]
     labels = source.labels.get(column, _NO_LABELS)
     values = tuple(pc.unique(texts).to_pylist())
-    codes = dict(known)
+    codes: dict[str, str] = {}
     typed = {_plain(code.strip()): label for code, label in mapping.options.items()}
-    codes |= {label.strip().casefold(): code for code, label in typed.items()}
-    codes |= {code.casefold(): code for code in typed}
     if not mapping.options:
         codes |= {label.strip().casefold(): code for code, label in labels.values.items()}
+    codes |= known
+    codes |= {label.strip().casefold(): code for code, label in typed.items()}
+    codes |= {code.casefold(): code for code in typed}
     readings = {value: _reading(value, labels, mapping.missing, codes) for value in values}
     return _Question(column, texts, labels, values, readings)
 
@@ -297,7 +301,21 @@ def _other_columns(source: TextColumns, mapping: AnswerMapping, n_rows: int) -> 
         shown |= dict.fromkeys(labels.missing, "")
         name = _tag_name(column) if role == TAG else role
         columns[name] = _replaced(texts, _in_place_of(shown))
+        if role == "language":
+            columns[name] = _replaced(columns[name], _small_language)
+        if role == "repetition" and pc.any(pc.equal(texts, "0")).as_py():
+            columns[name] = _replaced(texts, _one_more)
     return columns
+
+
+def _small_language(code: str) -> str:
+    """A language such as EN in small letters, as banks have it."""
+    return code.lower() if re.fullmatch("[A-Z]{2,3}", code) else code
+
+
+def _one_more(number: str) -> str:
+    """The next number, where a file counts repetitions from 0; other texts stay."""
+    return str(int(number) + 1) if re.fullmatch("[0-9]{1,9}", number) else number
 
 
 def _in_place_of(shown: Mapping[str, str]) -> Callable[[str], str]:
@@ -307,6 +325,29 @@ def _in_place_of(shown: Mapping[str, str]) -> Callable[[str], str]:
 def _tag_name(column: str) -> str:
     """The name of a tag: not that of a column with a meaning of its own."""
     return f"tag_{column}" if column in (*TIDY_COLUMNS, *_FACTS) else column
+
+
+def _without_empty_repeats(source: TextColumns, mapping: AnswerMapping) -> TextColumns:
+    """The rows but those without any answer of people who have another row with answers.
+
+    Such rows belong to other questionnaires, as REDCap writes them.
+    """
+    people = mapping.with_role(PERSON)
+    if not people:
+        return source
+    empty = np.ones(source.n_rows, bool)
+    for column in mapping.with_role(ITEM):
+        filled = pc.not_equal(pc.utf8_trim_whitespace(source.columns[column]), "")
+        empty &= ~filled.to_numpy(zero_copy_only=False)
+        if not empty.any():
+            return source
+    names = pd.Series(source.columns[people[0]], dtype="str").str.strip()
+    left_out = empty & names.isin(set(names[~empty])).to_numpy(bool)
+    rows = np.flatnonzero(~left_out)
+    kept = {column: texts.take(pa.array(rows)) for column, texts in source.columns.items()}
+    return replace(
+        source, columns=kept, n_rows=len(rows), place=lambda index: source.place(int(rows[index]))
+    )
 
 
 def _refuse_same_person(source: TextColumns, mapping: AnswerMapping) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from core.domain.values import STRICT, json_value
 from core.errors import FileError
 from core.files.answers import PERSON_COLUMNS, TIDY_COLUMNS, plain_name
 from core.files.columns import ColumnLabels, TextColumns
+from core.files.survey_programs import GUESS, Program, program_of
 from core.files.yaml_files import read_shape, write_yaml
 
 Layout = Literal["long", "wide"]
@@ -199,12 +200,19 @@ _WORDS_FOR_MISSING = ("NA", "N/A", "#N/A", "NULL", "NaN", "nan", ".")
 _CODES_FOR_MISSING = ("-9", "-8", "-7", "-99", "-98", "-97", "-999", "-1", "99", "98", "88", "999")
 _MOST_OPTIONS = 12
 _GAP = 2  # a code for a missing answer is not beside the others
-_SERIES = re.compile(r"(.*?)[\s_.\-]*\d+[a-zA-Z]?")
+_SERIES = re.compile(r"(.*?)[\s_.\-]*\d+[a-zA-Z]?\]?")
+_NUMBERED_CODES = re.compile(r"AO?0*(\d+)")  # of answers, as survey programs give them
 _REFUSED = re.compile(r"refus|declin|verweiger|rechaz|prefer not", re.IGNORECASE)
 
 
 def guess_mapping(source: TextColumns, layout: Layout | None = None) -> AnswerMapping:
-    """The likely mapping of a file: long if columns name item and answer, else wide."""
+    """The likely mapping of a file: that of the tool which wrote it, or by names and cells.
+
+    Of other files, those are long in which columns name item and answer.
+    """
+    program = program_of(source)
+    if program is not None and layout != "long":
+        return _guess_program(source, program)
     names = {plain_name(column): column for column in reversed(source.columns)}
     item = next((names[name] for name in _ITEM_NAMES if name in names), "")
     answer = next((names[name] for name in _ANSWER_NAMES if name in names), "")
@@ -238,7 +246,7 @@ def _guess_long(
 
 
 def _guess_wide(source: TextColumns, names: Mapping[str, str]) -> AnswerMapping:
-    items = _guess_items(source)
+    items = _guess_items(source, source.columns)
     columns = {column: ITEM if column in items else TAG for column in source.columns}
     for role in ROLES["wide"][:-2]:
         if columns.get(role) == TAG and role != ITEM:
@@ -250,6 +258,38 @@ def _guess_wide(source: TextColumns, names: Mapping[str, str]) -> AnswerMapping:
     return AnswerMapping(
         "wide", columns, constants=constants, missing=_guess_missing(source, items)
     )
+
+
+def _guess_program(source: TextColumns, program: Program) -> AnswerMapping:
+    """The mapping of a file of a known tool; a role that several columns may have has the first."""
+    roles = {column: program.role(column) for column in source.columns}
+    if program.person_first and PERSON not in roles.values():
+        roles[next(iter(roles))] = PERSON
+    items = _guess_items(source, [column for column, role in roles.items() if role == GUESS])
+    taken: set[str] = set()
+    columns: dict[str, str] = {}
+    for column, role in roles.items():
+        columns[column] = role or (ITEM if column in items else TAG)
+        if role and role not in (TAG, IGNORE):
+            n_values = len(_values(source, column))
+            varies = n_values > 1 if role == "phase" else n_values > 0
+            columns[column] = role if varies and role not in taken else TAG
+            taken |= {role} if varies else set()
+    items = [column for column, role in columns.items() if role == ITEM]
+    return AnswerMapping(
+        "wide", columns, program.codes(items), dict(program.constants),
+        _guess_options(source, items), _guess_missing(source, items),
+    )  # fmt: skip
+
+
+def _guess_options(source: TextColumns, items: Sequence[str]) -> dict[str, str]:
+    """The options where all answers are codes such as A1 and A2: their numbers."""
+    values = {value for column in items for value in _values(source, column)}
+    numbered = {value: _NUMBERED_CODES.fullmatch(value) for value in values - {*_WORDS_FOR_MISSING}}
+    codes = {match[1]: value for value, match in numbered.items() if match}
+    if len(codes) < len(numbered):
+        return {}
+    return {code: codes[code] for code in sorted(codes, key=int)}
 
 
 def _person(source: TextColumns, names: Mapping[str, str]) -> str:
@@ -267,9 +307,9 @@ def _n_distinct(source: TextColumns, column: str) -> int:
     return int(pc.count_distinct(source.columns[column]).as_py())
 
 
-def _guess_items(source: TextColumns) -> list[str]:
+def _guess_items(source: TextColumns, columns: Iterable[str]) -> list[str]:
     """The columns of few answers, those of numbered series if there are any."""
-    likely = [column for column in source.columns if _may_be_item(source, column)]
+    likely = [column for column in columns if _may_be_item(source, column)]
     series = Counter(match[1] for column in likely if (match := _SERIES.fullmatch(column)))
     numbered = [
         column for column in likely if (match := _SERIES.fullmatch(column)) and series[match[1]] > 1

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from core.errors import UserError
-from core.files.columns import ANSWER_ENDINGS, TextColumns, read_columns
+from core.errors import FileError, UserError
+from core.files.columns import ANSWER_ENDINGS, TextColumns
 from core.files.mapped_answers import map_answers
 from core.files.mapping import (
     LAYOUTS,
@@ -25,7 +25,14 @@ from core.files.mapping import (
     read_mapping,
     write_mapping,
 )
-from core.workflow.answers.bank_attachment import BankMatch, answers_by_format, matching_banks
+from core.files.survey_programs import read_answer_file
+from core.store import banks as bank_store
+from core.workflow.answers.bank_attachment import (
+    BankMatch,
+    answers_by_format,
+    fit_formats,
+    matching_banks,
+)
 from core.workflow.workspace import Workspace
 
 __all__ = [
@@ -55,7 +62,7 @@ class OpenedFile:
 
 def open_file(name: str, data: bytes) -> OpenedFile:
     """The columns of a file; FileError where it cannot be read."""
-    source = read_columns(name, data)
+    source = read_answer_file(name, data)
     summary = pd.DataFrame(
         [{"column": column, **column_summary(source, column)} for column in source.columns]
     )
@@ -65,15 +72,34 @@ def open_file(name: str, data: bytes) -> OpenedFile:
 
 def guessed(workspace: Workspace, file: OpenedFile, layout: Layout | None = None) -> AnswerMapping:
     """The likely mapping of a file, with the bank that holds its items or a new one."""
-    mapping = guess_mapping(file.columns, layout)
-    try:
-        matches = banks_of(workspace, file, mapping)
-    except UserError:  # a guess that is no mapping yet; the page or the import says why
-        matches = []
-    if matches and matches[0].sure:
-        return replace(mapping, bank=matches[0].bank.code)
+    guess = guess_mapping(file.columns, layout)
+    for mapping in (guess, _with_codes_of_texts(workspace, file, guess)):
+        try:
+            matches = banks_of(workspace, file, mapping)
+        except UserError:  # a guess that is no mapping yet; the page or the import says why
+            continue
+        if matches and matches[0].sure:
+            return replace(mapping, bank=matches[0].bank.code)
+    mapping = guess
     title = Path(file.columns.name).name.split(".")[0]
     return replace(mapping, new_bank=NewBank(title))
+
+
+def _with_codes_of_texts(
+    workspace: Workspace, file: OpenedFile, mapping: AnswerMapping
+) -> AnswerMapping:
+    """The mapping with the codes of the bank whose items have the texts of most columns."""
+    texts = {column: " ".join(label.split()) for column, label in items_of(file, mapping).items()}
+    best: dict[str, str] = {}
+    for state in bank_store.drafts(workspace.database) if any(texts.values()) else ():
+        known = {
+            " ".join(wording.text.split()): item.code
+            for item in state.instrument.items
+            for wording in item.wordings
+        }
+        codes = {column: known[text] for column, text in texts.items() if text in known}
+        best = max(best, codes, key=len)
+    return replace(mapping, items={**mapping.items, **best})
 
 
 def check(file: OpenedFile, mapping: AnswerMapping) -> None:
@@ -91,7 +117,23 @@ def items_of(file: OpenedFile, mapping: AnswerMapping) -> dict[str, str]:
 
 
 def banks_of(workspace: Workspace, file: OpenedFile, mapping: AnswerMapping) -> Sequence[BankMatch]:
-    """The banks that hold items of a file, the best first."""
-    frame = map_answers(file.columns, replace(mapping, bank="", new_bank=None)).frame
+    """The banks that hold items of a file, the best first; cells may hold labels of options."""
+    plain = replace(mapping, bank="", new_bank=None)
+    frame = map_answers(file.columns, plain).frame
     items = [str(item) for item in frame["item"].unique()]
-    return matching_banks(workspace, items, answers_by_format(frame))
+    matches = matching_banks(workspace, items, answers_by_format(frame))
+    return sorted(
+        (_read_with_labels(file, plain, match) for match in matches), key=lambda one: not one.fits
+    )
+
+
+def _read_with_labels(file: OpenedFile, mapping: AnswerMapping, match: BankMatch) -> BankMatch:
+    """The match without its problem, where the cells hold labels of the options of the bank."""
+    if not match.problem or match.n_matching < match.n_items:
+        return match
+    try:
+        frame = map_answers(file.columns, mapping, match.bank.formats).frame
+        fit_formats(match.bank, answers_by_format(frame))
+    except FileError:
+        return match
+    return replace(match, problem="")
