@@ -19,6 +19,7 @@ from core.commands import (
     precision,
     prices,
     replications,
+    reports,
     rereading,
     respondents,
     templates,
@@ -175,6 +176,7 @@ def _commands() -> tuple[Command, ...]:
         )),
         precision.command(),
         replications.command(),
+        reports.command(),
         Command(
             "export", _export,
             "write answers, bank, plan, calls and design of a study into a folder", (

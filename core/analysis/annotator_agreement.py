@@ -108,6 +108,8 @@ def _pair_columns(level: str) -> tuple[Column, ...]:
         "annotators", "annotation", "coders", "Cohen's kappa", "pairwise kappa", "Light's kappa",
         "inter-annotator agreement", "inter-rater", "Krippendorff", "policy domain", "loadings",
     ),
+    requires="annotations",
+    in_reports=True,
 )  # fmt: skip
 def annotator_agreement(
     option_counts: pd.DataFrame,

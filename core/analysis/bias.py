@@ -505,6 +505,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "yea-saying", "nay-saying", "acquiescence", "agreement bias", "response style",
         "comparison of models", "comparison of entities", "preference", "mode", "midpoint",
     ),
+    requires="entities",
+    in_reports=True,
 )  # fmt: skip
 def bias(
     option_counts: pd.DataFrame,

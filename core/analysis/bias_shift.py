@@ -148,6 +148,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "bias shift", "sycophancy", "second phase", "opposing opinion", "user's opinion",
         "change of opinion", "persuasion", "conformity", "turning majority",
     ),
+    requires="phases",
+    in_reports=True,
 )  # fmt: skip
 def bias_shift(
     option_counts: pd.DataFrame,

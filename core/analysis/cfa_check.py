@@ -203,6 +203,7 @@ _TABS = {
     verdict="Green: χ² differs by .01 at most, and CFI, TLI, RMSEA, standardized loadings and "
     "correlations of factors by .001, all by semopy's definitions. Red: something differs more. "
     "Grey: a program has no solution or no test.",
+    requires="scores",
 )  # fmt: skip
 def cfa_check(
     item_scores: pd.DataFrame,

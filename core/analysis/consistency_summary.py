@@ -107,6 +107,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "radar", "triangle", "spider chart", "brand profile", "summary", "overview", "bias",
         "repeatability", "consistency", "entropy", "divergence", "agreement of formats",
     ),
+    requires="formats",
+    in_reports=True,
 )  # fmt: skip
 def consistency_summary(
     option_counts: pd.DataFrame,

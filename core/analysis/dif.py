@@ -297,6 +297,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "ordinal logistic regression", "Jodoin and Gierl", "items that differ between models",
         "items that differ between languages", "items differ", "comparability",
     ),
+    requires="scores",
 )  # fmt: skip
 def dif(
     item_scores: pd.DataFrame,

@@ -125,6 +125,8 @@ _TABS = {
         "EFA", "exploratory factor analysis", "scree", "parallel analysis", "eigenvalues",
         "number of factors", "rotation", "oblimin", "loadings", "dimensionality",
     ),
+    requires="scores",
+    in_reports=True,
 )  # fmt: skip
 def efa(
     item_scores: pd.DataFrame,

@@ -201,6 +201,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "agreement of forms", "agreement of templates", "prompt templates", "human baseline",
         "same stance in all templates", "political worldview",
     ),
+    requires="forms",
+    in_reports=True,
 )  # fmt: skip
 def form_agreement(
     option_counts: pd.DataFrame,

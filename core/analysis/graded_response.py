@@ -313,6 +313,7 @@ _TABS = {
         "discrimination parameter",
         "item difficulty", "thresholds", "information curve", "trait", "characteristic curve",
     ),
+    requires="scores",
 )  # fmt: skip
 def graded_response(
     item_scores: pd.DataFrame,

@@ -528,6 +528,8 @@ _TABS = {"groups": "Groups", "tests": "Tests", "pairs": "Pairs"}
         "eta squared", "validity", "mean differences", "comparison of models",
         "compare models", "compare groups",
     ),
+    requires="scores",
+    in_reports=True,
 )  # fmt: skip
 def group_comparison(
     item_scores: pd.DataFrame,

@@ -154,6 +154,8 @@ class _ItemCounts:
         "consistency rate", "reluctancy rate", "midpoint", "neutral answers", "history", "big "
         "five", "questionnaire", "words against questionnaire", "settings", "compare instruments",
     ),
+    requires="words",
+    in_reports=True,
 )  # fmt: skip
 def instrument_rates(
     option_counts: pd.DataFrame,

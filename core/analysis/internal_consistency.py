@@ -92,6 +92,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "alpha", "Cronbach", "Cronbach's alpha", "internal consistency", "reliability",
         "item-total", "alpha if item dropped",
     ),
+    requires="scores",
 )  # fmt: skip
 def internal_consistency(
     item_scores: pd.DataFrame,

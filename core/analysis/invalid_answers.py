@@ -180,6 +180,7 @@ class _Trials:
         "unusable replies", "wasted tokens", "valid at first try", "failures",
     ),
     keeps=("format",),
+    in_reports=True,
 )  # fmt: skip
 def invalid_answers(
     attempt_counts: pd.DataFrame,

@@ -118,6 +118,7 @@ _TABS = {"map": "One row per value", "wide": "One row per item"}
         "items", "heat map", "differences between models", "differences between languages",
         "items that differ", "item difficulty", "items by group",
     ),
+    requires="scores",
 )  # fmt: skip
 def item_map(
     item_scores: pd.DataFrame,

@@ -553,6 +553,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "corrected item-total", "item analysis", "alpha if item dropped", "mean", "SD",
         "items without variance",
     ),
+    requires="scores",
+    in_reports=True,
 )  # fmt: skip
 def item_statistics(
     item_scores: pd.DataFrame,

@@ -240,6 +240,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "norms", "comparison with people", "human sample", "human norms", "Cohen's d",
         "difference from people", "reference values",
     ),
+    requires="norms",
 )  # fmt: skip
 def norm_comparison(
     item_scores: pd.DataFrame,

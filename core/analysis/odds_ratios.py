@@ -383,6 +383,7 @@ _TABS = {"summary": "Scores of groups", "odds": "Odds ratios", "scores": "Scores
         "odds ratio", "bias", "stories", "letters", "texts", "stereotypes", "words", "word lists",
         "gender", "agentic", "communal", "LLM bias",
     ),
+    in_reports=True,
 )  # fmt: skip
 def odds_ratios(
     texts: pd.DataFrame,

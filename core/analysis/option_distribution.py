@@ -97,6 +97,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "options",
         "missing data", "reluctance", "neutral answers", "no usable answer",
     ),
+    in_reports=True,
 )  # fmt: skip
 def option_distribution(
     option_counts: pd.DataFrame,

@@ -209,6 +209,8 @@ _ANSWERING = {"α (Feldt)": "α", "ω total": "ω"}
         "internal consistency",
         "stratified alpha",
     ),
+    requires="scores",
+    in_reports=True,
 )  # fmt: skip
 def reliability(
     item_scores: pd.DataFrame,

@@ -364,6 +364,7 @@ _TABS = {
         "intraclass", "ICC", "agreement",
         "option order symmetry",
     ),
+    requires="scores",
 )  # fmt: skip
 def score_correlations(
     item_scores: pd.DataFrame,

@@ -185,6 +185,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "scores", "mean", "SD", "histogram", "scale scores", "descriptive statistics", "floor",
         "ceiling", "skewness", "normality", "distribution",
     ),
+    requires="scores",
+    in_reports=True,
 )  # fmt: skip
 def score_distribution(
     item_scores: pd.DataFrame,

@@ -158,6 +158,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "label inversion", "inverted labels", "prompt templates", "prompt brittleness",
         "robustness", "random baseline", "political worldview", "bootstrap of answers",
     ),
+    requires="forms",
+    in_reports=True,
 )  # fmt: skip
 def stance_reliability(
     option_counts: pd.DataFrame,

@@ -244,6 +244,7 @@ class _Stories:
         "validity by stories", "judge", "tragedy", "comedy", "negative words", "rating",
         "LLM as a judge", "word association", "sentiment", "implicit association", "JSON",
     ),
+    in_reports=True,
 )  # fmt: skip
 def story_validity(
     ratings: pd.DataFrame,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.charts.panels import BACKGROUNDS, Chart, with_theme_ink
@@ -86,6 +86,49 @@ def png_file(chart: Chart) -> bytes:
     import vl_convert  # noqa: PLC0415
 
     return bytes(vl_convert.vegalite_to_png(_text(chart), scale=_PNG_SCALE, allowed_base_urls=[]))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart as SVG and PNG with the same lines and letters, and its size in pixels."""
+
+    chart: Chart
+    svg: bytes
+    png: bytes
+    width: float
+    height: float
+
+
+def pictures(chart: Chart, tallest: float) -> Iterator[Picture]:
+    """The chart as pictures that are at most `tallest` times as high as wide, where it has panels.
+
+    A chart that is higher becomes several, each with some of its panels.
+    """
+    import vl_convert  # noqa: PLC0415
+
+    svg = svg_file(chart)
+    width, height = _size(svg)
+    panels = chart.panels
+    if height > tallest * max(width, _WIDTHS[1]) and len(panels) > chart.across:
+        rows = -(-len(panels) // chart.across)
+        first = -(-rows // 2) * chart.across
+        for part in (panels[:first], panels[first:]):
+            spec = chart.spec.copy(deep=False)
+            spec.vconcat = list(part)
+            yield from pictures(replace(chart, spec=spec), tallest)
+        return
+    png = bytes(vl_convert.svg_to_png(svg.decode("utf-8"), scale=_PNG_SCALE))
+    yield Picture(chart, svg, png, width, height)
+
+
+def _size(svg: bytes) -> tuple[float, float]:
+    """Width and height of an SVG, in pixels."""
+    head = svg[:2000].decode("utf-8", "replace")
+    width, height = (
+        float(match[1]) if (match := re.search(rf'<svg[^>]*\b{name}="([\d.]+)', head)) else 1.0
+        for name in ("width", "height")
+    )
+    return width, height
 
 
 def _text(chart: Chart) -> str:

@@ -87,7 +87,7 @@ def html_table(table: PaperTable) -> str:
     lines = [_html_row("th", [PaperCell(title) for title in table.header], table.numeric, "both")]
     for place, row in enumerate(table.rows, 1):
         lines.append(_html_row("td", row, table.numeric, "end" if place == len(table.rows) else ""))
-    notes = [_html_paragraph(f"<i>Note.</i> {escape(table.note)}")]
+    notes = [_html_paragraph(f"<i>Note.</i> {escape(table.note)}")] if table.note else []
     notes += [
         _html_paragraph(f"<sup>{mark}</sup> {escape(text)}")
         for mark, text in table.numbered_footnotes
@@ -96,7 +96,7 @@ def html_table(table: PaperTable) -> str:
         f'<div style="{_SHEET}">\n'
         f"{_html_paragraph(f'<b>{escape(table.name)}</b>')}"
         f"{_html_paragraph(f'<i>{escape(table.title)}</i>')}"
-        f'<table style="border-collapse:collapse;{_FONT}">\n'
+        f'<table aria-label="{escape(table.name)}" style="border-collapse:collapse;{_FONT}">\n'
         f"<thead>\n{lines[0]}</thead>\n<tbody>\n{''.join(lines[1:])}</tbody>\n</table>\n"
         f"{''.join(notes)}</div>\n"
     )
@@ -106,17 +106,18 @@ def _html_row(tag: str, cells: Sequence[PaperCell], numeric: Sequence[bool], rul
     """A row; `rules` says where lines stand: "both", "end" or none."""
     lines = f"border-top:{_LINE};" if rules == "both" else ""
     lines += f"border-bottom:{_LINE};" if rules else ""
-    scope = ' scope="col"' if tag == "th" else ""
-    return (
-        "<tr>"
-        + "".join(
-            f'<{tag}{scope} dir="auto" style="{lines}padding:3px 8px;vertical-align:top;'
+    parts = []
+    for place, (cell, right) in enumerate(zip(cells, numeric, strict=True)):
+        # The first cell of a row names it to a screen reader.
+        own = tag if place else "th"
+        scope = "col" if tag == "th" else "" if place else "row"
+        of_what = f' scope="{scope}"' if scope else ""
+        parts.append(
+            f'<{own}{of_what} dir="auto" style="{lines}padding:3px 8px;vertical-align:top;'
             f'font-weight:normal;{_align(tag, right)}">'
-            f"{escape(cell.text)}{f'<sup>{cell.mark}</sup>' if cell.marks else ''}</{tag}>"
-            for cell, right in zip(cells, numeric, strict=True)
+            f"{escape(cell.text)}{f'<sup>{cell.mark}</sup>' if cell.marks else ''}</{own}>"
         )
-        + "</tr>\n"
-    )
+    return f"<tr>{''.join(parts)}</tr>\n"
 
 
 def _align(tag: str, right: bool) -> str:
@@ -223,25 +224,23 @@ _NOT_IN_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def word_document(tables: Sequence[PaperTable]) -> bytes:
     """A Word document of tables; equal tables give equal bytes."""
-    document = _empty_document(any(len(table.header) > _MOST_UPRIGHT for table in tables))
+    document = empty_document(any(len(table.header) > _MOST_UPRIGHT for table in tables))
     for table in tables:
-        _paragraph(document).add_run(table.name).bold = True
-        _paragraph(document).add_run(table.title).italic = True
-        _word_table(document, table)
-        note = _paragraph(document)
-        note.add_run("Note.").italic = True
-        note.add_run(f" {table.note}")
-        for mark, text in table.numbered_footnotes:
-            paragraph = _paragraph(document)
-            paragraph.add_run(mark).font.superscript = True
-            paragraph.add_run(f" {text}")
-        _paragraph(document)
+        word_paragraph(document).add_run(table.name).bold = True
+        word_paragraph(document).add_run(table.title).italic = True
+        add_word_table(document, table)
+        word_paragraph(document)
+    return word_bytes(document)
+
+
+def word_bytes(document: Document) -> bytes:
+    """The document as a file; equal documents give equal bytes."""
     written = io.BytesIO()
     document.save(written)
     return without_dates(written.getvalue())
 
 
-def _empty_document(wide: bool) -> Document:
+def empty_document(wide: bool = False) -> Document:
     """A document without text, on its side where tables are wide."""
     import docx  # noqa: PLC0415  # slow to load
     from docx.enum.section import WD_ORIENT  # noqa: PLC0415
@@ -259,36 +258,103 @@ def _empty_document(wide: bool) -> Document:
     return document
 
 
-def _paragraph(document: Document) -> Paragraph:
+def word_paragraph(document: Document, style: str = "Normal") -> Paragraph:
     """A further paragraph without room around it."""
-    paragraph = document.add_paragraph()
+    paragraph = document.add_paragraph(style=style)
     paragraph.paragraph_format.space_after = 0
     return paragraph
 
 
+def add_word_table(document: Document, table: PaperTable) -> None:
+    """The cells with lines above and below the header and at the end, then the notes."""
+    _word_table(document, table)
+    if table.note:
+        note = word_paragraph(document)
+        note.add_run("Note.").italic = True
+        note.add_run(f" {table.note}")
+    for mark, text in table.numbered_footnotes:
+        paragraph = word_paragraph(document)
+        paragraph.add_run(mark).font.superscript = True
+        paragraph.add_run(f" {text}")
+
+
 def _word_table(document: Document, table: PaperTable) -> None:
-    """The cells, with lines above and below the header and at the end."""
+    from docx.shared import Pt  # noqa: PLC0415
+
+    section = document.sections[-1]
+    margins = (section.left_margin or 0) + (section.right_margin or 0)
+    room = ((section.page_width or 0) - margins) / Pt(1)
+    points, widths = column_widths(table, room)
     cells = [tuple(map(PaperCell, table.header)), *table.rows]
     grid = document.add_table(len(cells), len(table.header))
+    grid.autofit = False
+    for column, width in zip(grid.columns, widths, strict=True):
+        column.width = Pt(width)
     last = len(cells) - 1
     for place, (row, own) in enumerate(zip(grid.rows, cells, strict=True)):
         lines = ["top", "bottom"] if place == 0 else ["bottom"] if place == last else []
-        _set_row(row, own, table.numeric, lines)
+        for cell, width in zip(row.cells, widths, strict=True):
+            cell.width = Pt(width)
+        _set_row(row, own, table.numeric, lines, points)
+        _element(row._tr.get_or_add_trPr(), "w:cantSplit", {})
     _element(grid.rows[0]._tr.get_or_add_trPr(), "w:tblHeader", {"w:val": "true"})
 
 
+_SIZES = (_POINTS, 10, 9, 8, 7)
+_SMALL = 8
+_ROOM_FOR_TEXTS = 0.4
+"""Of what columns of texts could use; letters become small, but for the smallest, to give it."""
+_CELL_MARGINS = 11.0  # points, at both sides of a cell together
+_LONGEST_LINE = 60  # characters of a column of texts that has all the room
+
+
+def column_widths(table: PaperTable, room: float) -> tuple[int, list[float]]:
+    """The size of the letters, and the width of each column, in points.
+
+    The letters are as large as `room` for the table allows without breaking a number or a word or
+    texts into very short lines, and 7 points where it allows none. Columns of texts take the room
+    that is left.
+    """
+    columns = list(zip(table.header, *([c.text for c in row] for row in table.rows), strict=True))
+    least, most = [], []
+    for (title, *texts), numeric in zip(columns, table.numeric, strict=True):
+        words = [word for text in (title, *(() if numeric else texts)) for word in text.split()]
+        longest = max(map(len, (*(texts if numeric else ()), *words)), default=1)
+        least.append(min(longest, _LONGEST_LINE) + 0.5)
+        line = longest if numeric else max(map(len, texts), default=1)
+        most.append(max(least[-1], min(line, _LONGEST_LINE) + 0.5))
+    wanted = sum(most) - sum(least)
+    for points in _SIZES:
+        letter = 0.52 * points
+        spare = (room - _CELL_MARGINS * len(columns)) / letter - sum(least)
+        if spare >= wanted * (_ROOM_FOR_TEXTS if points > _SMALL else 0):
+            break
+    share = min(1.0, max(spare, 0.0) / wanted) if wanted else 0.0
+    widths = [
+        (low + (high - low) * share) * letter + _CELL_MARGINS
+        for low, high in zip(least, most, strict=True)
+    ]
+    excess = sum(widths) / room
+    return points, [width / max(excess, 1.0) for width in widths]
+
+
 def _set_row(
-    row: Any, own: Sequence[PaperCell], numeric: Sequence[bool], lines: Sequence[str]
+    row: Any, own: Sequence[PaperCell], numeric: Sequence[bool], lines: Sequence[str], points: int
 ) -> None:
-    """The texts, marks and lines of one row."""
+    """The texts, marks and lines of one row, in letters of that size."""
     from docx.enum.text import WD_ALIGN_PARAGRAPH  # noqa: PLC0415
+    from docx.shared import Pt  # noqa: PLC0415
 
     for cell, content, right in zip(row.cells, own, numeric, strict=True):
         paragraph = cell.paragraphs[0]
         paragraph.paragraph_format.space_after = 0
-        paragraph.add_run(content.text)
+        run = paragraph.add_run(content.text)
+        runs = [run]
         if content.marks:
-            paragraph.add_run(content.mark).font.superscript = True
+            runs.append(paragraph.add_run(content.mark))
+            runs[-1].font.superscript = True
+        for one in runs if points < _POINTS else ():
+            one.font.size = Pt(points)
         if right:
             paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
         if lines:
@@ -311,7 +377,12 @@ def _element(parent: Any, name: str, attributes: Mapping[str, str]) -> Any:
 
 def printable(text: str) -> str:
     """The text in one line; a character that no document may hold is replaced by U+FFFD."""
-    return _BLANKS.sub(" ", _NOT_IN_XML.sub("\ufffd", text)).strip(" ")
+    return _BLANKS.sub(" ", xml_text(text)).strip(" ")
+
+
+def xml_text(text: str) -> str:
+    """The text with its lines; a character that no document may hold is replaced by U+FFFD."""
+    return _NOT_IN_XML.sub("\ufffd", text)
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,20 @@ select outcome, message, count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tok
 from attempt left join attempt_cache using (attempt_id)
 where study_id = ? group by outcome, message order by 3 desc
 """
+_COLLECTED = """
+with calls as (
+    select t.call_id, any_value(a.respondent_id) as respondent_id
+    from trial t join administration a using (administration_id)
+    where t.study_id = $study group by 1
+)
+select p.label, m.model, min(m.sent_at), max(m.sent_at), count(*)
+from attempt m join calls using (call_id) join respondent p using (respondent_id)
+where m.study_id = $study and m.outcome = 'reply'
+group by 1, 2 order by 3, 1, 2
+"""
+_PARSERS = """
+select distinct parser from response where study_id = ? and parser is not null order by 1
+"""
 _RATE = """
 select count(*), min(sent_at), max(sent_at) from attempt
 where study_id = ? and outcome = 'reply' and sent_at > now() - interval 60 second
@@ -344,6 +358,28 @@ def count_failed(database: Database, study_id: int) -> int:
 def attempt_summaries(database: Database, study_id: int) -> tuple[AttemptSummary, ...]:
     """Attempts by outcome, with tokens and cost; most frequent first."""
     return tuple(AttemptSummary(*row) for row in database.rows(_ATTEMPTS, [study_id]))
+
+
+@dataclass(frozen=True)
+class CollectedReplies:
+    """The replies of one respondent that name the same model; None where times are not known."""
+
+    respondent: str
+    model: str  # as the service named it; empty: it did not
+    first: datetime | None
+    last: datetime | None
+    count: int
+
+
+def collected_replies(database: Database, study_id: int) -> tuple[CollectedReplies, ...]:
+    """The replies of a study by respondent and model as reported, the earliest first."""
+    rows = database.rows(_COLLECTED, {"study": study_id})
+    return tuple(CollectedReplies(*row) for row in rows)
+
+
+def parser_versions(database: Database, study_id: int) -> tuple[int, ...]:
+    """The versions of the rules that read the replies of a study; none of imported answers."""
+    return tuple(row[0] for row in database.rows(_PARSERS, [study_id]))
 
 
 def recent_rate(database: Database, study_id: int) -> float | None:

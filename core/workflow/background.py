@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
@@ -82,14 +83,22 @@ _slots = threading.Semaphore(MAX_AT_ONCE)
 _computations: OrderedDict[str, Computation[Any]] = OrderedDict()
 
 
-def begin(key: str, name: str, compute: Callable[[], T]) -> Computation[T]:
-    """The computation of that key, begun if it is not yet."""
+def begin(
+    key: str, name: str, compute: Callable[[], T], *, waits_for_others: bool = False
+) -> Computation[T]:
+    """The computation of that key, begun if it is not yet.
+
+    One that `waits_for_others` does not count among those at once: each that it waits for does.
+    """
     with _guard:
         computation = _computations.get(key)
         if computation is None:
             computation = _computations[key] = Computation(name)
             threading.Thread(
-                target=_compute, args=(computation, compute), name="inkblot-analysis", daemon=True
+                target=_compute,
+                args=(computation, compute, nullcontext() if waits_for_others else _slots),
+                name="inkblot-analysis",
+                daemon=True,
             ).start()
         _computations.move_to_end(key)
         _forget_oldest()
@@ -107,9 +116,11 @@ def forget_key(key: str) -> None:
         _computations.pop(key, None)
 
 
-def _compute(computation: Computation[T], compute: Callable[[], T]) -> None:
-    """Compute and keep the result, or what kept it from being computed."""
-    with _slots:
+def _compute(
+    computation: Computation[T], compute: Callable[[], T], slot: AbstractContextManager[Any]
+) -> None:
+    """Compute in a slot and keep the result, or what kept it from being computed."""
+    with slot:
         if computation.ended:  # given up while it waited
             return
         computation.state = "running"

@@ -615,3 +615,35 @@ def test_precision_is_simulated_before_anything_is_asked(run, tmp_path, capfd):
     ):
         assert run(*command, *wrong) == 2
         assert words in capfd.readouterr().err
+
+
+def test_a_report_is_written_in_every_format(run, capfd):
+    planned(run)
+    assert run("run", "s") == 0
+    capfd.readouterr()
+    page, word, text = (run.folder / f"r.{ending}" for ending in ("html", "docx", "txt"))
+    chosen = ("--analysis", "reliability", "--option", "reliability.ci_level=0.9")
+    for file in (page, word, text):
+        assert run("report", "s", "--out", file, *chosen, "--author", "A. Author") == 0
+    assert "planned; 120 were asked" in capfd.readouterr().err
+    assert "A. Author" in page.read_text()
+    assert "Confidence level: 0.9" in page.read_text()
+    assert docx.Document(word).core_properties.author == "A. Author"
+    assert text.read_text().startswith("The items are those of the bank")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report", "s", "--out", "r.pdf"], "r.pdf"),
+        (["report", "nothing", "--out", "r.html"], "nothing"),
+        (["report", "s", "--out", "r.html", "--analysis", "gone"], "gone"),
+        (["report", "s", "--out", "r.html", "--option", "x=1"], "names no analysis"),
+    ],
+)
+def test_a_report_that_cannot_be_made_is_told_in_one_line(run, capfd, arguments, words):
+    planned(run)
+    capfd.readouterr()
+    assert run(*arguments) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert words in line

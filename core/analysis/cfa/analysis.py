@@ -221,6 +221,7 @@ def _model_name(method: str, n_factors: int) -> str:
     ),
     verdict=f"Green: the model fits: {FIT_BOUNDS}. Red: it does not. Grey: its fit is undefined, "
     "or it has impossible estimates.",
+    requires="scores",
 )  # fmt: skip
 def cfa(
     item_scores: pd.DataFrame,

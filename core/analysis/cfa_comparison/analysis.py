@@ -322,6 +322,7 @@ _TABS = {"fit": "Fit", "differences": "Differences", "models": "Syntax"}
         "RMSEA", "bifactor", "second-order", "method factor", "general factor",
     ),
     verdict=f"A model fits: {FIT_BOUNDS}.",
+    requires="scores",
 )  # fmt: skip
 def cfa_comparison(
     item_scores: pd.DataFrame,

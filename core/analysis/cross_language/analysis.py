@@ -209,6 +209,8 @@ def _charts(
         "items that differ between languages", "scatter plot", "correlation matrix", "heat map",
         "Hirose and Uchida", "unexpected outputs", "explainers",
     ),
+    requires="languages",
+    in_reports=True,
 )  # fmt: skip
 def cross_language(
     option_counts: pd.DataFrame,

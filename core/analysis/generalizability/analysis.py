@@ -184,6 +184,7 @@ def _measured_sentence(rows: Sequence[TableRow]) -> str:
     ),
     compares=FACTORS,
     keeps=("format",),
+    requires="scores",
 )  # fmt: skip
 def generalizability(
     item_scores: pd.DataFrame,

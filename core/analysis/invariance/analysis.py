@@ -265,6 +265,7 @@ _TABS = {"steps": "Steps", "releases": "Items that differ", "levels": "Levels"}
     verdict="Green: the configural model fits and every step holds, as CFI falls by less than .01 "
     f"(Chen, 2007). Red: it does not fit, or a step does not hold. A model fits: {FIT_BOUNDS}. "
     "Grey: something of this is undefined.",
+    requires="scores",
 )  # fmt: skip
 def invariance(
     item_scores: pd.DataFrame,

@@ -208,6 +208,7 @@ _TABS = {"correlations": "Correlations", "matrix": "Matrix", "scores": "Scores"}
         "correlation matrix", "construct validity",
         "correlation with another scale", "correlation of subscales",
     ),
+    requires="scores",
 )  # fmt: skip
 def multitrait_matrix(
     item_scores: pd.DataFrame,

@@ -136,6 +136,8 @@ def _pair_text(row: TableRow) -> str:
         "share of wins", "strength",
     ),
     keeps=(*ENTITIES, "format", "repetition"),
+    requires="pairs",
+    in_reports=True,
 )  # fmt: skip
 def preference(
     option_counts: pd.DataFrame,

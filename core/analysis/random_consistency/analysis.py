@@ -112,6 +112,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "stability of answers", "randomness", "certainty", "uncertainty", "temperature",
         "most certain items", "least certain items", "Miller-Madow",
     ),
+    requires="repetitions",
+    in_reports=True,
 )  # fmt: skip
 def random_consistency(
     option_counts: pd.DataFrame,

@@ -118,6 +118,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "earth mover's distance", "Wasserstein", "comparison of formats", "Likert", "yes or no",
         "robustness", "format effect", "permutation test",
     ),
+    requires="formats",
+    in_reports=True,
 )  # fmt: skip
 def referential_consistency(
     option_counts: pd.DataFrame,

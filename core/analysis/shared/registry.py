@@ -38,6 +38,14 @@ Topic = Literal[
 """The page an analysis stands on, by the name of its file."""
 
 
+Requirement = Literal[
+    "scores", "words", "entities", "pairs", "formats", "repetitions", "languages", "forms",
+    "phases", "domains", "annotations", "norms",
+]  # fmt: skip
+"""What a study must have for an analysis: several of the level that is named, options with points,
+a list of words, a second phase, loadings on domains, codes of annotators, or norms to type in."""
+
+
 class NotAllowed(ValueError):
     """A value that an option does not take: `part` of it, where it takes what `allowed` says."""
 
@@ -364,6 +372,8 @@ class Analysis:
     verdict: str
     keeps: tuple[str, ...]
     side_by_side: tuple[str, ...]
+    requires: Requirement | None
+    in_reports: bool
 
     @property
     def options(self) -> tuple[AnalysisOption, ...]:
@@ -402,6 +412,8 @@ def analysis(
     verdict: str = "",
     keeps: tuple[str, ...] = (),
     side_by_side: tuple[str, ...] = (),
+    requires: Requirement | None = None,
+    in_reports: bool = False,
 ) -> Callable[[_F], _F]:
     """Register a function of (tidy frame, *, options) under its own name.
 
@@ -437,6 +449,10 @@ def analysis(
     side_by_side : tuple of factors
         Those that `by` begins with where the answers vary in them, of an analysis that pools other
         ways of asking without a caution.
+    requires : Requirement, optional
+        What a study must have, beside the frame, for the analysis to say anything.
+    in_reports : bool
+        Whether a report of a study that has what the analysis requires begins with it.
     """
 
     def register(function: _F) -> _F:
@@ -446,7 +462,7 @@ def analysis(
         _analyses[name] = Analysis(
             name, title, question, topic, needs, references, pooled_rows_need_caution,
             answer, function, charts, scripts, keywords, compares, verdict, keeps,
-            side_by_side,
+            side_by_side, requires, in_reports,
         )  # fmt: skip
         return function
 

@@ -147,6 +147,7 @@ _TABS = {
     verdict="Green: reliable and valid, as all six criteria are rated ++ or +. Red: a criterion is "
     "not. Grey: a criterion has no coefficient, and none is bad. The table of bands has the "
     "bounds; by default those of Jung (2025).",
+    requires="scores",
 )  # fmt: skip
 def validation_report(
     item_scores: pd.DataFrame,

@@ -196,6 +196,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "association", "core sentiment inventory", "CSI", "comedy", "tragedy", "word pair",
         "top words", "frequency rank", "words per call", "temperature", "ablation", "valence",
     ),
+    requires="words",
+    in_reports=True,
 )  # fmt: skip
 def word_association(
     option_counts: pd.DataFrame,

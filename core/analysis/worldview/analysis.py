@@ -149,6 +149,8 @@ def _domain_words(rows: Sequence[TableRow]) -> str:
         "centre", "center", "right", "party", "parties", "voting advice", "VAA", "acquiescence",
         "share of agrees", "country", "stance", "ideology", "reliable statements", "ProbVAA",
     ),
+    requires="domains",
+    in_reports=True,
 )  # fmt: skip
 def worldview(
     option_counts: pd.DataFrame,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +19,7 @@ import pandas as pd
 
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.registry import Analysis
-from core.analysis.shared.sentences import group_and_words
+from core.analysis.shared.sentences import group_and_words, merge_notes
 from core.charts import Chart, with_item_texts
 from core.charts.picture_files import PICTURE_FORMATS
 from core.domain.attributes import is_attribute
@@ -93,6 +93,8 @@ def paper_table(
     table: ResultTable,
     versions: Mapping[str, str] | None = None,
     number: int = 1,
+    *,
+    brief: bool = False,
 ) -> PaperTable:
     """The texts of a table of a manuscript.
 
@@ -110,6 +112,10 @@ def paper_table(
         Packages and their versions, for the general note.
     number : int
         The number of the table in the manuscript.
+    brief : bool
+        Whether the text around the table says what holds for all of it (see `notes_of_text`): the
+        general note then has the numbers of answers, notes on whole groups are no footnotes, and
+        a group that all rows are of stands in the general note and has no column.
     """
     columns = _printed_columns(table)
     notes = _sort_notes(result, table, columns)
@@ -117,16 +123,63 @@ def paper_table(
     rows = []
     for place, (groups, remark) in enumerate(zip(_groups(table), _remarks(table), strict=True)):
         own = [note for group in groups for note in notes.by_group.get(group, ())]
+        own = [note for note in own if note.labels or not brief]
         rows.append(_row(columns, place, printable(remark), own, footnotes))
-    return PaperTable(
+    paper = PaperTable(
         number,
         printable(table.title),
         tuple(printable(column.title) for column in columns),
         tuple(column.numeric for column in columns),
         tuple(rows),
-        _general_note(result, notes.general, versions),
+        answers_words(result) if brief else _general_note(result, notes.general, versions),
         tuple(footnotes.texts),
     )
+    return _without_constant_groups(paper, columns) if brief else paper
+
+
+def _without_constant_groups(table: PaperTable, columns: Sequence[_PrintedColumn]) -> PaperTable:
+    """The table with the groups that all its rows are of in its general note."""
+    constant = [
+        place
+        for place, column in enumerate(columns)
+        if column.is_group
+        and len({row[place].text for row in table.rows}) == 1
+        and not any(row[place].marks for row in table.rows)
+    ]
+    kept = [place for place in range(len(columns)) if place not in constant]
+    if not constant or not kept:
+        return table
+    words = [f"{table.header[place]}: {table.rows[0][place].text}." for place in constant]
+    return replace(
+        table,
+        header=tuple(table.header[place] for place in kept),
+        numeric=tuple(table.numeric[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+        note=" ".join([*words, table.note]),
+    )
+
+
+def notes_of_text(result: AnalysisResult, tables: Sequence[ResultTable]) -> tuple[str, ...]:
+    """Cautions and notes of a result that are no footnotes of these tables where they are brief.
+
+    Notes with the same words on several groups are one.
+    """
+    remarks = {remark for table in tables for remark in _remarks(table) if remark}
+    footnotes = {
+        note.text
+        for table in tables
+        for own in _sort_notes(result, table, _printed_columns(table)).by_group.values()
+        for note in own
+        if note.labels
+    }
+    groups = sorted({g for table in tables for row in _groups(table) for g in row}, key=len)
+    own = [
+        note
+        for note in result.all_notes
+        if printable(group_and_words(note, groups[::-1])[1].lstrip(",: ")) not in footnotes
+        and not any(note.endswith(remark) for remark in remarks)
+    ]
+    return tuple(map(printable, merge_notes(own, groups)))
 
 
 def charts_for_print(
@@ -387,14 +440,17 @@ def _general_note(
     result: AnalysisResult, notes: Sequence[str], versions: Mapping[str, str] | None
 ) -> str:
     """Unit, n, missing, method with the level of intervals, notes, software."""
-    parts = [f"Unit of analysis: {result.unit}.",
-             f"Answers used: {result.n_used:,} ({_missing_words(result)}).",
-             result.method, *notes]  # fmt: skip
+    parts = [f"Unit of analysis: {result.unit}.", answers_words(result), result.method, *notes]
     if versions:
         listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
         parts.append(f"Software: {listed}.")
     texts = [printable(part) for part in parts if part]
     return " ".join(text if text.endswith(".") else f"{text}." for text in texts)
+
+
+def answers_words(result: AnalysisResult) -> str:
+    """How many answers a result uses, and how many are left out or missing."""
+    return f"Answers used: {result.n_used:,} ({_missing_words(result)})."
 
 
 def _missing_words(result: AnalysisResult) -> str:

@@ -1,0 +1,253 @@
+"""Reports of a small real study: all parts in both files, the numbers of the tables for papers."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import threading
+import zipfile
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import docx
+import pytest
+
+from core.analysis.shared import progress
+from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
+from core.store import banks as bank_store
+from core.workflow.opening import open_workspace
+from core.workflow.reports import choices, making, methods
+from core.workflow.runs import control
+from core.workflow.statistics import analyses, papers
+from tests.workflow.studies import finished, freeze, simulated
+
+HOSTILE = '<script>alert(1)</script> <img src=x onerror=alert(2)> & "q" {{x}} =1+1'
+NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+ANALYSES = ("item_statistics", "reliability", "rater_agreement")
+PARTS = ["Design", "Methods", "Results", "What was left out", "Data", "References"]
+
+
+def hostile_bank():
+    """Six items with markup in title, wordings, labels and subscale; half of them reverse-keyed."""
+    options = tuple(Option(str(n), float(n), {"en": f"{HOSTILE} {n}"}) for n in (1, 2, 3, 4, 5))
+    items = tuple(
+        Item(f"i{n}", (Wording("en", f"Item {n} {HOSTILE}"),), HOSTILE, (-1) ** n)
+        for n in range(1, 7)
+    )
+    return Instrument(
+        "hostile", HOSTILE, items, (ResponseFormat("five", options),), description=HOSTILE,
+        citation=f"Author, A. (1999). {HOSTILE}",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory, new_database):
+    """A workspace with an answered study; nothing in it changes."""
+    path = shutil.copyfile(new_database, tmp_path_factory.mktemp("report") / "x.duckdb")
+    workspace = open_workspace(path)
+    bank_store.save_draft(workspace.database, hostile_bank(), expected_revision=None, summary="t")
+    freeze(workspace, simulated(refusal_rate=0.05), bank="hostile", n_personas=30)
+    control.start(workspace, "study")
+    finished(workspace)
+    yield workspace
+    workspace.close()
+
+
+def requested(workspace, names=ANALYSES, **fields):
+    chosen = replace(choices.saved(workspace, "study"), analyses=names, **fields)
+    return choices.request_of(workspace, "study", chosen, NOW)
+
+
+@pytest.fixture(scope="module")
+def report(asked):
+    return making.make(asked, requested(asked, title=f"T {HOSTILE}", authors=f"A; {HOSTILE}"))
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, headings, the cells of each table by its name, and all text."""
+
+    def __init__(self, data):
+        super().__init__()
+        self.tags, self.headings, self.tables, self.text = [], [], {}, ""
+        self.within, self.cell = "", False
+        self.feed(data.decode("utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        own = dict(attributes)
+        self.tags.append((tag, own))
+        self.within = tag
+        self.cell = self.cell or tag in ("td", "th")
+        if tag == "h2":
+            self.headings.append("")
+        elif tag == "table":
+            self.tables[own["aria-label"]] = []
+        elif tag == "tr":
+            list(self.tables.values())[-1].append([])
+        elif tag in ("td", "th"):
+            list(self.tables.values())[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        self.cell = self.cell and tag not in ("td", "th")
+
+    def handle_data(self, data):
+        self.text += data
+        if self.within == "h2":
+            self.headings[-1] += data.strip()
+        elif self.cell:
+            list(self.tables.values())[-1][-1][-1] += data
+
+
+def test_both_files_have_all_parts_with_numbered_tables_and_figures(report):
+    page = Page(report.files["html"])
+    word = docx.Document(io.BytesIO(report.files["docx"]))
+    headings = [p.text for p in word.paragraphs if p.style.name == "Heading 1"]
+    assert [h for h in page.headings if h in PARTS] == PARTS
+    assert headings == page.headings
+    assert len(word.tables) == len(page.tables) == report.n_tables
+    assert list(page.tables) == [f"Table {n}" for n in range(1, report.n_tables + 1)]
+    captions = [p.text for p in word.paragraphs if p.style.name == "Caption"]
+    numbered = [text for text in captions if re.fullmatch(r"(Table|Figure) \d+", text)]
+    assert len(numbered) == report.n_tables + report.n_figures
+    for (_, cells), grid in zip(page.tables.items(), word.tables, strict=True):
+        assert [cell for row in cells for cell in row] == [c.text for c in grid._cells]
+
+
+def test_the_numbers_are_those_of_the_tables_for_papers(asked, report):
+    page = Page(report.files["html"])
+    analysis = analyses.by_name("reliability")
+    options = analyses.saved_options(asked, "study", analysis)
+    result = analyses.run(asked, "reliability", ["study"], options, {})
+    printed = papers.paper_table(result, result.tables[0], brief=True)
+    (own,) = [rows for rows in page.tables.values() if "Coefficient" in rows[0]]
+    assert own == [
+        list(printed.header),
+        *([cell.text + cell.mark for cell in row] for row in printed.rows),
+    ]
+    alpha = result.tables[0].frame["value"].iloc[0]
+    assert own[1][printed.header.index("Value")].startswith(f"{alpha:.2f}"[1:])
+
+
+def test_an_analysis_that_cannot_be_computed_is_named_with_its_reason(report):
+    page = Page(report.files["html"])
+    (sentence,) = [text for text in report.left_out if "could not be computed" in text]
+    assert "There is one rater only" in sentence
+    assert sentence in page.text
+
+
+def test_what_was_not_usable_is_counted_and_long_tables_are_named(asked):
+    short = making.make(asked, requested(asked, ("item_statistics",), longest_table=3))
+    words = " ".join(short.left_out)
+    assert "180 trials (one item put once) were planned; 180 were asked" in words
+    assert "refused" in words
+    assert "table “Items”: 6 rows, more than 3. As CSV: python -m core analyze" in words
+
+
+def test_no_text_of_a_bank_runs_in_either_file(report):
+    page = Page(report.files["html"])
+    tags = {tag for tag, _ in page.tags}
+    assert tags.isdisjoint({"script", "link", "iframe", "object"})
+    assert not [own for _, own in page.tags if any(name.startswith("on") for name in own)]
+    addresses = [own.get("src") or own.get("href", "#") for _, own in page.tags]
+    assert all(one.startswith(("data:image/svg+xml;base64,", "#")) for one in addresses)
+    assert page.text.count(HOSTILE) > 10
+    assert b"default-src 'none'" in report.files["html"]
+    assert all(own["alt"] and own["width"] for tag, own in page.tags if tag == "img")
+    text = "\n".join(p.text for p in docx.Document(io.BytesIO(report.files["docx"])).paragraphs)
+    assert f"T {HOSTILE}" in text
+
+
+def test_word_has_properties_alternative_texts_and_pages_on_their_side(report):
+    word = docx.Document(io.BytesIO(report.files["docx"]))
+    properties = word.core_properties
+    assert (properties.title, properties.author) == (f"T {HOSTILE}", f"A, {HOSTILE}")
+    with zipfile.ZipFile(io.BytesIO(report.files["docx"])) as archive:
+        body = archive.read("word/document.xml").decode()
+    alts = re.findall(r'<wp:docPr [^>]*descr="([^"]*)"', body)
+    assert len(alts) == report.n_figures > 0
+    assert all(alts)
+    assert body.count(" SEQ Figure ") == report.n_figures
+
+
+def test_equal_requests_give_equal_bytes_and_the_report_is_made_once(asked):
+    request = requested(asked, ("reliability",))
+    computation = making.computation_of(asked, request)
+    assert computation.wait(30)
+    assert making.known(asked, request) is computation
+    again = making.make(asked, request)
+    assert again.files == computation.value().files
+
+
+def test_a_report_that_is_cancelled_stops_and_can_be_made_anew(asked, monkeypatch):
+    reached, let_on, run = threading.Event(), threading.Event(), analyses.run
+
+    def slowly(*arguments):
+        reached.set()
+        let_on.wait(10)
+        progress.step(0, 1, "groups")
+        return run(*arguments)
+
+    request = requested(asked, ("score_distribution", "item_map"))
+    monkeypatch.setattr(analyses, "run", slowly)
+    computation = making.computation_of(asked, request)
+    assert reached.wait(10)
+    assert (computation.done, computation.total, computation.unit) == (0, 2, "Score distribution")
+    computation.cancel()
+    assert computation.state == "cancelled"
+    let_on.set()
+    making.forget(asked, request)
+    again = making.computation_of(asked, request)
+    assert again.wait(30)
+    assert again.value().n_figures > 0
+
+
+def test_the_methods_paragraph_says_what_was_asked_and_how_it_was_analyzed(asked):
+    result = analyses.run(asked, "reliability", ["study"], {}, {})
+    text = methods.methods_paragraph(asked, "study", {"reliability": result})
+    assert "\n" not in text
+    for words in (
+        "6 items", "3 reverse-keyed", "30 personas", "Simulated", "180 were asked",
+        "Options were read from the replies by fixed rules", "Feldt et al., 1987",
+        f"Inkblot {methods.inkblot_version()}", "numpy",
+    ):  # fmt: skip
+        assert words in text, words
+    assert "Reliability:" not in methods.methods_paragraph(asked, "study")
+
+
+@pytest.mark.parametrize(
+    ("reference", "cited"),
+    [
+        ("Cohen (1960) doi:10.1177/001316446002000104", "Cohen, 1960"),
+        ("Zou, G. Y. & Donner, A. (2008). Confidence. doi:10.1002/sim.3095", "Zou & Donner, 2008"),
+        ("Cronbach, Schönemann & McKie (1965) doi:10.1", "Cronbach et al., 1965"),
+        ("Crane and others (2006), Medical Care 44", "Crane et al., 2006"),
+    ],
+)
+def test_sources_are_cited_by_author_and_year(reference, cited):
+    assert methods.citations([reference]) == (cited,)
+
+
+def test_a_source_without_a_year_is_not_cited_and_sources_are_listed_once():
+    assert methods.citations(["Revelle, psych: Procedures (R package)"]) == ()
+    listed = methods.reference_list(["reliability", "internal_consistency"], ["Zz (1999)."])
+    assert len(listed) == len(set(listed))
+    assert listed[-1].startswith("Zz") or "Zinbarg" in listed[-2]
+    assert sum("10.1007/BF02310555" in text for text in listed) == 1
+
+
+def test_analyses_on_offer_say_why_they_do_not_fit(asked):
+    offered = {one.analysis.name: one for one in choices.offers(asked, "study")}
+    assert offered["item_statistics"].usual
+    assert offered["cross_language"].fault == "All items were asked in one language."
+    assert offered["odds_ratios"].fault == "The study has no texts."
+    assert offered["group_comparison"].fault == "No factor varies whose levels it could compare."
+
+
+def test_choices_are_kept_and_what_looks_like_a_key_is_not(asked):
+    choices.save(asked, "other", title="My title", analyses=["reliability", "gone"])
+    draft = choices.saved(asked, "study")
+    assert draft.title == "Report on the study study"
+    assert choices.author_names("A. One; B. Two\n\nC") == ("A. One", "B. Two", "C")
+    with pytest.raises(Exception, match="key of a service"):
+        choices.save(asked, "other", authors="sk-abcdefghijklmnop")
