@@ -14,7 +14,7 @@ from core.workflow.workspace import Workspace
 def import_command() -> Command:
     """The command that imports a file."""
     return Command(
-        "import", _import, "import answers from a file (CSV, Excel, Parquet or SPSS)", (
+        "import", _import, "import answers from a file (CSV, Excel, Parquet, SPSS or a log)", (
             argument("file", type=Path),
             argument("--mapping", type=Path, metavar="YAML",
                      help="what the columns are, where they are not called as in docs/files.md; "

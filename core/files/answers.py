@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 
 from core.domain.study import USUAL_CALLS, Certainty, Layer, Status
 from core.errors import FileError
-from core.files.columns import TextColumns, Texts, large_text, read_columns
+from core.files.columns import TextColumns, Texts, large_text
+from core.files.survey_programs import read_answer_file
 from core.files.tables import MAX_CELL_CHARACTERS
 from core.files.writing import csv_fault, csv_line
 
@@ -402,7 +403,7 @@ _NOT_NEGATIVE = ("latency_s", "cost")
 
 
 def read_tidy(name: str, data: bytes) -> pd.DataFrame:
-    """Every answer of a file that `read_columns` reads, in the columns TIDY_COLUMNS.
+    """Every answer of a file that `read_answer_file` reads, in the columns TIDY_COLUMNS.
 
     Missing text is "", a missing number NaN or NA. A missing repetition is 1; a missing status of
     an answer is "answered". In the format name_entity, an answer that names the row's entity or
@@ -416,7 +417,7 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
     FileError
         The file has any fault; names the file, line, column and reason. Nothing is imported.
     """
-    return tidy_frame(read_columns(name, data))
+    return tidy_frame(read_answer_file(name, data))
 
 
 def tidy_frame(source: TextColumns, *, find_person: bool = True) -> pd.DataFrame:

@@ -26,16 +26,18 @@ from core.domain.instrument import (
     Wording,
     whole_number,
 )
-from core.domain.study import Status
+from core.domain.study import Parsed, Status
 from core.domain.values import slug
 from core.errors import FileError
 from core.files.answers import DECIMALS, INTEGERS, KEY, TIDY_COLUMNS, tidy_frame
 from core.files.columns import ColumnLabels, TextColumns, large_text
 from core.files.mapping import (
     ANSWER,
+    FINISH_REASON,
     IGNORE,
     ITEM,
     PERSON,
+    REPLY,
     TAG,
     AnswerMapping,
     NewBank,
@@ -48,9 +50,19 @@ from core.files.tables import MAX_ROWS_TIDY
 
 _NO_LABELS = ColumnLabels()
 _FACTS = ("word", "rank")  # columns of the tidy file that say something of an item
+_READ: Mapping[str, Callable[[Parsed], str]] = {
+    "answer": lambda one: one.option or "",
+    "status": lambda one: one.status.value,
+    "layer": lambda one: one.layer.value,
+    "certainty": lambda one: one.certainty.value,
+    "hedged": lambda one: "yes" if one.hedged else "no",
+}
+"""Columns that a reply fills."""
 _MOST_FILLED = 30  # whole numbers between the lowest and highest answer that become options
 _MOST_OPTIONS = 60  # of an item; more are no answers to choose from
 _DECIMAL = re.compile(r"([+-]?)0*(\d+)(?:[.,](\d*?)0*)?")
+ReplyReader = Callable[[str, ResponseFormat, str, str, str], Parsed]
+"""Reads a reply: its text, response format, language, code of the item, and why it ended."""
 _AGAIN = "Nothing was imported. Correct the file or the mapping, and choose it again."
 
 
@@ -88,12 +100,17 @@ class MappedAnswers:
 
 
 def read_mapped(
-    name: str, data: bytes, mapping: AnswerMapping, known: Sequence[ResponseFormat] = ()
+    name: str,
+    data: bytes,
+    mapping: AnswerMapping,
+    known: Sequence[ResponseFormat] = (),
+    read_reply: ReplyReader | None = None,
 ) -> MappedAnswers:
     """The answers of a file by a mapping; nothing is kept of a faulty one.
 
     `known` are the response formats of the bank on file, if one is chosen: cells may hold the codes
-    or the labels of their options, and nothing else.
+    or the labels of their options, and nothing else. `read_reply` reads the answers in a column of
+    replies; without it, they have the status no_answer.
 
     Raises
     ------
@@ -101,11 +118,14 @@ def read_mapped(
         The mapping does not fit the file, a person stands twice, an answer is no option, or the
         answers have any fault of `tidy_frame`; names line and column.
     """
-    return map_answers(read_answer_file(name, data), mapping, known)
+    return map_answers(read_answer_file(name, data), mapping, known, read_reply)
 
 
 def map_answers(
-    source: TextColumns, mapping: AnswerMapping, known: Sequence[ResponseFormat] = ()
+    source: TextColumns,
+    mapping: AnswerMapping,
+    known: Sequence[ResponseFormat] = (),
+    read_reply: ReplyReader | None = None,
 ) -> MappedAnswers:
     """The answers of the columns of a file by a mapping."""
     check_mapping(mapping, source)
@@ -115,19 +135,27 @@ def map_answers(
         )
     if mapping.layout == "wide":
         source = _without_empty_repeats(source, mapping)
-    role = ANSWER if mapping.layout == "long" else ITEM
     labels = _codes_of_labels(known)
-    questions = [_question(source, mapping, column, labels) for column in mapping.with_role(role)]
+    questions = [_question(source, mapping, column, labels) for column in _answer_columns(mapping)]
     _refuse_unknown(source, mapping, questions, known)
     formats: dict[str, ResponseFormat] = {}
     if mapping.new_bank is not None:
         formats = {q.column: one for q, one in _formats(source, mapping, questions)}
     tidy = (_long if mapping.layout == "long" else _wide)(source, mapping, questions, formats)
+    if mapping.with_role(REPLY):
+        tidy = _with_read_replies(tidy, mapping, [*known] or [*formats.values()], read_reply)
     frame = tidy_frame(tidy, find_person=False)
     bank = None
     if mapping.new_bank is not None:
         bank = _new_bank(source, mapping, mapping.new_bank, questions, formats, frame)
     return MappedAnswers(frame, bank)
+
+
+def _answer_columns(mapping: AnswerMapping) -> list[str]:
+    """The columns whose cells are answers; the replies, where a long file has nothing else."""
+    if mapping.layout == "wide":
+        return mapping.with_role(ITEM)
+    return mapping.with_role(ANSWER) or mapping.with_role(REPLY)
 
 
 # Cells: a number, a word that an option has as its label, or a value that means missing.
@@ -145,6 +173,8 @@ def _question(
     source: TextColumns, mapping: AnswerMapping, column: str, known: Mapping[str, str]
 ) -> _Question:
     texts = source.columns[column]
+    if mapping.columns[column] == REPLY:
+        texts = pa.repeat(large_text(""), source.n_rows)
     labels = source.labels.get(column, _NO_LABELS)
     values = tuple(pc.unique(texts).to_pylist())
     codes: dict[str, str] = {}
@@ -265,6 +295,11 @@ def _long(
         read = _read_texts(question, part)
         own = columns.get(part)
         columns[part] = read if own is None else pc.if_else(pc.equal(own, ""), read, own)
+    if mapping.with_role(REPLY):
+        columns["raw"] = source.columns[mapping.with_role(REPLY)[0]]
+        blank = pc.equal(columns["answer"], "")
+        own = _other_columns(source, mapping, source.n_rows).get("status", large_text(""))
+        columns["status"] = pc.if_else(blank, own, columns["status"])
     if formats:
         code = formats[question.column].code
         columns["format"] = pa.repeat(large_text(code), source.n_rows)
@@ -273,6 +308,53 @@ def _long(
         source.name, columns, source.n_rows, source.place,
         column_at=lambda column, _: names_of.get(column, column),
     )  # fmt: skip
+
+
+def _with_read_replies(
+    tidy: TextColumns,
+    mapping: AnswerMapping,
+    formats: Sequence[ResponseFormat],
+    read_reply: ReplyReader | None,
+) -> TextColumns:
+    """The rows with the answers that their replies hold, where they have no answer of their own.
+
+    Each different reply to an item is read once, and how it was read is kept.
+    """
+    formats = [one for one in formats if one.options]
+    if read_reply is None:
+        unread = pc.if_else(
+            pc.and_(pc.equal(tidy.columns["answer"], ""), pc.equal(tidy.columns["status"], "")),
+            Status.NO_ANSWER.value, tidy.columns["status"],
+        )  # fmt: skip
+        return replace(tidy, columns={**tidy.columns, "status": unread})
+    if not formats:
+        raise FileError(
+            f"{tidy.name}, column {mapping.with_role(REPLY)[0]}: the answers in the replies are "
+            "read by the options of a bank, and none is chosen.",
+            "Choose a bank with the items, or type in the answers with their labels, such as "
+            "1 = Disagree (in a mapping: bank, or options and new_bank).",
+        )
+    by_code = {one.code: one for one in formats}
+    names = ("raw", "format", "language", ITEM, FINISH_REASON)
+    asked = pd.DataFrame({name: _series(tidy, name) for name in names})
+    parts = {name: _series(tidy, name).to_numpy(object) for name in _READ}
+    rows = np.flatnonzero((parts["answer"] == "") & (parts["status"] == ""))
+    different = asked.iloc[rows].groupby([*names], sort=False).ngroup().to_numpy()
+    readings = [
+        read_reply(raw, by_code.get(code, formats[0]), *others)
+        for raw, code, *others in asked.iloc[rows].drop_duplicates().to_numpy(object)
+    ]
+    for name, of in _READ.items():
+        texts = np.array([of(one) for one in readings], object)
+        parts[name][rows] = texts[different]
+    read = {name: pa.array(texts, pa.large_string()) for name, texts in parts.items()}
+    return replace(tidy, columns={**tidy.columns, **read})
+
+
+def _series(source: TextColumns, column: str) -> pd.Series[str]:
+    """A column, or one of empty cells."""
+    texts = source.columns.get(column, pa.repeat(large_text(""), source.n_rows))
+    return pd.Series(texts, dtype="str")
 
 
 def _read_texts(question: _Question, part: str) -> Any:
@@ -292,7 +374,7 @@ def _other_columns(source: TextColumns, mapping: AnswerMapping, n_rows: int) -> 
     """Columns that are neither items nor answers, by role or name; labels in the place of codes."""
     columns = {role: pa.repeat(large_text(one), n_rows) for role, one in mapping.constants.items()}
     for column, role in mapping.columns.items():
-        if role in (ITEM, ANSWER, IGNORE):
+        if role in (ITEM, ANSWER, REPLY, IGNORE):
             continue
         labels = source.labels.get(column, _NO_LABELS)
         texts = source.columns[column]

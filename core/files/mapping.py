@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from core.domain.values import STRICT, json_value
 from core.errors import FileError
 from core.files.answers import PERSON_COLUMNS, TIDY_COLUMNS, plain_name
 from core.files.columns import ColumnLabels, TextColumns
-from core.files.survey_programs import GUESS, Program, program_of
+from core.files.survey_programs import GUESS, KEY_PART, Program, program_of
 from core.files.yaml_files import read_shape, write_yaml
 
 Layout = Literal["long", "wide"]
@@ -28,16 +28,18 @@ LAYOUTS: Mapping[Layout, str] = {
     "long": "One row is an answer; a column names the item",
 }
 ITEM, ANSWER, PERSON, TAG, IGNORE = "item", "answer", "context", "tag", "ignore"
+REPLY, FINISH_REASON = "reply", "finish_reason"
+"""A reply in which the answer is still to be read, and the service's word for why it ended."""
 _OF_AN_ANSWER = (
     ANSWER, "format", "raw", "status", "layer", "certainty", "hedged", "judge", "score", "call",
     "position",
 )  # fmt: skip
 _FILE_COLUMNS = TIDY_COLUMNS[:-1]
 ROLES: Mapping[Layout, tuple[str, ...]] = {
-    "long": (*_FILE_COLUMNS, TAG, IGNORE),
+    "long": (*_FILE_COLUMNS, REPLY, FINISH_REASON, TAG, IGNORE),
     "wide": (*(one for one in _FILE_COLUMNS if one not in _OF_AN_ANSWER), TAG, IGNORE),
 }
-"""What a column may be: a column of the tidy file, a tag, or nothing that is kept."""
+"""What a column may be: a column of the tidy file, a reply, a tag, or nothing that is kept."""
 MISSING_STATUSES = tuple(status.value for status in Status if not status.usable)
 
 
@@ -111,8 +113,9 @@ def _mapping_faults(mapping: AnswerMapping, source: TextColumns) -> Iterator[tup
     yield from _column_faults(mapping, source)
     yield from _layout_faults(mapping)
     yield from _item_faults(mapping)
+    asked_in = ("format",) if mapping.with_role(REPLY) else ()
     for role in mapping.constants:
-        if role not in ROLES["wide"] or role in (ITEM, TAG, IGNORE):
+        if role not in (*ROLES["wide"], *asked_in) or role in (ITEM, TAG, IGNORE):
             yield f"'{role}' cannot be the same in all answers", "Remove it from constants."
         elif mapping.with_role(role):
             column = mapping.with_role(role)[0]
@@ -160,8 +163,10 @@ def _layout_faults(mapping: AnswerMapping) -> Iterator[tuple[str, str]]:
     if not mapping.with_role(ITEM):
         what = "names the item" if mapping.layout == "long" else "is an item"
         yield f"no column {what}", "Give at least one column the role item."
-    if mapping.layout == "long" and not mapping.with_role(ANSWER):
-        yield "no column holds the answer", "Give one column the role answer."
+    if mapping.layout == "long" and not (mapping.with_role(ANSWER) or mapping.with_role(REPLY)):
+        yield "no column holds the answer", "Give one column the role answer or reply."
+    if mapping.with_role(REPLY) and mapping.with_role("raw"):
+        yield "columns have the roles raw and reply", "Give the role raw to none; a reply is kept."
 
 
 def _item_faults(mapping: AnswerMapping) -> Iterator[tuple[str, str]]:
@@ -191,6 +196,7 @@ _MORE_PERSON_NAMES = (
     "responseid", "recordid", "caseid", "case", "userid", "pid", "vp", "vpn", "vpcode", "subj",
     "sub", "code", "lfdn",
 )  # fmt: skip
+_CONTEXT_NAMES = ("context", "persona", "agent", "character", "role", "profile")
 _FEATURES = frozenset(
     ("age", "agegroup", "sex", "gender", "education", "income", "country", "region", "weight",
      "duration", "time", "date", "startdate", "enddate", "group", "condition", "wave", "site",
@@ -199,20 +205,26 @@ _FEATURES = frozenset(
 _WORDS_FOR_MISSING = ("NA", "N/A", "#N/A", "NULL", "NaN", "nan", ".")
 _CODES_FOR_MISSING = ("-9", "-8", "-7", "-99", "-98", "-97", "-999", "-1", "99", "98", "88", "999")
 _MOST_OPTIONS = 12
+_LONGEST_SHOWN = 60  # characters of a cell
 _GAP = 2  # a code for a missing answer is not beside the others
 _SERIES = re.compile(r"(.*?)[\s_.\-]*\d+[a-zA-Z]?\]?")
 _NUMBERED_CODES = re.compile(r"AO?0*(\d+)")  # of answers, as survey programs give them
 _REFUSED = re.compile(r"refus|declin|verweiger|rechaz|prefer not", re.IGNORECASE)
 
 
-def guess_mapping(source: TextColumns, layout: Layout | None = None) -> AnswerMapping:
+def guess_mapping(
+    source: TextColumns, layout: Layout | None = None, known_items: Collection[str] = ()
+) -> AnswerMapping:
     """The likely mapping of a file: that of the tool which wrote it, or by names and cells.
 
-    Of other files, those are long in which columns name item and answer.
+    Of other files, those are long in which columns name item and answer. `known_items` are codes of
+    items of banks: the part of an id that has most of them is the item.
     """
     program = program_of(source)
-    if program is not None and layout != "long":
-        return _guess_program(source, program)
+    if program is not None and layout in (None, "long" if program.is_long else "wide"):
+        if program.is_long:
+            return _guess_long_program(source, program, known_items)
+        return _guess_program(source, program, known_items)
     names = {plain_name(column): column for column in reversed(source.columns)}
     item = next((names[name] for name in _ITEM_NAMES if name in names), "")
     answer = next((names[name] for name in _ANSWER_NAMES if name in names), "")
@@ -260,26 +272,100 @@ def _guess_wide(source: TextColumns, names: Mapping[str, str]) -> AnswerMapping:
     )
 
 
-def _guess_program(source: TextColumns, program: Program) -> AnswerMapping:
-    """The mapping of a file of a known tool; a role that several columns may have has the first."""
+def _guess_program(
+    source: TextColumns, program: Program, known_items: Collection[str]
+) -> AnswerMapping:
+    """The mapping of a wide file of a known tool.
+
+    EDSL can ask one question about many scenarios; then each scenario is an item.
+    """
     roles = {column: program.role(column) for column in source.columns}
     if program.person_first and PERSON not in roles.values():
         roles[next(iter(roles))] = PERSON
     items = _guess_items(source, [column for column, role in roles.items() if role == GUESS])
-    taken: set[str] = set()
-    columns: dict[str, str] = {}
-    for column, role in roles.items():
-        columns[column] = role or (ITEM if column in items else TAG)
-        if role and role not in (TAG, IGNORE):
-            n_values = len(_values(source, column))
-            varies = n_values > 1 if role == "phase" else n_values > 0
-            columns[column] = role if varies and role not in taken else TAG
-            taken |= {role} if varies else set()
+    guessed = {column: ITEM if column in items else TAG for column in source.columns}
+    columns = _first_of_each(
+        source, {column: role or guessed[column] for column, role in roles.items()}
+    )
     items = [column for column, role in columns.items() if role == ITEM]
+    varied = [one for one in columns if one.startswith("scenario.") and columns[one] == TAG]
+    varied = [one for one in varied if len(_values(source, one)) > 1]
+    if program.name == "EDSL" and len(items) == 1 and varied:
+        parts = _roles_of_parts(source, varied, columns.values(), known_items)
+        columns |= {items[0]: ANSWER} | parts
+        return AnswerMapping("long", columns, constants=dict(program.constants))
     return AnswerMapping(
         "wide", columns, program.codes(items), dict(program.constants),
         _guess_options(source, items), _guess_missing(source, items),
     )  # fmt: skip
+
+
+def _first_of_each(source: TextColumns, roles: Mapping[str, str]) -> dict[str, str]:
+    """The roles of columns; of several with the same role, the first that is filled has it."""
+    taken: set[str] = set()
+    columns = dict(roles)
+    for column, role in roles.items():
+        if role not in (TAG, IGNORE, ITEM):
+            n_values = len(_values(source, column))
+            varies = n_values > 1 if role == "phase" else n_values > 0
+            columns[column] = role if varies and role not in taken else TAG
+            taken |= {role} if varies else set()
+    return columns
+
+
+def _guess_long_program(
+    source: TextColumns, program: Program, known_items: Collection[str]
+) -> AnswerMapping:
+    """The mapping of a file of a known tool in which a row is an answer."""
+    roles = {column: program.role(column) for column in source.columns}
+    if REPLY in roles.values():  # also where all replies are empty
+        reply = next(column for column, role in roles.items() if role == REPLY)
+        roles |= {
+            column: TAG for column, role in roles.items() if role == REPLY and column != reply
+        }
+    parts = [column for column, role in roles.items() if role == KEY_PART]
+    own = {one: role for one, role in roles.items() if role in (PERSON, "repetition")}
+    roles |= dict.fromkeys(parts, TAG) | _roles_of_parts(source, parts, own.values(), known_items)
+    replies = [column for column, role in roles.items() if role == REPLY]
+    columns = _first_of_each(source, roles) | dict.fromkeys(replies, REPLY)
+    constants = dict(program.constants)
+    return AnswerMapping("long", columns, constants=constants)
+
+
+def _roles_of_parts(
+    source: TextColumns, parts: Sequence[str], taken: Iterable[str], known_items: Collection[str]
+) -> dict[str, str]:
+    """Which part of the ids and facts of a log is the item, which the person and the repetition.
+
+    The item is the part with most codes of known items, else one that is called so, else the first
+    text of an id, else the id itself.
+    """
+    values = {column: set(_values(source, column)) for column in parts}
+    codes = {plain_name(code) for code in known_items}
+    hits = {
+        column: sum(plain_name(one) in codes for one in values[column])
+        / max(len(values[column]), 1)
+        for column in parts
+    }
+    called = {column: plain_name(column.rpartition(".")[2]) for column in parts}
+    numbers = [one for one in parts if values[one] and all(v.isdecimal() for v in values[one])]
+    of_ids = [one for one in parts if called[one].isdecimal()]
+    texts = [one for one in of_ids if one not in numbers and len(values[one]) > 1]
+    named = [one for one in parts if called[one] in _ITEM_NAMES]
+    best = max(parts, key=lambda one: (hits[one], one not in numbers), default="")
+    item = best if hits.get(best) else next(iter((*named, *texts, *parts)), "")
+    roles = {item: ITEM} if item else {}
+    left = [one for one in parts if one != item and len(values[one]) > 1]
+    people = [one for one in left if called[one] in (*PERSON_COLUMNS, *_CONTEXT_NAMES)]
+    if item in of_ids:
+        people += [one for one in texts if one in left]
+        turns = [one for one in of_ids if one in left and one in numbers]
+        if "repetition" not in taken and turns:
+            roles[turns.pop()] = "repetition"
+        people += turns
+    if PERSON not in taken and people:
+        roles[people[0]] = PERSON
+    return roles
 
 
 def _guess_options(source: TextColumns, items: Sequence[str]) -> dict[str, str]:
@@ -389,4 +475,5 @@ def _sort_key(text: str) -> tuple[bool, float, str]:
 
 def _with_label(labels: ColumnLabels, value: str) -> str:
     label = labels.values.get(value, "")
+    value = value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}…"
     return f"{value} = {label}" if label else value

@@ -2,7 +2,8 @@
 
 Most tools write a plain table, and differ in the names of its columns alone. So a tool is one entry
 of PROGRAMS. Two tools say in the file what a column asks: Qualtrics below the header line, EDSL in
-further columns. That becomes the label of the column, as in an SPSS file.
+further columns. That becomes the label of the column, as in an SPSS file. Logs in JSON become
+columns in core/files/model_logs.py.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow.compute as pc
 
-from core.files.columns import ColumnLabels, TextColumns, read_columns
+from core.files.columns import ANSWER_ENDINGS, ColumnLabels, TextColumns, read_columns
+from core.files.model_logs import LOG_ENDINGS, is_log, read_log
 
 GUESS = ""
 """The role of a column that is an item or a tag, as its cells look."""
+KEY_PART = "key part"
+"""The role of a column of a long file that is the item, the person, the repetition or a tag."""
+ANSWER_FILE_ENDINGS = (*ANSWER_ENDINGS, *LOG_ENDINGS)
+"""Endings of all files of answers; those of text and logs may be followed by .gz."""
 _LONGEST_LIST = 5_000  # characters of a list of options
 
 
@@ -29,12 +35,14 @@ class Program:
     Patterns match whole names of columns. Each of `signs` is a set of patterns: a file of which
     columns match all patterns of one set is of this tool. `roles` gives the role by the first
     pattern that matches; other columns are guessed. `code` is a pattern whose group is the code of
-    the item. `person_first`: without a column of its own, the first one is the person.
+    the item. `person_first`: without a column of its own, the first one is the person. In a long
+    file, a row is an answer.
     """
 
     name: str
     signs: tuple[tuple[str, ...], ...]
     roles: Mapping[str, str]
+    is_long: bool = False
     code: str = r"(.+)"
     person_first: bool = False
     constants: Mapping[str, str] = field(default_factory=lambda: {"model": "people"})
@@ -119,6 +127,57 @@ PROGRAMS: tuple[Program, ...] = (
         code=r"answer\.(.+)",
         constants={},
     ),
+    Program(
+        "QSTN",
+        (("questionnaire_name", "questionnaire_item_id"),),
+        {
+            "questionnaire_item_id": "item",
+            "questionnaire_name": "context",
+            "answer|llm_response": "reply",
+            "question|logprobs": "ignore",
+            ".*": "tag",
+        },
+        is_long=True,
+        constants={},
+    ),
+    Program(
+        "Inspect",
+        (("sample_id", "epoch", r"eval\.model", r"output\.completion"),),
+        {
+            r"scores\..*\.answer": "answer",
+            "epoch": "repetition",
+            r"eval\.model": "model",
+            r"output\.completion": "reply",
+            r"output\.choices\.stop_reason": "finish_reason",
+            r"output\.usage\.input_tokens": "tokens_in",
+            r"output\.usage\.output_tokens": "tokens_out",
+            "total_time": "latency_s",
+            "started_at": "time",
+            "status": "status",
+            r"metadata\.(?:language|lang)": "language",
+            r"metadata\..*|sample_id(?:\.\d)?": KEY_PART,
+            ".*": "tag",
+        },
+        is_long=True,
+        constants={},
+    ),
+    Program(
+        "OpenAI Batch",
+        (("custom_id", r"response\.body\.choices\.message\.content"),),
+        {
+            r"custom_id(?:\.\d)?": KEY_PART,
+            r"response\.body\.model": "model",
+            r"response\.body\.choices\.message\.content": "reply",
+            r"response\.body\.choices\.finish_reason": "finish_reason",
+            r"response\.body\.usage\.prompt_tokens": "tokens_in",
+            r"response\.body\.usage\.completion_tokens": "tokens_out",
+            r"response\.body\.created": "time",
+            "status": "status",
+            ".*": "tag",
+        },
+        is_long=True,
+        constants={},
+    ),
 )  # fmt: skip
 
 
@@ -129,6 +188,8 @@ def program_of(source: TextColumns) -> Program | None:
 
 def read_answer_file(name: str, data: bytes) -> TextColumns:
     """The columns of a file of any tool, with what it says of them; see `read_columns`."""
+    if is_log(name):
+        return read_log(name, data)
     source = read_columns(name, data)
     program = program_of(source)
     if program is None:

@@ -84,7 +84,7 @@ _DONE = "data_import_done"
 _FITTING = "The bank that the file names or that holds the items"
 _MADE = "A new bank, made from the file, without keys"
 _MOST_SENTENCES = 5  # studies whose bank is described in a sentence; all are in the table
-_ENDINGS = [*(ending.removeprefix(".") for ending in mappings.ANSWER_ENDINGS), "gz"]
+_ENDINGS = [*(ending.removeprefix(".") for ending in mappings.ANSWER_FILE_ENDINGS), "gz"]
 
 
 def _format_help() -> None:
@@ -93,6 +93,8 @@ def _format_help() -> None:
         st.write(
             "A file of SPSS, Excel or a survey program may have a row for each person or for each "
             "answer, and columns of any name: Inkblot guesses what they are, and you correct it. "
+            "Exports of Qualtrics, LimeSurvey and REDCap, results of EDSL and QSTN, Inspect logs "
+            "(.json) and outputs of OpenAI batches (.jsonl) are recognised. "
             "CSV is in UTF-8 (also compressed as .csv.gz). If the columns have the names below, "
             "the file is read as it is. Then only **item** and **answer** are needed; leave out "
             "columns that do not vary."
@@ -122,8 +124,8 @@ def import_section() -> None:
     st.markdown("### 1. File")
     uploaded = st.file_uploader(
         "File with answers", _ENDINGS, key=f"data_file:{epoch}",
-        help="CSV, Excel (.xlsx), SPSS (.sav) or Parquet, up to 50 MB; compress a larger CSV file "
-        "(.csv.gz) or use Parquet.",
+        help="CSV, Excel (.xlsx), SPSS (.sav), Parquet, an Inspect log (.json) or the output of an "
+        "OpenAI batch (.jsonl), up to 50 MB; compress a larger file (.csv.gz) or use Parquet.",
     )  # fmt: skip
     if uploaded is None:
         st.caption("Choose a file. You see its content before anything is saved.")

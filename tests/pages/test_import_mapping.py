@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 import streamlit
@@ -129,3 +130,26 @@ def test_the_layout_and_the_columns_of_a_tidy_file_can_be_changed(workspace):
     assert "no column is an item" in at.error[0].value
     with pytest.raises(Exception, match="no column 'item'"):
         imports.import_tidy(workspace, "x.csv", b"id,q1\n1,2\n")
+
+
+def test_files_of_other_tools_come_in_with_their_items_persons_and_replies(workspace):
+    folder = Path(__file__).parents[1] / "golden" / "other_tools"
+    name = "qualtrics_text.csv"
+    at = upload(open_page(), name, (folder / name).read_bytes())
+    shown = grid(at, "Role").value.set_index("Column")
+    assert shown.loc["Q2_1", "Label"].startswith("Long-time residents")
+    assert shown.loc[["ResponseId", "IPAddress"], "Role"].tolist() == [
+        "person or context", "ignore",
+    ]  # fmt: skip
+    assert "8 of 8 item codes match" in field(at, "Bank of the items").value
+    at = press(at, "data_keep")
+    name = "openai_batch.jsonl"
+    at = upload(at, name, (folder / name).read_bytes())
+    roles = grid(at, "Role").value.set_index("Column")["Role"]
+    assert roles["response.body.choices.message.content"] == "reply"
+    assert "12 certain, 0 likely, 0 guess, 3 without an answer" in at.info[0].value
+    at = press(at, "data_keep")
+    kept = [study.code for study in studies.list_studies(workspace)]
+    assert sorted(kept) == ["openai_batch", "qualtrics_text"]
+    at = upload(at, "half.json", b'{"eval": {"model": ')
+    assert "half.json, line 1: this is not JSON" in at.error[0].value

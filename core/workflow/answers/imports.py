@@ -15,13 +15,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from core.collect.replies import reader
 from core.domain.instrument import Instrument, Item, ResponseFormat, Wording, keyed_points
 from core.domain.numbers import count_text
-from core.domain.study import Design, Status
+from core.domain.study import CONTENT_FILTER, REFUSAL, Certainty, Design, Parsed, Status
 from core.domain.values import name_fault, slug
 from core.errors import FileError
 from core.files import answers
-from core.files.mapped_answers import MappedAnswers, read_mapped
+from core.files.mapped_answers import MappedAnswers, ReplyReader, read_mapped
 from core.files.mapping import AnswerMapping
 from core.store import banks as bank_store
 from core.store import imports, studies
@@ -321,7 +322,9 @@ def preview_tidy(
         )
         for new in new_studies
     )
-    return TidyPreview(head[filled], len(frame), previews, tuple(tags), _reading_remarks(frame))
+    return TidyPreview(
+        head[filled], len(frame), previews, tuple(tags), _reading_remarks(frame, mapping)
+    )
 
 
 def import_tidy(
@@ -352,7 +355,7 @@ def import_tidy(
     """
     frame, choices = _read(workspace, name, data, mapping, _UserChoices(study, bank, scores))
     new_studies = _new_studies(workspace, name, frame, choices)
-    for remark in _reading_remarks(frame):
+    for remark in _reading_remarks(frame, mapping):
         report(remark)
     with workspace.database.all_or_nothing():
         return tuple(_save_study(workspace, new) for new in new_studies)
@@ -371,16 +374,44 @@ def _read(
     if choices.bank is not None:  # chosen now, in the place of the one in the mapping
         mapping = replace(mapping, bank=choices.bank, new_bank=None)
     bank = mapping.bank or choices.bank
-    known = _load_bank(workspace, bank).formats if bank else ()
-    read: MappedAnswers = read_mapped(name, data, mapping, known)
+    on_file = _load_bank(workspace, bank) if bank else None
+    known = on_file.formats if on_file else ()
+    read: MappedAnswers = read_mapped(name, data, mapping, known, _reply_reader(on_file))
     return read.frame, replace(choices, bank=bank, described=read.bank)
 
 
-def _reading_remarks(frame: pd.DataFrame) -> tuple[str, ...]:
+def _reply_reader(bank: Instrument | None) -> ReplyReader:
+    """Reads the replies of a file as replies to our own questions are read."""
+    items = {item.code: item for item in bank.items} if bank else {}
+    spoken = bank.languages[0] if bank else "en"
+
+    def read(
+        text: str, response_format: ResponseFormat, language: str, item: str, finish_reason: str
+    ) -> Parsed:
+        if finish_reason in (CONTENT_FILTER, REFUSAL):
+            return Parsed(Status.REFUSED, None)
+        asked = items[item].text(language or spoken) if item in items else ""
+        return reader.parse(
+            text, response_format, language or spoken, item=asked, finish_reason=finish_reason
+        )
+
+    return read
+
+
+def _reading_remarks(frame: pd.DataFrame, mapping: AnswerMapping | None) -> tuple[str, ...]:
     person = frame.attrs.get(answers.CONTEXT_FROM)
-    if not person:
+    if person:
+        return (f"The column '{person}' says who answered. It is taken as the context.",)
+    if mapping is None or not mapping.with_role("reply"):
         return ()
-    return (f"The column '{person}' says who answered. It is taken as the context.",)
+    read = frame[frame["layer"] != ""]
+    usable = read[read["status"].isin(_USABLE)]
+    counts = usable["certainty"].value_counts()
+    words = ", ".join(f"{counts.get(one.value, 0):,} {one.value}" for one in Certainty)
+    return (
+        f"Inkblot has read {count_text(len(read), 'reply', 'replies')}: {words}, "
+        f"{len(read) - len(usable):,} without an answer.",
+    )
 
 
 def _has_values(column: pd.Series[Any]) -> bool:

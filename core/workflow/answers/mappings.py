@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from core.errors import FileError, UserError
-from core.files.columns import ANSWER_ENDINGS, TextColumns
+from core.files.columns import TextColumns
 from core.files.mapped_answers import map_answers
 from core.files.mapping import (
     LAYOUTS,
@@ -25,7 +25,7 @@ from core.files.mapping import (
     read_mapping,
     write_mapping,
 )
-from core.files.survey_programs import read_answer_file
+from core.files.survey_programs import ANSWER_FILE_ENDINGS, read_answer_file
 from core.store import banks as bank_store
 from core.workflow.answers.bank_attachment import (
     BankMatch,
@@ -36,8 +36,8 @@ from core.workflow.answers.bank_attachment import (
 from core.workflow.workspace import Workspace
 
 __all__ = [
-    "ANSWER_ENDINGS", "LAYOUTS", "MISSING_STATUSES", "ROLES", "AnswerMapping", "Layout", "NewBank",
-    "read_mapping", "write_mapping",
+    "ANSWER_FILE_ENDINGS", "LAYOUTS", "MISSING_STATUSES", "ROLES", "AnswerMapping", "Layout",
+    "NewBank", "read_mapping", "write_mapping",
 ]  # fmt: skip
 
 
@@ -72,7 +72,13 @@ def open_file(name: str, data: bytes) -> OpenedFile:
 
 def guessed(workspace: Workspace, file: OpenedFile, layout: Layout | None = None) -> AnswerMapping:
     """The likely mapping of a file, with the bank that holds its items or a new one."""
-    guess = guess_mapping(file.columns, layout)
+    known = {
+        item.code
+        for state in bank_store.drafts(workspace.database)
+        for item in state.instrument.items
+        if not state.archived
+    }
+    guess = guess_mapping(file.columns, layout, known)
     for mapping in (guess, _with_codes_of_texts(workspace, file, guess)):
         try:
             matches = banks_of(workspace, file, mapping)

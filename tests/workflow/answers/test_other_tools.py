@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from core import __main__ as command_line
+from core.errors import FileError
 from core.workflow.answers import browsing, imports, mappings
 from core.workflow.statistics import analyses
 
@@ -67,10 +69,82 @@ def test_answers_of_edsl_are_those_of_its_file(workspace):
     assert set(rows["respondent"]) == {"test"}
 
 
+ANSWERED, EXPLAINED = "answered", "answered_with_explanation"
+# What a reader takes each reply of make_exports.py and make_inspect.py for.
+BATCH = [
+    ("anna", "precedence_01", 1, ANSWERED, "4"), ("anna", "precedence_01", 2, ANSWERED, "5"),
+    ("anna", "precedence_02", 1, EXPLAINED, "2"), ("anna", "precedence_02", 2, ANSWERED, "2"),
+    ("anna", "precedence_03", 1, ANSWERED, "4"), ("anna", "precedence_03", 2, "refused", ""),
+    ("anna", "precedence_04", 1, ANSWERED, "4"), ("anna", "precedence_04", 2, "error", ""),
+    ("ben", "precedence_01", 1, ANSWERED, "2"), ("ben", "precedence_01", 2, ANSWERED, "1"),
+    ("ben", "precedence_02", 1, ANSWERED, "4"), ("ben", "precedence_02", 2, ANSWERED, "5"),
+    ("ben", "precedence_03", 1, "off_scale", ""), ("ben", "precedence_03", 2, ANSWERED, "2"),
+    ("ben", "precedence_04", 1, "no_answer", ""), ("ben", "precedence_04", 2, ANSWERED, "3"),
+]  # fmt: skip
+INSPECT = [
+    ("anna", "precedence_01", 1, ANSWERED, "4"), ("anna", "precedence_02", 1, ANSWERED, "2"),
+    ("anna", "precedence_03", 1, ANSWERED, "4"), ("anna", "precedence_04", 1, ANSWERED, "4"),
+    ("ben", "precedence_01", 1, ANSWERED, "2"), ("ben", "precedence_02", 1, ANSWERED, "4"),
+    ("ben", "precedence_03", 1, ANSWERED, "2"), ("ben", "precedence_04", 1, ANSWERED, "1"),
+    ("anna", "precedence_01", 2, ANSWERED, "5"), ("anna", "precedence_02", 2, EXPLAINED, "2"),
+    ("anna", "precedence_03", 2, "refused", ""), ("anna", "precedence_04", 2, ANSWERED, "4"),
+    ("ben", "precedence_01", 2, ANSWERED, "1"), ("ben", "precedence_02", 2, ANSWERED, "5"),
+    ("ben", "precedence_03", 2, ANSWERED, "2"), ("ben", "precedence_04", 2, ANSWERED, "3"),
+]  # fmt: skip
+QSTN = [one for one in BATCH if one[2] == 1]
+LOGS = [
+    ("openai_batch.jsonl", BATCH, "small-model-1"), ("inspect.json", INSPECT, "mockllm/model"),
+    ("qstn.csv", QSTN, "unknown"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "expected", "model"), LOGS)
+def test_replies_of_models_are_read_when_they_are_imported(workspace, name, expected, model):
+    remarks = []
+    done = bring_in(workspace, name, report=remarks.append)
+    rows = rows_of(workspace, done.study)
+    rows["option"] = rows["option"].fillna("")
+    columns = ["context", "item", "repetition", "status", "option"]
+    assert [tuple(row) for row in rows[columns].to_numpy()] == expected
+    assert set(rows["respondent"]) == {model}
+    how = rows.set_index(["context", "item", "repetition"])
+    if name == "openai_batch.jsonl":
+        assert remarks == ["Inkblot has read 15 replies: 12 certain, 0 likely, 0 guess, 3 without "
+                           "an answer."]  # fmt: skip
+        explained = how.loc[("anna", "precedence_02", 1)]
+        assert (explained["layer"], explained["certainty"]) == ("statement", "certain")
+        assert explained["reply"] == "I would say: Disagree, because newcomers must learn first."
+    if name == "inspect.json":
+        assert how["layer"].notna().sum() == 2  # what the scorer read is taken from it
+
+
+def test_replies_can_be_read_by_options_that_are_typed_in(workspace):
+    data = (FOLDER / "openai_batch.jsonl").read_bytes()
+    guess = mappings.guessed(workspace, mappings.open_file("b.jsonl", data))
+    labels = ["Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree",
+              "Strongly agree"]  # fmt: skip
+    typed = {str(code): label for code, label in enumerate(labels, start=1)}
+    new = mappings.NewBank("Town", ("precedence_02",))
+    mapping = replace(guess, bank="", new_bank=new, options=typed)
+    (done,) = imports.import_tidy(workspace, "b.jsonl", data, mapping=mapping)
+    found = rows_of(workspace, done.study)["option"].fillna("").tolist()
+    assert found == [option for *_, option in BATCH]
+    with pytest.raises(FileError, match="none is chosen"):
+        imports.import_tidy(
+            workspace, "b.jsonl", data, mapping=mapping, bank=imports.NEW_BANK, study="b2"
+        )
+
+
+FILES = (
+    ("qualtrics_text.csv", 48), ("edsl.csv", 16), ("inspect.json", 16), ("openai_batch.jsonl", 16),
+    ("qstn.csv", 8),
+)  # fmt: skip
+
+
 def test_the_command_line_guesses_the_mapping_and_imports(workspace, tmp_path, capsys):
     workspace.close()
     database, mapping = str(workspace.database.path), str(tmp_path / "m.yaml")
-    for name, count in (("qualtrics_text.csv", 48), ("edsl.csv", 16)):
+    for name, count in FILES:
         file = str(FOLDER / name)
         assert command_line.main(["mapping", file, "--out", mapping, "--db", database]) == 0
         assert command_line.main(["import", file, "--mapping", mapping, "--db", database]) == 0
