@@ -16,6 +16,7 @@ from core.commands import (
     batches,
     contexts,
     judging,
+    packages,
     precision,
     prices,
     replications,
@@ -183,6 +184,7 @@ def _commands() -> tuple[Command, ...]:
             argument("study"),
             argument("directory", type=Path),
         )),
+        packages.package_command(),
         Command("sample", _sample, "run the sample study that comes with Inkblot", (
             argument("kind", choices=("simulated", "local")),
         )),

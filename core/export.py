@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,13 +14,13 @@ from core.domain.numbers import round_half_away
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.values import slug
 from core.files.writing import Cell, csv_bytes
+from core.files.writing import files_zip as files_zip
 
 DECIMALS: Mapping[str, int] = {
     "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
     "compared": 4,
 }  # fmt: skip
 """Decimals that are shown of a number, by the unit of its column."""
-_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # so that the bytes depend on the content only
 
 
 def frame_csv(frame: pd.DataFrame) -> bytes:
@@ -43,18 +41,6 @@ def result_zip(result: AnalysisResult) -> bytes:
     files = {f"{slug(table.name)}.csv": table_csv(table) for table in result.tables}
     files["result.json"] = result_json(result)
     return files_zip(files)
-
-
-def files_zip(files: Mapping[str, bytes]) -> bytes:
-    """Files in a zip; equal files give equal bytes."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, body in files.items():
-            entry = zipfile.ZipInfo(name, _ZIP_TIME)
-            entry.create_system = 3  # else the file names the system that made it
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, body)
-    return buffer.getvalue()
 
 
 def result_json(result: AnalysisResult) -> bytes:

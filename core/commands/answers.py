@@ -1,4 +1,4 @@
-"""The commands `import` and `mapping`: answers of people or models from a file."""
+"""The commands `import` and `mapping`: answers of people or models from a file, or a package."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from pathlib import Path
 from core.commands.shared import Command, argument, read, write
 from core.errors import FileError
 from core.workflow.answers import imports, mappings
+from core.workflow.packages import reading
 from core.workflow.workspace import Workspace
 
 
 def import_command() -> Command:
     """The command that imports a file."""
     return Command(
-        "import", _import, "import answers from a file (CSV, Excel, Parquet, SPSS or a log)", (
+        "import", _import, "import answers from a file (CSV, Excel, Parquet, SPSS or a log), or a "
+        "study package (.zip)", (
             argument("file", type=Path),
             argument("--mapping", type=Path, metavar="YAML",
                      help="what the columns are, where they are not called as in docs/files.md; "
@@ -48,6 +50,9 @@ def mapping_command() -> Command:
 def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.bank and parsed.new_bank:
         raise FileError("--bank and --new-bank cannot be given together.", "Give one of them.")
+    if reading.is_package(parsed.file.name):
+        _import_package(workspace, parsed)
+        return
     mapping = None
     if parsed.mapping:
         mapping = mappings.read_mapping(parsed.mapping.name, read(parsed.mapping))
@@ -63,6 +68,16 @@ def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     ):
         bank = f"bank '{done.instrument}'. {done.about_bank}"
         print(f"Study '{done.study}': {done.n_rows} answers, {bank}")
+
+
+def _import_package(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.mapping or parsed.study or parsed.bank or parsed.new_bank:
+        raise FileError(
+            f"{parsed.file.name} is a study package, which names its study and bank itself.",
+            "Leave out --mapping, --study, --bank and --new-bank.",
+        )
+    done = reading.import_package(workspace, parsed.file.name, read(parsed.file))
+    print(f"Study '{done.study}': {done.n_answers:,} answers. {done.about_bank}")
 
 
 def _mapping(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -13,6 +13,8 @@ from core.errors import FileError
 from core.files.writing import write_files
 from core.workflow.workspace import Workspace
 
+_MOST_BYTES = 2 * 1024**3
+
 
 @dataclass(frozen=True)
 class Command:
@@ -41,6 +43,12 @@ def pair(text: str, option: str) -> tuple[str, str]:
 def read(file: Path) -> bytes:
     """The content of a file."""
     try:
+        if (size := file.stat().st_size) > _MOST_BYTES:
+            raise FileError(
+                f"{file} has {size / 1024**3:,.1f} GB; at most {_MOST_BYTES // 1024**3} GB can be "
+                "read.",
+                "Split the file.",
+            )
         return file.read_bytes()
     except OSError as error:
         raise FileError(f"{file} cannot be read ({error.strerror}).", "Check the path.") from error

@@ -140,6 +140,20 @@ def without_dates(data: bytes) -> bytes:
     return fixed.getvalue()
 
 
+def files_zip(files: Mapping[str, bytes], *, compressed: bool = False) -> bytes:
+    """Files in a zip; equal files give equal bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, body in files.items():
+            entry = zipfile.ZipInfo(name, _ZIP_DATE)
+            entry.create_system = 3  # else the file names the system that made it
+            entry.external_attr = 0o644 << 16
+            archive.writestr(
+                entry, body, zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+            )
+    return buffer.getvalue()
+
+
 # Files on disk: each is whole, or as it was before.
 
 

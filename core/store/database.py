@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -231,6 +232,18 @@ def _open_connection(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
         connection.close()
         raise
     return connection
+
+
+@contextmanager
+def scratch_connection(memory_limit: str = "2GB") -> Generator[duckdb.DuckDBPyConnection]:
+    """An empty database of its own, confined as every other, which is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="inkblot-") as folder:
+        connection = _connect(str(Path(folder) / "scratch.duckdb"), memory_limit)
+        try:
+            connection.execute("set lock_configuration = true")
+            yield connection
+        finally:
+            connection.close()
 
 
 def _ends_with_unused_space(connection: duckdb.DuckDBPyConnection, path: str) -> bool:

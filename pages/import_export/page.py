@@ -13,6 +13,7 @@ from core.workflow.answers.imports import ScoreMeaning, TidyPreview
 from core.workflow.answers.mappings import AnswerMapping, OpenedFile
 from core.workflow.banks import editing
 from core.workflow.designs import studies
+from pages.import_export import packages
 from pages.import_export.mapping import FileKeys, mapping_of_user, save_mapping
 from pages.shared import bank_attachment, downloads, study_bar, widgets
 from pages.shared.downloads import command
@@ -84,7 +85,7 @@ _DONE = "data_import_done"
 _FITTING = "The bank that the file names or that holds the items"
 _MADE = "A new bank, made from the file, without keys"
 _MOST_SENTENCES = 5  # studies whose bank is described in a sentence; all are in the table
-_ENDINGS = [*(ending.removeprefix(".") for ending in mappings.ANSWER_FILE_ENDINGS), "gz"]
+_ENDINGS = [*(ending.removeprefix(".") for ending in mappings.ANSWER_FILE_ENDINGS), "gz", "zip"]
 
 
 def _format_help() -> None:
@@ -124,13 +125,17 @@ def import_section() -> None:
     st.markdown("### 1. File")
     uploaded = st.file_uploader(
         "File with answers", _ENDINGS, key=f"data_file:{epoch}",
-        help="CSV, Excel (.xlsx), SPSS (.sav), Parquet, an Inspect log (.json) or the output of an "
-        "OpenAI batch (.jsonl), up to 50 MB; compress a larger file (.csv.gz) or use Parquet.",
+        help="CSV, Excel (.xlsx), SPSS (.sav), Parquet, an Inspect log (.json), the output of an "
+        "OpenAI batch (.jsonl) or a study package (.zip), up to 50 MB; compress a larger file "
+        "(.csv.gz) or use Parquet.",
     )  # fmt: skip
     if uploaded is None:
         st.caption("Choose a file. You see its content before anything is saved.")
         return
     name, data = uploaded.name, uploaded.getvalue()
+    if packages.is_package(name):
+        packages.import_section(name, data, uploaded.file_id, _take_imported)
+        return
     saved = tuple((bank.code, bank.saved_at) for bank in _banks())
     known = (workspace().process, len(studies.list_studies(workspace())), saved)
     file = _open((workspace().process, uploaded.file_id), name, data)
@@ -146,13 +151,18 @@ def import_section() -> None:
             imported = imports.import_tidy(
                 workspace(), name, data, study=study, bank=bank, scores=scores, mapping=mapping
             )
-        st.session_state[_DONE] = [(one.study, one.n_rows, one.instrument) for one in imported]
-        st.session_state[_EPOCH] = epoch + 1
-        st.rerun()
+        _take_imported([(one.study, one.n_rows, one.instrument) for one in imported])
     words = ["--mapping", save_mapping(name, mapping)] if mapping else []
     words += ["--study", study] if study else []
     words += ["--new-bank"] if bank == imports.NEW_BANK else ["--bank", bank] if bank else []
     command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
+
+
+def _take_imported(studies_made: list[tuple[str, int, str]]) -> None:
+    """Show what was imported, and an empty form for the next file."""
+    st.session_state[_DONE] = studies_made
+    st.session_state[_EPOCH] += 1
+    st.rerun()
 
 
 def _asks_for_roles(epoch: int) -> bool:
@@ -303,6 +313,7 @@ def main() -> None:
         if study is not None:
             widgets.unreviewed_note(study)
             downloads.export_section(study)
+            packages.export_section(study)
 
 
 main()

@@ -14,6 +14,7 @@ from core.errors import FileError
 from core.workflow.answers import exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
+from core.workflow.packages import making
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from pages.import_export.page import COLUMNS, EXAMPLE
@@ -267,3 +268,21 @@ def test_hostile_files_are_shown_as_text(workspace):
     assert "![x](" not in "".join(part.value for part in shown)
     at = press(at, "data_keep")
     assert "![x](" not in "".join(part.value for part in [*at.success, *at.markdown, *at.caption])
+
+
+def test_a_package_is_made_and_its_study_comes_in_elsewhere(collected, tmp_path, monkeypatch):
+    at = fine(open_page(study="study"))
+    at.multiselect(key="package_analyses:study").set_value(["internal_consistency"])
+    press(at, "package_make")
+    made = making.package_of(collected, "study", ["internal_consistency"], begin=False)
+    made.wait(20)
+    monkeypatch.setenv("INKBLOT_DB", str(tmp_path / "elsewhere.duckdb"))
+    streamlit.cache_resource.clear()
+    at = fine(open_page())
+    upload(at, "study.zip", made.value().data)
+    assert "Study **study**: 40 answers, of 40 questions, by Simulated." in texts(at)
+    press(at, "package_keep")
+    assert "Study study now holds 40 imported answers (bank attitudes\\_20)." in texts(at)
+    at = fine(open_page())
+    upload(at, "study.zip", made.value().data)
+    assert any("There is a study called" in error.value for error in at.error)

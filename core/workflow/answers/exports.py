@@ -74,6 +74,15 @@ def _recipes_json(workspace: Workspace, study: str) -> bytes:
     return (json.dumps(entries, ensure_ascii=False, indent=1) + "\n").encode() if entries else b""
 
 
+def histories(workspace: Workspace, study: str) -> dict[str, bytes]:
+    """How contexts were chosen and what was amended, as far as there is any, by file name."""
+    files = {
+        "context_recipes.json": _recipes_json(workspace, study),
+        "amendments.csv": _amendments_csv(workspace, study),
+    }
+    return {name: body for name, body in files.items() if body}
+
+
 def counts_csv(workspace: Workspace, study: str) -> bytes:
     """By respondent: trials planned, asked and replied, usable answers, and each status."""
     shown = status_shares(overview(workspace, study), ["respondent"])
@@ -94,10 +103,7 @@ def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Pat
         contents["plan.csv"] = plan_csv(workspace, study)
         contents["calls.csv"] = calls_csv(workspace, study)
         contents["design.yaml"] = design_yaml(record.design).encode()
-    if recipes := _recipes_json(workspace, study):
-        contents["context_recipes.json"] = recipes
-    if changes := _amendments_csv(workspace, study):
-        contents["amendments.csv"] = changes
+    contents |= histories(workspace, study)
     sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
     contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()
     new = not directory.exists()

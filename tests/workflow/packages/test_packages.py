@@ -1,0 +1,287 @@
+"""Study packages: out and in again without a difference, and refused as a whole where changed."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import zipfile
+from dataclasses import replace
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from core.domain.study import Status
+from core.errors import DesignError, FileError
+from core.export import result_zip
+from core.files import packages
+from core.store import packages as tables_store
+from core.workflow.answers import audits, imports
+from core.workflow.banks import editing
+from core.workflow.designs import studies
+from core.workflow.opening import open_workspace
+from core.workflow.packages import making, reading
+from core.workflow.runs import control
+from core.workflow.statistics import analyses
+from tests.people_files import ITEMS, people
+from tests.workflow.studies import finished, freeze, simulated
+
+NAMES = ("item_statistics", "internal_consistency", "cfa")
+
+
+def opened(new_database, folder):
+    """A workspace of its own, with the starter banks."""
+    path = folder / "inkblot.duckdb"
+    shutil.copyfile(new_database, path)
+    return open_workspace(path)
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory, new_database):
+    """An Inkblot that keeps nothing of what it is given."""
+    found = opened(new_database, tmp_path_factory.mktemp("refusing"))
+    yield found
+    assert studies.list_studies(found) == ()
+    found.close()
+
+
+@pytest.fixture
+def other(tmp_path_factory, new_database):
+    """Another Inkblot, which has asked a study of its own."""
+    found = opened(new_database, tmp_path_factory.mktemp("other"))
+    freeze(found, simulated("Elsewhere"), study="own", n_personas=2)
+    control.start(found, "own")
+    finished(found, "own")
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory, new_database):
+    """A study that was asked, coded by a person, and overridden in one place."""
+    found = opened(new_database, tmp_path_factory.mktemp("asked"))
+    freeze(found, simulated(loading=0.7, refusal_rate=0.05), n_personas=30)
+    control.start(found, "study")
+    finished(found)
+    audit = audits.draw_audit(found, "study", seed=1, per_model=4)
+    reply = audits.reply_to_code(found, audit)
+    audits.save_coding(found, audit, reply.answer.trial_id, status=Status.OFF_SCALE)
+    assert audits.accept_codings(found, audit, [reply.answer.trial_id]) == 1
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def data(asked):
+    """The package of that study."""
+    return package(asked)
+
+
+def package(workspace, study="study"):
+    return making.make_package(workspace, study, making.requests_of(study, NAMES)).data
+
+
+def contents(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(files):
+    """The files as a package whose checksums are right."""
+    files = {name: body for name, body in files.items() if name != packages.SUMS}
+    sums = "".join(f"{hashlib.sha256(body).hexdigest()}  {name}\n" for name, body in files.items())
+    return packages.files_zip({**files, packages.SUMS: sums.encode()})
+
+
+def parquet(rows):
+    written = io.BytesIO()
+    pq.write_table(rows, written)
+    return written.getvalue()
+
+
+def test_a_study_comes_back_the_same_beside_another(asked, data, other):
+    preview = reading.preview_package(other, "study.zip", data)
+    assert (preview.study, preview.n_answers, preview.models) == ("study", 600, ("Simulated",))
+    done = reading.import_package(other, "study.zip", data)
+    assert done.about_bank == "The bank 'attitudes_20' is on file: version 1."
+    assert package(other) == data
+    for name in ("internal_consistency", "reliability", "unexpected_outputs"):
+        ours, theirs = (analyses.run(w, name, ["study"], {}, {}) for w in (asked, other))
+        assert result_zip(ours) == result_zip(theirs)
+    assert control.progress(other, "study").n_done == 600
+    assert [one.n_coded for one in audits.list_audits(other, "study")] == [1]
+
+
+def test_imported_answers_of_people_come_back_the_same(workspace, other):
+    imports.import_tidy(
+        workspace, "people.csv", people().melt("id", ITEMS, "item", "answer")
+        .rename(columns={"id": "person"}).query("answer >= 0").to_csv(index=False).encode(),
+    )  # fmt: skip
+    data = package(workspace, "people")
+    done = reading.import_package(other, "people.zip", data)
+    assert done.about_bank == f"The bank '{done.bank}' came with the study."
+    assert package(other, "people") == data
+
+
+def test_a_bank_with_other_content_stays_beside_that_of_the_study(asked, data, workspace):
+    other = workspace
+    state = editing.load(other, "attitudes_20")
+    items = (replace(state.instrument.items[0], keyed=-state.instrument.items[0].keyed),)
+    changed = replace(state.instrument, items=items + state.instrument.items[1:])
+    editing.save(other, changed, expected_revision=state.revision)
+    freeze(other, simulated("Elsewhere"), study="earlier", n_personas=2)
+    done = reading.import_package(other, "study.zip", data)
+    assert "with other content is on file" in done.about_bank
+    assert editing.load(other, "attitudes_20").instrument.items[0].keyed == items[0].keyed
+    ours, theirs = (
+        analyses.run(w, "item_statistics", ["study"], {}, {}) for w in (asked, other)
+    )
+    assert result_zip(ours) == result_zip(theirs)
+
+
+def test_a_package_of_an_earlier_schema_is_brought_up_to_date(data):
+    """Before readings were kept, responses had no layer, and audits no kinds."""
+    files = contents(data)
+    earlier = ("layer", "certainty", "hedged", "judge")
+    for name in ("response", "recoding"):
+        path = f"tables/{name}.parquet"
+        if path in files:
+            rows = pq.read_table(io.BytesIO(files[path]))
+            files[path] = parquet(rows.drop_columns(list(earlier)))
+    tables = {
+        name.removeprefix("tables/").removesuffix(".parquet"): pq.read_table(io.BytesIO(body))
+        for name, body in files.items()
+        if name.startswith("tables/")
+    }
+    found = tables_store.checked_tables(tables, "0012_templates")
+    assert found["response"].num_rows == 600
+    assert found["response"]["layer"].null_count == 599
+    with pytest.raises(FileError, match="made by a newer Inkblot"):
+        tables_store.checked_tables(tables, "9999_later")
+
+
+def test_the_files_say_what_is_in_them(asked, data):
+    files = contents(data)
+    answers = pd.read_csv(io.BytesIO(files["data/study-study_description-answers_data.csv"]))
+    scores = pd.read_csv(io.BytesIO(files["data/study-study_description-scores_data.csv"]))
+    bank = studies.frozen_bank(asked, "study")
+    codes = [item.code for item in bank.items]
+    assert len(answers) == 600
+    assert scores[codes].shape == (30, 20)
+    assert scores[codes].sum().sum() == answers["score"].sum()
+    described = json.loads(files["datapackage.json"])
+    for resource in described["resources"]:
+        body = files[resource["path"]]
+        assert resource["hash"] == f"sha256:{hashlib.sha256(body).hexdigest()}"
+        if resource["type"] == "table":
+            header = body.decode().splitlines()[0].split(",")
+            assert [f["name"] for f in resource["schema"]["fields"]] == header, resource["path"]
+    variables = json.loads(files["dataset_description.json"])["variableMeasured"]
+    named = {one["name"] for one in variables}
+    data = [body for name, body in files.items() if name.startswith("data/")]
+    assert {name for body in data for name in body.decode().splitlines()[0].split(",")} == named
+    codebook = pd.read_csv(io.BytesIO(files["codebook.csv"]), dtype=str)
+    labels = codebook[codebook["column"] == "answer"].set_index("value")["label"]
+    assert labels["1"] == bank.formats[0].options[0].labels["en"]
+    assert "scripts/internal_consistency/reliability.R" in files
+    assert {"materials/design.yaml", "materials/bank.csv", "materials/contexts.jsonl"} <= set(files)
+
+
+def test_what_cannot_be_computed_is_named(workspace):
+    freeze(workspace, simulated(), n_personas=2)
+    control.start(workspace, "study")
+    finished(workspace)
+    made = making.make_package(workspace, "study", making.requests_of("study", ["cfa"]))
+    assert list(made.left_out) == ["cfa"]
+    assert "- cfa: No factor model can be fitted." in contents(made.data)["README.md"].decode()
+
+
+def changed_answer(files):
+    """Another answer in the CSV file, with a right checksum."""
+    path = "data/study-study_description-answers_data.csv"
+    files[path] = files[path].replace(b",Simulated,", b",Somebody,", 1)
+
+
+def other_rows(name, change):
+    def apply(files):
+        path = f"tables/{name}.parquet"
+        files[path] = parquet(change(pq.read_table(io.BytesIO(files[path]))))
+
+    return apply
+
+
+def without_first(rows):
+    return rows.slice(1)
+
+
+def other_study(rows):
+    """Rows of a study that is not the package's."""
+    place = rows.column_names.index("study_id")
+    return rows.set_column(place, "study_id", pa.array([7] * rows.num_rows, pa.int64()))
+
+
+def with_text(column, text):
+    def apply(rows):
+        place = rows.column_names.index(column)
+        return rows.set_column(place, column, pa.array([text] * rows.num_rows, pa.string()))
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (changed_answer, "are not those of its CSV file"),
+        (other_rows("administration", without_first), "column administration_id names rows"),
+        (other_rows("prompt", without_first), "column prompt_id names rows"),
+        (other_rows("response", other_study), "column study_id names rows"),
+        (other_rows("response", with_text("status", "fine")), "not of one study and its bank"),
+        (other_rows("instrument", with_text("body", "{")), "cannot be read"),
+        (other_rows("study", with_text("design", "[]")), "cannot be read"),
+        (other_rows("study", with_text("code", "another")), "not of one study and its bank"),
+        (other_rows("trial", lambda rows: rows.drop_columns(["tags"])), "has other columns"),
+        (lambda files: files.update({"tables/page_memory.parquet": files["tables/study.parquet"]}),
+         "an unknown table 'page_memory'"),
+        (lambda files: files.update({"tables/study.parquet": b"PAR1"}), "cannot be read"),
+        (lambda files: files.pop("tables/study.parquet"), "exactly one study"),
+        (lambda files: files.update({"datapackage.json": b"{}"}), "does not say which study"),
+    ],
+)  # fmt: skip
+def test_a_package_made_by_somebody_else_is_refused_as_a_whole(data, refusing, change, words):
+    files = contents(data)
+    change(files)
+    with pytest.raises(FileError, match=words):
+        reading.import_package(refusing, "study.zip", packed(files))
+    assert studies.list_studies(refusing) == ()
+
+
+def test_a_damaged_package_is_refused_with_the_file_and_line(data, monkeypatch):
+    files = contents(data)
+    changed = {**files, "codebook.csv": files["codebook.csv"] + b"\n"}
+    with pytest.raises(FileError, match=r"'codebook.csv' was changed .*line 1 of SHA256SUMS"):
+        packages.read_package("study.zip", packages.files_zip(changed))
+    files.pop("materials/bank.csv")
+    with pytest.raises(FileError, match="lacks the file 'materials/bank.csv'"):
+        packages.read_package("study.zip", packages.files_zip(files))
+    for broken in (data[: len(data) // 2], b"", b"PK\3\4"):
+        with pytest.raises(FileError, match="is not a whole zip file"):
+            packages.read_package("study.zip", broken)
+    with pytest.raises(FileError, match="is not a study package: it has no file SHA256SUMS"):
+        packages.read_package("x.zip", packages.files_zip({"a.csv": b"item,answer\n"}))
+    monkeypatch.setattr(packages, "_MOST_BYTES", 1000)
+    with pytest.raises(FileError, match="files of .* GB together"):
+        packages.read_package("study.zip", data)
+
+
+def test_a_package_that_was_unpacked_and_packed_again_is_read(data, other):
+    files = {f"study/{name}": body for name, body in contents(data).items()}
+    files["__MACOSX/._study"] = b"left by another system"
+    assert reading.import_package(other, "s.zip", packages.files_zip(files)).n_answers == 600
+
+
+def test_a_study_that_is_there_stays_as_it_is(asked, data):
+    with pytest.raises(DesignError, match="There is a study called 'study' already"):
+        reading.import_package(asked, "study.zip", data)
