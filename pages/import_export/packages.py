@@ -88,9 +88,7 @@ def export_section(study: StudyRecord) -> None:
     )  # fmt: skip
 
 
-def _made(
-    study: StudyRecord, names: list[str], titles: Mapping[str, str], *, begin: bool
-) -> None:
+def _made(study: StudyRecord, names: list[str], titles: Mapping[str, str], *, begin: bool) -> None:
     """The package that was asked for, or how far it is."""
     computation = making.package_of(workspace(), study.code, names, begin=begin)
     if computation is None:

@@ -36,6 +36,7 @@ from core.workflow.answers import exports
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.background import Computation
 from core.workflow.designs.studies import design_yaml, frozen_bank, plan_csv
+from core.workflow.reports.methods import methods_paragraph
 from core.workflow.runs.control import calls_csv
 from core.workflow.statistics import analyses
 from core.workflow.statistics.computing import AnalysisRequest
@@ -241,6 +242,12 @@ def _documents(
         left_out=f"\nAnalyses that could not be computed:\n\n{missing}" if missing else "",
     )
     yield PackageFile("README.md", "What is where.", _text(readme))
+    methods = methods_paragraph(workspace, record.code, results)
+    yield PackageFile(
+        "documentation/methods.md",
+        "How the study was collected and analyzed.",
+        _text(f"# Methods\n\n{methods}\n"),
+    )
 
 
 def _text(text: str) -> bytes:
