@@ -179,7 +179,7 @@ def _question(
     values = tuple(pc.unique(texts).to_pylist())
     codes: dict[str, str] = {}
     typed = {_plain(code.strip()): label for code, label in mapping.options.items()}
-    if not mapping.options:
+    if not mapping.options and not known:  # labels of the file may stand in another order
         codes |= {label.strip().casefold(): code for code, label in labels.values.items()}
     codes |= known
     codes |= {label.strip().casefold(): code for code, label in typed.items()}

@@ -196,6 +196,8 @@ def read_answer_file(name: str, data: bytes) -> TextColumns:
         return source
     if program.name == "Qualtrics":
         return _without_further_headers(source)
+    if program.name == "QSTN":
+        return _with_unparsed_replies(source)
     return _with_edsl_labels(source) if program.name == "EDSL" else source
 
 
@@ -231,6 +233,15 @@ def _own_texts(texts: Mapping[str, str]) -> dict[str, str]:
         stem, _, rest = text.partition(" - ")
         own[column] = rest.strip() if rest.strip() and stems[stem] > 1 else text
     return own
+
+
+def _with_unparsed_replies(source: TextColumns) -> TextColumns:
+    """The answers that QSTN took from JSON, with the replies that were no JSON in their places."""
+    if not {"answer", "llm_response"} <= set(source.columns):
+        return source
+    answers, replies = source.columns["answer"], source.columns["llm_response"]
+    filled = pc.if_else(pc.equal(answers, ""), replies, answers)
+    return replace(source, columns={**source.columns, "answer": filled})
 
 
 def _with_edsl_labels(source: TextColumns) -> TextColumns:

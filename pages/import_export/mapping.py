@@ -94,6 +94,8 @@ def _with_roles(file: OpenedFile, base: AnswerMapping, keys: FileKeys) -> Answer
     for column, title in shown.items():
         if column == "values" or summary[column].astype(bool).any():
             frame[title] = summary[column]
+    if file.tool:
+        st.caption(f"This is a file of {plain(file.tool)}, as its columns tell.")
     st.write(
         "Inkblot guesses what each column is. Change the role where the guess is wrong. A **tag** "
         "is kept beside the answers; **ignore** leaves the column out."

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.domain.instrument import Option, ResponseFormat
 from core.errors import FileError
 from core.files.mapped_answers import map_answers
 from core.files.mapping import NewBank, guess_mapping
@@ -113,6 +114,37 @@ def test_answers_of_edsl_have_the_questions_the_options_and_repetitions_from_1()
 
 def guess_with_new_bank(mapping):
     return replace(mapping, new_bank=NewBank("EDSL"))
+
+
+def test_one_question_of_edsl_about_scenarios_is_a_long_file():
+    data = csv(
+        "agent.agent_name,answer.q0,iteration.iteration,model.model,scenario.item,"
+        "scenario.scenario_index,question_options.q0_question_options",
+        """anna,Yes,0,m,q1,0,"['No', 'Yes']\"""", """anna,No,0,m,q2,1,"['No', 'Yes']\"""",
+    )  # fmt: skip
+    source = read_answer_file("e.csv", data)
+    mapping = guess_mapping(source)
+    assert (mapping.layout, mapping.with_role("item")) == ("long", ["scenario.item"])
+    frame = map_answers(source, mapping).frame
+    assert frame[["item", "answer"]].to_numpy().tolist() == [["q1", "2"], ["q2", "1"]]
+
+
+def test_labels_of_a_file_in_another_order_are_never_the_codes_of_a_bank():
+    mapping = guess_mapping(read("edsl.csv"))
+    bank = ResponseFormat("f", (Option("4", 4, {"en": "Yes"}), Option("1", 1, {"en": "No"})))
+    with pytest.raises(FileError, match="'Agree' is none of the answers 4, 1"):
+        map_answers(read("edsl.csv"), mapping, [bank])
+
+
+def test_replies_of_qstn_that_were_no_json_stand_beside_the_answers():
+    data = csv(
+        "questionnaire_name,questionnaire_item_id,question,answer,llm_response,error_col",
+        "anna,q1,One?,4: Agree,,", "anna,q2,Two?,,I refuse.,ERROR: Parsing",
+    )  # fmt: skip
+    source = read_answer_file("q.csv", data)
+    mapping = guess_mapping(source)
+    assert mapping.with_role("reply") == ["answer"]
+    assert map_answers(source, mapping).frame["raw"].tolist() == ["4: Agree", "I refuse."]
 
 
 def test_a_list_that_is_no_list_of_words_gives_no_options():

@@ -136,6 +136,7 @@ def test_files_of_other_tools_come_in_with_their_items_persons_and_replies(works
     folder = Path(__file__).parents[1] / "golden" / "other_tools"
     name = "qualtrics_text.csv"
     at = upload(open_page(), name, (folder / name).read_bytes())
+    assert "This is a file of Qualtrics" in texts(at)
     shown = grid(at, "Role").value.set_index("Column")
     assert shown.loc["Q2_1", "Label"].startswith("Long-time residents")
     assert shown.loc[["ResponseId", "IPAddress"], "Role"].tolist() == [

@@ -25,7 +25,7 @@ from core.files.mapping import (
     read_mapping,
     write_mapping,
 )
-from core.files.survey_programs import ANSWER_FILE_ENDINGS, read_answer_file
+from core.files.survey_programs import ANSWER_FILE_ENDINGS, program_of, read_answer_file
 from core.store import banks as bank_store
 from core.workflow.answers.bank_attachment import (
     BankMatch,
@@ -45,12 +45,14 @@ __all__ = [
 class OpenedFile:
     """A file of answers as it was read: its columns, and whether it needs a mapping.
 
-    `summary` has a row for each column: its label, its values, those that mean missing, and the
-    number of empty cells. `first_rows` are as they stand in the file.
+    `tool` names the tool that wrote it, if its columns tell. `summary` has a row for each column:
+    its label, its values, those that mean missing, and the number of empty cells. `first_rows` are
+    as they stand in the file.
     """
 
     columns: TextColumns
     is_tidy: bool
+    tool: str
     summary: pd.DataFrame
     first_rows: pd.DataFrame
 
@@ -67,7 +69,9 @@ def open_file(name: str, data: bytes) -> OpenedFile:
         [{"column": column, **column_summary(source, column)} for column in source.columns]
     )
     head = {column: texts.slice(0, 5).to_pylist() for column, texts in source.columns.items()}
-    return OpenedFile(source, is_tidy(source), summary, pd.DataFrame(head))
+    program = program_of(source)
+    tool = program.name if program else ""
+    return OpenedFile(source, is_tidy(source), tool, summary, pd.DataFrame(head))
 
 
 def guessed(workspace: Workspace, file: OpenedFile, layout: Layout | None = None) -> AnswerMapping:
