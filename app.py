@@ -155,6 +155,12 @@ PAGES = (
         ("verdict", "report"),
     ),
     PageEntry(
+        "pages/report.py", "Results", "Report", "description",
+        "Design, methods and chosen results of a study as one HTML or Word file.",
+        ("write a paper", "manuscript", "methods section", "Word", "document", "tables and figures",
+         "APA", "export results", "references"),
+    ),
+    PageEntry(
         "pages/replications.py", "Results", "Replications", "compare",
         "Published numbers of five studies, with yours beside them, and the way to each design.",
         ("replication", "reproduce a paper", "published study", "published figures", "papers",

@@ -21,11 +21,6 @@ NOT_YET_REACHED = {
     "english.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",
     "chinese.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",
     "Database.checkpoint": "tests and benchmarks read the size of the file after it",
-    "choices.save": "the page Report keeps choices with it",
-    "making._key": "the page Report makes reports in the background",
-    "making.computation_of": "the page Report makes reports in the background",
-    "making.forget": "the page Report makes reports in the background",
-    "making.known": "the page Report makes reports in the background",
     "LocalModel.process_id": "tests look at the process from outside",
 }
 """Names that stay although nothing reaches them, each with the reason."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def _report(workspace: Workspace, parsed: argparse.Namespace) -> None:
     )
     where = {k: v.split(",") for k, v in (pair(text, "--where") for text in parsed.where)}
     request = choices.request_of(
-        workspace, parsed.study, chosen, datetime.now(UTC), where, _options(parsed.option)
+        workspace, parsed.study, chosen, choices.today(), where, _options(parsed.option)
     )
     with progress.watch(_show):
         report = making.make(workspace, request)

@@ -131,20 +131,24 @@ def result_of(request: AnalysisRequest) -> AnalysisResult | None:
     return None
 
 
+def progress_words(computation: Computation[Any]) -> str:
+    """How far a computation is."""
+    if computation.state == "waiting":
+        return "Waiting until other analyses are done ..."
+    if not computation.total:
+        return "Computing ..."
+    return f"Computing: {computation.done:,} of {computation.total:,} {computation.unit} done ..."
+
+
 @st.fragment(run_every=_POLL_S)
-def watch(computation: Computation[Any]) -> None:
+def watch(
+    computation: Computation[Any], words: Callable[[Computation[Any]], str] = progress_words
+) -> None:
     """A progress bar with a button to cancel; redraws the page at the end."""
     if computation.ended:
         st.rerun()
-    waiting = computation.state == "waiting"
-    text = (
-        "Waiting until other analyses are done ..."
-        if waiting
-        else f"Computing: {computation.done:,} of {computation.total:,} {computation.unit} done ..."
-        if computation.total
-        else "Computing ..."
-    )
-    st.progress(computation.done / computation.total if computation.total else 0.0, text=text)
+    share = computation.done / computation.total if computation.total else 0.0
+    st.progress(share, text=words(computation))
     st.button(
         "Cancel", icon=":material/stop_circle:",
         key=f"cancel_computing:{computation.name}", on_click=computation.cancel,
@@ -200,27 +204,33 @@ def _which_answers(
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, list[object]]]:
     """Other studies of the analysis, the factors to average over, and the filters."""
     levels = browsing.levels(widgets.workspace(), study.code)
-    attributes = item_attributes.attribute_levels(widgets.workspace(), study.code)
     with st.popover("Filter", icon=":material/filter_alt:"):
         other_studies = _together(study, analysis)
-        filters = {
-            name: st.multiselect(
-                f"Only {factor_word(name)}", values,
-                key=widgets.filter_key(study.code, name), persist_state="session",
-                format_func=widgets.level_word,
-            )
-            for name, values in (*levels.items(), *attributes.items())
-        }  # fmt: skip
+        chosen = filters(study)
     averaged: tuple[str, ...] = ()
     if analysis.needs is ITEM_SCORES:
         with st.popover("Unit of analysis", icon=":material/table_rows:"):
             averaged = _rows(study, levels)
     kinds = left_out.choose((study.code, *other_studies)) if analysis.needs in _OF_OPTIONS else ()
-    chosen = {name: values for name, values in filters.items() if values}
     _state_of_bar(other_studies, averaged, chosen, kinds)
     with st.container(key="options_fold", width="content"):
         st.toggle("Options", key=_OPTIONS_SWITCH, persist_state="session")
     return other_studies, averaged, chosen | ({LEAVE_OUT: list(kinds)} if kinds else {})
+
+
+def filters(study: StudyRecord) -> dict[str, list[object]]:
+    """Draw the filters of a study, which all pages of statistics share, and return those in use."""
+    levels = browsing.levels(widgets.workspace(), study.code)
+    attributes = item_attributes.attribute_levels(widgets.workspace(), study.code)
+    chosen: dict[str, list[object]] = {
+        name: st.multiselect(
+            f"Only {factor_word(name)}", values,
+            key=widgets.filter_key(study.code, name), persist_state="session",
+            format_func=widgets.level_word,
+        )
+        for name, values in (*levels.items(), *attributes.items())
+    }  # fmt: skip
+    return {name: values for name, values in chosen.items() if values}
 
 
 def _state_of_bar(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 from core.analysis.shared.registry import Analysis, Requirement, Topic
@@ -213,6 +213,11 @@ def _analysis_request(
     answers = ChosenAnswers(where=where)
     chosen = analyses.saved_options(workspace, study, analysis, answers)
     return AnalysisRequest(name, (study,), {**chosen, **options}, where)
+
+
+def today() -> datetime:
+    """The date of a report made now, so that reports of one day are the same to the byte."""
+    return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def author_names(text: str) -> tuple[str, ...]:
