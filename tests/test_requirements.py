@@ -28,6 +28,7 @@ USED_BY_OTHERS = {
     "axe-playwright-python": "tests/browser/test_accessibility.py reads axe-core in it, by name",
     "pytest-timeout": "pytest ends tests that hang, by `timeout` in pyproject.toml",
     "pytest-cov": "pytest counts the lines reached, by `--cov` in the Makefile",
+    "pytest-rerunfailures": "pytest repeats a browser test that failed (tests/browser/conftest.py)",
     "pandas-stubs": "mypy reads the types of pandas there",
     "scipy-stubs": "mypy reads the types of scipy there",
     "types-pyyaml": "mypy reads the types of yaml there",

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
-from tests.browser.conftest import go, settled, write_in_cell
+from tests.browser.conftest import drawn, go, settled, write_in_cell
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -44,6 +44,7 @@ def test_items_are_edited_with_the_keyboard_and_survive_reload_and_page_change(p
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     for text in ("First edit", "Second edit"):
+        drawn(page)
         page.keyboard.press("Enter")
         editor = page.locator(".gdg-input").last  # what is typed before it is there is lost
         editor.wait_for()

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
-from tests.browser.conftest import go, settled, write_in_cell
+from tests.browser.conftest import drawn, go, settled, write_in_cell
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -59,6 +59,7 @@ def test_the_grid_of_translations_stays_in_its_place_and_saves_every_cell(page, 
     # with the keyboard alone: Enter goes on to the next row
     grid.click(position={"x": IN_TARGET_PX, "y": HEADER_PX + ROW_PX * 3 + 30}, force=True)
     for text in ("Quatre", "Cinq"):
+        drawn(page)
         page.keyboard.type(text[0])
         expect(page.locator(".gdg-input").last).to_be_focused()  # what comes before it is lost
         page.keyboard.type(text[1:], delay=20)
