@@ -5,6 +5,7 @@ In a long file, a row is an answer. In a wide file, a row is a person, and each 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -441,11 +442,12 @@ def _is_far(number: float, others: Sequence[float]) -> bool:
 
 
 def cell_number(text: str) -> float | None:
-    """The number in a cell; nothing where it holds a text."""
+    """The number in a cell; nothing where it holds a text, NaN or infinity."""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def status_of_missing(labels: ColumnLabels, value: str) -> str:

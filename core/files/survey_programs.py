@@ -81,7 +81,7 @@ PROGRAMS: tuple[Program, ...] = (
             "lastname|Last name|email|Email address": "ignore",
             "submitdate|Date submitted|lastpage|Last page|seed|Seed|startdate|Date started|"
             "datestamp|Date last action|interviewtime|Total time|(?:Group|Question) time: .*|"
-            r"groupTime\d+|\w+Time|.*\[(?:.*comment|other)\]": "tag",
+            r"groupTime\d+|\w+Time|.*comment\]|.*\[other\]": "tag",
         },
         code=r".*\[((?!SQ\d+\])[^\[\]|]+)\]",
     ),
@@ -108,7 +108,7 @@ PROGRAMS: tuple[Program, ...] = (
             "redcap_survey_identifier|Survey Identifier": "ignore",
             "redcap_repeat_instrument|Repeat Instrument|redcap_data_access_group|"
             r"Data Access Group|\w+_timestamp|Survey Timestamp|\w+_complete|Complete\?|"
-            r".*___.*|.*\(choice=.*\)": "tag",
+            r".*___.*|.*\(choice=.*": "tag",
         },
         person_first=True,
     ),

@@ -157,6 +157,7 @@ FAULTS = [
     ("qualtrics_numbers.csv", b"R_p2", b"R_p1",
      "line 5, column ResponseId: the person 'R_p1' stands in line 4 already"),
     ("qualtrics_numbers.csv", b"EN,33,4", b"EN,33,yes", "line 6, column Q2_1: 'yes' is a label"),
+    ("qualtrics_numbers.csv", b"EN,33,4", b"EN,33,inf", "line 6, column Q2_1: 'inf' is a label"),
     ("limesurvey_codes.csv", b'"AO05"', b'"B5"', "line 2, column town[precedence01]: 'B5' is"),
     ("redcap.csv", b"precedence,2,", b"precedence,two,",
      "line 14, column redcap_repeat_instance: 'two' is not a whole number"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -169,6 +170,8 @@ def _options_of(answers: Iterable[str]) -> tuple[Option, ...]:
     try:
         numbers = sorted((float(code), code) for code in codes)
     except ValueError:
+        numbers = [(math.nan, "")]
+    if not all(math.isfinite(points) for points, _ in numbers):
         return tuple(Option(code, None, {}) for code in sorted(codes))
     return tuple(Option(code, points, {}) for points, code in numbers)
 

@@ -98,10 +98,18 @@ def guessed(workspace: Workspace, file: OpenedFile, layout: Layout | None = None
 def _with_codes_of_texts(
     workspace: Workspace, file: OpenedFile, mapping: AnswerMapping
 ) -> AnswerMapping:
-    """The mapping with the codes of the bank whose items have the texts of most columns."""
-    texts = {column: " ".join(label.split()) for column, label in items_of(file, mapping).items()}
+    """The mapping with the codes of the bank whose items have the texts of most columns.
+
+    The text is the label of a column or its name. Columns with another text are tags then.
+    """
+    texts = {
+        column: " ".join((label or mapping.items.get(column, column)).split())
+        for column, label in items_of(file, mapping).items()
+    }
+    if mapping.layout == "long" or not any(" " in text for text in texts.values()):
+        return mapping
     best: dict[str, str] = {}
-    for state in bank_store.drafts(workspace.database) if any(texts.values()) else ():
+    for state in bank_store.drafts(workspace.database):
         known = {
             " ".join(wording.text.split()): item.code
             for item in state.instrument.items
@@ -109,7 +117,8 @@ def _with_codes_of_texts(
         }
         codes = {column: known[text] for column, text in texts.items() if text in known}
         best = max(best, codes, key=len)
-    return replace(mapping, items={**mapping.items, **best})
+    others = {column: "tag" for column in texts if column not in best} if len(best) > 1 else {}
+    return replace(mapping, columns={**mapping.columns, **others}, items=best)
 
 
 def check(file: OpenedFile, mapping: AnswerMapping) -> None:

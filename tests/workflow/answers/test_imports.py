@@ -376,3 +376,12 @@ def test_words_and_ranks_that_contradict_each_other_are_refused_with_the_line(
     with pytest.raises(FileError, match=said):
         imports.import_tidy(workspace, "x.csv", text.encode())
     assert studies.list_studies(workspace) == ()
+
+
+def test_answers_that_are_no_finite_numbers_are_words_without_points(workspace):
+    data = b"item,answer\nq1,1\nq2,inf\nq3,nan\n"
+    (done,) = imports.import_tidy(workspace, "n.csv", data, bank=imports.NEW_BANK)
+    (known,) = editing.load(workspace, done.instrument).instrument.formats
+    assert {option.code: option.points for option in known.options} == dict.fromkeys(
+        ["1", "inf", "nan"]
+    )

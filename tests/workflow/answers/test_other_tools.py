@@ -10,7 +10,8 @@ import pytest
 
 from core import __main__ as command_line
 from core.errors import FileError
-from core.workflow.answers import browsing, imports, mappings
+from core.workflow.answers import browsing, exports, imports, mappings
+from core.workflow.banks import editing
 from core.workflow.statistics import analyses
 
 FOLDER = Path(__file__).parents[2] / "golden" / "other_tools"
@@ -52,6 +53,20 @@ def test_answers_of_people_are_those_of_the_table_by_hand(workspace, name):
         result = analyses.run(workspace, "internal_consistency", [done.study], options, {})
         alpha = result.tables[0].frame["alpha"].iloc[0]
         assert alpha == pytest.approx(ALPHA, abs=1e-12)
+
+
+def test_columns_that_are_called_as_the_items_find_the_bank_and_others_are_tags(workspace):
+    bank = editing.load(workspace, BANK).instrument
+    asked = [f'"How much? [{item.text("en")}]"' for item in bank.items[:4]]
+    header = ",".join(["Response ID", "Date submitted", "Last page", "Are you happy?", *asked])
+    text = f"{header}\n1,,2,3,Agree,Disagree,Agree,Agree\n2,,2,4,Agree,Agree,Agree,Disagree\n"
+    mapping = mappings.guessed(workspace, mappings.open_file("l.csv", text.encode()))
+    assert mapping.bank == BANK
+    assert mapping.columns["Are you happy?"] == "tag"
+    (done,) = imports.import_tidy(workspace, "l.csv", text.encode(), mapping=mapping)
+    rows = rows_of(workspace, done.study)
+    assert rows["item"].tolist() == ITEMS[:4] * 2
+    assert rows["option"].tolist() == ["4", "2", "4", "4", "4", "4", "4", "2"]
 
 
 EDSL = [
@@ -111,6 +126,10 @@ def test_replies_of_models_are_read_when_they_are_imported(workspace, name, expe
     if name == "openai_batch.jsonl":
         assert remarks == ["Inkblot has read 15 replies: 12 certain, 0 likely, 0 guess, 3 without "
                            "an answer."]  # fmt: skip
+        written = exports.export_tidy(workspace, done.study, "csv")
+        imports.import_tidy(workspace, "again.csv", written, study="again")
+        again = exports.export_tidy(workspace, "again", "csv")
+        assert again.replace(b"\nagain,", b"\nopenai_batch,") == written
         explained = how.loc[("anna", "precedence_02", 1)]
         assert (explained["layer"], explained["certainty"]) == ("statement", "certain")
         assert explained["reply"] == "I would say: Disagree, because newcomers must learn first."
