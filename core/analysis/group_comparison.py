@@ -49,6 +49,7 @@ from core.analysis.shared.scores import (
     scores_used,
     shown_scales,
 )
+from core.analysis.shared.scripts.comparisons import SeparateGroups, group_files
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -62,7 +63,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, ITEM_SCORES, REWRITING
-from core.domain.results import AnalysisResult, Column, with_tabs
+from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative, stars
 from core.stats.groups import (
@@ -501,6 +502,35 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     )
 
 
+def _group_comparison_scripts(
+    item_scores: pd.DataFrame,
+    *,
+    factor: GroupFactor = "context_set",
+    groups: Groups = (),
+    by: By = ("respondent",),
+    alternative: Tail = "two-sided",
+    incomplete: Complete = "listwise",
+    adjust: Adjust = "holm",
+    ci_level: ConfidenceLevel = 0.95,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python; arguments as in `group_comparison`."""
+    known = _group_members(item_scores, factor, groups, by)
+    tables = []
+    for own in _grouped_scores(known, incomplete):
+        places = {name: place for place, name in enumerate(own.scores)}
+        pairs = tuple((places[x], places[y]) for x, y in level_pairs(list(own.scores)))
+        tables.append(SeparateGroups(own.lead, own.scale, own.scores, pairs))
+    return group_files(
+        tables,
+        name="group_comparison",
+        title=f"Comparison of groups: {known.what}",
+        incomplete=incomplete,
+        adjust=adjust,
+        alternative=alternative,
+        ci_level=ci_level,
+    )
+
+
 _TABS = {"groups": "Groups", "tests": "Tests", "pairs": "Pairs"}
 
 
@@ -512,6 +542,7 @@ _TABS = {"groups": "Groups", "tests": "Tests", "pairs": "Pairs"}
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=group_charts,
+    scripts=_group_comparison_scripts,
     references=(
         "Cronbach & Meehl (1955) doi:10.1037/h0040957",
         "Welch (1947) doi:10.1093/biomet/34.1-2.28",

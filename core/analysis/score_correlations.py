@@ -35,6 +35,7 @@ from core.analysis.shared.scores import (
     scores_remedy,
     scores_used,
 )
+from core.analysis.shared.scripts.comparisons import PairedColumns, correlation_files
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -46,7 +47,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative, Correlation, CorrelationMethod, correlation
 from core.stats.groups import Adjustment, MeanTest, adjusted_p, paired_t, summary
@@ -333,6 +334,52 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     )
 
 
+def _score_correlations_scripts(
+    item_scores: pd.DataFrame,
+    *,
+    factor: Factor = "form",
+    by: By = ("respondent",),
+    pairs: Pairs = "all",
+    incomplete: Complete = "listwise",
+    alternative: Tail = "two-sided",
+    adjust: Adjust = "holm",
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 0,
+    seed: Seed = 0,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python; arguments as in `score_correlations`."""
+    del resamples, seed  # bootstrap intervals depend on the random numbers
+    scales, _ = paired_scores(prepare_pairing(item_scores, factor, by), incomplete)
+    tables = []
+    for one in scales:
+        levels = list(one.scores.columns)
+        places = {level: place for place, level in enumerate(levels)}
+        tables.append(
+            PairedColumns(
+                one.group,
+                one.scale,
+                tuple(str(level_name(level)) for level in levels),
+                one.scores.to_numpy(dtype=np.float64),
+                tuple((places[x], places[y]) for x, y in level_pairs(levels, pairs)),
+            )
+        )
+    remarks = [f"Scores are paired by {factor.replace('_', ' ')}, all else the same."]
+    if factor == "repetition":
+        remarks.append("The intraclass correlations of all repetitions are not computed here.")
+    return correlation_files(
+        tables,
+        name="score_correlations",
+        title="Score correlations",
+        incomplete=incomplete,
+        kinds=_KINDS,
+        adjust=adjust,
+        ci_level=ci_level,
+        differences=True,
+        alternative=alternative,
+        remarks=remarks,
+    )
+
+
 _TABS = {
     "correlations": "Correlations",
     "differences": "Mean differences",
@@ -348,6 +395,7 @@ _TABS = {
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=score_correlation_charts,
+    scripts=_score_correlations_scripts,
     references=(
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",
         "Bonett & Wright (2000) doi:10.1007/BF02294183",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from itertools import combinations
+from typing import Annotated, Any
 
 import pandas as pd
 
 from core.analysis.multitrait_matrix.scores import (
     MATCHED,
     ScoreSource,
+    ScoreTable,
     averaging_factors,
     row_factors,
     score_tables,
@@ -46,6 +48,7 @@ from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, DesignFactors, OtherData, analysis
 from core.analysis.shared.rows import row_cautions, row_notes
 from core.analysis.shared.scores import scores_remedy, scores_used
+from core.analysis.shared.scripts.comparisons import PairedColumns, correlation_files
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -55,7 +58,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.heat_maps import score_matrix_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, with_tabs
+from core.domain.results import AnalysisResult, TextFile, with_tabs
 from core.errors import NotEnoughData
 from core.stats.correlation import CorrelationMethod
 from core.stats.inputs import name_list
@@ -183,6 +186,67 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return answers_by_group(table_of(result, "correlations"), "score_1", sentence)
 
 
+def _text_sources(texts: pd.DataFrame | None, options: tuple[Any, ...]) -> tuple[ScoreSource, ...]:
+    """The scores of texts as a source; none without texts."""
+    return () if texts is None else (text_source(texts, choose_contrast(texts, *options)),)
+
+
+def _multitrait_matrix_scripts(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    split: Split = (),
+    other: Other = None,
+    texts: StudyOfTexts = None,
+    lists: Lists = None,
+    descriptor: Descriptor = "",
+    first: First = "",
+    second: Second = "",
+    first_lists: FirstLists = "",
+    kind: CorrelationKind = "pearson",
+    incomplete: Complete = "listwise",
+    adjust: Adjust = "holm",
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 0,
+    seed: Seed = 0,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python; arguments as in `multitrait_matrix`."""
+    del resamples, seed  # bootstrap intervals depend on the random numbers
+    methods = distinct(split)
+    names = tuple(name for name in distinct(by) if name not in methods)
+    sources = study_sources(item_scores, other, incomplete, (*names, *methods))
+    sources += _text_sources(texts, (lists, descriptor, first, second, first_lists))
+    sources = with_prefixes(sources)
+    rows_by = row_factors(sources, names, methods)
+    return correlation_files(
+        [_paired_columns(own) for own in score_tables(sources, names, methods, rows_by, ci_level)],
+        name="multitrait_matrix",
+        title="Multitrait matrix",
+        incomplete=incomplete,
+        kinds=(kind,),
+        adjust=adjust,
+        ci_level=ci_level,
+        remarks=(
+            "Scores are averaged over the administrations of a row. alphas are Cronbach's alpha of "
+            "each score, as Inkblot computes them from the items; r is corrected by them.",
+        ),
+    )
+
+
+def _paired_columns(table: ScoreTable) -> PairedColumns:
+    """The scores of a group with their reliabilities, and all of their pairs."""
+    pairs = tuple(combinations(range(len(table.scores)), 2))
+    return PairedColumns(
+        table.group,
+        "scores",
+        tuple(score.name for score in table.scores),
+        table.values,
+        pairs,
+        tuple(not table.scores[x].shares_answers(table.scores[y]) for x, y in pairs),
+        tuple(own.value for own in table.reliabilities),
+    )
+
+
 _TABS = {"correlations": "Correlations", "matrix": "Matrix", "scores": "Scores"}
 
 
@@ -194,6 +258,7 @@ _TABS = {"correlations": "Correlations", "matrix": "Matrix", "scores": "Scores"}
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=score_matrix_charts,
+    scripts=_multitrait_matrix_scripts,
     references=(
         "Campbell & Fiske (1959) doi:10.1037/h0046016",
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",
@@ -285,9 +350,7 @@ def multitrait_matrix(
     methods = distinct(split)
     names = tuple(name for name in distinct(by) if name not in methods)
     sources = study_sources(item_scores, other, incomplete, (*names, *methods))
-    if texts is not None:
-        contrast = choose_contrast(texts, lists, descriptor, first, second, first_lists)
-        sources += (text_source(texts, contrast),)
+    sources += _text_sources(texts, (lists, descriptor, first, second, first_lists))
     sources = with_prefixes(sources)
     rows_by = row_factors(sources, names, methods)
     tables = tuple(score_tables(sources, names, methods, rows_by, ci_level))
