@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.efa import efa
+from core.analysis.efa.analysis import efa
 from core.errors import NotEnoughData
 from core.stats.factor.exploratory import exploratory_factors, parallel_analysis
 from core.stats.normality import normality

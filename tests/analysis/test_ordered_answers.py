@@ -10,7 +10,7 @@ import pytest
 from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa_comparison.analysis import cfa_comparison
 from core.analysis.dif import dif
-from core.analysis.efa import efa
+from core.analysis.efa.analysis import efa
 from core.analysis.graded_response import graded_response
 from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics

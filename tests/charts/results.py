@@ -10,7 +10,7 @@ import pandas as pd
 from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa_comparison.analysis import cfa_comparison
 from core.analysis.dif import dif
-from core.analysis.efa import efa
+from core.analysis.efa.analysis import efa
 from core.analysis.generalizability.analysis import generalizability
 from core.analysis.graded_response import graded_response
 from core.analysis.group_comparison import group_comparison

@@ -527,7 +527,7 @@ def reliability_files(
     and split-half from their formulas, without this package.
     """
     names, labels = Names(), group_labels([group.name for group in groups])
-    data = _data(groups, labels, names)
+    data = item_data(groups, labels, names)
     scales = _scales(groups, labels, names, whole=not alpha_only)
     about = f"{title}. Bootstrap intervals are not repeated here." if not alpha_only else title
     alone = "      attempt(alpha_row(scale, x))"
@@ -597,7 +597,7 @@ def item_files(
     The unit is one administration. Items without variance are left out before rows are judged.
     """
     names, labels = Names(), group_labels([group.name for group in groups])
-    data = _data(groups, labels, names)
+    data = item_data(groups, labels, names)
     scales = _scales(groups, labels, names, whole=False)
     r_parts = {
         "software": "Item discrimination with psych",
@@ -675,7 +675,7 @@ def _python_scale(scale: _Scale) -> str:
     return f"    ({python_text(group)}, {python_text(name)},\n     {items!r},\n     {owners}),"
 
 
-def _data(groups: Sequence[ScaleGroup], labels: Sequence[str], names: Names) -> TextFile:
+def item_data(groups: Sequence[ScaleGroup], labels: Sequence[str], names: Names) -> TextFile:
     """The scores of all groups below each other, a column for every item."""
     columns = {names.of("item", item): None for group in groups for item in group.items}
     place = {column: number for number, column in enumerate(columns)}

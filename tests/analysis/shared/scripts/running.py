@@ -80,12 +80,13 @@ def run_r(folder, script, *tables, locale="C.UTF-8"):
 def needs_r():
     """Skip the test where R or a package it needs is not installed."""
     if not _has_r():
-        pytest.skip("R with lavaan and psych is not installed")
+        pytest.skip("R with lavaan, psych and GPArotation is not installed")
 
 
 @cache
 def _has_r():
     if not shutil.which("Rscript"):
         return False
-    code = "q(status = !all(c('lavaan', 'psych') %in% rownames(installed.packages())))"
+    packages = "c('lavaan', 'psych', 'GPArotation', 'MASS')"
+    code = f"q(status = !all({packages} %in% rownames(installed.packages())))"
     return subprocess.run(["Rscript", "-e", code], check=False).returncode == 0

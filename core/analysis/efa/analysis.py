@@ -8,9 +8,11 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 
+from core.analysis.efa.script import exploratory_files
 from core.analysis.shared.factor_models.groups import NormalityScores, normality_table
 from core.analysis.shared.factor_models.models import subscales_of_items
 from core.analysis.shared.matrices import (
+    ScoreMatrix,
     by_columns,
     data_cautions,
     data_notes,
@@ -22,6 +24,7 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
+from core.analysis.shared.scripts.scales import scale_groups
 from core.analysis.shared.sentences import (
     GroupAnswer,
     GroupAnswers,
@@ -32,11 +35,12 @@ from core.analysis.shared.sentences import (
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text, percent_text
-from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.errors import NotEnoughData
 from core.stats.factor.exploratory import (
     SALIENT,
     ExploratoryFactors,
+    InputCorrelation,
     ParallelAnalysis,
     exploratory_factors,
     parallel_analysis,
@@ -75,6 +79,7 @@ _FACTORS = (
 )  # fmt: skip
 _REPETITIONS = {"pearson": 500, "polychoric": 100}
 """Sets of chance data; a polychoric one takes as long as many others."""
+_REMEDY = "It needs items that vary and several administrations (contexts or repetitions)."
 _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
 
 
@@ -99,6 +104,57 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return tuple(GroupAnswer(group, sentence(group, rows)) for group, rows in groups.items())
 
 
+Factors = Annotated[int, Number("Factors (0: as many as stand out from chance)", 0, 20)]
+Correlations = Annotated[
+    Literal["pearson", "polychoric"],
+    Choice(
+        "Correlations",
+        (("pearson", "Of the scores (Pearson)"), ("polychoric", "Behind ordered answers")),
+        help="Polychoric correlations take answers as steps of normal variables.",
+    ),
+]
+Seed = Annotated[int, Number("Seed", 0, 1_000_000)]
+
+
+def _efa_scripts(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    factors: Factors = 0,
+    correlation: Correlations = "pearson",
+    seed: Seed = 1,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python; arguments as in `efa`. Groups without factors are left out."""
+    names = distinct(by)
+    matrices = with_options(item_scores, score_matrices(item_scores, names, whole=True))
+    groups, numbers = [], []
+    for matrix, group in zip(matrices, scale_groups(item_scores, names), strict=True):
+        try:
+            chance = None if factors else _parallel_analysis(matrix, correlation, seed)
+            number = chance.n_suggested or 1 if chance else factors
+            exploratory_factors(
+                matrix.scores, matrix.items, number, correlation=correlation,
+                offered=matrix.options, seed=seed,
+            )  # fmt: skip
+        except NotEnoughData:
+            continue
+        groups.append(group)
+        numbers.append(number)
+    if not groups:
+        raise NotEnoughData("No factors can be found in any group.", _REMEDY)
+    return exploratory_files(groups, numbers, correlation)
+
+
+def _parallel_analysis(
+    matrix: ScoreMatrix, correlation: InputCorrelation, seed: int
+) -> ParallelAnalysis:
+    """Parallel analysis of the items of one group."""
+    return parallel_analysis(
+        matrix.scores, matrix.items, repetitions=_REPETITIONS[correlation], seed=seed,
+        correlation=correlation, offered=matrix.options,
+    )  # fmt: skip
+
+
 _TABS = {
     "eigenvalues": "Eigenvalues",
     "loadings": "Loadings",
@@ -115,6 +171,7 @@ _TABS = {
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=exploratory_charts,
+    scripts=_efa_scripts,
     references=(
         "Horn (1965) doi:10.1007/BF02289447",
         "Harman & Jones (1966) doi:10.1007/BF02289468",
@@ -132,16 +189,9 @@ def efa(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),
-    factors: Annotated[int, Number("Factors (0: as many as stand out from chance)", 0, 20)] = 0,
-    correlation: Annotated[
-        Literal["pearson", "polychoric"],
-        Choice(
-            "Correlations",
-            (("pearson", "Of the scores (Pearson)"), ("polychoric", "Behind ordered answers")),
-            help="Polychoric correlations take answers as steps of normal variables.",
-        ),
-    ] = "pearson",
-    seed: Annotated[int, Number("Seed", 0, 1_000_000)] = 1,
+    factors: Factors = 0,
+    correlation: Correlations = "pearson",
+    seed: Seed = 1,
 ) -> AnalysisResult:
     """Parallel analysis, minres factors rotated by oblimin, and tests of normality, by group.
 
@@ -176,7 +226,6 @@ def efa(
     """
     names = distinct(by)
     matrices = with_options(item_scores, score_matrices(item_scores, names, whole=True))
-    repetitions = _REPETITIONS[correlation]
     subscale_of, _ = subscales_of_items(item_scores)
     tables: dict[str, list[Row]] = {name: [] for name in ("eigen", "load", "factor")}
     answers: list[NormalityScores] = []
@@ -186,10 +235,7 @@ def efa(
     for matrix in with_progress(matrices, "groups"):
         where = group_name(matrix.group)
         try:
-            chance = parallel_analysis(
-                matrix.scores, matrix.items, repetitions=repetitions, seed=seed,
-                correlation=correlation, offered=matrix.options,
-            )  # fmt: skip
+            chance = _parallel_analysis(matrix, correlation, seed)
             number = factors or chance.n_suggested or 1
             solution = exploratory_factors(
                 matrix.scores, matrix.items, number, correlation=correlation,
@@ -215,7 +261,7 @@ def efa(
     if not tables["load"]:
         raise NotEnoughData(
             f"No factors can be found. {' '.join(cautions[:3])}",
-            "It needs items that vary and several administrations (contexts or repetitions).",
+            _REMEDY,
         )
     scores = sum(matrix.n_used for matrix in matrices)
     return AnalysisResult(
@@ -239,8 +285,9 @@ def efa(
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Minres on {correlation.replace('pearson', 'Pearson')} correlations, direct "
         f"oblimin; number of factors {'chosen' if factors else 'by parallel analysis'} "
-        f"(components of the same correlations, 95th percentile of {repetitions} sets of chance "
-        f"data{', answers shuffled' if correlation == 'polychoric' else ''}), seed {seed}. Scores "
+        "(components of the same correlations, 95th percentile of "
+        f"{_REPETITIONS[correlation]} sets of chance data"
+        f"{', answers shuffled' if correlation == 'polychoric' else ''}), seed {seed}. Scores "
         "are after reverse-keying.",
         cautions=(*data_cautions(item_scores, matrices), *cautions),
         notes=(*data_notes(item_scores), *notes),
