@@ -33,11 +33,13 @@ from core.analysis.shared.rows import (
     row_notes,
     varying_factors,
 )
+from core.analysis.shared.scripts.item_response import dif_files
+from core.analysis.shared.scripts.scales import scale_groups
 from core.analysis.shared.sentences import GroupAnswers, TableRow, answers_by_group, table_of
 from core.charts.dots import dif_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
 from core.stats.distributions import moments
 from core.stats.groups import Adjustment
@@ -261,6 +263,37 @@ Fewest = Annotated[
 ]
 
 
+def _dif_scripts(
+    item_scores: pd.DataFrame,
+    *,
+    factor: Factor = "language",
+    by: By = ("respondent",),
+    matching: Matching = "rest",
+    adjust: Adjust = "holm",
+    flag_level: FlagLevel = 0.01,
+    fewest: Fewest = 10,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python; arguments as in `dif`."""
+    names = tuple(name for name in distinct(by) if name != factor)
+    level_of = levels_by_administration(item_scores, factor)
+    numbers, level_names = [], []
+    for matrix in score_matrices(item_scores, names, whole=True):
+        levels = [level_of[int(one)] for one in matrix.administrations]
+        own = sorted(set(levels))
+        numbers.append([own.index(level) + 1 for level in levels])
+        level_names.append(own)
+    return dif_files(
+        scale_groups(item_scores, names),
+        numbers,
+        level_names,
+        compared=dict(_FACTORS)[factor],
+        matching=matching,
+        adjust=adjust,
+        flag_level=flag_level,
+        fewest=fewest,
+    )
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Which items are flagged."""
 
@@ -284,6 +317,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=dif_charts,
+    scripts=_dif_scripts,
     references=(
         "Zumbo (1999), A handbook on the theory and methods of differential item functioning",
         "Jodoin & Gierl (2001), Applied Measurement in Education 14, 329-349",

@@ -25,6 +25,8 @@ from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import Floats, analysis_unit, row_cautions, row_notes
+from core.analysis.shared.scripts.item_response import graded_response_files
+from core.analysis.shared.scripts.scales import scale_groups
 from core.analysis.shared.sentences import (
     GroupAnswer,
     GroupAnswers,
@@ -38,7 +40,7 @@ from core.analysis.shared.sentences import (
 from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.errors import NotEnoughData
 from core.stats.irt import graded_response as model
 from core.stats.irt.graded_response import (
@@ -256,6 +258,21 @@ Steps = Annotated[
 ]
 
 
+def _graded_response_scripts(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    limit: Limit = 4.0,
+    levels: Levels = 33,
+    points: Points = 61,
+    steps: Steps = 500,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python; arguments as in `graded_response`."""
+    return graded_response_files(
+        scale_groups(item_scores, by), limit=limit, levels=levels, points=points, steps=steps
+    )
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How steep the items of every subscale are, and how reliable the trait is."""
     items = rows_by_group(table_of(result, "items"), "subscale")
@@ -301,6 +318,7 @@ _TABS = {
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=graded_response_charts,
+    scripts=_graded_response_scripts,
     references=(
         "Samejima (1969) doi:10.1007/BF03372160",
         "Bock & Aitkin (1981) doi:10.1007/BF02293801",

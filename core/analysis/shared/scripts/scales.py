@@ -432,6 +432,9 @@ print(results, digits = 8, row.names = FALSE)
 
 # The scripts.
 
+LEVEL = "level"
+"""The column of the data with the number of the level, where levels are compared."""
+
 _Scale = tuple[str, str, list[str], list[str]]  # group, scale, columns, their subscales
 
 
@@ -675,13 +678,24 @@ def _python_scale(scale: _Scale) -> str:
     return f"    ({python_text(group)}, {python_text(name)},\n     {items!r},\n     {owners}),"
 
 
-def item_data(groups: Sequence[ScaleGroup], labels: Sequence[str], names: Names) -> TextFile:
-    """The scores of all groups below each other, a column for every item."""
+def item_data(
+    groups: Sequence[ScaleGroup],
+    labels: Sequence[str],
+    names: Names,
+    levels: Sequence[Sequence[int]] | None = None,
+) -> TextFile:
+    """The scores of all groups below each other, a column for every item.
+
+    With `levels`, the number of the level of each row stands in a column of that name before them.
+    """
     columns = {names.of("item", item): None for group in groups for item in group.items}
     place = {column: number for number, column in enumerate(columns)}
     rows: list[tuple[str, list[float]]] = []
-    for group, label in zip(groups, labels, strict=True):
+    for number, (group, label) in enumerate(zip(groups, labels, strict=True)):
         table = np.full((len(group.scores), len(columns)), np.nan)
         table[:, [place[names.of("item", item)] for item in group.items]] = group.scores
+        if levels is not None:
+            table = np.column_stack([levels[number], table])
         rows += [(label, row) for row in table.tolist()]
-    return TextFile("data.csv", csv_text([GROUP, *columns], rows))
+    header = [GROUP, *([LEVEL] if levels is not None else []), *columns]
+    return TextFile("data.csv", csv_text(header, rows))
