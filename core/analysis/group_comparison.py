@@ -486,13 +486,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def of(row: TableRow) -> str:
         if not math.isfinite(row["p_adjusted"]):
-            return f"{row['scale']}: undefined (too few scores in a group, or no variance)"
+            return (
+                f"{level_name(row['scale'])}: undefined (too few scores in a group, or no variance)"
+            )
         differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
         degrees = [decimal_text(d, 1) for d in (row["df1"], row["df2"]) if math.isfinite(d)]
         write = decimal_text if row["effect"] == "d" else coefficient_text
         effect = f"{row['effect']} = {write(row['value'])}"
         return (
-            f"{row['scale']}: {differ}, {row['test']}({', '.join(degrees)}) = "
+            f"{level_name(row['scale'])}: {differ}, {row['test']}({', '.join(degrees)}) = "
             f"{decimal_text(row['statistic'])}, adjusted {p_text(row['p_adjusted'])}, {effect}"
             f"{interval_text(row['ci_low'], row['ci_high'], write)}"
         )

@@ -33,6 +33,7 @@ from core.analysis.shared.rows import (
     row_cautions,
     scores_of,
 )
+from core.analysis.shared.scores import level_name
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -205,10 +206,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def of(row: TableRow) -> str:
         if not math.isfinite(row["difference"]):
-            return f"{row['scale']}: undefined (too few scores, or no norm of this scale)"
+            return (
+                f"{level_name(row['scale'])}: undefined (too few scores, or no norm of this scale)"
+            )
         where = "above" if row["difference"] > 0 else "below"
         return (
-            f"{row['scale']}: M = {decimal_text(row['mean'])} is "
+            f"{level_name(row['scale'])}: M = {decimal_text(row['mean'])} is "
             f"{decimal_text(abs(row['difference']))} "
             f"{where} that of people ({decimal_text(row['norm_mean'])}), "
             f"{p_text(row['p_adjusted'])}, "

@@ -316,7 +316,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     def of(row: TableRow) -> str:
         # The levels of no other factor are whole numbers.
         repetition = "repetition " if str(row["first"]).isdigit() else ""
-        what = f"{row['scale']}, {repetition}{row['first']} with {row['second']}"
+        what = f"{level_name(row['scale'])}, {repetition}{row['first']} with {row['second']}"
         if not math.isfinite(row["r"]):
             return f"{what}: r is undefined (too few pairs, or no variance)"
         return (

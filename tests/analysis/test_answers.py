@@ -286,11 +286,11 @@ BY_HAND = {
                             "effect", "value", "ci_low", "ci_high"),
                   [("m", "A", "Welch's t", -2.345, NAN, 20.25, 0.0004, "d", -1.05, -2.0, -0.1),
                    ("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN),
-                   ("m", "C", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN)]),
+                   ("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN)]),
         ),
         "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10]; "
         "B: no clear difference, Welch's F(2.0, 30.0) = 1.50, adjusted p = .250, η² = .09; "
-        "C: undefined (too few scores in a group, or no variance).",
+        "(none): undefined (too few scores in a group, or no variance).",
     ),
     "norm_comparison": (
         made(

@@ -55,13 +55,15 @@ def saved_options(
 ) -> dict[str, Any]:
     """Every option with the value last chosen for this study, or its default.
 
-    What is set side by side at first depends on the answers (see `frames.default_groups`).
+    What is set side by side at first depends on the answers (see `frames.default_groups`), and so
+    does what is compared: the first factor on offer in which the answers of all studies vary.
     """
     draft = saved_inputs.load(workspace, _draft_name(study, analysis))
     saved = draft.value if draft and isinstance(draft.value, dict) else {}
     values = {option.name: _restored(option, saved.get(option.name)) for option in analysis.options}
     if FACTOR_OPTION in values and FACTOR_OPTION not in saved:
-        values[FACTOR_OPTION] = _varying_factor(workspace, study, analysis) or values[FACTOR_OPTION]
+        codes = (study, *answers.others)
+        values[FACTOR_OPTION] = _varying_factor(workspace, codes, analysis) or values[FACTOR_OPTION]
     if _BY_OPTION in values and _BY_OPTION not in saved:
         values[_BY_OPTION] = initial_groups(workspace, study, analysis, values, answers)
     return values
@@ -96,12 +98,12 @@ def save_option(
     saved_inputs.update(workspace, _draft_name(study, analysis), {option: value})
 
 
-def _varying_factor(workspace: Workspace, study: str, analysis: Analysis) -> str:
-    """The first factor on offer for comparison in which this study varies; empty where none."""
+def _varying_factor(workspace: Workspace, study_codes: Sequence[str], analysis: Analysis) -> str:
+    """The first factor on offer for comparison in which these studies vary; empty where none."""
     kind = next(option.kind for option in analysis.options if option.name == FACTOR_OPTION)
-    levels = browsing.levels(workspace, study)
-    codes = [code for code, _ in kind.choices] if isinstance(kind, Choice) else []
-    return next((code for code in codes if len(levels.get(code, ())) > 1), "")
+    names = [name for name, _ in kind.choices] if isinstance(kind, Choice) else []
+    levels = [browsing.all_levels(workspace, code) for code in study_codes]
+    return next((n for n in names if len(set().union(*(own.get(n, ()) for own in levels))) > 1), "")
 
 
 def _draft_name(study: str, analysis: Analysis) -> str:

@@ -302,6 +302,20 @@ def test_a_page_begins_with_what_the_command_line_takes_until_the_user_chooses(w
     assert len(at_first["by"]) == 2
 
 
+def test_a_model_beside_people_is_compared_with_them_until_the_user_chooses(workspace):
+    """A study of one model has nothing to compare; with another study beside it, it has."""
+    ask(workspace, simulated("One"))
+    ask(workspace, simulated("Two"), study="beside")
+    comparison = analyses.by_name("group_comparison")
+    alone = analyses.saved_options(workspace, "study", comparison)
+    assert alone["factor"] == next(o.initial for o in comparison.options if o.name == "factor")
+    both = units.ChosenAnswers(others=("beside",))
+    chosen = analyses.saved_options(workspace, "study", comparison, both)
+    assert chosen["factor"] == "respondent"
+    found = analyses.run(workspace, "group_comparison", ["study", "beside"], chosen, {})
+    assert set(found.tables[0].frame["group"]) == {"One", "Two"}
+
+
 def test_the_ends_of_the_answer_format_come_from_the_bank(workspace):
     ask(workspace)
     frame = analysis_frames.item_scores(workspace, ["study"], {})
