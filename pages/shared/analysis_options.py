@@ -69,6 +69,10 @@ def option_form(
         initial["by"] = analyses.initial_groups(
             widgets.workspace(), study.code, analysis, settings, answers
         )
+    if analyses.FACTOR_OPTION in settings:
+        initial[analyses.FACTOR_OPTION] = analyses.initial_factor(
+            widgets.workspace(), study.code, analysis, answers
+        )
     values: dict[str, Any] = {}
     for option in edited:
         values |= editors[type(option.kind)].draw(study, analysis, option, answers)
@@ -143,7 +147,7 @@ def _control(
     """
     key = f"option:{study}:{analysis.name}:{option.name}"
     if initial != option.initial:
-        key = f"{key}:{'+'.join(initial)}"
+        key = f"{key}:{initial if isinstance(initial, str) else '+'.join(initial)}"
     if isinstance(option.kind, DesignFactors):
         value = _design_factors(option, key, setting, study)
     else:

@@ -62,8 +62,7 @@ def saved_options(
     saved = draft.value if draft and isinstance(draft.value, dict) else {}
     values = {option.name: _restored(option, saved.get(option.name)) for option in analysis.options}
     if FACTOR_OPTION in values and FACTOR_OPTION not in saved:
-        codes = (study, *answers.others)
-        values[FACTOR_OPTION] = _varying_factor(workspace, codes, analysis) or values[FACTOR_OPTION]
+        values[FACTOR_OPTION] = initial_factor(workspace, study, analysis, answers)
     if _BY_OPTION in values and _BY_OPTION not in saved:
         values[_BY_OPTION] = initial_groups(workspace, study, analysis, values, answers)
     return values
@@ -98,12 +97,25 @@ def save_option(
     saved_inputs.update(workspace, _draft_name(study, analysis), {option: value})
 
 
-def _varying_factor(workspace: Workspace, study_codes: Sequence[str], analysis: Analysis) -> str:
-    """The first factor on offer for comparison in which these studies vary; empty where none."""
-    kind = next(option.kind for option in analysis.options if option.name == FACTOR_OPTION)
-    names = [name for name, _ in kind.choices] if isinstance(kind, Choice) else []
-    levels = [browsing.all_levels(workspace, code) for code in study_codes]
-    return next((n for n in names if len(set().union(*(own.get(n, ()) for own in levels))) > 1), "")
+def initial_factor(
+    workspace: Workspace, study: str, analysis: Analysis, answers: ChosenAnswers = _EVERY_ANSWER
+) -> str:
+    """What is compared in these answers until the user chooses.
+
+    The first factor on offer in which they vary, but for one of many levels, such as a context
+    for each person; the default of the analysis where there is none. An empty level of one study
+    is not another level than that of another study (see `frames.default_groups`).
+    """
+    option = next(option for option in analysis.options if option.name == FACTOR_OPTION)
+    names = [name for name, _ in option.kind.choices] if isinstance(option.kind, Choice) else []
+    names.sort(key=lambda name: name == "model")  # each respondent stands apart, in any model
+    codes = (study, *answers.others)
+    every = [browsing.all_levels(workspace, code) for code in codes]
+    for name in names:
+        found = {level for levels in every for level in levels.get(name, ())}
+        if 1 < len(found - {""} if len(codes) > 1 else found) <= frames.MOST_LEVELS:
+            return name
+    return str(option.initial)
 
 
 def _draft_name(study: str, analysis: Analysis) -> str:

@@ -425,7 +425,7 @@ _ASKING_FACTORS = (
 )
 """Ways of asking the same thing."""
 _SEED_OPTION = "seed"
-_MOST_LEVELS = 12
+MOST_LEVELS = 12
 """Levels of a factor that is set side by side unasked."""
 _PLURALS = {
     "label_order": "orders of options",
@@ -527,7 +527,7 @@ def default_groups(
         name
         for name in ways
         if name not in excluded
-        and 1 < asked[name].nunique(dropna=False) <= _MOST_LEVELS
+        and 1 < len(_levels_apart(workspace, codes, asked[name])) <= MOST_LEVELS
         and all(_crossed(asked, name, factor) for factor in compared)
     ]
     labels = asked["respondent"].unique()
@@ -536,6 +536,19 @@ def default_groups(
     if "template" in taken and _decided(asked, "template", (*default, *taken)):
         taken.remove("template")
     return (*default, *taken)
+
+
+def _levels_apart(workspace: Workspace, codes: Sequence[str], asked: pd.Series[Any]) -> set[Any]:
+    """The levels of a factor; of studies together without the empty one of imported answers.
+
+    Where people answered, nobody said in which order of options; that does not part them from a
+    model.
+    """
+    levels = set(asked.unique())
+    if len(codes) < 2:
+        return levels
+    kinds = {studies.frozen_study(workspace.database, code).kind for code in codes}
+    return levels - {""} if "imported" in kinds else levels
 
 
 def _decided(asked: pd.DataFrame, name: str, factors: Sequence[str]) -> bool:

@@ -60,7 +60,7 @@ def _analysis(of):
     run.__annotations__["level"] = Annotated[float, registry.Number("Level", 0, 1)]
     return registry.Analysis(
         "a", "A", "?", "bias", OPTION_COUNTS, (), False, lambda _: {}, run, None, None, (), (),
-        "", (), (),
+        "", (), (), None, False,
     )  # fmt: skip
 
 

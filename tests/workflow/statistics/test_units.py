@@ -316,6 +316,22 @@ def test_a_model_beside_people_is_compared_with_them_until_the_user_chooses(work
     assert set(found.tables[0].frame["group"]) == {"One", "Two"}
 
 
+def test_people_stand_beside_a_model_by_who_answered_alone(workspace):
+    """Nobody says in which order people saw the options; a model was asked in one."""
+    ask(workspace)
+    rows = "\n".join(f"p{n},nature_0{i},{(n + i) % 5 + 1}" for n in range(9) for i in (1, 2, 3))
+    imports.import_tidy(
+        workspace, "people.csv", f"person,item,answer\n{rows}".encode(), bank="attitudes_20"
+    )
+    both = units.ChosenAnswers(others=("study",))
+    for name in ("item_statistics", "internal_consistency"):
+        chosen = analyses.saved_options(workspace, "people", analyses.by_name(name), both)
+        assert chosen["by"] == ("respondent",)
+    for name in ("dif", "invariance", "group_comparison"):
+        chosen = analyses.saved_options(workspace, "people", analyses.by_name(name), both)
+        assert chosen["factor"] == "respondent"
+
+
 def test_the_ends_of_the_answer_format_come_from_the_bank(workspace):
     ask(workspace)
     frame = analysis_frames.item_scores(workspace, ["study"], {})
