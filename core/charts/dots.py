@@ -386,7 +386,7 @@ def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     frame["item"] = frame["item"].astype(str)
     charts = [
         _means_chart(
-            own.drop(columns="scale"), f"Means by group, {scale}",
+            own.drop(columns="scale"), f"Means by group, {scale}" if scale else "Means by group",
             f"Dot plot of mean scores on {scale}, with intervals,", "group compared", theme,
         )
         for scale, own in rows_by_chart(frame, "scale")
