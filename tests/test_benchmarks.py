@@ -28,6 +28,7 @@ TITLES = {
     "words": "Word association",
     "psychometrics": "Psychometrics",
     "recovery": "Known effects",
+    "reports": "Reports",
     "pages": "Pages",
     "browser": "Pages in a browser",
     "local_model": "Local model",

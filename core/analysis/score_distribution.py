@@ -156,12 +156,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     """Mean, spread and ends of the scores on every scale."""
 
     def of(row: TableRow) -> str:
+        scale = row["subscale"] or "all items"  # of a bank without subscales
         if not math.isfinite(row["mean"]):
-            return f"{row['subscale']}: undefined (no scores)"
+            return f"{scale}: undefined (no scores)"
         ends = f"{percent_text(row['floor'])} at the lowest and {percent_text(row['ceiling'])} at "
-        return (
-            f"{row['subscale']}: M = {decimal_text(row['mean'])}, SD = {decimal_text(row['sd'])}"
-            + (f", {ends}the highest score" if math.isfinite(row["floor"] + row["ceiling"]) else "")
+        return f"{scale}: M = {decimal_text(row['mean'])}, SD = {decimal_text(row['sd'])}" + (
+            f", {ends}the highest score" if math.isfinite(row["floor"] + row["ceiling"]) else ""
         )
 
     return answers_by_group(

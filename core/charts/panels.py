@@ -231,6 +231,13 @@ def items_axis(table: pd.DataFrame) -> Any:
 
 LABEL_LIMIT = alt.ExprRef("max(80, min(230, containerSize()[0] * 0.36))")
 """Pixels of a label at the left of a picture; it gets no more than its share on a small screen."""
+
+
+def label_limit(width: float) -> float:
+    """The same for a picture whose panels are so many pixels wide."""
+    return max(80.0, min(230.0, width * 0.36))
+
+
 TOP_LINE = 14
 """Pixels of a further line of a label above a picture, which grows downward."""
 

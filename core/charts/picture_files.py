@@ -11,14 +11,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.charts.panels import BACKGROUNDS, Chart, with_theme_ink
+from core.charts.panels import BACKGROUNDS, LABEL_LIMIT, Chart, label_limit, with_theme_ink
 
 _WIDTHS: Mapping[int, int] = {1: 640, 2: 380}
 """Pixels of a panel, by the panels that stand side by side."""
 _NARROW = 280
 _CONTAINER = re.compile(r"containerSize\(\)\[0\]")
+_SIZE = re.compile(r"(?<![\w.])(?:width|height)(?!\w)")
 _OWN_SCALES = ("color", "fill", "stroke", "shape", "size", "opacity", "strokeDash", "strokeWidth")
 _PNG_SCALE = 2
+_PRINTED_WIDTH = 1200
+"""Pixels of a PNG as wide as a line of print, which has 190 of them to an inch."""
+_LABEL_LIMIT = {"expr": LABEL_LIMIT.expr}
+_LETTER = 5.6  # pixels
+_BROAD = "/[\u2e80-\uffff]/"  # letters twice as wide, such as Chinese ones
 _SHARED = ("$schema", "config", "datasets")
 
 
@@ -38,7 +44,8 @@ def vega_lite(chart: Chart) -> dict[str, Any]:
         for panel in panels
     ]
     body = own[0] if len(own) == 1 else {
-        "concat": own, "columns": chart.across, "spacing": 28,
+        "concat": [_with_own_size(panel, panel) for panel in own],
+        "columns": chart.across, "spacing": 28,
         "resolve": {
             kind: dict.fromkeys(_OWN_SCALES, "independent") for kind in ("scale", "legend")
         },
@@ -62,9 +69,47 @@ def _sized(part: Any, width: int) -> Any:
     own = {name: _sized(inner, width) for name, inner in part.items() if name != "data"}
     if own.get("width") == "container":
         own["width"] = width
+    if part.get("labelLimit") == _LABEL_LIMIT and "labelExpr" not in own:
+        own |= {"labelLimit": 0, "labelExpr": _shortened(width)}
     if set(own) == {"expr"} and isinstance(own["expr"], str):
         own["expr"] = _CONTAINER.sub(str(width), own["expr"])
     return own | ({"data": part["data"]} if "data" in part else {})
+
+
+def _shortened(width: int) -> str:
+    """The expression of a label with as many letters as fit into its part of the width.
+
+    Vega measures a label that has a limit again and again, which takes most of the time of a
+    picture.
+    """
+    fit = round(label_limit(width) / _LETTER)
+    return (
+        f"length(datum.label) > (test({_BROAD}, datum.label) ? {fit // 2} : {fit}) ? "
+        f"slice(datum.label, 0, (test({_BROAD}, datum.label) ? {fit // 2} : {fit}) - 1) + '…' "
+        ": datum.label"
+    )
+
+
+def _with_own_size(part: Any, panel: Mapping[str, Any]) -> Any:
+    """The part with the numbers of its panel in place of `width` and `height`.
+
+    Panels that stand together share these names, which would be those of the whole picture.
+    """
+    if isinstance(part, list):
+        return [_with_own_size(inner, panel) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    if set(part) == {"expr"} and isinstance(part["expr"], str):
+        return {"expr": _SIZE.sub(lambda name: _pixels(panel, name[0]), part["expr"])}
+    return {
+        name: inner if name == "data" else _with_own_size(inner, panel)
+        for name, inner in part.items()
+    }
+
+
+def _pixels(panel: Mapping[str, Any], name: str) -> str:
+    size = panel.get(name)
+    return str(size) if isinstance(size, int | float) else name
 
 
 def json_file(chart: Chart) -> bytes:
@@ -100,25 +145,38 @@ class Picture:
 
 
 def pictures(chart: Chart, tallest: float) -> Iterator[Picture]:
-    """The chart as pictures that are at most `tallest` times as high as wide, where it has panels.
+    """The chart as pictures that are about `tallest` times as high as wide, where it has panels.
 
-    A chart that is higher becomes several, each with some of its panels.
+    A chart that is higher becomes several, each with some rows of its panels: as many as fit if
+    all are as high as the first one.
     """
+    rows = -(-len(chart.panels) // chart.across)
+    if rows < 2:
+        yield _picture(chart, svg_file(chart))
+        return
+    top = svg_file(_with_panels(chart, 0, chart.across))
+    width, height = _size(top)
+    fit = max(1, int(tallest * max(width, _WIDTHS[1]) / height))
+    count = -(-rows // -(-rows // fit)) * chart.across  # about the same number in each
+    for start in range(0, len(chart.panels), count):
+        part = _with_panels(chart, start, start + count)
+        yield _picture(part, top if not start and count == chart.across else svg_file(part))
+
+
+def _with_panels(chart: Chart, start: int, end: int) -> Chart:
+    """The chart with some of its panels."""
+    spec = chart.spec.copy(deep=False)
+    spec.vconcat = list(chart.panels[start:end])
+    return replace(chart, spec=spec)
+
+
+def _picture(chart: Chart, svg: bytes) -> Picture:
     import vl_convert  # noqa: PLC0415
 
-    svg = svg_file(chart)
     width, height = _size(svg)
-    panels = chart.panels
-    if height > tallest * max(width, _WIDTHS[1]) and len(panels) > chart.across:
-        rows = -(-len(panels) // chart.across)
-        first = -(-rows // 2) * chart.across
-        for part in (panels[:first], panels[first:]):
-            spec = chart.spec.copy(deep=False)
-            spec.vconcat = list(part)
-            yield from pictures(replace(chart, spec=spec), tallest)
-        return
-    png = bytes(vl_convert.svg_to_png(svg.decode("utf-8"), scale=_PNG_SCALE))
-    yield Picture(chart, svg, png, width, height)
+    scale = min(_PNG_SCALE, _PRINTED_WIDTH / width)
+    png = bytes(vl_convert.svg_to_png(svg.decode("utf-8"), scale=scale))
+    return Picture(chart, svg, png, width, height)
 
 
 def _size(svg: bytes) -> tuple[float, float]:

@@ -252,8 +252,11 @@ _HTML: Mapping[type, Callable[[Any], str]] = {
 
 _SMALLEST_UPRIGHT = 8  # points of letters; a table that needs smaller ones stands on a wide page
 _MOST_UPRIGHT = 12  # columns
+_USUAL = 640.0  # pixels that take the whole line
 _LINE = 453.0  # points of a line of an upright page of A4
 _TALLEST = 610.0  # points of a figure
+_SMALLEST = 0.42
+"""Points for each pixel, below which the letters of a figure cannot be read."""
 _INDENT = 28
 
 
@@ -261,6 +264,16 @@ def is_wide(table: PaperTable) -> bool:
     """Whether a table needs a page on its side."""
     points, widths = column_widths(table, _LINE)
     return points < _SMALLEST_UPRIGHT or len(widths) > _MOST_UPRIGHT
+
+
+def is_readable(width: float, height: float) -> bool:
+    """Whether a picture of so many pixels can be read on a page."""
+    return _scale(width, height) >= _SMALLEST
+
+
+def _scale(width: float, height: float) -> float:
+    """Points for each pixel, with which a picture fits on a page."""
+    return min(_LINE / max(width, _USUAL), _TALLEST / height)
 
 
 def word_report(document: Document) -> bytes:
@@ -378,8 +391,14 @@ def _word_verbatim(word: WordDocument, block: Verbatim) -> None:
 
 
 def _word_list(word: WordDocument, block: Bullets) -> None:
-    for text in block.texts:
-        word_paragraph(word, "List Bullet").add_run(printable(text))
+    from docx.shared import Pt  # noqa: PLC0415
+
+    last = len(block.texts) - 1
+    for place, text in enumerate(block.texts):
+        paragraph = word_paragraph(word, "List Bullet")
+        paragraph.add_run(printable(text))
+        if place == last:
+            paragraph.paragraph_format.space_after = Pt(6)
 
 
 def _word_references(word: WordDocument, block: References) -> None:
@@ -401,7 +420,7 @@ def _word_figure(word: WordDocument, block: Figure) -> None:
     from docx.shared import Pt  # noqa: PLC0415
 
     _caption(word, "Figure", block.number, block.title)
-    scale = min(1.0, _LINE / block.width, _TALLEST / block.height)
+    scale = _scale(block.width, block.height)
     paragraph = word.add_paragraph()
     picture = paragraph.add_run().add_picture(io.BytesIO(block.png), Pt(block.width * scale))
     about = picture._inline.docPr

@@ -305,7 +305,33 @@ _SMALL = 8
 _ROOM_FOR_TEXTS = 0.4
 """Of what columns of texts could use; letters become small, but for the smallest, to give it."""
 _CELL_MARGINS = 11.0  # points, at both sides of a cell together
-_LONGEST_LINE = 60  # characters of a column of texts that has all the room
+_LONGEST_LINE = 30.0  # of a column of texts that has all the room, in heights of its letters
+_NARROW = frozenset("iljtfrI.,:;'|!()[] ")
+_WIDE = frozenset("mwMW@%&")
+_MARK_SIZE = 0.6
+
+
+def _cell_text(cell: PaperCell) -> str:
+    """The text of a cell with as many letters as its raised mark takes the room of."""
+    return cell.text + "0" * round(_MARK_SIZE * len(cell.mark))
+
+
+def _ems(text: str) -> float:
+    """About how long a text is in Times, in heights of its letters, with a little to spare."""
+    return 0.2 + sum(
+        0.36
+        if letter in _NARROW
+        else 0.9
+        if letter in _WIDE
+        else 0.72
+        if letter.isupper()
+        else 0.54
+        if letter.isascii()
+        else 1.0
+        if ord(letter) > 0x2E7F  # Chinese, Japanese, Korean
+        else 0.6
+        for letter in text
+    )
 
 
 def column_widths(table: PaperTable, room: float) -> tuple[int, list[float]]:
@@ -315,23 +341,22 @@ def column_widths(table: PaperTable, room: float) -> tuple[int, list[float]]:
     texts into very short lines, and 7 points where it allows none. Columns of texts take the room
     that is left.
     """
-    columns = list(zip(table.header, *([c.text for c in row] for row in table.rows), strict=True))
+    columns = list(zip(table.header, *(map(_cell_text, row) for row in table.rows), strict=True))
     least, most = [], []
     for (title, *texts), numeric in zip(columns, table.numeric, strict=True):
         words = [word for text in (title, *(() if numeric else texts)) for word in text.split()]
-        longest = max(map(len, (*(texts if numeric else ()), *words)), default=1)
-        least.append(min(longest, _LONGEST_LINE) + 0.5)
-        line = longest if numeric else max(map(len, texts), default=1)
-        most.append(max(least[-1], min(line, _LONGEST_LINE) + 0.5))
+        longest = max(map(_ems, (*(texts if numeric else ()), *words)), default=0.5)
+        least.append(min(longest, _LONGEST_LINE))
+        line = longest if numeric else max(map(_ems, texts), default=0.5)
+        most.append(max(least[-1], min(line, _LONGEST_LINE)))
     wanted = sum(most) - sum(least)
     for points in _SIZES:
-        letter = 0.52 * points
-        spare = (room - _CELL_MARGINS * len(columns)) / letter - sum(least)
+        spare = (room - _CELL_MARGINS * len(columns)) / points - sum(least)
         if spare >= wanted * (_ROOM_FOR_TEXTS if points > _SMALL else 0):
             break
     share = min(1.0, max(spare, 0.0) / wanted) if wanted else 0.0
     widths = [
-        (low + (high - low) * share) * letter + _CELL_MARGINS
+        (low + (high - low) * share) * points + _CELL_MARGINS
         for low, high in zip(least, most, strict=True)
     ]
     excess = sum(widths) / room

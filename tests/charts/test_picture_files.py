@@ -15,8 +15,8 @@ import altair as alt
 import pandas as pd
 import pytest
 
-from core.charts.panels import Chart
-from core.charts.picture_files import json_file, png_file, svg_file, vega_lite
+from core.charts.panels import LABEL_LIMIT, Chart
+from core.charts.picture_files import json_file, pictures, png_file, svg_file, vega_lite
 from tests.charts.results import HOSTILE, charts_of, results
 from tests.charts.test_charts import results as other_results
 
@@ -69,6 +69,49 @@ def test_a_text_that_looks_like_a_size_stays_as_it_is():
     spec = alt.Chart(pd.DataFrame({"a": ["containerSize()[0]"]})).mark_point().encode(x="a:N")
     chart = Chart("t", spec.properties(width="container"), "t.", pd.DataFrame({"a": ["x"]}))
     assert "containerSize()[0]" in json_file(chart).decode()
+
+
+def bars(label, **axis):
+    """A panel of one bar, 300 pixels high, whose row has that label."""
+    axis = {"labelLimit": LABEL_LIMIT, **axis}
+    return (
+        alt.Chart(pd.DataFrame({"label": [label], "n": [1]}))
+        .mark_bar()
+        .encode(x="n:Q", y=alt.Y("label:N", axis=alt.Axis(**axis)))
+        .properties(width="container", height=300)
+    )
+
+
+def chart_of(*panels):
+    return Chart("t", alt.vconcat(*panels), "t.", pd.DataFrame({"label": ["x"]}))
+
+
+def test_a_chart_higher_than_a_page_becomes_several_with_each_panel_once():
+    drawn = list(pictures(chart_of(*(bars(f"row{n}") for n in range(5))), tallest=1.3))
+    shown = [re.findall(r"row\d", one.svg.decode()) for one in drawn]
+    assert [sorted(set(rows)) for rows in shown] == [["row0", "row1"], ["row2", "row3"], ["row4"]]
+    assert all(one.height < 1.3 * 640 and one.png.startswith(b"\x89PNG") for one in drawn)
+    (one,) = pictures(chart_of(bars("row1"), bars("row2")), tallest=9)
+    assert one.width < 1200
+    assert unpack(">I", one.png[16:20])[0] == pytest.approx(1200, abs=2)
+
+
+def test_long_labels_are_shortened_and_stay_whole_in_the_data():
+    text = "A statement that is much longer than its part of the width of a picture has room for"
+    chart = chart_of(bars(text), bars("漢字" * 40))
+    shown = svg_file(chart).decode()
+    assert text[:40] in shown
+    assert text not in shown
+    assert "漢字" * 9 in shown
+    assert "漢字" * 13 not in shown
+    assert text in json_file(chart).decode()
+
+
+def test_each_panel_has_its_own_size_in_its_expressions():
+    panel = bars("x").encode(x=alt.X("n:Q", scale=alt.Scale(range=[0, alt.ExprRef("width / 2")])))
+    spec = json.dumps(vega_lite(chart_of(panel, panel))["concat"])
+    assert '"640 / 2"' in spec
+    assert '"width / 2"' not in spec
 
 
 def test_no_chart_can_ask_another_host():

@@ -400,7 +400,8 @@ def answer_rows(facts: StudyFacts) -> tuple[list[str], list[list[str]]]:
     waiting = STATUS_WORDS["not_asked"]
     asked = both["planned"] - both.get(waiting, 0)
     statuses = [str(name) for name in both if name not in ("respondent", "planned", "n", "missing")]
-    header = ["Respondent", "Planned", "Asked", "Usable", *(name.capitalize() for name in statuses)]
+    planned = "Planned" if facts.is_planned else "In the file"
+    header = ["Respondent", planned, "Asked", "Usable", *(name.capitalize() for name in statuses)]
     rows = []
     for place, row in enumerate(both.to_dict("records")):
         n = int(asked.iloc[place])

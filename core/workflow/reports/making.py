@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from altair.utils.schemapi import debug_mode
+
 from core.analysis.shared import progress
 from core.analysis.shared.registry import Analysis
 from core.charts import Chart
@@ -28,6 +30,7 @@ from core.files.documents import (
     Paragraph,
     References,
     Verbatim,
+    is_readable,
     is_wide,
 )
 from core.files.paper_tables import PaperCell, PaperTable, printable
@@ -228,10 +231,11 @@ def _design(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> lis
     blocks += [
         Heading("Respondents", 2),
         _table(
-            numbers, "Respondents and settings of their calls",
+            numbers,
+            "Respondents and settings of their calls" if facts.is_planned else "Respondents",
             ["Respondent", "Model as sent", "Model as reported", "Settings", "Replies collected"],
             [[cell or "–" for cell in row] for row in people], n_text=5,
-            note="Settings are as sent with each call; dates are in UTC.",
+            note="Settings are as sent with each call; dates are in UTC." * facts.is_planned,
         ),
     ]  # fmt: skip
     conditions = study_facts.condition_rows(facts)
@@ -247,10 +251,12 @@ def _design(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> lis
         Heading("Answers", 2),
         Paragraph(
             f"{study_facts.time_sentence(facts)} {study_facts.count_sentence(facts)} Refusals and "
-            "other replies without an option are missing answers; none is scored."
+            "other replies without an option are missing answers and have no score, unless the "
+            "method of an analysis says otherwise."
         ),
         _table(
-            numbers, "Planned, asked and usable trials", header, rows, n_text=1,
+            numbers, "Planned, asked and usable trials" if facts.is_planned else "Usable trials",
+            header, rows, n_text=1,
             note="A trial is one item put once. Percentages are of the trials asked.",
         ),
         *(
@@ -330,7 +336,7 @@ def _methods(
     filters = study_facts.filter_sentences(request.where)
     return [
         Heading("Methods"),
-        Paragraph(" ".join([methods.software_sentence(), *filters])),
+        Paragraph(" ".join([methods.software_sentence(facts), *filters])),
         *(
             Paragraph(method, f"{title}.")
             for title, method in methods.analysis_methods(facts, results, request.where)
@@ -370,8 +376,9 @@ def _results(
     if wide:
         titles = "; ".join(table.title for _, table in wide)
         blocks.append(Paragraph(f"{titles}.", "Wide tables, at the end:"))
-    for chart in papers.charts_for_print(analysis, result):
-        blocks += _figures(chart, numbers)
+    with debug_mode(False):  # Altair checks each part of a chart, nine tenths of the time
+        for chart in papers.charts_for_print(analysis, result):
+            blocks += _figures(analysis, chart, numbers)
     notes = papers.notes_of_text(result, shown)
     if notes:
         blocks.append(Paragraph("", "Notes."))
@@ -435,14 +442,30 @@ def _table_fault(table: ResultTable, request: ReportRequest) -> str:
 
 
 def _left_out_table(outcome: AnalysisOutcome, table: ResultTable, fault: str) -> str:
-    """The table and the command that writes it as a file."""
-    name = outcome.analysis.name
-    words = ["analyze", name, "--study", *outcome.request.studies,
-             "--table", table.name, "--out", f"{name}_{table.name}.csv"]  # fmt: skip
+    """The table and the command that writes it as a file, with the same options and filters."""
+    name, request = outcome.analysis.name, outcome.request
+    words = ["analyze", name, "--study", *request.studies, "--table", table.name]
+    for option in outcome.analysis.options:
+        value = request.options.get(option.name, option.default)
+        if value not in (option.default, option.initial):
+            words += ["--option", f"{option.name}={_typed(value)}"]
+    for factor, levels in request.where.items():
+        words += ["--where", f"{factor}={','.join(map(str, levels))}"]
+    words += ["--out", f"{name}_{table.name}.csv"]
     return (
         f"{outcome.analysis.title}, table “{table.title}”: {fault}. As CSV: "
         f"python -m core {shlex.join(words)}"
     )
+
+
+def _typed(value: Any) -> str:
+    """The value of an option as the command line takes it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        rows = all(isinstance(part, tuple | list) for part in value) and bool(value)
+        return (";" if rows else ",").join(map(_typed, value))
+    return str(value).replace("\n", "\\n")
 
 
 def _turned(table: PaperTable) -> PaperTable:
@@ -454,15 +477,21 @@ def _turned(table: PaperTable) -> PaperTable:
     header = ("Statistic", *map(str, numbers))
     n_names = next((place for place, right in enumerate(table.numeric) if right), 0)
     if n_names:
-        names = [" · ".join(cell.text for cell in row[:n_names]) for row in table.rows]
+        names = [" · ".join(cell.text for cell in row[:n_names] if cell.text) for row in table.rows]
         header = (" · ".join(table.header[:n_names]), *names)
     rows = tuple((PaperCell(title), *cells) for title, *cells in titles[n_names:])
     return replace(table, header=header, numeric=(False, *(True,) * len(table.rows)), rows=rows)
 
 
-def _figures(chart: Chart, numbers: _Numbers) -> Iterator[Figure]:
+def _figures(analysis: Analysis, chart: Chart, numbers: _Numbers) -> Iterator[Figure]:
     """A chart as figures: of one that is high, each has some of the panels."""
-    parts = list(pictures(chart, _TALLEST))
+    drawn = list(pictures(chart, _TALLEST))
+    parts = [one for one in drawn if is_readable(one.width, one.height)]
+    if len(parts) < len(drawn):
+        some = "" if not parts else f" ({count_text(len(drawn) - len(parts), 'panel')})"
+        numbers.left_out.append(
+            f"{analysis.title}, figure “{chart.title}”{some}: too high for a page. Its page has it."
+        )
     for place, picture in enumerate(parts, 1):
         part = f" (part {place} of {len(parts)})" if len(parts) > 1 else ""
         yield Figure(

@@ -75,7 +75,7 @@ def methods_paragraph(
         *study_facts.amendment_sentences(facts),
         *study_facts.filter_sentences(where),
         *(f"{title}: {method}" for title, method in analysis_methods(facts, results, where)),
-        software_sentence(),
+        software_sentence(facts),
     ]
     return " ".join(printable(sentence) for sentence in sentences if sentence)
 
@@ -131,13 +131,14 @@ def inkblot_version() -> str:
         return stated[1] if stated else "unknown"
 
 
-def software_sentence() -> str:
+def software_sentence(facts: StudyFacts) -> str:
     """The programs and packages that the numbers depend on, with their versions."""
     packages = ", ".join(
         f"{name} {number}" for name, number in sorted(analyses.software_versions().items())
     )
     return (
-        f"Data were collected and analyzed with Inkblot {inkblot_version()} in Python "
+        f"Data were {'collected and ' if facts.is_planned else ''}analyzed with Inkblot "
+        f"{inkblot_version()} in Python "
         f"{platform.python_version()} with {packages}."
     )
 

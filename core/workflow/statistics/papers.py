@@ -149,7 +149,9 @@ def _without_constant_groups(table: PaperTable, columns: Sequence[_PrintedColumn
     kept = [place for place in range(len(columns)) if place not in constant]
     if not constant or not kept:
         return table
-    words = [f"{table.header[place]}: {table.rows[0][place].text}." for place in constant]
+    words = [
+        f"{table.header[place]}: {table.rows[0][place].text or '(none)'}." for place in constant
+    ]
     return replace(
         table,
         header=tuple(table.header[place] for place in kept),

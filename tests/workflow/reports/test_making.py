@@ -18,10 +18,10 @@ from core.analysis.shared import progress
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.store import banks as bank_store
 from core.workflow.opening import open_workspace
-from core.workflow.reports import choices, making, methods
+from core.workflow.reports import choices, facts, making, methods
 from core.workflow.runs import control
 from core.workflow.statistics import analyses, papers
-from tests.workflow.studies import finished, freeze, simulated
+from tests.workflow.studies import finished, freeze, service, simulated
 
 HOSTILE = '<script>alert(1)</script> <img src=x onerror=alert(2)> & "q" {{x}} =1+1'
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
@@ -251,3 +251,25 @@ def test_choices_are_kept_and_what_looks_like_a_key_is_not(asked):
     assert choices.author_names("A. One; B. Two\n\nC") == ("A. One", "B. Two", "C")
     with pytest.raises(Exception, match="key of a service"):
         choices.save(asked, "other", authors="sk-abcdefghijklmnop")
+
+
+def test_settings_are_told_as_they_are_sent():
+    person = service(
+        "https://user@api.example.org/v1", temperature=0.7, max_tokens=64,
+        extra_body={"reasoning_effort": "low"}, system_prompt="Be brief.",
+    )  # fmt: skip
+    assert facts.settings_words(person) == (
+        "api.example.org, temperature 0.7, top-p left to the service, longest reply in tokens 64, "
+        "seed left to the service, reasoning_effort low, system prompt “Be brief.”"
+    )
+
+
+def test_a_table_that_is_left_out_is_named_with_its_options_and_filters(asked):
+    chosen = replace(choices.saved(asked, "study"), analyses=("item_statistics",), longest_table=3)
+    request = choices.request_of(
+        asked, "study", chosen, NOW, {"context": ["p0001", "p0002"]},
+        {"item_statistics": {"ci_level": 0.9}},
+    )  # fmt: skip
+    words = "\n".join(making.make(asked, request).left_out)
+    assert "--option ci_level=0.9 --where context=p0001,p0002 --out" in words
+    assert "All analyses take only answers with these levels: Context: p0001, p0002." in words
