@@ -387,7 +387,8 @@ def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     charts = [
         _means_chart(
             own.drop(columns="scale"), f"Means by group, {scale}" if scale else "Means by group",
-            f"Dot plot of mean scores on {scale}, with intervals,", "group compared", theme,
+            f"Dot plot of mean scores{f' on {scale}' if scale else ''}, with intervals,",
+            "group compared", theme,
         )
         for scale, own in rows_by_chart(frame, "scale")
     ]  # fmt: skip
