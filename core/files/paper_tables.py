@@ -177,6 +177,14 @@ def latex_file(tables: Sequence[PaperTable]) -> bytes:
     return "\n".join([_PREAMBLE, *map(_latex_table, tables)]).encode("utf-8")
 
 
+_LATEX_SIZES = (
+    (8, ""),
+    (12, r"\small\setlength{\tabcolsep}{3pt}"),
+    (1_000_000, r"\scriptsize\setlength{\tabcolsep}{2pt}"),
+)
+"""The most columns for each size of letters; a page on its side has room for them."""
+
+
 def _latex_table(table: PaperTable) -> str:
     """One table with lines by booktabs; a long one breaks over pages."""
     columns = "".join("r" if right else "l" for right in table.numeric)
@@ -191,15 +199,18 @@ def _latex_table(table: PaperTable) -> str:
         r"\par\smallskip", r"{\raggedright\footnotesize", r"\par ".join(f"{n}\n" for n in notes),
         r"\par}",
     ]  # fmt: skip
+    size = next(size for most, size in _LATEX_SIZES if len(columns) <= most)
     if len(rows) > _MOST_ON_A_PAGE:
         body = [
-            rf"\begin{{longtable}}{{{columns}}}", rf"{caption} \\", r"\toprule", head, r"\midrule",
-            r"\endhead", r"\bottomrule", r"\endfoot", *rows, r"\end{longtable}", *below,
+            rf"\begingroup{size}", rf"\begin{{longtable}}{{{columns}}}", rf"{caption} \\",
+            r"\toprule", head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot", *rows,
+            r"\end{longtable}", *below, r"\endgroup",
         ]  # fmt: skip
     else:
         body = [
-            r"\begin{table}[htbp]", caption, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head,
-            r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}",
+            rf"\begin{{table}}[htbp]{size}", caption, rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", *below,
+            r"\end{table}",
         ]  # fmt: skip
     return "\n".join([f"% {table.name}", *body, ""])
 

@@ -181,6 +181,14 @@ def test_a_long_table_breaks_over_pages_in_latex():
     assert r"\begin{table}" not in text
 
 
+@pytest.mark.parametrize(("n_columns", "size"), [(8, ""), (9, r"\small"), (13, r"\scriptsize")])
+def test_a_wide_table_has_smaller_letters_in_latex(n_columns, size):
+    cells = tuple(PaperCell(str(number)) for number in range(n_columns))
+    text = latex_file([table(cells, n_columns=n_columns)]).decode()
+    (begin,) = [line for line in text.splitlines() if line.startswith(r"\begin{table}")]
+    assert begin.removeprefix(r"\begin{table}[htbp]").split(r"\setlength")[0] == size
+
+
 def test_several_tables_stand_in_one_file():
     tables = [table(*ROWS), table(*ROWS, number=4)]
     assert html_page(tables).decode().count("<table") == 2
