@@ -293,7 +293,7 @@ _R_START = """\
 ci_level <- @level@
 adjustment <- "@adjustment@"
 # what p of a difference of two means tests: the second above the first is "greater"
-alternative <- "@alternative@"
+alternative <- "@r_alternative@"
 options(width = 200)
 
 @names@
@@ -312,15 +312,23 @@ adjusted <- function(p, family) {
   ave(p, family, FUN = function(own) p.adjust(own, adjustment))
 }
 
-# Interval of the noncentrality of an observed t; NA where R cannot compute it exactly
+# Chance of a noncentral t above t. R's own one is exact up to a noncentrality of 37; beyond, the
+# chance is integrated over the estimated spread.
+above <- function(t, df, ncp) {
+  if (abs(ncp) < 37) return(suppressWarnings(pt(t, df, ncp, lower.tail = FALSE)))
+  spread <- sqrt(c(qchisq(1e-17, df), qchisq(1e-17, df, lower.tail = FALSE)) / df)
+  integrate(function(s) pnorm(ncp - t * s) * 2 * df * s * dchisq(df * s^2, df),
+            spread[1], spread[2], rel.tol = 1e-10, abs.tol = 1e-12, subdivisions = 2000,
+            stop.on.error = FALSE)$value
+}
+
+# Interval of the noncentrality of an observed t
 noncentral_t <- function(t, df) {
   tail <- (1 - ci_level) / 2
   reach <- 4 + abs(t)
   end <- function(p) {
-    excess <- function(ncp) suppressWarnings(pt(t, df, ncp, lower.tail = FALSE)) - p
-    root <- tryCatch(uniroot(excess, c(t - reach, t + reach), tol = 1e-12)$root,
-                     error = function(e) NA)
-    if (is.na(root) || abs(root) > 37) NA else root
+    tryCatch(uniroot(function(ncp) above(t, df, ncp) - p, c(t - reach, t + reach),
+                     tol = 1e-10)$root, error = function(e) NA)
   }
   c(end(tail), end(1 - tail))
 }
@@ -800,6 +808,8 @@ def _shared(
         # R's name for Benjamini and Hochberg
         "adjustment": "holm" if adjust == "holm" else "BH",
         "alternative": alternative,
+        # R's name for it
+        "r_alternative": alternative.replace("-", "."),
         "names": names.table(),
         "explained": comment(explained).rstrip("\n"),
     }

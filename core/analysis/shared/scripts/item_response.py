@@ -295,7 +295,9 @@ class Model:
             there = np.concatenate([np.r_[-own[0], own[1:]] for own in np.split(there, self.ends)])
         information = numerical_information(lambda own: self.expected(own)[2], there)
         usable = np.abs(self.expected(there)[2]).max() < 1e-2
-        usable = usable and np.linalg.eigvalsh(information)[0] > 0
+        # items that repeat each other have no maximum: a grows without limit
+        steepest = max(abs(own[0]) for own in np.split(there, self.ends))
+        usable = usable and steepest < 30 and np.linalg.eigvalsh(information)[0] > 0
         covariance = np.linalg.inv(information) if usable else np.full(information.shape, nan)
         return there, covariance, usable
 

@@ -22,7 +22,8 @@ SCALES = HOSTILE[8:10]
 def hostile_answers(n=24):
     """Two groups under three levels of a factor with gaps, all of them named in a hostile way.
 
-    The second group is asked under two of the levels only.
+    The second group is asked under two of the levels only. The second scale differs so much under
+    the last level that R's own noncentral t is no longer exact.
     """
     draw = np.random.default_rng(3).normal
     frames = []
@@ -30,6 +31,7 @@ def hostile_answers(n=24):
         trait = draw(size=(n, 1))
         for shift, level in enumerate(levels):
             values = np.clip(np.round(3 + 0.3 * shift + trait + draw(size=(n, 4))), 1, 5)
+            values[:, 2:] += 20 * (level == LEVELS[2])
             values[shift::9, 1] = np.nan
             start = 1 + n * len(frames)
             frame = item_scores(values, subscales=np.repeat(SCALES, 2).tolist(), start=start,
@@ -91,7 +93,7 @@ def test_both_scripts_give_score_correlations_and_differences(tmp_path, answers)
 
 
 def test_both_scripts_compare_three_groups_and_two(tmp_path, answers):
-    options = {"factor": "form", "alternative": "greater"}
+    options = {"factor": "form"}
     result = group_comparison(answers, **options)
     folder = written(files_of("group_comparison", answers, **options), tmp_path)
     of_r = run_r(folder, "group_comparison.R", "means[-(1:3)]", "tests[-(1:2)]", "pairs[-(1:4)]",
