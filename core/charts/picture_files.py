@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from core.charts.panels import BACKGROUNDS, LABEL_LIMIT, Chart, label_limit, with_theme_ink
@@ -114,30 +114,26 @@ def _pixels(panel: Mapping[str, Any], name: str) -> str:
 
 def json_file(chart: Chart) -> bytes:
     """The chart as Vega-Lite, with its data."""
-    return json.dumps(vega_lite(chart), ensure_ascii=False, indent=1, allow_nan=False).encode(
-        "utf-8", "replace"
-    )
+    return _json(vega_lite(chart)).encode("utf-8")
 
 
 def svg_file(chart: Chart) -> bytes:
     """The chart as SVG, whose texts stay texts."""
-    import vl_convert  # noqa: PLC0415  # starts a JavaScript engine
-
-    return str(vl_convert.vegalite_to_svg(_text(chart), allowed_base_urls=[])).encode("utf-8")
+    return _svg(vega_lite(chart))
 
 
 def png_file(chart: Chart) -> bytes:
     """The chart as PNG with twice the pixels, for print."""
     import vl_convert  # noqa: PLC0415
 
-    return bytes(vl_convert.vegalite_to_png(_text(chart), scale=_PNG_SCALE, allowed_base_urls=[]))
+    text = _json(vega_lite(chart))
+    return bytes(vl_convert.vegalite_to_png(text, scale=_PNG_SCALE, allowed_base_urls=[]))
 
 
 @dataclass(frozen=True)
 class Picture:
     """A chart as SVG and PNG with the same lines and letters, and its size in pixels."""
 
-    chart: Chart
     svg: bytes
     png: bytes
     width: float
@@ -150,33 +146,43 @@ def pictures(chart: Chart, tallest: float) -> Iterator[Picture]:
     A chart that is higher becomes several, each with some rows of its panels: as many as fit if
     all are as high as the first one.
     """
-    rows = -(-len(chart.panels) // chart.across)
+    spec = vega_lite(chart)
+    panels = spec.get("concat", ())
+    rows = -(-len(panels) // chart.across)
     if rows < 2:
-        yield _picture(chart, svg_file(chart))
+        yield _picture(_svg(spec))
         return
-    top = svg_file(_with_panels(chart, 0, chart.across))
+    top = _svg(_with_panels(spec, 0, chart.across))
     width, height = _size(top)
     fit = max(1, int(tallest * max(width, _WIDTHS[1]) / height))
     count = -(-rows // -(-rows // fit)) * chart.across  # about the same number in each
-    for start in range(0, len(chart.panels), count):
-        part = _with_panels(chart, start, start + count)
-        yield _picture(part, top if not start and count == chart.across else svg_file(part))
+    for start in range(0, len(panels), count):
+        first = not start and count == chart.across
+        yield _picture(top if first else _svg(_with_panels(spec, start, start + count)))
 
 
-def _with_panels(chart: Chart, start: int, end: int) -> Chart:
-    """The chart with some of its panels."""
-    spec = chart.spec.copy(deep=False)
-    spec.vconcat = list(chart.panels[start:end])
-    return replace(chart, spec=spec)
+def _with_panels(spec: Mapping[str, Any], start: int, end: int) -> dict[str, Any]:
+    """The picture with some of its panels, and their data."""
+    panels = spec["concat"][start:end]
+    text = json.dumps(panels)
+    data = {name: rows for name, rows in spec["datasets"].items() if f'"{name}"' in text}
+    return {**spec, "concat": panels, "datasets": data}
 
 
-def _picture(chart: Chart, svg: bytes) -> Picture:
+def _svg(spec: Mapping[str, Any]) -> bytes:
+    """The picture as SVG."""
+    import vl_convert  # noqa: PLC0415  # starts a JavaScript engine
+
+    return str(vl_convert.vegalite_to_svg(_json(spec), allowed_base_urls=[])).encode("utf-8")
+
+
+def _picture(svg: bytes) -> Picture:
     import vl_convert  # noqa: PLC0415
 
     width, height = _size(svg)
     scale = min(_PNG_SCALE, _PRINTED_WIDTH / width)
     png = bytes(vl_convert.svg_to_png(svg.decode("utf-8"), scale=scale))
-    return Picture(chart, svg, png, width, height)
+    return Picture(svg, png, width, height)
 
 
 def _size(svg: bytes) -> tuple[float, float]:
@@ -189,8 +195,10 @@ def _size(svg: bytes) -> tuple[float, float]:
     return width, height
 
 
-def _text(chart: Chart) -> str:
-    return json_file(chart).decode("utf-8")
+def _json(spec: Mapping[str, Any]) -> str:
+    """The picture as JSON; a character that no file can hold is replaced."""
+    text = json.dumps(spec, ensure_ascii=False, indent=1, allow_nan=False)
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @dataclass(frozen=True)
