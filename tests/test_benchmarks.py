@@ -28,6 +28,7 @@ TITLES = {
     "words": "Word association",
     "psychometrics": "Psychometrics",
     "recovery": "Known effects",
+    "imports": "Wide SPSS files",
     "reports": "Reports",
     "pages": "Pages",
     "browser": "Pages in a browser",
