@@ -198,7 +198,8 @@ def _reply(body: Mapping[str, Any]) -> tuple[str, str]:
     parts = []
     for one in output if isinstance(output, list) else []:
         content = _part({"one": one}, "one").get("content")
-        parts += [part for part in content if isinstance(part, dict)] if content else []
+        if isinstance(content, list):
+            parts += [part for part in content if isinstance(part, dict)]
     text = "".join(_text(part.get("text")) for part in parts)
     refusal = "".join(_text(part.get("refusal")) for part in parts)
     cut_off = _part(body, "incomplete_details").get("reason") == "max_output_tokens"

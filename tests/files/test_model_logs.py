@@ -75,7 +75,8 @@ def test_the_shapes_of_replies_of_a_batch():
         {"model": "m", "choices": [{"message": {"content": None, "refusal": "No."}}]},
         {"model": "m", "choices": [{"message": {"content": [{"type": "text", "text": "Agree"}]},
                                     "finish_reason": "length"}]},
-        {"model": "m", "output": [{"type": "reasoning"}, {"content": [{"text": "Disagree"}]}]},
+        {"model": "m", "output": [{"type": "reasoning"}, {"content": 5},
+                                  {"content": [{"text": "Disagree"}]}]},
         {"error": {"message": "broken \ud800 \0"}},
     ]  # fmt: skip
     lines = [{"custom_id": str(n), "response": {"body": body}} for n, body in enumerate(bodies)]
