@@ -440,16 +440,16 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
 _FACTORS = (
     ("context_set", "Sets of contexts"), ("rewriting", "Contexts and their rewritings"),
     ("model", "Models"), ("respondent", "Respondents (model and settings)"),
-    ("language", "Languages"), ("form", "Forms"), ("format", "Answer formats"),
-    ("template", "Instructions"), ("label_order", "Orders of options"), ("entity", "Entities"),
-    ("phase", "Phases"), ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"),
+    ("language", "Languages"), ("form", "Forms"), ("entity", "Entities"),
+    ("template", "Instructions"), ("label_order", "Orders of options"), ("phase", "Phases"),
+    ("items_per_call", "Numbers of items per call"),
+    ("history", "Histories (own earlier answers, or none)"), ("format", "Answer formats"),
 )  # fmt: skip
-"""What groups can be made of."""
+"""What groups can be made of. Formats come last: their scales may differ in length."""
 
 GroupFactor = Annotated[
-    Literal["context_set", "rewriting", "model", "respondent", "language", "form", "format",
-            "template", "label_order", "entity", "phase", "items_per_call", "history"],
+    Literal["context_set", "rewriting", "model", "respondent", "language", "form", "entity",
+            "template", "label_order", "phase", "items_per_call", "history", "format"],
     Choice("Compare", _FACTORS, help="Its levels are the groups, unless you type groups."),
 ]  # fmt: skip
 Groups = Annotated[

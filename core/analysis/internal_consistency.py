@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
-    MISSING_CHOICES,
+    MISSING_WORDS,
     ScoreMatrix,
     by_columns,
     data_cautions,
@@ -180,7 +180,7 @@ def internal_consistency(
             "It needs a subscale with two items that vary and two administrations (contexts or "
             "repetitions).",
         )
-    rule = dict(MISSING_CHOICES)[missing].lower()
+    rule = MISSING_WORDS[missing]
     return AnalysisResult(
         tables=(ResultTable("alpha", "Internal consistency", frame, columns),),
         unit=analysis_unit(item_scores),

@@ -17,7 +17,7 @@ from core.analysis.item_statistics import (
     left_out_notes,
 )
 from core.analysis.shared.matrices import (
-    MISSING_CHOICES,
+    MISSING_WORDS,
     by_columns,
     data_cautions,
     data_notes,
@@ -185,7 +185,7 @@ def item_map(
     groups = list(dict.fromkeys(matrix.group for matrix in matrices))
     owner = np.array([groups.index(m.group) for m in matrices for _ in m.items], dtype=np.int64)
     cautions, notes = item_remarks(items) if long["value"].isna().any() else ([], [])
-    rule = dict(MISSING_CHOICES)[missing].lower()
+    rule = MISSING_WORDS[missing]
     return AnalysisResult(
         tables=with_tabs(
             (

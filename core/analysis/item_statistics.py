@@ -15,7 +15,7 @@ from core.analysis.shared.matrices import (
     ALL_ITEMS,
     INDEPENDENCE,
     KEYED_TITLE,
-    MISSING_CHOICES,
+    MISSING_WORDS,
     ScoreMatrix,
     by_columns,
     data_cautions,
@@ -613,7 +613,7 @@ def item_statistics(
     matrices = items.matrices
     summary = item_summary(items.frame, names)
     cautions, notes = item_remarks(items)
-    rule = dict(MISSING_CHOICES)[missing].lower()
+    rule = MISSING_WORDS[missing]
     return AnalysisResult(
         tables=(
             ResultTable("items", "Items", items.frame, items.columns),

@@ -157,8 +157,12 @@ def _mardia(whitened: Floats | None, usable: UsableItems, reason: str) -> Mardia
     df = p * (p + 1) * (p + 2) / 6
     if whitened is None:
         undefined = [
-            NormalityTest(name, math.nan, math.nan, n, df, (reason,))
-            for name in ("Mardia skewness", "Mardia skewness, small sample", "Mardia kurtosis")
+            NormalityTest(name, math.nan, math.nan, n, own, (reason,))
+            for name, own in (
+                ("Mardia skewness", df),
+                ("Mardia skewness, small sample", df),
+                ("Mardia kurtosis", math.nan),  # a z test
+            )
         ]
         return Mardia(math.nan, math.nan, *undefined)
     # One item at a time: (n, p) memory instead of the (n, n) of the textbook formula.

@@ -133,6 +133,7 @@ def test_more_items_than_rows_says_so():
     found = normality(np.random.default_rng(1).normal(size=(5, 6)), list("abcdef"))
     assert math.isnan(found.mardia.b1)
     assert "too few" in found.mardia.skewness.problems[0]
+    assert math.isnan(found.mardia.kurtosis.df)  # a z test
 
 
 def test_two_rows_of_one_item_have_no_small_sample_test():

@@ -33,6 +33,11 @@ MISSING_CHOICES = (
     ("listwise", "Complete on the subscale (listwise)"),
     ("pairwise", "All answers there are (pairwise)"),
 )
+MISSING_WORDS = {
+    "listwise": "administrations with all items of the subscale answered (listwise)",
+    "pairwise": "all answers there are (pairwise)",
+}
+"""Each of them in a sentence on the method."""
 KEYED_TITLE = "Keyed (1 or -1 = reverse)"
 INDEPENDENCE = (
     "Intervals take administrations as independent.",
