@@ -40,7 +40,7 @@ def _show() -> None:
         draft = choices.saved(workspace(), study.code)
         offers = choices.offers(workspace(), study.code)
         top = st.container()
-        st.subheader("Analyses")
+        st.header("Analyses")
         left, right = st.columns(2, gap="medium")
         with left, st.container(gap="xsmall"):
             _list_of_analyses(study, draft, offers)

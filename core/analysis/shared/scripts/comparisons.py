@@ -317,7 +317,7 @@ adjusted <- function(p, family) {
 above <- function(t, df, ncp) {
   if (abs(ncp) < 37) return(suppressWarnings(pt(t, df, ncp, lower.tail = FALSE)))
   spread <- sqrt(c(qchisq(1e-17, df), qchisq(1e-17, df, lower.tail = FALSE)) / df)
-  integrate(function(s) pnorm(ncp - t * s) * 2 * df * s * dchisq(df * s^2, df),
+  integrate(function(u) pnorm(ncp - t * u) * 2 * df * u * dchisq(df * u^2, df),
             spread[1], spread[2], rel.tol = 1e-10, abs.tol = 1e-12, subdivisions = 2000,
             stop.on.error = FALSE)$value
 }
