@@ -131,7 +131,8 @@ _REFERENCES = (
     ("batch_event", "batch_id", "batch", "batch_id"),
     ("batch_drive", "respondent_id", "respondent", "respondent_id"),
 )
-_CHANGED = "The package was changed after it was made, or made by another program."
+CHANGED = "The package was changed after it was made, or made by another program."
+"""What to say of a package whose parts do not fit together."""
 
 
 def study_tables(database: Database, study_id: int) -> dict[str, pa.Table]:
@@ -165,7 +166,7 @@ def checked_tables(tables: Mapping[str, pa.Table], schema: str) -> dict[str, pa.
     if schema not in steps:
         raise FileError(f"The package was made by a newer Inkblot ({schema}).", "Update Inkblot.")
     if unknown := sorted(set(tables) - set(_ROWS)):
-        raise FileError(f"The package holds an unknown table '{unknown[0]}'.", _CHANGED)
+        raise FileError(f"The package holds an unknown table '{unknown[0]}'.", CHANGED)
     place = steps.index(schema) + 1
     with scratch_connection() as scratch:
         try:
@@ -179,7 +180,7 @@ def checked_tables(tables: Mapping[str, pa.Table], schema: str) -> dict[str, pa.
                 scratch.execute(sql)
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
-            raise FileError(f"The tables of the package do not fit: {first}", _CHANGED) from error
+            raise FileError(f"The tables of the package do not fit: {first}", CHANGED) from error
         _check_rows(scratch)
         found = {
             name: scratch.execute(f"from {name} order by rowid").to_arrow_table() for name in _ROWS
@@ -191,7 +192,7 @@ def _check_columns(scratch: duckdb.DuckDBPyConnection, name: str, rows: pa.Table
     """Raise FileError where a table has other columns than its schema."""
     described = scratch.execute(f"describe {name}").fetchall()
     if rows.column_names != [row[0] for row in described]:
-        raise FileError(f"The table '{name}' of the package has other columns.", _CHANGED)
+        raise FileError(f"The table '{name}' of the package has other columns.", CHANGED)
 
 
 def _check_rows(scratch: duckdb.DuckDBPyConnection) -> None:
@@ -200,7 +201,7 @@ def _check_rows(scratch: duckdb.DuckDBPyConnection) -> None:
         "select (select count(*) from study), (select count(*) from instrument)"
     ).fetchone()
     if counts != (1, 1):
-        raise FileError("The package does not hold exactly one study and its bank.", _CHANGED)
+        raise FileError("The package does not hold exactly one study and its bank.", CHANGED)
     checks = [(name, "study_id", "study", "study_id") for name in _ROWS if _ROWS[name] == _OWN]
     for name, column, other, key in (*checks, *_REFERENCES):
         row = scratch.execute(
@@ -211,7 +212,7 @@ def _check_rows(scratch: duckdb.DuckDBPyConnection) -> None:
             raise FileError(
                 f"In the table '{name}' of the package, the column {column} names rows that are "
                 "not there.",
-                _CHANGED,
+                CHANGED,
             )
 
 
@@ -284,7 +285,7 @@ def _check_shared(cursor: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) 
             f" where k.{column} <> n.{column}"
         ).fetchone()
     if row and row[0]:
-        raise FileError(f"A row '{name}' of the package is another one in the database.", _CHANGED)
+        raise FileError(f"A row '{name}' of the package is another one in the database.", CHANGED)
 
 
 @contextmanager

@@ -305,12 +305,12 @@ def _wide_files(
     record: FrozenStudy, bank: Instrument, frame: pd.DataFrame
 ) -> Iterator[PackageFile]:
     """Scores as CSV, with reversed items reversed, and answers as they were given for SPSS."""
-    items = [item for item in bank.items if (frame["item"] == item.code).any()]
+    asked = set(frame["item"])
+    items = [item for item in bank.items if item.code in asked]
     codes = [item.code for item in items]
     conditions = [name for name in _CONDITIONS if name not in codes]
-    index = frame[conditions].drop_duplicates()
     if frame["score"].notna().any():
-        scores = _wide(frame, "score", conditions, codes).merge(index, how="right", on=conditions)
+        scores = _wide(frame, "score", conditions, codes)
         texts = {item.code: item.text(bank.languages[0]) for item in items}
         yield PackageFile(
             packages.data_path(record.code, "scores"),

@@ -18,13 +18,12 @@ from core.errors import DesignError, FileError
 from core.files.packages import ReadPackage, is_package, read_package
 from core.store import banks as bank_store
 from core.store import studies
-from core.store.packages import BankVersion, add_study_tables, checked_tables
+from core.store.packages import CHANGED, BankVersion, add_study_tables, checked_tables
 from core.workflow.answers.exports import export_tidy
 from core.workflow.workspace import Workspace
 
 __all__ = ["is_package"]
 
-_CHANGED = "The package was changed after it was made, or made by another program."
 _STATUSES = frozenset(status.value for status in Status)
 
 
@@ -121,7 +120,7 @@ def import_package(workspace: Workspace, name: str, data: bytes) -> ImportedPack
         )
         if export_tidy(workspace, found.design.study) != found.package.answers:
             raise FileError(
-                f"{name}: the answers in its tables are not those of its CSV file.", _CHANGED
+                f"{name}: the answers in its tables are not those of its CSV file.", CHANGED
             )
     return ImportedPackage(
         found.design.study, found.bank.code, _count(found, "response"), about_bank
@@ -147,7 +146,7 @@ def _content(workspace: Workspace, name: str, data: bytes) -> _Content:
         found = _parsed(name, package, tables)
     except (ValidationError, ValueError, KeyError, TypeError, RecursionError) as error:
         first = str(error).splitlines()[0][:200]
-        raise FileError(f"{name}: its tables cannot be read ({first}).", _CHANGED) from error
+        raise FileError(f"{name}: its tables cannot be read ({first}).", CHANGED) from error
     _check_names(found)
     return found
 
@@ -198,7 +197,7 @@ def _check_names(found: _Content) -> None:
         statuses <= _STATUSES,
     )
     if not all(holds):
-        raise FileError(f"{found.file}: its tables are not of one study and its bank.", _CHANGED)
+        raise FileError(f"{found.file}: its tables are not of one study and its bank.", CHANGED)
 
 
 # The bank.
