@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from core.domain.values import stable_id
@@ -85,6 +86,14 @@ select a.call_id, arg_max(x.reply, a.number)
 from attempt a join attempt_text x using (attempt_id)
 where a.study_id = ? and a.outcome = 'reply' and a.call_id in (select unnest(?::bigint[]))
 group by 1
+"""
+_KNOWN_ATTEMPTS = """
+select distinct attempt_id from attempt
+where study_id in (select unnest(?::bigint[])) and attempt_id in (select unnest(?::bigint[]))
+"""
+_KNOWN_RESPONSES = """
+select distinct trial_id from response
+where study_id in (select unnest(?::bigint[])) and trial_id in (select unnest(?::bigint[]))
 """
 _PROGRESS = """
 select
@@ -308,34 +317,54 @@ def save_attempts(database: Database, attempts: Iterable[AttemptRow]) -> None:
 
     A row that is on file already (of a batch committed but not acknowledged) stays as it is.
     """
-    batch = list(attempts)
-    if not batch:
-        return
-    prompts = {r.call_id: prompt_of(r.messages) for r in batch if r.prompt_id is None}
-    prompt_ids = [prompts[r.call_id][0] if r.prompt_id is None else r.prompt_id for r in batch]
-    replied = [row for row in batch if row.reply is not None]
-    with_first_token = [row for row in batch if row.first_token]
-    with_parts = [row for row in batch if any(row.parts)]
-    with_reasoning = [row for row in batch if row.tokens_reasoning is not None]
-    with_cached = [row for row in batch if row.tokens_cached is not None]
-    with database.transaction() as cursor:
+    with database.adding_answers(), database.transaction() as cursor:
+        batch = _not_on_file(cursor, list(attempts))
+        if not batch:
+            return
+        prompts = {r.call_id: prompt_of(r.messages) for r in batch if r.prompt_id is None}
+        prompt_ids = [prompts[r.call_id][0] if r.prompt_id is None else r.prompt_id for r in batch]
         if prompts:
             insert(cursor, "prompt", prompt_table(prompts.values()), key="prompt_id")
-        insert(cursor, "attempt", _attempt_table(batch, prompt_ids), key="attempt_id")
-        if replied:
-            insert(cursor, "attempt_text", _text_table(replied), key="attempt_id")
-        if with_first_token:
-            insert(cursor, "attempt_token", _token_table(with_first_token), key="attempt_id")
-        if with_parts:
-            insert(cursor, "attempt_part", _part_table(with_parts), key="attempt_id")
-        if with_reasoning:
+        insert(cursor, "attempt", _attempt_table(batch, prompt_ids))
+        if replied := [row for row in batch if row.reply is not None]:
+            insert(cursor, "attempt_text", _text_table(replied))
+        if with_first_token := [row for row in batch if row.first_token]:
+            insert(cursor, "attempt_token", _token_table(with_first_token))
+        if with_parts := [row for row in batch if any(row.parts)]:
+            insert(cursor, "attempt_part", _part_table(with_parts))
+        if with_reasoning := [row for row in batch if row.tokens_reasoning is not None]:
             table = _usage_table(with_reasoning, "tokens_reasoning")
-            insert(cursor, "attempt_usage", table, key="attempt_id")
-        if with_cached:
-            table = _usage_table(with_cached, "tokens_cached")
-            insert(cursor, "attempt_cache", table, key="attempt_id")
+            insert(cursor, "attempt_usage", table)
+        if with_cached := [row for row in batch if row.tokens_cached is not None]:
+            insert(cursor, "attempt_cache", _usage_table(with_cached, "tokens_cached"))
         if any(row.codings for row in batch):
-            insert(cursor, "response", _response_table(batch), key="trial_id")
+            insert(cursor, "response", _new_responses(cursor, batch))
+
+
+def _not_on_file(
+    cursor: duckdb.DuckDBPyConnection, attempts: Sequence[AttemptRow]
+) -> list[AttemptRow]:
+    """The attempts that are not on file, each once."""
+    by_id = {_attempt_id(row.call_id, row.number): row for row in reversed(attempts)}
+    study_ids = sorted({row.study_id for row in attempts})
+    known = cursor.execute(_KNOWN_ATTEMPTS, [study_ids, list(by_id)]).fetchall()
+    for (attempt_id,) in known:
+        del by_id[attempt_id]
+    return [*reversed(by_id.values())]
+
+
+def _new_responses(cursor: duckdb.DuckDBPyConnection, batch: list[AttemptRow]) -> pa.Table:
+    """The responses of a batch to trials that have none on file, one to a trial."""
+    table = _response_table(batch)
+    trials = table["trial_id"].to_pylist()
+    study_ids = sorted({row.study_id for row in batch})
+    seen = {key for (key,) in cursor.execute(_KNOWN_RESPONSES, [study_ids, trials]).fetchall()}
+    rows = []
+    for row, trial in enumerate(trials):
+        if trial not in seen:
+            rows.append(row)
+            seen.add(trial)
+    return table.take(rows)
 
 
 def progress(database: Database, study_id: int) -> tuple[int, int]:

@@ -52,6 +52,7 @@ class Database:
         self._thread_state = threading.local()  # .cursor: of an `all_or_nothing`
         self._idle = threading.Condition()  # of `_open`
         self._open = 0  # cursors in use; -1: closed
+        self._adding_answers = threading.RLock()
         self._memory_limit = memory_limit
         self._connection = _open_connection(self.path, memory_limit)
         self._has_unused_space = _ends_with_unused_space(self._connection, self.path)
@@ -114,6 +115,16 @@ class Database:
                 yield
             finally:
                 self._thread_state.cursor = None
+
+    @contextmanager
+    def adding_answers(self) -> Generator[None, None, None]:
+        """Holds back other threads that add answers, until this one has committed its own.
+
+        The tables of answers have no unique keys, so each thread looks first for the rows on file.
+        It enters before its transaction begins.
+        """
+        with self._adding_answers:
+            yield
 
     @property
     def in_transaction(self) -> bool:

@@ -1,6 +1,7 @@
 """The schema, as an append-only list of steps. Never edit a released step.
 
 Keys are 63-bit hashes in BIGINT: a text key costs ten times the CPU and thirteen times the file.
+Tables with a row for each answer have no index: one of hashed keys costs three times the rest.
 Rows are added, not changed; what a thing has become is read from the newest row about it.
 """
 
@@ -578,6 +579,147 @@ create table audit_kind (
 );
 """
 
+_ROWS_WITHOUT_INDEX = """
+-- Tables with a row for each answer or try have no index of their keys. An index of hashed keys
+-- took most of the time of a write and of the file, and both grew with every row on file. What adds
+-- rows looks for their keys first (core/store/collection.py, imports.py, packages.py).
+create table administration_by_row (
+    administration_id bigint not null,
+    study_id bigint not null,
+    respondent_id bigint not null,
+    language varchar not null,
+    context varchar not null,
+    entity varchar not null,
+    entity_b varchar not null,
+    form varchar not null,
+    format varchar not null,
+    template varchar not null,
+    label_order varchar not null,
+    phase varchar not null,
+    repetition integer not null,
+    items_per_call varchar default '',
+    history varchar default ''
+);
+insert into administration_by_row by name from administration;
+drop table administration;
+alter table administration_by_row rename to administration;
+create table trial_by_row (
+    trial_id bigint not null,
+    study_id bigint not null,
+    administration_id bigint not null,
+    item_id bigint not null,
+    ordinal bigint not null,
+    call varchar,
+    position integer,
+    tags varchar,
+    call_id bigint
+);
+insert into trial_by_row by name from trial;
+drop table trial;
+alter table trial_by_row rename to trial;
+create table call_shown_by_row (
+    call_id bigint not null,
+    study_id bigint not null,
+    option_order varchar,
+    opinion varchar
+);
+insert into call_shown_by_row by name from call_shown;
+drop table call_shown;
+alter table call_shown_by_row rename to call_shown;
+create table attempt_by_row (
+    attempt_id bigint not null,
+    study_id bigint not null,
+    call_id bigint not null,
+    number integer not null,
+    prompt_id bigint,
+    request_hash bigint,
+    sent_at timestamptz,
+    latency_s double,
+    outcome varchar not null,
+    http_status smallint,
+    message varchar not null,
+    finish_reason varchar not null,
+    model varchar not null,
+    tokens_in integer,
+    tokens_out integer,
+    cost double,
+    cost_estimated boolean not null
+);
+insert into attempt_by_row by name from attempt;
+drop table attempt;
+alter table attempt_by_row rename to attempt;
+create table attempt_text_by_row (
+    attempt_id bigint not null,
+    reply varchar not null
+);
+insert into attempt_text_by_row by name from attempt_text;
+drop table attempt_text;
+alter table attempt_text_by_row rename to attempt_text;
+create table attempt_token_by_row (
+    attempt_id bigint not null,
+    body varchar not null
+);
+insert into attempt_token_by_row by name from attempt_token;
+drop table attempt_token;
+alter table attempt_token_by_row rename to attempt_token;
+create table attempt_part_by_row (
+    attempt_id bigint not null,
+    reasoning varchar,
+    tool_calls varchar,
+    refusal varchar,
+    body varchar
+);
+insert into attempt_part_by_row by name from attempt_part;
+drop table attempt_part;
+alter table attempt_part_by_row rename to attempt_part;
+create table attempt_usage_by_row (
+    attempt_id bigint not null,
+    tokens_reasoning integer not null
+);
+insert into attempt_usage_by_row by name from attempt_usage;
+drop table attempt_usage;
+alter table attempt_usage_by_row rename to attempt_usage;
+create table attempt_cache_by_row (
+    attempt_id bigint not null,
+    tokens_cached integer not null
+);
+insert into attempt_cache_by_row by name from attempt_cache;
+drop table attempt_cache;
+alter table attempt_cache_by_row rename to attempt_cache;
+create table response_by_row (
+    trial_id bigint not null,
+    study_id bigint not null,
+    attempt_id bigint,
+    status varchar not null,
+    option varchar,
+    score double,
+    parser integer,
+    chance double,
+    tries integer,
+    layer varchar,
+    certainty varchar,
+    hedged boolean,
+    judge varchar
+);
+insert into response_by_row by name from response;
+drop table response;
+alter table response_by_row rename to response;
+-- What an import of many answers has come to: the newest row of a study and file counts.
+create sequence import_event_number;
+create table import_event (
+    number bigint primary key default nextval('import_event_number'),
+    study_id bigint not null,
+    reported_at timestamptz not null,
+    kind varchar not null check (kind in ('started', 'saved', 'finished', 'cancelled')),
+    file varchar not null,              -- its name, without the folder
+    sha256 varchar not null,            -- of the file
+    n_rows bigint not null,             -- rows of the file for the study
+    n_saved bigint not null,            -- of these, rows read and on file by now
+    n_new bigint not null,              -- of these, rows that were not on file before
+    n_before bigint not null            -- answers of the study before the file
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -593,6 +735,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0012_templates", _TEMPLATES),
     ("0013_readings", _READINGS),
     ("0014_audit_kinds", _AUDIT_KINDS),
+    ("0015_rows_without_index", _ROWS_WITHOUT_INDEX),
 )
 
 

@@ -63,6 +63,7 @@ _ROWS: Mapping[str, str] = {
     "batch_reply": _OWN,
     "batch_event": "batch_id in (select batch_id from batch where study_id = $study)",
     "batch_drive": _OWN,
+    "import_event": _OWN,
 }
 _SEQUENCES: Mapping[str, str] = {
     "amendment": "amendment_number",
@@ -73,6 +74,7 @@ _SEQUENCES: Mapping[str, str] = {
     "adjudication": "adjudication_number",
     "batch_event": "batch_event_number",
     "batch_drive": "batch_drive_number",
+    "import_event": "import_event_number",
 }
 """Tables whose rows are numbered as they are written; the numbers of an export begin with 1."""
 _RUN_OF_STUDY = """
@@ -131,6 +133,18 @@ _REFERENCES = (
     ("batch_event", "batch_id", "batch", "batch_id"),
     ("batch_drive", "respondent_id", "respondent", "respondent_id"),
 )
+_KEYS = {
+    "administration": "administration_id",
+    "trial": "trial_id",
+    "call_shown": "call_id",
+    "attempt": "attempt_id",
+    **dict.fromkeys(
+        ("attempt_text", "attempt_token", "attempt_part", "attempt_usage", "attempt_cache"),
+        "attempt_id",
+    ),
+    "response": "trial_id",
+}
+"""The keys of the tables that have no index."""
 CHANGED = "The package was changed after it was made, or made by another program."
 """What to say of a package whose parts do not fit together."""
 
@@ -202,6 +216,10 @@ def _check_rows(scratch: duckdb.DuckDBPyConnection) -> None:
     ).fetchone()
     if counts != (1, 1):
         raise FileError("The package does not hold exactly one study and its bank.", CHANGED)
+    for name, key in _KEYS.items():
+        row = scratch.execute(f"select count(*) - count(distinct {key}) from {name}").fetchone()  # noqa: S608
+        if row and row[0]:
+            raise FileError(f"The table '{name}' of the package has a row twice.", CHANGED)
     checks = [(name, "study_id", "study", "study_id") for name in _ROWS if _ROWS[name] == _OWN]
     for name, column, other, key in (*checks, *_REFERENCES):
         row = scratch.execute(
@@ -241,7 +259,7 @@ def add_study_tables(
     """
     own_keys = [item_id(old.instrument_id, code) for code in old.items]
     new_keys = [item_id(new.instrument_id, code) for code in new.items]
-    with database.transaction() as cursor:
+    with database.adding_answers(), database.transaction() as cursor:
         numbers: dict[int, int] = {}
         for name in _ROWS:
             rows = tables.get(name)
@@ -268,13 +286,21 @@ def _add(cursor: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
         _check_shared(cursor, name, rows)
         insert(cursor, name, rows, key=f"{name}_id")
         return
+    on_file = FileError(
+        "Rows of this study are in the database already, under another study.",
+        "Import the package into another database.",
+    )
+    if name in ("administration", "trial", "attempt"):
+        with _registered(cursor, "incoming_rows", rows.select([_KEYS[name]])):
+            same = cursor.execute(
+                f"select count(*) from {name} semi join incoming_rows using ({_KEYS[name]})"  # noqa: S608
+            ).fetchone()
+        if same and same[0]:
+            raise on_file
     try:
         insert(cursor, name, rows)
     except duckdb.ConstraintException as error:
-        raise FileError(
-            "Rows of this study are in the database already, under another study.",
-            "Import the package into another database.",
-        ) from error
+        raise on_file from error
 
 
 def _check_shared(cursor: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:

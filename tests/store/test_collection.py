@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -123,6 +124,16 @@ def test_a_batch_written_twice_is_kept_once(database, study):
     assert database.rows("select option, count(*) from response group by 1") == [("3", 4)]
     assert database.rows("select count(*) from attempt") == [(4,)]
     assert database.rows("select count(*) from attempt_text") == [(4,)]
+
+
+def test_two_threads_that_save_the_same_attempts_keep_each_once(database, study):
+    rows = [attempt(study, trial) for trial in remaining(database, study)[:4]]
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(collection.save_attempts, database, [*rows, *rows]) for _ in range(2)]
+        for one in both:
+            one.result(timeout=60)
+    for table in ("attempt", "attempt_text", "response"):
+        assert database.row(f"select count(*) from {table}") == (4,), table  # noqa: S608
 
 
 def test_a_failed_attempt_leaves_the_trial_to_be_asked(database, study):

@@ -268,6 +268,21 @@ def test_an_older_file_keeps_every_row_through_the_migration(old_file):
             assert [row[:width] for row in kept] == rows, table
 
 
+def test_an_older_file_killed_right_after_its_migration_has_each_row_once(old_file, tmp_path):
+    with duckdb.connect(str(old_file), read_only=True) as raw:
+        before = {t: raw.execute(f"from {t} order by all").fetchall() for t in BEFORE_CALLS}
+    database = Database(old_file)
+    killed = tmp_path / "killed.duckdb"
+    copy_as_after_a_kill(old_file, killed)
+    database.close()
+    for _ in range(2):
+        Database(killed).close()
+        with duckdb.connect(str(killed), read_only=True) as raw:
+            for table, rows in before.items():
+                kept = raw.execute(f"from {table} order by all").fetchall()
+                assert [row[: len(rows[0])] for row in kept] == rows, table
+
+
 def test_codings_of_a_file_without_coders_belong_to_coder_1(tmp_path):
     path = tmp_path / "old.duckdb"
     with duckdb.connect(str(path)) as raw:

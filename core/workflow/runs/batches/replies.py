@@ -98,7 +98,8 @@ def import_replies(
     }
     materials = load_materials(workspace, record.study_id)
     taking = _Import(workspace, record.study_id, study, name, people, materials, batch_id)
-    with workspace.database.all_or_nothing():
+    database = workspace.database
+    with database.adding_answers(), database.all_or_nothing():
         for line in _lines(name, file, workspace.keys.used()):
             taking.add(line)
         taking.flush()
