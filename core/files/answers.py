@@ -243,6 +243,27 @@ def _contradictions(
     return Fault(column, differ, reason)
 
 
+def tags_of(frame: pd.DataFrame) -> set[str]:
+    """The names of the tags that a row has."""
+    tags = frame["tags"]
+    if not (tags != "").any():
+        return set()
+    if (names := frame.attrs.get(TAGS)) is not None:
+        return set(names)
+    return {tag for text in tags.unique() for tag in json.loads(text or "{}")}
+
+
+def tags_of_words(frame: pd.DataFrame) -> pd.Series[str] | None:
+    """The tags `word` and `rank` of each row as JSON; None where no row has one."""
+    if not tags_of(frame) & {WORD, RANK}:
+        return None
+    different = {
+        text: json.dumps({k: v for k, v in json.loads(text or "{}").items() if k in (WORD, RANK)})
+        for text in frame["tags"].unique()
+    }
+    return frame["tags"].map(different)
+
+
 def words_of(frame: pd.DataFrame) -> pd.DataFrame:
     """What a file says of its items: a row for each item and language with a word or a rank.
 
@@ -391,6 +412,9 @@ def _csv_cells(name: str, column: Any) -> Any:
 CONTEXT_FROM = "context_from"
 """Attribute of a frame: the file's name of the column that became the context."""
 
+TAGS = "tags"
+"""Attribute of a frame: the file's columns that became tags."""
+
 _NUMBER = r"\A[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
 _LOWEST = {
@@ -420,12 +444,14 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
     return tidy_frame(read_answer_file(name, data))
 
 
-def tidy_frame(source: TextColumns, *, find_person: bool = True) -> pd.DataFrame:
+def tidy_frame(source: TextColumns, *, person: str | None = None) -> pd.DataFrame:
     """The answers of columns that are called as in the tidy file, checked as `read_tidy` says.
 
-    `find_person` takes a column that identifies the respondent as the context, if there is none.
+    `person` is the column that is taken as the context; "": none, None: the one that `read_tidy`
+    would take.
     """
-    person = _person_column(source) if find_person else ""
+    if person is None:
+        person = person_column(source)
     if person:
         others = {c: texts for c, texts in source.columns.items() if c not in (person, "context")}
         source = replace(source, columns={**others, "context": source.columns[person]})
@@ -439,6 +465,8 @@ def tidy_frame(source: TextColumns, *, find_person: bool = True) -> pd.DataFrame
         raise _first_fault(source, faults)
     frame = _names_to_codes(frame)
     frame.attrs[CONTEXT_FROM] = person
+    own = set(source.columns) - set(_FILE_COLUMNS)
+    frame.attrs[TAGS] = tuple(sorted(name for name in own if _filled(source.columns[name])))
     return frame
 
 
@@ -468,23 +496,23 @@ def _frame(source: TextColumns) -> tuple[pd.DataFrame, list[Fault]]:
         )
     columns: dict[str, Any] = {}
     faults: list[Fault] = []
+    blank = _series(pa.repeat(large_text(""), source.n_rows))
     for column in _FILE_COLUMNS:
         texts = source.columns.get(column)
-        if texts is None:
-            texts = pa.repeat(large_text(""), source.n_rows)
         if column in INTEGERS or column in DECIMALS:
-            columns[column], fault = _numbers(column, texts)
+            columns[column], fault = _numbers(column, texts, source.n_rows)
             faults.append(fault)
         else:
-            columns[column] = _series(texts)
+            columns[column] = blank if texts is None else _series(texts)
     unstated = (columns["status"] == "") & (columns["answer"] != "")
     columns["status"] = columns["status"].mask(unstated, Status.ANSWERED.value)
     columns["tags"] = _series(_tags(source))
-    faults.append(_time_fault(columns["time"]))
+    if "time" in source.columns:
+        faults.append(_time_fault(columns["time"]))
     return pd.DataFrame(columns), faults
 
 
-def _person_column(source: TextColumns) -> str:
+def person_column(source: TextColumns) -> str:
     """The column that identifies the respondent, in a file without contexts; empty: there is none.
 
     A column `id` with a different value in every row numbers the rows, unless there is one item.
@@ -516,7 +544,13 @@ def _series(texts: Any) -> pd.Series[str]:
     return pd.Series(texts, dtype="str")
 
 
-def _numbers(column: str, texts: Any) -> tuple[pd.Series[Any], Fault]:
+def _numbers(column: str, texts: Any, n_rows: int) -> tuple[pd.Series[Any], Fault]:
+    """A column of numbers, where the file has it, and the rows that hold something else."""
+    if texts is None:
+        kind = "int64" if column == "repetition" else "Int64" if column in INTEGERS else "float64"
+        missing = 1 if column == "repetition" else None
+        nothing = pd.Series(missing, index=pd.RangeIndex(n_rows), dtype=kind)
+        return nothing, Fault(column, np.zeros(n_rows, bool), str)
     trimmed = pc.utf8_trim_whitespace(texts)
     formed = pc.match_substring_regex(trimmed, _NUMBER)
     readable = pc.if_else(formed, pc.utf8_ltrim(trimmed, "+"), None)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any
@@ -163,14 +164,25 @@ def _arrow_table(name: str, text: str) -> Any:
         )
     except pa.ArrowInvalid:
         return None
-    table = table.filter(_rows_not_empty(table))
+    columns = arrow_columns(table)
+    if columns is None:
+        return None
+    table = pa.table(columns)
     if table.num_rows > MAX_ROWS_TIDY:
         raise too_many_rows_error(name, MAX_ROWS_TIDY)
-    too_long = any(_longest(column) > MAX_CELL_CHARACTERS for column in table.columns)
     # Arrow takes stray quotation marks in silence: then the exact reader must find as many rows
-    if too_long or ('"' in text and _count_rows(name, text, delimiter) != table.num_rows):
+    if '"' in text and _count_rows(name, text, delimiter) != table.num_rows:
         return None
-    return pa.table([_unguarded(column) for column in table.columns], names=names)
+    return table
+
+
+def arrow_columns(table: Any) -> Texts | None:
+    """The columns of rows as Arrow reads them from CSV, blank rows left out; None: a long cell."""
+    table = table.filter(_rows_not_empty(table))
+    if any(_longest(column) > MAX_CELL_CHARACTERS for column in table.columns):
+        return None
+    texts = [_unguarded(column) for column in table.columns]
+    return dict(zip(table.column_names, texts, strict=True))
 
 
 def _rows_not_empty(table: Any) -> Any:
@@ -201,18 +213,22 @@ def _unguarded(column: Any) -> Any:
 
 def _of_parquet(name: str, content: bytes) -> TextColumns:
     """Columns of a Parquet file as text; numbers as the shortest text that is the same number."""
-    try:
+    with unreadable_parquet(name):
         schema = pq.read_schema(io.BytesIO(content))
         check_header(name, schema.names)
-        texts = _text_columns(name, schema)
+        texts = parquet_texts(name, schema)
         file = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts)
         _check_parquet_size(name, file.metadata)
         table = file.read()
-        for column in texts:
-            _check_texts(name, column, table.column(column))
-        if sum(_decoded_size(table.column(column)) for column in texts) > MAX_UNPACKED_BYTES:
-            raise _parquet_too_large(name)
-        columns = {column: _as_text(table.column(column)) for column in table.column_names}
+        columns = parquet_columns(name, table, texts, 0)
+    return TextColumns(name, columns, table.num_rows, lambda index: f"row {index + 1}")
+
+
+@contextmanager
+def unreadable_parquet(name: str) -> Iterator[None]:
+    """Turns the errors of reading Parquet into those that a user can act on."""
+    try:
+        yield
     except (MemoryError, pa.ArrowMemoryError) as full:
         raise FileError(
             f"{name}: there is not enough memory to read the file.", "Split the file."
@@ -222,10 +238,18 @@ def _of_parquet(name: str, content: bytes) -> TextColumns:
             f"{name}: this is not a Parquet file that can be read.",
             "Write it again with plain columns, or use CSV.",
         ) from broken
-    return TextColumns(name, columns, table.num_rows, lambda index: f"row {index + 1}")
 
 
-def _text_columns(name: str, schema: Any) -> list[str]:
+def parquet_columns(name: str, table: Any, texts: Sequence[str], before: int) -> Texts:
+    """The columns of rows of a Parquet file as text; `before` rows stand above them."""
+    for column in texts:
+        _check_texts(name, column, table.column(column), before)
+    if sum(_decoded_size(table.column(column)) for column in texts) > MAX_UNPACKED_BYTES:
+        raise _parquet_too_large(name)
+    return {column: _as_text(table.column(column)) for column in table.column_names}
+
+
+def parquet_texts(name: str, schema: Any) -> list[str]:
     """Names of the text columns, which stay dictionaries until their size is known."""
     texts = []
     for one in schema:
@@ -241,9 +265,8 @@ def _text_columns(name: str, schema: Any) -> list[str]:
     return texts
 
 
-def _check_texts(name: str, column: str, texts: Any) -> None:
+def _check_texts(name: str, column: str, texts: Any, before: int) -> None:
     """Refuse a cell too long or with a NUL byte, looking at each different text once."""
-    before = 0
     for chunk in texts.chunks:
         lengths = pc.utf8_length(chunk.dictionary)
         wrong = pc.or_(

@@ -45,7 +45,7 @@ from core.files.mapping import (
     check_mapping,
     status_of_missing,
 )
-from core.files.survey_programs import read_answer_file
+from core.files.parts import PART_ROWS
 from core.files.tables import MAX_ROWS_TIDY
 
 _NO_LABELS = ColumnLabels()
@@ -93,32 +93,19 @@ class _Question:
 
 @dataclass(frozen=True, eq=False)
 class MappedAnswers:
-    """The tidy frame of a file, and the bank that its mapping describes, if it does."""
+    """The answers of a file as tidy frames, and the bank that its mapping describes, if it does.
 
-    frame: pd.DataFrame
+    Each call of `frames` reads them anew, one part of the file after the other. Their rows are
+    numbered through the file.
+    """
+
+    frames: Callable[[], Iterator[pd.DataFrame]]
     bank: Instrument | None
 
-
-def read_mapped(
-    name: str,
-    data: bytes,
-    mapping: AnswerMapping,
-    known: Sequence[ResponseFormat] = (),
-    read_reply: ReplyReader | None = None,
-) -> MappedAnswers:
-    """The answers of a file by a mapping; nothing is kept of a faulty one.
-
-    `known` are the response formats of the bank on file, if one is chosen: cells may hold the codes
-    or the labels of their options, and nothing else. `read_reply` reads the answers in a column of
-    replies; without it, they have the status no_answer.
-
-    Raises
-    ------
-    FileError
-        The mapping does not fit the file, a person stands twice, an answer is no option, or the
-        answers have any fault of `tidy_frame`; names line and column.
-    """
-    return map_answers(read_answer_file(name, data), mapping, known, read_reply)
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All answers as one frame."""
+        return pd.concat(list(self.frames()))
 
 
 def map_answers(
@@ -127,28 +114,120 @@ def map_answers(
     known: Sequence[ResponseFormat] = (),
     read_reply: ReplyReader | None = None,
 ) -> MappedAnswers:
-    """The answers of the columns of a file by a mapping."""
-    check_mapping(mapping, source)
-    if not source.n_rows:
+    """The answers of the columns of a file by a mapping; see `map_parts`."""
+    return map_parts(source, lambda: iter((source,)), mapping, known, read_reply)
+
+
+def map_parts(
+    whole: TextColumns | None,
+    parts: Callable[[], Iterator[TextColumns]],
+    mapping: AnswerMapping,
+    known: Sequence[ResponseFormat] = (),
+    read_reply: ReplyReader | None = None,
+) -> MappedAnswers:
+    """The answers of the parts of a file by a mapping.
+
+    `whole` are all columns, None where the file does not fit into memory. `known` are the response
+    formats of the bank on file, if one is chosen: cells may hold the codes or the labels of their
+    options, and nothing else. `read_reply` reads the answers in a column of replies; without it,
+    they have the status no_answer.
+
+    Raises
+    ------
+    FileError
+        The mapping does not fit the file, a person stands twice, an answer is no option, or (from
+        `frames`) the answers have any fault of `tidy_frame`; names line and column.
+    """
+    first = whole or next(parts())
+    check_mapping(mapping, first)
+    if not first.n_rows:
         raise FileError(
-            f"{source.name} has no rows below its header.", "Choose a file with answers."
+            f"{first.name} has no rows below its header.", "Choose a file with answers."
         )
     if mapping.layout == "wide":
-        source = _without_empty_repeats(source, mapping)
+        if whole is None:
+            raise FileError(
+                f"{first.name}: a file with a row for each person may have {MAX_ROWS_TIDY:,} rows.",
+                "Split the file.",
+            )
+        return _map_wide(_without_empty_repeats(whole, mapping), mapping, known)
+    return _map_long(parts, mapping, known, read_reply)
+
+
+def _map_wide(
+    source: TextColumns, mapping: AnswerMapping, known: Sequence[ResponseFormat]
+) -> MappedAnswers:
     labels = _codes_of_labels(known)
     questions = [_question(source, mapping, column, labels) for column in _answer_columns(mapping)]
     _refuse_unknown(source, mapping, questions, known)
-    formats: dict[str, ResponseFormat] = {}
+    formats = {}
     if mapping.new_bank is not None:
-        formats = {q.column: one for q, one in _formats(source, mapping, questions)}
-    tidy = (_long if mapping.layout == "long" else _wide)(source, mapping, questions, formats)
-    if mapping.with_role(REPLY):
-        tidy = _with_read_replies(tidy, mapping, [*known] or [*formats.values()], read_reply)
-    frame = tidy_frame(tidy, find_person=False)
+        for question in questions:
+            _refuse_no_options(source, question, *_options(question, mapping, questions))
+        formats = _formats(source.name, mapping, questions)
+    _refuse_same_person(source, mapping)
+    people = max(PART_ROWS // len(questions), 1)
+
+    def frames() -> Iterator[pd.DataFrame]:
+        for start in range(0, source.n_rows, people):
+            n_rows = min(people, source.n_rows - start)
+            tidy = _wide(source, mapping, questions, formats, range(start, start + n_rows))
+            yield _numbered(tidy_frame(tidy, person=""), start * len(questions))
+
     bank = None
     if mapping.new_bank is not None:
-        bank = _new_bank(source, mapping, mapping.new_bank, questions, formats, frame)
-    return MappedAnswers(frame, bank)
+        texts = {_item_code(mapping, one.column): one.labels.label for one in questions}
+        bank = _new_bank(source.name, mapping, mapping.new_bank, formats, texts)
+    return MappedAnswers(frames, bank)
+
+
+def _map_long(
+    parts: Callable[[], Iterator[TextColumns]],
+    mapping: AnswerMapping,
+    known: Sequence[ResponseFormat],
+    read_reply: ReplyReader | None,
+) -> MappedAnswers:
+    labels = _codes_of_labels(known)
+    (column,) = _answer_columns(mapping)
+    bank, formats = None, {}
+    if mapping.new_bank is not None:
+        values: dict[str, None] = {}
+        texts: dict[str, str] = {}
+        for part in parts():
+            values |= dict.fromkeys(_question(part, mapping, column, labels).values)
+            items = pc.unique(part.columns[mapping.with_role(ITEM)[0]]).to_pylist()
+            texts |= {_item_code(mapping, item): "" for item in items}
+        whole = _question(next(parts()), mapping, column, labels, tuple(values))
+        for part in parts():
+            question = _question(part, mapping, column, labels)
+            _refuse_no_options(part, question, *_options(whole, mapping, [whole]))
+        formats = _formats(next(parts()).name, mapping, [whole])
+        bank = _new_bank(next(parts()).name, mapping, mapping.new_bank, formats, texts)
+
+    def frames() -> Iterator[pd.DataFrame]:
+        start = 0
+        for part in parts():
+            question = _question(part, mapping, column, labels)
+            _refuse_unknown(part, mapping, [question], known)
+            tidy = _long(part, mapping, question, formats)
+            if mapping.with_role(REPLY):
+                own = [*known] or [*formats.values()]
+                tidy = _with_read_replies(tidy, mapping, own, read_reply)
+            yield _numbered(tidy_frame(tidy, person=""), start)
+            start += part.n_rows
+
+    return MappedAnswers(frames, bank)
+
+
+def _numbered(frame: pd.DataFrame, start: int) -> pd.DataFrame:
+    """The frame with its rows numbered from `start`."""
+    frame.index = pd.RangeIndex(start, start + len(frame))
+    return frame
+
+
+def _item_code(mapping: AnswerMapping, name: str) -> str:
+    """The code of an item by its name in the file."""
+    return mapping.items.get(name, name).strip()
 
 
 def _answer_columns(mapping: AnswerMapping) -> list[str]:
@@ -170,13 +249,19 @@ def _codes_of_labels(known: Sequence[ResponseFormat]) -> dict[str, str]:
 
 
 def _question(
-    source: TextColumns, mapping: AnswerMapping, column: str, known: Mapping[str, str]
+    source: TextColumns,
+    mapping: AnswerMapping,
+    column: str,
+    known: Mapping[str, str],
+    values: tuple[str, ...] | None = None,
 ) -> _Question:
+    """A column of answers; `values` are its different cells, where `source` is only a part."""
     texts = source.columns[column]
     if mapping.columns[column] == REPLY:
         texts = pa.repeat(large_text(""), source.n_rows)
     labels = source.labels.get(column, _NO_LABELS)
-    values = tuple(pc.unique(texts).to_pylist())
+    if values is None:
+        values = tuple(pc.unique(texts).to_pylist())
     codes: dict[str, str] = {}
     typed = {_plain(code.strip()): label for code, label in mapping.options.items()}
     if not mapping.options and not known:  # labels of the file may stand in another order
@@ -198,7 +283,7 @@ def _refuse_unknown(
     codes = {option.code: "" for one in known for option in one.options}
     if codes and not mapping.with_role("format") and "format" not in mapping.constants:
         for question in questions:
-            _refuse_no_options(source, question, codes, typed=True)
+            _refuse_no_options(source, question, codes, True)
 
 
 def _reading(
@@ -233,38 +318,37 @@ def _wide(
     mapping: AnswerMapping,
     questions: Sequence[_Question],
     formats: Mapping[str, ResponseFormat],
+    people: range,
 ) -> TextColumns:
-    """A row for each person and item, person by person."""
-    n_items = len(questions)
-    if source.n_rows * n_items > MAX_ROWS_TIDY:
-        raise FileError(
-            f"{source.name}: {source.n_rows:,} rows of {n_items:,} items are more than "
-            f"{MAX_ROWS_TIDY:,} answers.",
-            "Split the file.",
-        )
-    _refuse_same_person(source, mapping)
-    rows = np.repeat(np.arange(source.n_rows), n_items)
-    asked = np.tile(np.arange(n_items), source.n_rows)
-    places = pa.array(asked * source.n_rows + rows)
+    """A row for each item and each of these people, person by person."""
+    n_items, n_people, start = len(questions), len(people), people.start
+    rows = np.repeat(np.arange(n_people), n_items)
+    asked = np.tile(np.arange(n_items), n_people)
+    places = pa.array(asked * n_people + rows)
 
     def spread(arrays: list[Any]) -> Any:
         return pa.concat_arrays(arrays).take(places)
 
-    codes = [mapping.items.get(one.column, one.column).strip() for one in questions]
+    codes = [_item_code(mapping, one.column) for one in questions]
+    own = [replace(one, texts=_sliced(one.texts, people)) for one in questions]
     columns = {
         ITEM: pa.array(codes, pa.large_string()).take(pa.array(asked)),
         **{
-            part: spread([_read_texts(one, part) for one in questions])
+            part: spread([_read_texts(one, part) for one in own])
             for part in ("answer", "status", "raw")
         },
     }
     if formats:
         names = [formats[one.column].code for one in questions]
         columns["format"] = pa.array(names, pa.large_string()).take(pa.array(asked))
-    others = _other_columns(source, mapping, source.n_rows)
+    part = replace(
+        source,
+        columns={column: _sliced(texts, people) for column, texts in source.columns.items()},
+    )
+    others = _other_columns(part, mapping, n_people)
     if PERSON not in others and PERSON not in mapping.constants:
         width = len(str(source.n_rows))
-        numbered = [f"p{number:0{width}d}" for number in range(1, source.n_rows + 1)]
+        numbered = [f"p{number + 1:0{width}d}" for number in people]
         others[PERSON] = pa.array(numbered, pa.large_string())
     at = pa.array(rows)
     columns |= {name: texts.take(at) for name, texts in others.items()}
@@ -275,22 +359,25 @@ def _wide(
         return own if column in (ITEM, ANSWER, "status") else names_of.get(column, column)
 
     return TextColumns(
-        source.name, columns, len(rows), lambda index: source.place(index // n_items),
+        source.name, columns, len(rows), lambda index: source.place(start + index // n_items),
         column_at=column_at,
     )  # fmt: skip
+
+
+def _sliced(texts: Any, people: range) -> Any:
+    return texts.slice(people.start, len(people))
 
 
 def _long(
     source: TextColumns,
     mapping: AnswerMapping,
-    questions: Sequence[_Question],
+    question: _Question,
     formats: Mapping[str, ResponseFormat],
 ) -> TextColumns:
     """The rows as they are; a missing value is a status, unless the file has one."""
-    (question,) = questions
     columns = _other_columns(source, mapping, source.n_rows)
     items = source.columns[mapping.with_role(ITEM)[0]]
-    columns[ITEM] = _replaced(items, lambda code: mapping.items.get(code, code).strip())
+    columns[ITEM] = _replaced(items, lambda code: _item_code(mapping, code))
     for part in ("answer", "status", "raw"):
         read = _read_texts(question, part)
         own = columns.get(part)
@@ -464,21 +551,17 @@ def _refuse_same_person(source: TextColumns, mapping: AnswerMapping) -> None:
 
 
 def _formats(
-    source: TextColumns, mapping: AnswerMapping, questions: Sequence[_Question]
-) -> Iterator[tuple[_Question, ResponseFormat]]:
+    name: str, mapping: AnswerMapping, questions: Sequence[_Question]
+) -> dict[str, ResponseFormat]:
     """The response format of each column; columns with equal options have one."""
     language = mapping.constants.get("language") or "en"
-    unlabelled = {
-        answer for one in questions if not _labels_of(one, mapping) for answer in one.answers
-    }
     made: dict[tuple[tuple[str, str], ...], ResponseFormat] = {}
+    formats = {}
     for question in questions:
-        labels = _labels_of(question, mapping)
-        codes = _with_numbers_between(labels or dict.fromkeys(unlabelled, ""), closed=bool(labels))
-        _refuse_no_options(source, question, codes, typed=bool(labels))
+        codes, _ = _options(question, mapping, questions)
         if len(question.answers) > _MOST_OPTIONS:
             raise FileError(
-                f"{source.name}, column {question.column}: there are {len(question.answers):,} "
+                f"{name}, column {question.column}: there are {len(question.answers):,} "
                 f"different answers; at most {_MOST_OPTIONS} can be options of an item.",
                 "Give the column the role tag or ignore.",
             )
@@ -486,9 +569,24 @@ def _formats(
         if key not in made:
             options = tuple(_option(code, label, language) for code, label in key)
             same = sum(len(one.options) == len(options) for one in made.values())
-            name = f"options_{len(options)}" + (f"_{same + 1}" if same else "")
-            made[key] = ResponseFormat(name, options)
-        yield question, made[key]
+            code = f"options_{len(options)}" + (f"_{same + 1}" if same else "")
+            made[key] = ResponseFormat(code, options)
+        formats[question.column] = made[key]
+    return formats
+
+
+def _options(
+    question: _Question, mapping: AnswerMapping, questions: Sequence[_Question]
+) -> tuple[dict[str, str], bool]:
+    """The options of a column by code, with their labels, and whether they have labels.
+
+    Columns without labels share the answers that stand in any of them.
+    """
+    labels = _labels_of(question, mapping)
+    if labels:
+        return _with_numbers_between(labels, closed=True), True
+    answers = {a for one in questions if not _labels_of(one, mapping) for a in one.answers}
+    return _with_numbers_between(dict.fromkeys(answers, ""), closed=False), False
 
 
 def _labels_of(question: _Question, mapping: AnswerMapping) -> dict[str, str]:
@@ -520,7 +618,7 @@ def _option(code: str, label: str, language: str) -> Option:
 
 
 def _refuse_no_options(
-    source: TextColumns, question: _Question, codes: Mapping[str, str], *, typed: bool
+    source: TextColumns, question: _Question, codes: Mapping[str, str], typed: bool
 ) -> None:
     """Raise FileError for the first answer that no option has, or that is a word without value."""
     for value in question.values:
@@ -544,31 +642,29 @@ def _refuse_no_options(
 
 
 def _new_bank(
-    source: TextColumns,
+    name: str,
     mapping: AnswerMapping,
     made: NewBank,
-    questions: Sequence[_Question],
     formats: Mapping[str, ResponseFormat],
-    frame: pd.DataFrame,
+    texts: Mapping[str, str],
 ) -> Instrument:
-    """The bank that a mapping describes."""
+    """The bank that a mapping describes; `texts` are those of its items by code."""
     language = mapping.constants.get("language") or "en"
-    texts: dict[str, str] = {}
-    if mapping.layout == "wide":
-        texts = {mapping.items.get(q.column, q.column).strip(): q.labels.label for q in questions}
-    codes = list(texts) or [str(code) for code in frame["item"].unique()]
-    subscales = {code: name for name, items in made.subscales.items() for code in items}
+    codes = list(texts)
+    subscales = {code: one for one, items in made.subscales.items() for code in items}
     named = [("reversed", code) for code in made.reversed]
     named += [
-        (f"subscale '{name}'", code) for name, items in made.subscales.items() for code in items
+        (f"subscale '{subscale}'", code)
+        for subscale, items in made.subscales.items()
+        for code in items
     ]
     for where, code in named:
         if code not in codes:
             raise FileError(
-                f"{source.name}, mapping: {where} names '{code}', which is no item of the file.",
+                f"{name}, mapping: {where} names '{code}', which is no item of the file.",
                 f"The items are: {', '.join(codes)[:500]}.",
             )
-    title = made.title.strip() or Path(source.name).name.split(".")[0]
+    title = made.title.strip() or Path(name).name.split(".")[0]
     items = tuple(
         Item(
             code,

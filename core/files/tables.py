@@ -27,7 +27,7 @@ from core.files.writing import plain_number, unescape_xlsx, unguard
 
 _MAX_FILE_BYTES = 50 * 1024**2
 MAX_UNPACKED_BYTES = 500 * 1024**2
-_MAX_RATIO = 200  # unpacked to packed
+MAX_RATIO = 200  # unpacked to packed
 MAX_ROWS_TIDY = 1_500_000
 MAX_ROWS_BANK = 20_000
 MAX_COLUMNS = 500
@@ -148,16 +148,25 @@ def decode(name: str, data: bytes) -> str:
         text = data.decode(encoding)
     except UnicodeDecodeError as wrong:
         line = len(re.findall(rb"\r\n|\r|\n", data[: wrong.start])) + 1
-        raise FileError(
-            f"{name}, line {line}: byte {wrong.start + 1} of the file is not UTF-8 text.",
-            _SAVE_AS_UTF8,
-        ) from None
+        raise wrong_byte_error(name, line, wrong.start + 1) from None
     if (position := text.find("\0")) >= 0:
         line = len(re.findall("\r\n|\r|\n", text[:position])) + 1
-        raise FileError(
-            f"{name}, line {line}: there is a NUL byte, which no text file holds.", _SAVE_AS_UTF8
-        )
+        raise nul_byte_error(name, line)
     return text
+
+
+def wrong_byte_error(name: str, line: int, byte: int) -> FileError:
+    """The error for a byte, counted from 1, that is no UTF-8."""
+    return FileError(
+        f"{name}, line {line}: byte {byte} of the file is not UTF-8 text.", _SAVE_AS_UTF8
+    )
+
+
+def nul_byte_error(name: str, line: int) -> FileError:
+    """The error for a NUL byte."""
+    return FileError(
+        f"{name}, line {line}: there is a NUL byte, which no text file holds.", _SAVE_AS_UTF8
+    )
 
 
 def sniff_delimiter(text: str) -> str:
@@ -178,6 +187,14 @@ def csv_records(name: str, text: str, delimiter: str) -> Iterator[tuple[int, lis
     """Rows that are not empty, header included, each with the line on which it begins."""
     # not StringIO, which takes four bytes a character
     lines = io.TextIOWrapper(io.BytesIO(text.encode("utf-8")), "utf-8", newline="")
+    quotes_match = text.count('"') % 2 == 0
+    return csv_records_of(name, lines, delimiter, quotes_match=quotes_match)
+
+
+def csv_records_of(
+    name: str, lines: Iterable[str], delimiter: str, *, quotes_match: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of lines of text; `quotes_match`: the quotation marks are known to come in pairs."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = 1
     while True:
@@ -186,7 +203,7 @@ def csv_records(name: str, text: str, delimiter: str) -> Iterator[tuple[int, lis
         except StopIteration:
             return
         except csv.Error as problem:
-            if "field larger" in str(problem) and text.count('"') % 2 == 0:
+            if "field larger" in str(problem) and quotes_match:
                 raise FileError(
                     f"{name}, line {line}: a cell has more than {csv.field_size_limit():,} "
                     f"characters; at most {MAX_CELL_CHARACTERS:,} can be read.",
@@ -239,7 +256,7 @@ def _table(
             continue
         if len(rows) >= max_rows:
             raise too_many_rows_error(name, max_rows)
-        rows.append((line, _checked_cells(name, line, cells, header)))
+        rows.append((line, checked_cells(name, line, cells, header)))
     if not header and not may_be_empty:
         raise empty_file_error(name)
     return Table(name, header, rows)
@@ -250,9 +267,10 @@ def too_many_rows_error(name: str, max_rows: int) -> FileError:
     return FileError(f"{name}: there are more than {max_rows:,} rows.", "Split the file.")
 
 
-def _checked_cells(
+def checked_cells(
     name: str, line: int, cells: list[str], header: tuple[str, ...]
 ) -> tuple[str, ...]:
+    """The cells of a row as texts; FileError where there are too many, too few or a long one."""
     if len(cells) != len(header):
         raise FileError(
             f"{name}, line {line}: there are {len(cells)} cells, but the header line has "
@@ -277,9 +295,9 @@ def empty_file_error(name: str) -> FileError:
 
 def _check_unpacked(name: str, unpacked: int, packed: int) -> None:
     too_large = unpacked > MAX_UNPACKED_BYTES
-    if too_large or (unpacked > _SMALL and unpacked > _MAX_RATIO * packed):
+    if too_large or (unpacked > _SMALL and unpacked > MAX_RATIO * packed):
         limit = (
-            f"{MAX_UNPACKED_BYTES // 1024**2} MB" if too_large else f"{_MAX_RATIO} times its size"
+            f"{MAX_UNPACKED_BYTES // 1024**2} MB" if too_large else f"{MAX_RATIO} times its size"
         )
         raise FileError(
             f"{name}: unpacked, the file is larger than {limit}.", "Split it into several files."

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from core.errors import FileError
-from core.files import mapped_answers
+from core.files import mapped_answers, parts
 from core.files.columns import read_columns
-from core.files.mapped_answers import map_answers, read_mapped
+from core.files.mapped_answers import map_answers
 from core.files.mapping import (
     AnswerMapping,
     NewBank,
@@ -19,6 +19,7 @@ from core.files.mapping import (
     read_mapping,
     write_mapping,
 )
+from core.files.survey_programs import read_answer_file
 from tests.people_files import files, spss
 
 WIDE = AnswerMapping(
@@ -34,7 +35,7 @@ def csv(*lines):
 
 def problem(data, mapping, name="w.csv"):
     with pytest.raises(FileError) as refused:
-        read_mapped(name, data, mapping)
+        list(map_answers(read_answer_file(name, data), mapping).frames())
     return str(refused.value)
 
 
@@ -102,7 +103,7 @@ def test_cells_become_options_missing_answers_or_labels():
     mapping = replace(
         WIDE, options={"01": "Disagree", "5": "Agree"}, missing={"-9": "refused"}, items={"b": "B2"}
     )
-    read = read_mapped("w.csv", data, mapping)
+    read = map_answers(read_answer_file("w.csv", data), mapping)
     assert read.frame["answer"].tolist() == ["1", "5", "", "1", "", "5", "5", "1"]
     assert read.frame["status"].tolist()[2:5] == ["refused", "answered", "no_answer"]
     assert read.frame["item"].tolist()[:2] == ["a", "B2"]
@@ -117,7 +118,9 @@ def test_columns_with_other_options_have_a_format_of_their_own():
     frame = pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": [0, 4], "sex": [1, 2], "rank": [3, 4]})
     roles = {"a": "item", "b": "item", "c": "item", "sex": "tag", "rank": "tag"}
     data = spss(frame, variable_value_labels=labels, missing_ranges={"sex": [2]})
-    read = read_mapped("x.sav", data, AnswerMapping("wide", roles, new_bank=NewBank()))
+    read = map_answers(
+        read_answer_file("x.sav", data), AnswerMapping("wide", roles, new_bank=NewBank())
+    )
     sizes = {one.code: [o.code for o in one.options] for one in read.bank.formats}
     assert sizes == {
         "options_2": ["1", "2"], "options_3": ["1", "2", "3"],
@@ -135,7 +138,7 @@ def test_a_long_file_keeps_its_own_statuses_and_replies():
     data = csv("q,a,s,r,w", "q1,1,,one,2", "q2,-9,,,2", "q3,,refused,no,2")
     roles = {"q": "item", "a": "answer", "s": "status", "r": "raw", "w": "ignore"}
     mapping = replace(LONG, columns=roles, missing={"-9": "off_scale"}, items={"q3": "Q"})
-    read = read_mapped("l.csv", data, mapping)
+    read = map_answers(read_answer_file("l.csv", data), mapping)
     assert read.frame["status"].tolist() == ["answered", "off_scale", "refused"]
     assert read.frame["raw"].tolist() == ["one", "-9", "no"]
     assert [item.code for item in read.bank.items] == ["q1", "q2", "Q"]
@@ -197,15 +200,31 @@ def test_a_value_without_an_option_is_named():
     assert "w.csv, line 3, column b: '7' is none of the answers 1, 2." in message
 
 
-def test_faults_of_answers_name_the_columns_of_the_file(monkeypatch):
+def test_faults_of_answers_name_the_columns_of_the_file():
     twice = csv("q,a", "q1,1", "q2,1", "q1,2")
     assert "line 4, column q: 'q1' has an answer under the same" in problem(twice, LONG)
     timed = replace(WIDE, columns={"id": "context", "a": "item", "b": "time"})
     message = problem(csv("id,a,b", "p1,1,2026-01-01", "p2,1,soon"), timed)
     assert "line 3, column b: 'soon' is not a time" in message
-    monkeypatch.setattr(mapped_answers, "MAX_ROWS_TIDY", 3)
-    message = problem(csv("id,a,b", "p1,1,2", "p2,1,2"), WIDE)
-    assert "2 rows of 2 items are more than 3 answers" in message
+
+
+@pytest.mark.parametrize(
+    ("mapping", "data"),
+    [
+        (WIDE, csv("id,a,b", "p1,1,2", "p2,2,1", "p3,1,", "p4,2,2")),
+        (replace(WIDE, columns={"a": "item", "b": "item"}), csv("a,b", "1,2", "2,1", "1,")),
+        (LONG, csv("q,a", "q1,1", "q2,4", "q3,2", "q4,", "q5,3")),
+    ],
+)
+def test_a_file_in_parts_has_the_answers_and_the_bank_of_the_whole(monkeypatch, mapping, data):
+    whole = map_answers(read_answer_file("x.csv", data), mapping)
+    monkeypatch.setattr(mapped_answers, "PART_ROWS", 2)
+    monkeypatch.setattr(parts, "PART_ROWS", 2)
+    file = parts.answer_parts("x.csv", data)
+    divided = mapped_answers.map_parts(file.whole, file.read, mapping)
+    assert len(list(divided.frames())) >= 3
+    assert divided.bank == whole.bank
+    pd.testing.assert_frame_equal(divided.frame, whole.frame)
 
 
 def test_the_same_person_may_have_several_repetitions():

@@ -88,14 +88,24 @@ def test_without_contexts_and_entities_each_item_is_asked_once(database, small_b
 
 
 def test_an_import_that_fails_at_its_last_row_keeps_nothing(database, small_bank):
-    text = "item,answer,raw,model,language,format\na1,3,Three.,m,en,three\na2,1,One.,m,en,three\n"
-    rows = pa.Table.from_pandas(answers.read_tidy("x.csv", text.encode()), preserve_index=False)
+    text = "item,answer,raw,format\na1,3,Three.,three\na2,1,One.,three\n"
+    rows = answers.read_tidy("x.csv", text.encode()).assign(row=[1, 2], administration=0)
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    asked = pa.Table.from_pandas(
+        rows.head(1).assign(model="m", language="en", form="original"), preserve_index=False
+    )
     design = Design(study="s", instrument="small", respondents=("m",), languages=("en",))
     version = banks.publish(database, small_bank)
-    with pytest.raises(duckdb.ConstraintException):  # the study itself is written last
-        imports.add_imported_study(database, design, version.instrument_id, rows, None)
+    imports.add_imported_study(database, design, version.instrument_id, "hash")
+    study = studies.frozen_study(database, "s")
+    without_status = table.set_column(
+        table.column_names.index("status"), "status", pa.array(["answered", None])
+    )
+    with pytest.raises(duckdb.ConstraintException):  # the responses are written last
+        imports.add_answers(database, study, without_status, asked)
     tables = ("respondent", "administration", "trial", "attempt", "attempt_text", "response")
-    for table in (*tables, "study"):
-        assert database.rows(f"select count(*) from {table}") == [(0,)], table  # noqa: S608
-    imports.add_imported_study(database, design, version.instrument_id, rows, "hash")
+    for name in tables:
+        assert database.rows(f"select count(*) from {name}") == [(0,)], name  # noqa: S608
+    for expected in (2, 0):  # rows on file are recognised
+        assert imports.add_answers(database, study, table, asked) == expected
     assert studies.get(database, "s").n_responses == 2

@@ -1,31 +1,32 @@
-"""Importing answers collected elsewhere: what a file would make, its scores, and saving it."""
+"""Importing answers collected elsewhere: what a file would make, and saving it part by part."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.collect.replies import reader
-from core.domain.instrument import Instrument, Item, ResponseFormat, Wording, keyed_points
+from core.analysis.shared import progress
+from core.domain.instrument import Instrument, Item, Wording
 from core.domain.numbers import count_text
-from core.domain.study import CONTENT_FILTER, REFUSAL, Certainty, Design, Parsed, Status
+from core.domain.study import Design
 from core.domain.values import name_fault, slug
 from core.errors import FileError
 from core.files import answers
-from core.files.mapped_answers import MappedAnswers, ReplyReader, read_mapped
 from core.files.mapping import AnswerMapping
+from core.files.parts import Source
 from core.store import banks as bank_store
 from core.store import imports, studies
+from core.store.imports import ImportEvent
+from core.store.studies import FrozenStudy
+from core.workflow.answers import answer_files
+from core.workflow.answers.answer_files import AnswerFile, FileContents
 from core.workflow.answers.bank_attachment import (
     BankMatch,
     answers_by_format,
@@ -33,181 +34,20 @@ from core.workflow.answers.bank_attachment import (
     full_match,
     matching_banks,
 )
+from core.workflow.answers.imported_scores import (
+    SCORE_MEANINGS,
+    ScoreCell,
+    ScoreMeaning,
+    kept_scores,
+    scores_to_keep,
+    with_points,
+)
 from core.workflow.workspace import Workspace
 
-# What the scores in a file of answers mean, checked against the bank before anything is kept.
-#
-# A score that the bank derives is not kept: it would go stale when the answer is read anew. Only a
-# score that the bank does not give, and that the file is said to have keyed already, is kept.
-
-ScoreMeaning = Literal["bank", "keyed", "raw"]
-SCORE_MEANINGS: Mapping[ScoreMeaning, str] = {
-    "bank": "those of the bank; a file that says otherwise is refused",
-    "keyed": "as in the file: reversed items are reversed already",
-    "raw": "raw points of the answers; the bank reverses them",
-}
-_CELL_COLUMNS = ["item", "form", "format", "answer", "score"]
-_TOLERANCE = 1e-9
-
-
-class ScoreConflict(FileError):
-    """Scores of a file are not those that the bank gives."""
-
-
-@dataclass(frozen=True)
-class _ScoreCell:
-    """One item, form, format, answer and score that rows of the file have."""
-
-    item: str
-    form: str
-    format: str
-    answer: str
-    score: float
-    count: int
-
-
-def _with_points(bank: Instrument, rows: pd.DataFrame) -> Instrument:
-    """A bank made from the file, its unscored options with the points that the scores say.
-
-    Words such as "yes" have no points of their own. They take them from the scores, where every
-    score of an option is the same.
-    """
-    points: dict[tuple[str, str], set[float]] = {}
-    for cell in _score_cells(rows):
-        points.setdefault((cell.format, cell.answer), set()).add(cell.score)
-    return replace(
-        bank, formats=tuple(_format_with_points(known, points) for known in bank.formats)
-    )
-
-
-def _format_with_points(
-    known: ResponseFormat, points: Mapping[tuple[str, str], set[float]]
-) -> ResponseFormat:
-    option_points = {o.code: points.get((known.code, o.code), set()) for o in known.options}
-    if any(o.points is not None for o in known.options) or any(
-        len(f) > 1 for f in option_points.values()
-    ):
-        return known
-    options = (replace(o, points=next(iter(option_points[o.code]), None)) for o in known.options)
-    return replace(known, options=tuple(options))
-
-
-def _scores_to_keep(
-    name: str, rows: pd.DataFrame, bank: Instrument, scores: ScoreMeaning, *, made: bool
-) -> pd.Series[Any]:
-    """The score to keep with each row; NaN where the bank gives it. `rows` bear the bank's codes.
-
-    Raises
-    ------
-    ScoreConflict
-        A score is not what `scores` says it is, or the format cannot give it.
-    """
-    derived: dict[_ScoreCell, float | None] = {}
-    conflicts: list[_ScoreCell] = []
-    cells = _score_cells(rows)
-    items = {cell.item for cell in cells}  # a bank of one item each: some have thousands
-    banks = {item.code: replace(bank, items=(item,)) for item in bank.items if item.code in items}
-    for cell in cells:
-        given = banks[cell.item].score(cell.item, cell.form, cell.format, cell.answer)
-        derived[cell] = given
-        allowed = _allowed_scores(cell, bank, scores, made=made, given=given)
-        if allowed is not None and not any(_is_equal(cell.score, value) for value in allowed):
-            conflicts.append(cell)
-    if conflicts:
-        raise _conflict(name, rows, bank, scores, conflicts, derived, sum(c.count for c in cells))
-    if scores != "keyed":
-        return pd.Series(np.nan, index=rows.index)
-    kept_cells = {
-        _cell_key(cell) for cell, given in derived.items() if given is None or cell.score != given
-    }
-    if not kept_cells:
-        return pd.Series(np.nan, index=rows.index)
-    keys = pd.MultiIndex.from_frame(rows[_CELL_COLUMNS])
-    return rows["score"].where(keys.isin(list(kept_cells)))
-
-
-def _score_cells(rows: pd.DataFrame) -> list[_ScoreCell]:
-    scored = rows.loc[rows["score"].notna(), _CELL_COLUMNS]
-    if scored.empty:
-        return []
-    counts = (
-        scored.groupby(_CELL_COLUMNS, sort=False, observed=True).size().reset_index(name="count")
-    )
-    return [_ScoreCell(*row) for row in zip(*(counts[c].tolist() for c in counts), strict=True)]
-
-
-def _cell_key(cell: _ScoreCell) -> tuple[str, str, str, str, float]:
-    return cell.item, cell.form, cell.format, cell.answer, cell.score
-
-
-def _allowed_scores(
-    cell: _ScoreCell, bank: Instrument, scores: ScoreMeaning, *, made: bool, given: float | None
-) -> Sequence[float] | None:
-    """The scores that a cell may have; None where anything may be right."""
-    known = bank.format(cell.format)
-    option = known.option(cell.answer) if known else None
-    ends = known.points_range() if known else None
-    if option is None:
-        return ()  # without an answer there is no score
-    if scores == "bank":
-        return () if given is None else (given,)
-    if option.points is None or ends is None:
-        return None if made and scores == "keyed" else ()
-    if scores == "raw":
-        return (option.points,)
-    if made and _may_mirror(cell.score + option.points, ends):
-        return None
-    return tuple(float(keyed_points(option.points, *ends, sign)) for sign in (1, -1))
-
-
-def _may_mirror(total: float, ends: tuple[float, float]) -> bool:
-    """Whether a score and the points could mirror each other in a scale whose ends nobody knows.
-
-    The file may lack the lowest or highest option. The middle of the scale lies among those it has.
-    """
-    return 2 * ends[0] <= total <= 2 * ends[1]
-
-
-def _is_equal(score: float, value: float) -> bool:
-    return math.isclose(score, value, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
-
-
-def _conflict(
-    name: str,
-    rows: pd.DataFrame,
-    bank: Instrument,
-    scores: ScoreMeaning,
-    wrong: Sequence[_ScoreCell],
-    derived: Mapping[_ScoreCell, float | None],
-    n_scores: int,
-) -> ScoreConflict:
-    """The error with the number of scores that are wrong and the first of them."""
-    first = wrong[0]
-    row = int((rows[_CELL_COLUMNS] == list(_cell_key(first))).all(axis=1).to_numpy().argmax())
-    number = int(rows.index[row]) + 1
-    given = derived[first]
-    n_wrong = sum(cell.count for cell in wrong)
-    where = f"{name}: {n_wrong:,} of {n_scores:,} scores do not fit the bank '{bank.code}'"
-    example = f"answer {number:,}, item '{first.item}', form '{first.form}': the answer "
-    example += f"'{first.answer}' has the score {first.score:g}"
-    if scores == "bank":
-        says = "no score" if given is None else f"{given:g}"
-        return ScoreConflict(
-            f"{where}. The first is {example}, and the bank gives {says}.",
-            "Say what the scores of the file are: already keyed (--scores keyed) or raw points to "
-            "be reversed (--scores raw). Or import the right bank first, or leave the column out.",
-        )
-    meant = "raw points" if scores == "raw" else "keyed scores"
-    return ScoreConflict(
-        f"{where} as {meant}. The first is {example}, which its format cannot give.",
-        "Correct the column, say that the scores are something else, or leave the column out.",
-    )
-
+__all__ = ["SCORE_MEANINGS", "ScoreMeaning"]
 
 # The preview of a file, and its import.
 
-_USABLE = tuple(status.value for status in Status if status.usable)
-_SHOWN_ROWS = 10
 _MOST_STUDIES = 200  # of one file; each costs a moment, and more are a column mistaken for a name
 NEW_BANK = ""
 """Chosen as the bank: one is made of the answers, whatever banks there are."""
@@ -217,29 +57,35 @@ NEW_BANK = ""
 class _UserChoices:
     """What a user may say about a file: a name, the bank of the items, and what the scores are.
 
-    `described` is the bank that the mapping of the file describes.
+    `described` is the bank that the mapping of the file describes. With `add`, the answers may come
+    to a study that is there.
     """
 
     study: str = ""
     bank: str | None = None
     scores: ScoreMeaning = "bank"
     described: Instrument | None = None
+    add: bool = False
 
 
 @dataclass(frozen=True)
 class ImportedStudy:
-    """What came of an import."""
+    """What came of an import: `n_rows` of the file, of which `n_new` were not on file before."""
 
     study: str
     instrument: str
     n_rows: int
     created_instrument: bool
     about_bank: str = ""
+    n_new: int = 0
 
 
 @dataclass(frozen=True)
 class StudyPreview:
-    """One study a file would make. `n_usable` rows hold an answer, the other rows say why not."""
+    """One study a file would make. `n_usable` rows hold an answer, the other rows say why not.
+
+    `n_before` answers are on file already, where the study is there.
+    """
 
     study: str
     instrument: str
@@ -251,6 +97,7 @@ class StudyPreview:
     creates_instrument: bool
     is_unkeyed: bool  # no item of the bank has a key
     about_bank: str
+    n_before: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,14 +113,32 @@ class TidyPreview:
 
 @dataclass(frozen=True, eq=False)
 class _NewStudy:
-    """A study about to be kept, with the bank it belongs to; the rows bear the bank's codes."""
+    """A study about to be kept, with the bank it belongs to, and how its rows are written.
+
+    Rows of the file are those of `study` and `instrument`. `codes` and `formats` give the bank's
+    codes for those of the file. `cells` are its cells in the bank's codes. `on_file` is the study
+    to which the answers come, if it is there.
+    """
 
     code: str
+    study: str
     instrument: str
-    rows: pd.DataFrame
+    cells: pd.DataFrame
     bank: Instrument
     created: bool
     about_bank: str
+    codes: Mapping[str, str]
+    formats: Mapping[str, str]
+    scores: frozenset[ScoreCell]
+    on_file: FrozenStudy | None = None
+
+    def rows_of(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows of a part that are of this study, in the bank's codes and with its scores."""
+        own = (frame["study"] == self.study) & (frame["instrument"] == self.instrument)
+        rows = frame if own.all() else frame[own]
+        rows = _in_codes_of_bank(rows, self.bank, self.codes, self.formats)
+        rows["score"] = kept_scores(rows, self.scores)
+        return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,12 +153,13 @@ class _BankChoice:
 def preview_tidy(
     workspace: Workspace,
     name: str,
-    data: bytes,
+    source: Source,
     *,
     study: str = "",
     bank: str | None = None,
     scores: ScoreMeaning = "bank",
     mapping: AnswerMapping | None = None,
+    add: bool = False,
 ) -> TidyPreview:
     """What `import_tidy` would make of the same file; nothing is kept.
 
@@ -302,40 +168,53 @@ def preview_tidy(
     FileError
         The file would be refused, with the same words.
     """
-    frame, choices = _read(workspace, name, data, mapping, _UserChoices(study, bank, scores))
-    tags = sorted({tag for text in frame["tags"].unique() for tag in json.loads(text or "{}")})
-    head = frame.head(_SHOWN_ROWS)
-    filled = [c for c in head.columns if c != "tags" and _has_values(frame[c])]
-    new_studies = _new_studies(workspace, name, frame, choices)
+    choices = _UserChoices(study, bank, scores, add=add)
+    file, choices = _open(workspace, name, source, mapping, choices)
+    found = answer_files.contents(file)
+    new_studies = _new_studies(workspace, file, found, choices)
+    columns = [c for c in found.first_rows.columns if c != "tags" and c in found.filled]
+    first_rows = _with_names(name, found.first_rows, choices.study.strip(), found)[columns]
+    contexts = _with_names(name, found.contexts, choices.study.strip(), found)
     previews = tuple(
         StudyPreview(
             study=new.code,
-            instrument=new.instrument,
-            n_rows=len(new.rows),
-            n_usable=int(new.rows["status"].isin(_USABLE).sum()),
-            n_items=int(new.rows["item"].nunique()),
-            n_respondents=int(new.rows["model"].nunique()),
-            n_contexts=int(new.rows["context"].nunique()),
+            instrument=new.bank.code,
+            n_rows=int(new.cells["count"].sum()),
+            n_usable=int(new.cells["usable"].sum()),
+            n_items=int(new.cells["item"].nunique()),
+            n_respondents=int(new.cells["model"].nunique()),
+            n_contexts=_count_contexts(contexts, new),
             creates_instrument=new.created,
             is_unkeyed=new.bank.codes_only,
             about_bank=new.about_bank,
+            n_before=_n_answers(workspace, new.on_file),
         )
         for new in new_studies
     )
     return TidyPreview(
-        head[filled], len(frame), previews, tuple(tags), _reading_remarks(frame, mapping)
+        first_rows, found.n_rows, previews, found.tags, answer_files.remarks(file, found)
     )
+
+
+def _count_contexts(contexts: pd.DataFrame, new: _NewStudy) -> int:
+    own = (contexts["study"] == new.study) & (contexts["instrument"] == new.instrument)
+    return int(contexts.loc[own, "context"].nunique())
+
+
+def _n_answers(workspace: Workspace, study: FrozenStudy | None) -> int:
+    return studies.get(workspace.database, study.code).n_trials if study else 0
 
 
 def import_tidy(
     workspace: Workspace,
     name: str,
-    data: bytes,
+    source: Source,
     *,
     study: str = "",
     bank: str | None = None,
     scores: ScoreMeaning = "bank",
     mapping: AnswerMapping | None = None,
+    add: bool = False,
     report: Callable[[str], object] = lambda _: None,
 ) -> tuple[ImportedStudy, ...]:
     """Keep the answers of a file, as one study per study and instrument it names.
@@ -345,85 +224,57 @@ def import_tidy(
     `study` names the study of a file that names none, or one only. `bank` is the code of a bank, or
     NEW_BANK; None takes the bank that the file names, else one that holds the items, else a new one
     without texts, with the options found in the file. `scores` says what the scores in the file
-    are. `report` is told, before anything is kept, what to know of how the file was read.
+    are. `add` adds the answers to a study that is there, with its bank: equal answers on file stay
+    as they are. `report` is told, before anything is kept, what to know of how the file was read.
+
+    The whole file is checked before anything is kept. A file of one part is kept in one
+    transaction, a larger one part by part. If that ends early, what was kept stays: the same file
+    imported again continues it, and `undo` deletes it.
 
     Raises
     ------
     FileError, DesignError
-        A row cannot be read, no bank fits, the scores contradict it, or a study of that name
-        exists. Nothing is kept.
+        A row cannot be read, no bank fits, the scores contradict it, a study of that name exists,
+        or has other answers under the same conditions. Nothing is kept.
     """
-    frame, choices = _read(workspace, name, data, mapping, _UserChoices(study, bank, scores))
-    new_studies = _new_studies(workspace, name, frame, choices)
-    for remark in _reading_remarks(frame, mapping):
+    choices = _UserChoices(study, bank, scores, add=add)
+    file, choices = _open(workspace, name, source, mapping, choices)
+    found = answer_files.contents(file)
+    new_studies = _new_studies(workspace, file, found, choices)
+    for remark in answer_files.remarks(file, found):
         report(remark)
-    with workspace.database.all_or_nothing():
-        return tuple(_save_study(workspace, new) for new in new_studies)
+    saving = _Saving(workspace, file, found, new_studies, choices.study.strip())
+    return saving.run()
 
 
-def _read(
+def _open(
     workspace: Workspace,
     name: str,
-    data: bytes,
+    source: Source,
     mapping: AnswerMapping | None,
     choices: _UserChoices,
-) -> tuple[pd.DataFrame, _UserChoices]:
-    """The tidy frame of a file, and the choices with those that the mapping makes."""
-    if mapping is None:
-        return answers.read_tidy(name, data), choices
-    if choices.bank is not None:  # chosen now, in the place of the one in the mapping
-        mapping = replace(mapping, bank=choices.bank, new_bank=None)
-    bank = mapping.bank or choices.bank
-    on_file = _load_bank(workspace, bank) if bank else None
-    known = on_file.formats if on_file else ()
-    read: MappedAnswers = read_mapped(name, data, mapping, known, _reply_reader(on_file))
-    return read.frame, replace(choices, bank=bank, described=read.bank)
-
-
-def _reply_reader(bank: Instrument | None) -> ReplyReader:
-    """Reads the replies of a file as replies to our own questions are read."""
-    items = {item.code: item for item in bank.items} if bank else {}
-    spoken = bank.languages[0] if bank else "en"
-
-    def read(
-        text: str, response_format: ResponseFormat, language: str, item: str, finish_reason: str
-    ) -> Parsed:
-        if finish_reason in (CONTENT_FILTER, REFUSAL):
-            return Parsed(Status.REFUSED, None)
-        asked = items[item].text(language or spoken) if item in items else ""
-        return reader.parse(
-            text, response_format, language or spoken, item=asked, finish_reason=finish_reason
-        )
-
-    return read
-
-
-def _reading_remarks(frame: pd.DataFrame, mapping: AnswerMapping | None) -> tuple[str, ...]:
-    person = frame.attrs.get(answers.CONTEXT_FROM)
-    if person:
-        return (f"The column '{person}' says who answered. It is taken as the context.",)
-    if mapping is None or not mapping.with_role("reply"):
-        return ()
-    read = frame[frame["layer"] != ""]
-    usable = read[read["status"].isin(_USABLE)]
-    counts = usable["certainty"].value_counts()
-    words = ", ".join(f"{counts.get(one.value, 0):,} {one.value}" for one in Certainty)
-    return (
-        f"Inkblot has read {count_text(len(read), 'reply', 'replies')}: {words}, "
-        f"{len(read) - len(usable):,} without an answer.",
-    )
-
-
-def _has_values(column: pd.Series[Any]) -> bool:
-    return bool((column.notna() & (column.astype("str") != "")).any())
+) -> tuple[AnswerFile, _UserChoices]:
+    """The file, and the choices with those that the mapping makes."""
+    on_file = None
+    if mapping is not None:
+        if choices.bank is not None:  # chosen now, in the place of the one in the mapping
+            mapping = replace(mapping, bank=choices.bank, new_bank=None)
+        bank = mapping.bank or choices.bank
+        on_file = _load_bank(workspace, bank) if bank else None
+        choices = replace(choices, bank=bank)
+    file = answer_files.open_answers(name, source, mapping, on_file)
+    return answer_files.kept_in_memory(file), replace(choices, described=file.described)
 
 
 def _new_studies(
-    workspace: Workspace, name: str, frame: pd.DataFrame, choices: _UserChoices
+    workspace: Workspace, file: AnswerFile, found: FileContents, choices: _UserChoices
 ) -> tuple[_NewStudy, ...]:
     """Everything a file would make, checked as a whole before anything of it is kept."""
-    _name_studies(name, frame, choices.study.strip())
-    groups = list(frame.groupby(["study", "instrument"], sort=False))
+    name = file.name
+    cells = _with_names(name, found.cells, choices.study.strip(), found)
+    for column in ("study", "instrument"):
+        _refuse_names(name, column, cells[column])
+    groups = list(cells.groupby(["study", "instrument"], sort=False))
     per_study = Counter(str(one) for (one, _), _ in groups)
     if len(groups) > _MOST_STUDIES:
         raise FileError(
@@ -432,59 +283,128 @@ def _new_studies(
             "Check that the columns 'study' and 'instrument' hold names and not numbers of rows, "
             "or split the file.",
         )
-    taken = {record.code for record in studies.studies(workspace.database)}
-    new_studies: list[_NewStudy] = []
+    known = {record.code: record for record in studies.studies(workspace.database)}
+    unfinished = {event.study: event for event in unfinished_imports(workspace)}
+    coming: list[_NewStudy] = []
     made: dict[str, Instrument] = {}  # by this file: banks of studies that stand further up
     for (one, instrument), rows in groups:
         code = str(one) if per_study[str(one)] == 1 else f"{one}-{instrument}"
-        _refuse_existing(taken, code)
-        taken.add(code)
-        choice = _choose_bank(workspace, str(instrument), rows, made, choices)
-        coming = _new_study(name, code, str(instrument), rows, choice, choices.scores)
-        if coming.created:
-            made[coming.bank.code] = coming.bank
-        new_studies.append(coming)
-    return tuple(new_studies)
+        own = choices
+        on_file = known.get(code)
+        if on_file is not None:
+            event = unfinished.get(code)
+            continues = event is not None and event.sha256 == file.parts.sha256
+            if not (choices.add or continues) or on_file.kind != "imported":
+                _refuse_existing(code, can_add=on_file.kind == "imported")
+            if event is not None and not continues:
+                raise _unfinished_error(event)
+            own = replace(choices, bank=on_file.instrument, described=None)
+        if code in {new.code for new in coming}:
+            _refuse_existing(code, can_add=False)
+        if on_file is not None:
+            choice = _BankChoice(_match_of_study(workspace, on_file, rows), created=False)
+        else:
+            choice = _choose_bank(workspace, str(instrument), rows, made, own)
+        in_file = (str(one), str(instrument))
+        new = _new_study(file, code, in_file, rows, choice, choices.scores, on_file)
+        if new.created:
+            made[new.bank.code] = new.bank
+        coming.append(new)
+    return tuple(coming)
 
 
-def _name_studies(name: str, frame: pd.DataFrame, study: str) -> None:
-    """Give every row a study, an instrument and a model, in place; refuse names none can have."""
+def _match_of_study(workspace: Workspace, study: FrozenStudy, rows: pd.DataFrame) -> BankMatch:
+    """The bank of a study on file, for more answers to its items."""
+    bank = bank_store.instrument(workspace.database, study.instrument_id)
+    items = [str(item) for item in rows["item"].unique()]
+    return full_match(bank, items, answers_by_format(rows))
+
+
+def _unfinished_error(event: ImportEvent) -> FileError:
+    return FileError(
+        f"The import of '{event.file}' into the study '{event.study}' is not finished: "
+        f"{event.n_saved:,} of {event.n_rows:,} rows are saved.",
+        "Continue it with the same file, or undo it, before you import another file.",
+    )
+
+
+def _with_names(name: str, frame: pd.DataFrame, study: str, found: FileContents) -> pd.DataFrame:
+    """The rows with a study, an instrument and a model each."""
     stem = slug(Path(name).name.split(".")[0])
-    if frame.empty:
-        raise FileError(f"{name} has no rows below its header.", "Choose a file with answers.")
     if study and (fault := name_fault(study)):
         raise FileError(f"The name of the study {fault}.", "Type another name.")
-    if study and (frame["study"] == frame["study"].iloc[0]).all():
-        frame["study"] = study
-    frame["study"] = frame["study"].replace("", study or stem)
-    frame["instrument"] = frame["instrument"].replace("", stem)
-    frame["model"] = frame["model"].replace("", "unknown")
-    for column in ("study", "instrument"):
-        _refuse_names(name, column, frame[column])
+    studies_in_file = found.cells["study"]
+    own = frame["study"]
+    if study and (studies_in_file == studies_in_file.iloc[0]).all():
+        own = pd.Series(study, index=frame.index, dtype=own.dtype)
+    named = frame.assign(
+        study=own.replace("", study or stem), instrument=frame["instrument"].replace("", stem)
+    )
+    if "model" in frame:
+        named["model"] = frame["model"].replace("", "unknown")
+    return named
 
 
 def _new_study(
-    name: str,
+    file: AnswerFile,
     code: str,
-    instrument: str,
+    in_file: tuple[str, str],
     rows: pd.DataFrame,
     choice: _BankChoice,
     scores: ScoreMeaning,
+    on_file: FrozenStudy | None,
 ) -> _NewStudy:
-    """The study to come: its bank with formats for all answers, and rows in the bank's codes."""
+    """The study to come, from its cells: its bank with formats for all answers."""
     match = choice.match
-    known = choice.created or match.bank.code == slug(instrument)
+    study, instrument = in_file
+    known = on_file is None and (choice.created or match.bank.code == slug(instrument))
     bank, formats = fit_formats(match.bank, answers_by_format(rows), new_formats=known)
-    rows = rows.assign(
-        item=rows["item"].map(dict(match.codes)).astype("str"),
+    if file.is_divided:
+        _refuse_two_names(file.name, rows, bank, formats)
+    cells = _in_codes_of_bank(rows, bank, match.codes, formats)
+    if choice.created:
+        bank = with_points(bank, cells)
+    kept = scores_to_keep(file.name, cells, bank, scores, made=choice.created)
+    about = _bank_sentences(choice)
+    return _NewStudy(
+        code, study, instrument, cells, bank, choice.created, about, dict(match.codes),
+        dict(formats), kept, on_file,
+    )  # fmt: skip
+
+
+def _refuse_two_names(
+    name: str, rows: pd.DataFrame, bank: Instrument, formats: Mapping[str, str]
+) -> None:
+    """Raise FileError where rows of two parts might become one: only whole files are compared."""
+    same = {"language": bank.languages[0], "form": "original"}
+    if "" in formats:
+        same["format"] = formats[""]
+    for column, value in same.items():
+        if {"", value} <= set(rows[column].unique()):
+            raise FileError(
+                f"{name}: some rows have no {column}, and others have '{value}', which is the same "
+                "here.",
+                f"Give every row a {column}.",
+            )
+
+
+def _in_codes_of_bank(
+    rows: pd.DataFrame, bank: Instrument, codes: Mapping[str, str], formats: Mapping[str, str]
+) -> pd.DataFrame:
+    """The rows with the bank's codes of items and formats, and a language and form each."""
+    return rows.assign(
+        item=_renamed(rows["item"], codes),
         language=rows["language"].replace("", bank.languages[0]),
         form=rows["form"].replace("", "original"),
-        format=rows["format"].map(formats).astype("str"),
+        format=_renamed(rows["format"], formats),
     )
-    if choice.created:
-        bank = _with_points(bank, rows)
-    rows["score"] = _scores_to_keep(name, rows, bank, scores, made=choice.created)
-    return _NewStudy(code, bank.code, rows, bank, choice.created, _bank_sentences(choice))
+
+
+def _renamed(column: pd.Series[str], names: Mapping[str, str]) -> pd.Series[str]:
+    """The texts by their new names; each of them has one."""
+    if all(old == new for old, new in names.items()):
+        return column
+    return column.map(dict(names)).astype("str")
 
 
 def _bank_sentences(choice: _BankChoice) -> str:
@@ -527,35 +447,200 @@ def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
             )
 
 
-def _refuse_existing(taken: set[str], code: str) -> None:
-    if code in taken:
+def _refuse_existing(code: str, *, can_add: bool) -> None:
+    more = ""
+    if can_add:
+        more = " Or add the answers to it (on the page: Add to the study; in a command: --add)."
+    raise FileError(
+        f"There is a study called '{code}' already.",
+        f"Give the import another name; nothing was kept.{more}",
+    )
+
+
+class _Saving:
+    """The rows of a file on their way into the database, one transaction for each part."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        file: AnswerFile,
+        found: FileContents,
+        coming: Sequence[_NewStudy],
+        study: str,
+    ) -> None:
+        self._workspace, self._file, self._found = workspace, file, found
+        self._coming, self._study = coming, study
+        self._digests = {new.code: hashlib.sha256() for new in coming}
+        self._counts = {new.code: [0, 0] for new in coming}  # rows saved, and new ones of them
+        self._before = {new.code: _n_answers(workspace, new.on_file) for new in coming}
+        self._versions: dict[str, int] = {}
+
+    def run(self) -> tuple[ImportedStudy, ...]:
+        """Compare the rows with those on file, then save them."""
+        database = self._workspace.database
+        if not self._file.is_divided:
+            with database.adding_answers(), database.all_or_nothing():
+                self._begin()
+                self._save(next(self._file.frames()), save=True)
+                return self._end()
+        if any(new.on_file for new in self._coming):
+            self._each_part(save=False)
+        with database.all_or_nothing():
+            self._begin()
+        try:
+            self._each_part(save=True)
+        except BaseException:
+            self._report("cancelled")
+            raise
+        with database.all_or_nothing():
+            return self._end()
+
+    def _each_part(self, *, save: bool) -> None:
+        done = 0
+        what = "rows saved" if save else "rows compared"
+        for frame in self._file.frames():
+            progress.step(done, self._found.n_rows, what)
+            self._save(frame, save=save)
+            done += len(frame)
+
+    def _begin(self) -> None:
+        """Save the banks, and the studies without answers."""
+        for new in self._coming:
+            if new.on_file is None:
+                self._add_study(new)
+        self._report("started")
+
+    def _add_study(self, new: _NewStudy) -> None:
+        database, bank = self._workspace.database, new.bank
+        if new.created:
+            bank_store.save_draft(
+                database, bank, expected_revision=None, summary="Made from imported answers"
+            )
+        version = bank_store.publish(database, bank)
+        design = Design(
+            study=new.code,
+            instrument=bank.code,
+            respondents=_different(new.cells["model"]),
+            languages=_different(new.cells["language"]),
+            version=version.version,
+            notes="Imported answers.",
+        )
+        imports.add_imported_study(database, design, version.instrument_id, "")
+
+    def _save(self, frame: pd.DataFrame, *, save: bool) -> None:
+        """Save, or only compare, the rows of a part."""
+        database = self._workspace.database
+        named = _with_names(self._file.name, frame, self._study, self._found)
+        with database.adding_answers(), database.all_or_nothing():
+            for new in self._coming:
+                rows = new.rows_of(named)
+                if rows.empty:
+                    continue
+                study = studies.frozen_study(database, new.code)
+                table, administrations = _tables(rows)
+                n_new = imports.add_answers(database, study, table, administrations, save=save)
+                if save:
+                    hashes = pd.util.hash_pandas_object(rows, index=False).to_numpy()
+                    self._digests[new.code].update(hashes.tobytes())
+                    self._counts[new.code][0] += len(rows)
+                    self._counts[new.code][1] += n_new
+            if save:
+                self._report("saved")
+
+    def _report(self, kind: str) -> None:
+        """Save how far the import is; of one part, nobody would see it."""
+        if not self._file.is_divided:
+            return
+        database = self._workspace.database
+        for new in self._coming:
+            n_saved, n_new = self._counts[new.code]
+            event = ImportEvent(
+                new.code, kind, self._file.name, self._file.parts.sha256,
+                int(new.cells["count"].sum()), n_saved, n_new, self._before[new.code],
+            )  # fmt: skip
+            study = studies.frozen_study(database, new.code)
+            imports.add_event(database, study.study_id, event)
+
+    def _end(self) -> tuple[ImportedStudy, ...]:
+        """Save what the studies are now."""
+        done = []
+        for new in self._coming:
+            study = studies.frozen_study(self._workspace.database, new.code)
+            respondents = {*study.design.respondents, *new.cells["model"]}
+            languages = {*study.design.languages, *new.cells["language"]}
+            digest = self._digests[new.code].hexdigest()
+            if new.on_file is not None and new.on_file.plan_hash:
+                digest = hashlib.sha256(f"{study.plan_hash} {digest}".encode()).hexdigest()
+            n_rows, n_new = self._counts[new.code]
+            if n_new or not study.plan_hash:
+                design = replace(
+                    study.design,
+                    respondents=tuple(sorted(respondents)),
+                    languages=tuple(sorted(languages)),
+                )
+                imports.change_imported_study(
+                    self._workspace.database, study.study_id, design, digest
+                )
+            done.append(
+                ImportedStudy(new.code, new.bank.code, n_rows, new.created, new.about_bank, n_new)
+            )
+        self._report("finished")
+        return tuple(done)
+
+
+def _different(column: pd.Series[str]) -> tuple[str, ...]:
+    return tuple(sorted(column.unique()))
+
+
+_ADMINISTRATION = (
+    "model", "language", "context", "entity", "entity_b", "form", "format", "template",
+    "label_order", "phase", "repetition", "items_per_call", "history",
+)  # fmt: skip
+
+
+def _tables(rows: pd.DataFrame) -> tuple[pa.Table, pa.Table]:
+    """The rows with the numbers of their administrations, and the administrations."""
+    columns = [*_ADMINISTRATION]
+    hashes = pd.util.hash_pandas_object(rows[columns], index=False).to_numpy()
+    _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    administrations = rows[columns].iloc[first[order]]
+    administrations = administrations.assign(administration=np.arange(len(administrations)))
+    others = [c for c in rows.columns if c not in (*columns, "study", "instrument")]
+    own = rows[others].assign(administration=places[codes], row=rows.index.to_numpy() + 1)
+    return (
+        pa.Table.from_pandas(own, preserve_index=False),
+        pa.Table.from_pandas(administrations, preserve_index=False),
+    )
+
+
+# Imports that did not come to their end.
+
+
+def unfinished_imports(workspace: Workspace) -> tuple[ImportEvent, ...]:
+    """Imports that were cancelled or interrupted, with what they have saved, the oldest first."""
+    return tuple(event for event in imports.events(workspace.database) if event.unfinished)
+
+
+def undo(workspace: Workspace, study: str) -> int:
+    """Delete what an unfinished import has saved; returns the number of answers.
+
+    Raises
+    ------
+    FileError, DesignError
+        No import into the study is unfinished, or its answers were coded anew meanwhile.
+    """
+    found = {event.study: event for event in unfinished_imports(workspace)}
+    if study not in found:
+        known = ", ".join(f"'{code}'" for code in found) or "none"
         raise FileError(
-            f"There is a study called '{code}' already.",
-            "Give the import another name; nothing was kept.",
+            f"There is no unfinished import into a study '{study}'.",
+            f"Studies with an unfinished import: {known}.",
         )
-
-
-def _save_study(workspace: Workspace, new: _NewStudy) -> ImportedStudy:
-    rows, bank = new.rows, new.bank
-    if new.created:
-        bank_store.save_draft(
-            workspace.database, bank, expected_revision=None, summary="Made from imported answers"
-        )
-    version = bank_store.publish(workspace.database, bank)
-    design = Design(
-        study=new.code,
-        instrument=new.instrument,
-        respondents=tuple(sorted(rows["model"].unique())),
-        languages=tuple(sorted(rows["language"].unique())),
-        version=version.version,
-        notes="Imported answers.",
-    )
-    digest = hashlib.sha256(pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes())
-    table = pa.Table.from_pandas(rows, preserve_index=False)
-    imports.add_imported_study(
-        workspace.database, design, version.instrument_id, table, digest.hexdigest()
-    )
-    return ImportedStudy(new.code, new.instrument, len(rows), new.created, new.about_bank)
+    record = studies.frozen_study(workspace.database, study)
+    return imports.undo_import(workspace.database, record, found[study].n_before)
 
 
 def _choose_bank(

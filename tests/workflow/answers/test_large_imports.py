@@ -1,0 +1,212 @@
+"""Files of several parts: checked as a whole, saved part by part, continued, undone, added to."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import pandas as pd
+import pytest
+
+from core.analysis.shared import progress
+from core.errors import DesignError, FileError
+from core.files import mapped_answers, parts
+from core.store import studies as study_store
+from core.workflow.answers import exports, imports
+from core.workflow.designs import studies
+
+N_PEOPLE = 12
+COUNTED = ("trial", "response", "attempt_text", "administration")
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    """Parts of ten rows; whatever is more is a large file."""
+    monkeypatch.setattr(parts, "PART_ROWS", 10)
+    monkeypatch.setattr(mapped_answers, "PART_ROWS", 10)
+    monkeypatch.setattr(parts, "_WHOLE_BYTES", 100)
+
+
+def rows(n_people=N_PEOPLE, first=0, **changes):
+    """Answers of people to four items, one with a comma and a quotation mark in its reply."""
+    frame = pd.DataFrame(
+        [
+            {"item": f"q{item}", "context": f"p{person:02d}", "model": "m", "language": "en",
+             "format": "likert_5", "answer": str(1 + (person * 3 + item) % 5),
+             "raw": f"Number {person}" if item else "", "seat": f"row {person % 3}"}
+            for person in range(first, first + n_people)
+            for item in range(4)
+        ]
+    )  # fmt: skip
+    return frame.assign(**changes)
+
+
+def csv(frame):
+    return frame.to_csv(index=False).encode()
+
+
+def parquet(frame):
+    written = io.BytesIO()
+    frame.to_parquet(written)
+    return written.getvalue()
+
+
+def exported(workspace, study="s"):
+    return exports.export_tidy(workspace, study)
+
+
+def counts(workspace):
+    return [workspace.database.row(f"select count(*) from {name}")[0] for name in COUNTED]  # noqa: S608
+
+
+class Stop:
+    """A watcher that stops an import after some saved parts."""
+
+    def __init__(self, parts_saved):
+        self.left = parts_saved
+
+    def __call__(self, done, total, unit):
+        if unit == "rows saved":
+            if not self.left:
+                raise progress.Cancelled
+            self.left -= 1
+
+
+def stopped(workspace, data, after, **options):
+    with pytest.raises(progress.Cancelled), progress.watch(Stop(after)):
+        imports.import_tidy(workspace, "s.csv", data, **options)
+
+
+@pytest.mark.parametrize("kind", ["csv", "quoted", "csv.gz", "utf-16", "parquet", "path"])
+def test_a_file_in_parts_makes_the_study_that_it_makes_as_a_whole(
+    workspace, monkeypatch, tmp_path, kind
+):
+    frame = rows(raw=rows()["raw"] + ('", he said' if kind == "quoted" else ""))
+    name, source = "s.csv", csv(frame)
+    if kind == "csv.gz":
+        name, source = "s.csv.gz", gzip.compress(source)
+    elif kind == "utf-16":
+        source = source.decode().encode("utf-16")
+    elif kind == "parquet":
+        name, source = "s.parquet", parquet(frame)
+    elif kind == "path":
+        (tmp_path / name).write_bytes(source)
+        source = tmp_path / name
+    preview = imports.preview_tidy(workspace, name, source)
+    assert (preview.n_rows, preview.tags) == (48, ("seat",))
+    one = preview.studies[0]
+    assert (one.n_rows, one.n_items, one.n_contexts, one.n_respondents) == (48, 4, 12, 1)
+    (done,) = imports.import_tidy(workspace, name, source)
+    assert (done.n_rows, done.n_new) == (48, 48)
+    in_parts = exported(workspace)
+    assert counts(workspace) == [48, 48, 36 + 12 * (kind == "quoted"), 12]
+    assert imports.unfinished_imports(workspace) == ()
+    monkeypatch.undo()
+    imports.import_tidy(workspace, "s.csv", csv(frame), study="whole")
+    assert exported(workspace, "whole").replace(b"whole", b"s") == in_parts
+    hashes = workspace.database.rows("select plan_hash from study")
+    assert hashes[0][0] != hashes[1][0]  # of the study's name
+
+
+def test_a_faulty_row_in_a_later_part_keeps_nothing(workspace):
+    repeated = pd.concat([rows(), rows(1)])
+    with pytest.raises(FileError, match=r"line 50, column item: 'q0' .* in line 2 already"):
+        imports.import_tidy(workspace, "s.csv", csv(repeated))
+    wrong = csv(rows()) + b"q9,p99,m,en,likert_5,3\n"
+    with pytest.raises(FileError, match="line 50: there are 6 cells"):
+        imports.import_tidy(workspace, "s.csv", wrong)
+    with pytest.raises(FileError, match=r"line 51: byte .* is not UTF-8"):
+        imports.import_tidy(workspace, "s.csv", csv(rows()) + b"\nq9,\xff,m,en,likert_5,3,,\n")
+    text = csv(rows()).splitlines(keepends=True)
+    with pytest.raises(FileError, match="line 31: there is a NUL byte"):
+        imports.import_tidy(workspace, "s.csv", b"".join([*text[:30], b"q\0,,,,,,,\n"]))
+    half = gzip.compress(csv(rows()))
+    with pytest.raises(FileError, match="damaged or incomplete"):
+        imports.import_tidy(workspace, "s.csv.gz", half[: len(half) // 2])
+    with pytest.raises(FileError, match="larger than 200 times its size"):
+        imports.import_tidy(workspace, "s.csv.gz", gzip.compress(b"item,answer\n" + b"\n" * 2**24))
+    assert studies.list_studies(workspace) == ()
+    assert counts(workspace) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_a_cancelled_import_says_what_is_saved_and_the_same_file_continues_it(workspace, after):
+    data = csv(rows())
+    stopped(workspace, data, after)
+    (left,) = imports.unfinished_imports(workspace)
+    n_saved = counts(workspace)[0]
+    assert (left.study, left.kind, left.n_rows, left.n_saved) == ("s", "cancelled", 48, n_saved)
+    assert 10 * after <= n_saved < 48
+    with pytest.raises(FileError, match=rf"not finished: {n_saved} of 48 rows are saved"):
+        imports.import_tidy(workspace, "s.csv", csv(rows(2, first=50)), add=True)
+    assert imports.preview_tidy(workspace, "s.csv", data).studies[0].n_before == n_saved
+    (done,) = imports.import_tidy(workspace, "s.csv", data)
+    assert (done.n_rows, done.n_new) == (48, 48 - n_saved)
+    assert imports.unfinished_imports(workspace) == ()
+    assert counts(workspace) == [48, 48, 36, 12]
+    imports.import_tidy(workspace, "whole.csv", data)
+    assert exported(workspace, "whole").replace(b"whole", b"s") == exported(workspace)
+
+
+def test_a_cancelled_import_is_undone_as_if_it_had_never_begun(workspace):
+    stopped(workspace, csv(rows()), 2)
+    assert imports.undo(workspace, "s") == 20
+    assert studies.list_studies(workspace) == ()
+    assert counts(workspace) == [0, 0, 0, 0]
+    with pytest.raises(FileError, match="no unfinished import"):
+        imports.undo(workspace, "s")
+    imports.import_tidy(workspace, "s.csv", csv(rows(2)))
+    before = exported(workspace)
+    stopped(workspace, csv(rows(9, first=2)), 2, study="s", add=True)
+    assert len(exported(workspace)) > len(before)
+    assert imports.undo(workspace, "s") == 20
+    assert exported(workspace) == before
+
+
+def test_answers_of_an_audit_are_not_undone(workspace):
+    stopped(workspace, csv(rows()), 2)
+    study_id = study_store.get(workspace.database, "s").study_id
+    (trial,) = workspace.database.row("select trial_id from trial")
+    with workspace.database.transaction() as cursor:
+        cursor.execute("insert into audit_sample values (1, ?, ?, 1)", [study_id, trial])
+    with pytest.raises(DesignError, match="drawn for an audit"):
+        imports.undo(workspace, "s")
+    assert counts(workspace)[0] == 20
+
+
+def test_more_answers_come_to_a_study_and_equal_ones_stay(workspace):
+    imports.import_tidy(workspace, "s.csv", csv(rows(6)))
+    with pytest.raises(FileError, match="already"):
+        imports.import_tidy(workspace, "s.csv", csv(rows(6)))
+    (same,) = imports.import_tidy(workspace, "s.csv", csv(rows(6)), add=True)
+    assert (same.n_rows, same.n_new) == (24, 0)
+    more = pd.concat([rows(8, first=4), rows(1, model="other", language="de")])
+    (done,) = imports.import_tidy(workspace, "more.csv", csv(more), study="s", add=True)
+    assert (done.n_rows, done.n_new) == (36, 28)
+    design = study_store.get(workspace.database, "s").design
+    assert (design.respondents, design.languages) == (("m", "other"), ("de", "en"))
+    imports.import_tidy(
+        workspace, "at_once.csv", csv(pd.concat([rows(12), rows(1, model="other", language="de")]))
+    )
+    assert exported(workspace, "at_once").replace(b"at_once", b"s") == exported(workspace)
+    conflict = rows(8, first=10)
+    conflict.loc[5, "answer"] = "1" if conflict.loc[5, "answer"] != "1" else "2"
+    before = counts(workspace)
+    with pytest.raises(FileError, match=r"Answer 6 of the file, item 'q1': the file has '.', and"):
+        imports.import_tidy(workspace, "c.csv", csv(conflict), study="s", add=True)
+    with pytest.raises(FileError, match="no item 'q7'"):
+        imports.import_tidy(
+            workspace, "c.csv", csv(rows(3).replace("q2", "q7")), study="s", add=True
+        )
+    assert counts(workspace) == before
+    assert imports.unfinished_imports(workspace) == ()
+
+
+def test_rows_that_become_equal_in_the_bank_are_refused(workspace):
+    twice = csv(pd.concat([rows(2), rows(1, language="")]))
+    with pytest.raises(FileError, match="some rows have no language, and others have 'en'"):
+        imports.import_tidy(workspace, "s.csv", twice)
+    few = csv(pd.concat([rows(1), rows(1, form="original")]))
+    with pytest.raises(FileError, match=r"Answer 5, item 'q0', is under the .* as answer 1"):
+        imports.import_tidy(workspace, "s.csv", few)
+    assert studies.list_studies(workspace) == ()
