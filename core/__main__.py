@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print(
-            "Interrupted. Collected answers are saved; an import saves nothing. Run it again.",
+            "Interrupted. Collected answers are saved. Run it again.",
             file=sys.stderr,
         )
         return 2
@@ -145,6 +145,7 @@ def _commands() -> tuple[Command, ...]:
         judging.command(),
         rereading.command(),
         answers.import_command(),
+        answers.undo_import_command(),
         answers.mapping_command(),
         Command("attach", _attach, "attach the bank of their items to imported answers", (
             argument("study"),

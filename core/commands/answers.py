@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.commands.shared import Command, argument, read, write
+from core.analysis.shared import progress
+from core.commands.shared import Command, argument, read, readable, show_share, write
 from core.errors import FileError
 from core.workflow.answers import imports, mappings
 from core.workflow.packages import reading
@@ -27,10 +28,21 @@ def import_command() -> Command:
                      "file or mapping names, or one that fits)"),
             argument("--new-bank", action="store_true",
                      help="make a new bank from the answers, without keys"),
+            argument("--add", action="store_true",
+                     help="add the answers to the study if it is there; equal ones on file stay"),
             argument("--scores", choices=tuple(imports.SCORE_MEANINGS), default="bank",
                      help="meaning of the column score: " + "; ".join(
                          f"{name}: {words}" for name, words in imports.SCORE_MEANINGS.items())),
         ),
+    )  # fmt: skip
+
+
+def undo_import_command() -> Command:
+    """The command that deletes what an unfinished import has saved."""
+    return Command(
+        "undo-import", _undo_import,
+        "delete the answers that an unfinished import has saved; to continue it, import the same "
+        "file again", (argument("study"),),
     )  # fmt: skip
 
 
@@ -56,18 +68,50 @@ def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     mapping = None
     if parsed.mapping:
         mapping = mappings.read_mapping(parsed.mapping.name, read(parsed.mapping))
-    for done in imports.import_tidy(
-        workspace,
-        parsed.file.name,
-        read(parsed.file),
-        study=parsed.study,
-        bank=imports.NEW_BANK if parsed.new_bank else parsed.bank,
-        scores=parsed.scores,
-        mapping=mapping,
-        report=print,
-    ):
+    try:
+        with progress.watch(_show_progress):
+            imported = imports.import_tidy(
+                workspace,
+                parsed.file.name,
+                readable(parsed.file),
+                study=parsed.study,
+                bank=imports.NEW_BANK if parsed.new_bank else parsed.bank,
+                scores=parsed.scores,
+                mapping=mapping,
+                add=parsed.add,
+                report=print,
+            )
+    except KeyboardInterrupt as interrupt:
+        raise FileError(*_interrupted(workspace, parsed.file)) from interrupt
+    for done in imported:
         bank = f"bank '{done.instrument}'. {done.about_bank}"
-        print(f"Study '{done.study}': {done.n_rows} answers, {bank}")
+        more = "" if done.n_new == done.n_rows else f", {done.n_new:,} of them new"
+        print(f"Study '{done.study}': {done.n_rows} answers{more}, {bank}")
+
+
+def _show_progress(done: int, total: int, what: str) -> None:
+    """Checking takes about a third of the time."""
+    share = done / total if total else 1.0
+    show_share(share / 3 if what == "rows checked" else 1 / 3 + share * 2 / 3)
+
+
+def _interrupted(workspace: Workspace, file: Path) -> tuple[str, str]:
+    """What an interrupted import has saved, and what to do."""
+    left = [one for one in imports.unfinished_imports(workspace) if one.file == file.name]
+    if not left:
+        return "Interrupted. Nothing was imported.", "Run the import again."
+    saved = ", ".join(
+        f"{one.n_saved:,} of {one.n_rows:,} rows into the study '{one.study}'" for one in left
+    )
+    return (
+        f"Interrupted. Saved so far: {saved}.",
+        f"Import the same file again to continue, or undo it: undo-import {left[0].study}",
+    )
+
+
+def _undo_import(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    n_deleted = imports.undo(workspace, parsed.study)
+    print(f"Study '{parsed.study}': {n_deleted:,} answers of the unfinished import deleted.")
 
 
 def _import_package(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -81,6 +125,6 @@ def _import_package(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _mapping(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    file = mappings.open_file(parsed.file.name, read(parsed.file))
+    file = mappings.open_file(parsed.file.name, readable(parsed.file))
     mapping = mappings.guessed(workspace, file, parsed.layout)
     write(parsed.out, mappings.write_mapping(mapping).encode())

@@ -54,6 +54,15 @@ def read(file: Path) -> bytes:
         raise FileError(f"{file} cannot be read ({error.strerror}).", "Check the path.") from error
 
 
+def readable(file: Path) -> Path:
+    """The file itself, to be read part by part; FileError where it cannot be read."""
+    try:
+        with file.open("rb"):
+            return file
+    except OSError as error:
+        raise FileError(f"{file} cannot be read ({error.strerror}).", "Check the path.") from error
+
+
 def write(file: Path | None, data: bytes) -> None:
     """Write a file and say so, or write to the standard output."""
     if file is None:

@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 from core.domain.study import USUAL_CALLS, Certainty, Layer, Status
 from core.errors import FileError
 from core.files.columns import TextColumns, Texts, large_text
-from core.files.survey_programs import read_answer_file
 from core.files.tables import MAX_CELL_CHARACTERS
 from core.files.writing import csv_fault, csv_line
 
@@ -269,7 +268,7 @@ def words_of(frame: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    frame : frame of `read_tidy`
+    frame : frame of `tidy_frame`
         Its words and ranks stand among the tags.
 
     Returns
@@ -426,29 +425,20 @@ _LOWEST = {
 _NOT_NEGATIVE = ("latency_s", "cost")
 
 
-def read_tidy(name: str, data: bytes) -> pd.DataFrame:
-    """Every answer of a file that `read_answer_file` reads, in the columns TIDY_COLUMNS.
+def tidy_frame(source: TextColumns, *, person: str | None = None) -> pd.DataFrame:
+    """The answers of columns that are called as in the tidy file, in the columns TIDY_COLUMNS.
 
     Missing text is "", a missing number NaN or NA. A missing repetition is 1; a missing status of
     an answer is "answered". In the format name_entity, an answer that names the row's entity or
-    entity_b becomes the code of that option. In a file
-    without contexts, a column that identifies the respondent is the context; its name is the
+    entity_b becomes the code of that option. `person` is the column that is taken as the context;
+    "": none; None: in a file without contexts, one that identifies the respondent. Its name is the
     frame's attribute CONTEXT_FROM. The columns `word` and `rank`, facts about an item, are checked
     and stay among the tags; see `words_of`.
 
     Raises
     ------
     FileError
-        The file has any fault; names the file, line, column and reason. Nothing is imported.
-    """
-    return tidy_frame(read_answer_file(name, data))
-
-
-def tidy_frame(source: TextColumns, *, person: str | None = None) -> pd.DataFrame:
-    """The answers of columns that are called as in the tidy file, checked as `read_tidy` says.
-
-    `person` is the column that is taken as the context; "": none, None: the one that `read_tidy`
-    would take.
+        A row has any fault; names the file, line, column and reason. Nothing is imported.
     """
     if person is None:
         person = person_column(source)
@@ -471,7 +461,7 @@ def tidy_frame(source: TextColumns, *, person: str | None = None) -> pd.DataFram
 
 
 def write_tidy(frame: pd.DataFrame, fmt: Literal["csv", "parquet"]) -> bytes:
-    """The answers as a file that `read_tidy` gives back; equal frames give equal bytes.
+    """The answers as a file that `tidy_frame` gives back; equal frames give equal bytes.
 
     A column is written if it is required or holds something; tags become columns again, and
     answers in the format name_entity the names of what was chosen. In CSV, text that a spreadsheet

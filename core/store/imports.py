@@ -42,8 +42,13 @@ select item, min(row), max(row) from coming group by trial_id, item
 having count(*) > 1 order by 3 limit 1
 """
 _OF_KNOWN_ADMINISTRATIONS = """
-select count(*) from coming where administration_id in
+create or replace temp table likely_known as
+select trial_id from coming where administration_id in
     (select administration_id from administration where study_id = ?)
+"""
+_COUNT_KNOWN = """
+select count(*) from trial
+where study_id = ? and trial_id in (select trial_id from likely_known)
 """
 # A response that a person or another reading has changed since says nothing about the file.
 _KNOWN = """
@@ -300,8 +305,13 @@ def _leave_out_known(cursor: duckdb.DuckDBPyConnection, study: FrozenStudy, n_ro
             f"Answer {second:,}, item '{item}', is under the same conditions as answer {first:,}.",
             "Nothing of it was imported. Delete one of them, or give them different conditions.",
         )
-    ((n_known,),) = cursor.execute(_OF_KNOWN_ADMINISTRATIONS, [study.study_id]).fetchall()
-    if not n_known:
+    # most parts hold nothing that is known, or a person whose other answers are known
+    cursor.execute(_OF_KNOWN_ADMINISTRATIONS, [study.study_id])
+    ((n_likely,),) = cursor.execute("select count(*) from likely_known").fetchall()
+    if n_likely:
+        ((n_likely,),) = cursor.execute(_COUNT_KNOWN, [study.study_id]).fetchall()
+    cursor.execute("drop table likely_known")
+    if not n_likely:
         return int(n_coming)
     cursor.execute(_KNOWN, {"study": study.study_id})
     conflict = cursor.execute(f"{_CONFLICT} order by row limit 1").fetchone()

@@ -163,8 +163,13 @@ def check_name(database: Database, name: str) -> None:
     """Raise DesignError where a new study cannot have this name."""
     if fault := name_fault(name):
         raise DesignError(f"The name of the study {fault}.", "Type another name.")
-    if database.row("select 1 from study where code = ?", [name]):
+    if is_there(database, name):
         raise DesignError(f"There is a study called '{name}' already.", "Type another name.")
+
+
+def is_there(database: Database, code: str) -> bool:
+    """Whether a study of that name is on file."""
+    return database.row("select 1 from study where code = ?", [code]) is not None
 
 
 def studies(database: Database) -> tuple[StudyRecord, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,13 +11,14 @@ import streamlit as st
 
 from core.domain.study import Status
 from core.workflow.answers import imports, mappings
-from core.workflow.answers.imports import ScoreMeaning, TidyPreview
+from core.workflow.answers.imports import ImportedStudy, ScoreMeaning, TidyPreview
 from core.workflow.answers.mappings import AnswerMapping, OpenedFile
+from core.workflow.background import Computation
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from pages.import_export import packages
 from pages.import_export.mapping import FileKeys, mapping_of_user, save_mapping
-from pages.shared import bank_attachment, downloads, study_bar, widgets
+from pages.shared import analysis_page, bank_attachment, downloads, study_bar, widgets
 from pages.shared.downloads import command
 from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
 
@@ -84,6 +87,9 @@ _EPOCH = "data_import_epoch"
 _DONE = "data_import_done"
 _FITTING = "The bank that the file names or that holds the items"
 _MADE = "A new bank, made from the file, without keys"
+# Session key of the file whose import was begun here.
+_BEGUN = "data_import_begun"
+_MOST_MB = 500  # of an upload, which stays in memory
 _MOST_SENTENCES = 5  # studies whose bank is described in a sentence; all are in the table
 _ENDINGS = [*(ending.removeprefix(".") for ending in mappings.ANSWER_FILE_ENDINGS), "gz", "zip"]
 
@@ -120,14 +126,16 @@ def _format_help() -> None:
 def import_section() -> None:
     """Choose a file, say what its columns are, preview it, import it."""
     _show_done()
+    _unfinished_section()
     _format_help()
     epoch = st.session_state.setdefault(_EPOCH, 0)
     st.markdown("### 1. File")
     uploaded = st.file_uploader(
         "File with answers", _ENDINGS, key=f"data_file:{epoch}",
         help="CSV, Excel (.xlsx), SPSS (.sav), Parquet, an Inspect log (.json), the output of an "
-        "OpenAI batch (.jsonl) or a study package (.zip), up to 50 MB; compress a larger file "
-        "(.csv.gz) or use Parquet.",
+        "OpenAI batch (.jsonl) or a study package (.zip), up to 50 MB; CSV (also .csv.gz) and "
+        f"Parquet up to {_MOST_MB} MB, and of any size by the command below.",
+        max_upload_size=_MOST_MB,
     )  # fmt: skip
     if uploaded is None:
         st.caption("Choose a file. You see its content before anything is saved.")
@@ -143,19 +151,117 @@ def import_section() -> None:
     if not file.is_tidy or _asks_for_roles(epoch):
         mapping = mapping_of_user(file, FileKeys(epoch, uploaded.file_id, known))
     study, bank, scores = _choices(epoch, mapping)
+    add = _adds(epoch)
+    choices: dict[str, Any] = {
+        "study": study,
+        "bank": bank,
+        "scores": scores,
+        "mapping": mapping,
+        "add": add,
+    }
     key = (known, uploaded.file_id, mappings.write_mapping(mapping) if mapping else "")
-    preview = _preview(key, name, data, study, bank, scores, mapping)
+    preview = _preview_of(file, key, name, data, choices)
+    if preview is None:
+        return
     _show_preview(preview)
     if st.button("Import these answers", type="primary", key="data_keep", icon=":material/save:"):
+        if file.is_large:
+            imports.begin_import(workspace(), file.sha256, name, data, **choices)
+            st.session_state[_BEGUN] = file.sha256
+            st.session_state[_EPOCH] += 1
+            st.rerun()
         with st.spinner("Importing the answers ..."):
-            imported = imports.import_tidy(
-                workspace(), name, data, study=study, bank=bank, scores=scores, mapping=mapping
-            )
-        _take_imported([(one.study, one.n_rows, one.instrument) for one in imported])
+            imported = imports.import_tidy(workspace(), name, data, **choices)
+        _take_imported(_shown(imported))
     words = ["--mapping", save_mapping(name, mapping)] if mapping else []
+    words += ["--add"] if add else []
     words += ["--study", study] if study else []
     words += ["--new-bank"] if bank == imports.NEW_BANK else ["--bank", bank] if bank else []
     command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
+
+
+def _shown(imported: Sequence[ImportedStudy]) -> list[tuple[str, int, str]]:
+    return [(one.study, one.n_new, one.instrument) for one in imported]
+
+
+def _adds(epoch: int) -> bool:
+    return st.checkbox(
+        "Add to the study, if it is there", key=f"data_add:{epoch}",
+        help="The answers come to an imported study of that name, with its bank. Equal answers "
+        "that are on file stay as they are; if one differs, nothing is imported.",
+    )  # fmt: skip
+
+
+def _preview_of(
+    file: OpenedFile, key: object, name: str, data: bytes, choices: Mapping[str, Any]
+) -> TidyPreview | None:
+    """The preview, or None while that of a large file is being made."""
+    others = {**choices, "mapping": ""}  # the key says what the mapping is
+    if not file.is_large:
+        return _preview(key, repr(others), name, data, choices)
+    whole = hashlib.sha256(repr((key, others)).encode()).hexdigest()
+    computation = imports.begin_preview(workspace(), whole, name, data, **choices)
+    computation.wait(analysis_page.WAIT_S)
+    if computation.ended and computation.state != "cancelled":
+        return computation.value()
+    if computation.ended:
+        st.info("The check of the file is canceled.", icon=":material/cancel:")
+    else:
+        st.caption("This is a large file. Inkblot checks every row before anything is saved.")
+        analysis_page.watch(computation)
+    return None
+
+
+def _unfinished_section() -> None:
+    """Imports under way, with their progress, and those that did not come to their end."""
+    begun = st.session_state.get(_BEGUN)
+    computation = imports.known_import(workspace(), begun) if begun else None
+    if computation is not None and computation.ended:
+        del st.session_state[_BEGUN]
+        if computation.state == "done":
+            _take_imported(_shown(computation.value()))
+        if computation.state == "failed":
+            with widgets.error_box():
+                computation.value()
+    shown = set()
+    if computation is not None and not computation.ended:
+        shown.add(begun)
+        _show_progress(computation)
+    for left in imports.unfinished_imports(workspace()):
+        running = imports.known_import(workspace(), left.sha256)
+        if running is not None and not running.ended:
+            if left.sha256 not in shown:
+                shown.add(left.sha256)
+                _show_progress(running)
+            continue
+        st.warning(
+            f"The import of **{plain(left.file)}** into the study {plain(left.study)} is not "
+            f"finished: {left.n_saved:,} of {left.n_rows:,} rows are saved. To continue, choose "
+            "the same file again with the same name of the study.",
+            icon=":material/pause_circle:",
+        )
+        n_kept = f" The {left.n_before:,} answers before it stay." if left.n_before else ""
+        if st.button(
+            f"Undo: delete these {left.n_new:,} answers", key=f"data_undo:{left.study}",
+            icon=":material/delete:", help=f"Deletes what this import has saved.{n_kept}",
+        ):  # fmt: skip
+            with widgets.error_box():
+                imports.undo(workspace(), left.study)
+                st.rerun()
+
+
+def _show_progress(computation: Computation[Any]) -> None:
+    st.markdown(f"**{plain(computation.name).capitalize()}**")
+    analysis_page.watch(computation, _progress_words)
+
+
+def _progress_words(computation: Computation[Any]) -> str:
+    if not computation.total:
+        return "Reading the file ..."
+    return (
+        f"{computation.done:,} of {computation.total:,} {computation.unit}. What is saved stays "
+        "if you cancel, and the same file continues it."
+    )
 
 
 def _take_imported(studies_made: list[tuple[str, int, str]]) -> None:
@@ -213,17 +319,9 @@ def _open(known: object, name: str, _data: bytes) -> OpenedFile:
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
 def _preview(
-    known: object,
-    name: str,
-    _data: bytes,
-    study: str,
-    bank: str | None,
-    scores: ScoreMeaning,
-    _mapping: AnswerMapping | None,
+    known: object, others: str, name: str, _data: bytes, _choices: Mapping[str, Any]
 ) -> TidyPreview:
-    return imports.preview_tidy(
-        workspace(), name, _data, study=study, bank=bank, scores=scores, mapping=_mapping
-    )
+    return imports.preview_tidy(workspace(), name, _data, **_choices)
 
 
 def _show_preview(preview: TidyPreview) -> None:
@@ -236,7 +334,7 @@ def _show_preview(preview: TidyPreview) -> None:
             st.caption(
                 f"Bank of {plain(one.study)}: {plain(one.instrument)}, {plain(one.about_bank)}"
             )
-    st.markdown("**Studies to be created**")
+    st.markdown("**Studies in the file**")
     rows = [
         {
             "Study": one.study,
@@ -247,6 +345,7 @@ def _show_preview(preview: TidyPreview) -> None:
             "Respondents": one.n_respondents,
             "Contexts": one.n_contexts,
             "Bank": one.instrument,
+            "On file": one.n_before,
             "Bank is": "made from the file" if one.creates_instrument else "in the database",
             "About the bank": one.about_bank,
         }
@@ -258,11 +357,14 @@ def _show_preview(preview: TidyPreview) -> None:
         "n": st.column_config.NumberColumn("n", help="Answers that hold an option."),
         "Missing": st.column_config.NumberColumn(help="Rows without an option."),
         "Respondents": st.column_config.NumberColumn(help="Distinct names in the column model."),
+        "On file": st.column_config.NumberColumn(
+            help="Answers of the study that are saved already. Equal ones stay as they are."
+        ),
         "Contexts": st.column_config.NumberColumn(help="People, personas or conversations."),
     }
     table(
         pd.DataFrame(rows),
-        alt=f"Studies to be created: {len(rows)}",
+        alt=f"Studies in the file: {len(rows)}",
         column_config=texts | counts,
     )
     if preview.tags:

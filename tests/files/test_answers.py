@@ -15,10 +15,15 @@ from pandas.testing import assert_frame_equal
 from core.domain.study import Certainty, Layer, Status
 from core.errors import FileError
 from core.files import columns
-from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, read_tidy, write_tidy
+from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, tidy_frame, write_tidy
+from core.files.survey_programs import read_answer_file
 
 DATA = Path(__file__).parent / "data"
 UNUSABLE = [status.value for status in Status if not status.usable]
+
+
+def read_tidy(name, data):
+    return tidy_frame(read_answer_file(name, data))
 
 
 def csv(*lines):

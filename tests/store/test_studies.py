@@ -8,6 +8,7 @@ from core.domain.study import Context, Design, Respondent
 from core.domain.values import stable_id
 from core.errors import DesignError
 from core.files import answers
+from core.files.columns import read_columns
 from core.store import banks, imports, respondents, studies
 from core.store.database import Database
 
@@ -89,7 +90,8 @@ def test_without_contexts_and_entities_each_item_is_asked_once(database, small_b
 
 def test_an_import_that_fails_at_its_last_row_keeps_nothing(database, small_bank):
     text = "item,answer,raw,format\na1,3,Three.,three\na2,1,One.,three\n"
-    rows = answers.read_tidy("x.csv", text.encode()).assign(row=[1, 2], administration=0)
+    rows = answers.tidy_frame(read_columns("x.csv", text.encode()))
+    rows = rows.assign(row=[1, 2], administration=0)
     table = pa.Table.from_pandas(rows, preserve_index=False)
     asked = pa.Table.from_pandas(
         rows.head(1).assign(model="m", language="en", form="original"), preserve_index=False

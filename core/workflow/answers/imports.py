@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from core.store import banks as bank_store
 from core.store import imports, studies
 from core.store.imports import ImportEvent
 from core.store.studies import FrozenStudy
+from core.workflow import background
 from core.workflow.answers import answer_files
 from core.workflow.answers.answer_files import AnswerFile, FileContents
 from core.workflow.answers.bank_attachment import (
@@ -42,6 +44,7 @@ from core.workflow.answers.imported_scores import (
     scores_to_keep,
     with_points,
 )
+from core.workflow.background import Computation
 from core.workflow.workspace import Workspace
 
 __all__ = ["SCORE_MEANINGS", "ScoreMeaning"]
@@ -553,6 +556,8 @@ class _Saving:
             return
         database = self._workspace.database
         for new in self._coming:
+            if not studies.is_there(database, new.code):  # undone meanwhile
+                continue
             n_saved, n_new = self._counts[new.code]
             event = ImportEvent(
                 new.code, kind, self._file.name, self._file.parts.sha256,
@@ -622,6 +627,41 @@ def _tables(rows: pd.DataFrame) -> tuple[pa.Table, pa.Table]:
 def unfinished_imports(workspace: Workspace) -> tuple[ImportEvent, ...]:
     """Imports that were cancelled or interrupted, with what they have saved, the oldest first."""
     return tuple(event for event in imports.events(workspace.database) if event.unfinished)
+
+
+def begin_preview(
+    workspace: Workspace, key: str, name: str, source: Source, **choices: Any
+) -> Computation[TidyPreview]:
+    """The preview of a large file, made in the background; `choices` are those of `preview_tidy`.
+
+    Equal keys are of the same preview.
+    """
+    return background.begin(
+        f"preview {key}", "preview of the file",
+        lambda: preview_tidy(workspace, name, source, **choices), waits_for_others=True,
+    )  # fmt: skip
+
+
+def begin_import(
+    workspace: Workspace, sha256: str, name: str, source: Source, **choices: Any
+) -> Computation[tuple[ImportedStudy, ...]]:
+    """The import of a large file in the background; `choices` are those of `import_tidy`."""
+    background.forget_key(_import_key(workspace, sha256))
+    return background.begin(
+        _import_key(workspace, sha256), f"import of {name}",
+        lambda: import_tidy(workspace, name, source, **choices), waits_for_others=True,
+    )  # fmt: skip
+
+
+def known_import(
+    workspace: Workspace, sha256: str
+) -> Computation[tuple[ImportedStudy, ...]] | None:
+    """The import of a file, by its hash, that was begun by this process, under way or ended."""
+    return background.known(_import_key(workspace, sha256))
+
+
+def _import_key(workspace: Workspace, sha256: str) -> str:
+    return f"import {workspace.process} {sha256}"
 
 
 def undo(workspace: Workspace, study: str) -> int:

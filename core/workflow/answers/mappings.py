@@ -25,7 +25,8 @@ from core.files.mapping import (
     read_mapping,
     write_mapping,
 )
-from core.files.survey_programs import ANSWER_FILE_ENDINGS, program_of, read_answer_file
+from core.files.parts import Source, answer_parts, slices
+from core.files.survey_programs import ANSWER_FILE_ENDINGS, program_of
 from core.store import banks as bank_store
 from core.workflow.answers.bank_attachment import (
     BankMatch,
@@ -40,6 +41,8 @@ __all__ = [
     "NewBank", "read_mapping", "write_mapping",
 ]  # fmt: skip
 
+_GUESSED_ANSWERS = 200_000
+
 
 @dataclass(frozen=True, eq=False)
 class OpenedFile:
@@ -47,10 +50,13 @@ class OpenedFile:
 
     `tool` names the tool that wrote it, if its columns tell. `summary` has a row for each column:
     its label, its values, those that mean missing, and the number of empty cells. `first_rows` are
-    as they stand in the file.
+    as they stand in the file. Of a file that may not fit into memory, `columns` are the first rows
+    only; then `is_large`.
     """
 
     columns: TextColumns
+    is_large: bool
+    sha256: str
     is_tidy: bool
     tool: str
     summary: pd.DataFrame
@@ -62,16 +68,20 @@ class OpenedFile:
         return list(dict.fromkeys(text for text in texts if text))
 
 
-def open_file(name: str, data: bytes) -> OpenedFile:
+def open_file(name: str, content: Source) -> OpenedFile:
     """The columns of a file; FileError where it cannot be read."""
-    source = read_answer_file(name, data)
+    parts = answer_parts(name, content)
+    source = parts.whole or parts.first()
     summary = pd.DataFrame(
         [{"column": column, **column_summary(source, column)} for column in source.columns]
     )
     head = {column: texts.slice(0, 5).to_pylist() for column, texts in source.columns.items()}
     program = program_of(source)
     tool = program.name if program else ""
-    return OpenedFile(source, is_tidy(source), tool, summary, pd.DataFrame(head))
+    return OpenedFile(
+        source, parts.whole is None, parts.sha256, is_tidy(source), tool, summary,
+        pd.DataFrame(head),
+    )  # fmt: skip
 
 
 def guessed(workspace: Workspace, file: OpenedFile, layout: Layout | None = None) -> AnswerMapping:
@@ -136,8 +146,14 @@ def items_of(file: OpenedFile, mapping: AnswerMapping) -> dict[str, str]:
 
 
 def banks_of(workspace: Workspace, file: OpenedFile, mapping: AnswerMapping) -> Sequence[BankMatch]:
-    """The banks that hold items of a file, the best first; cells may hold labels of options."""
+    """The banks that hold items of a file, the best first; cells may hold labels of options.
+
+    Of a file with very many answers, the first of them decide.
+    """
     plain = replace(mapping, bank="", new_bank=None)
+    n_items = len(mapping.with_role("item")) if mapping.layout == "wide" else 1
+    head = next(slices(file.columns, max(_GUESSED_ANSWERS // max(n_items, 1), 1)))
+    file = replace(file, columns=head)
     frame = map_answers(file.columns, plain).frame
     items = [str(item) for item in frame["item"].unique()]
     matches = matching_banks(workspace, items, answers_by_format(frame))
