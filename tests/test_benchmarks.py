@@ -27,6 +27,7 @@ TITLES = {
     "statement_tests": "Tests of statements",
     "words": "Word association",
     "psychometrics": "Psychometrics",
+    "many_items": "Factor models of many items",
     "recovery": "Known effects",
     "imports": "Wide SPSS files",
     "reports": "Reports",

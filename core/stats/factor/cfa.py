@@ -20,11 +20,11 @@ from core.stats.factor.fit_indices import (
 )
 from core.stats.factor.likelihood import (
     LikelihoodRule,
-    ModelMoments,
     NormalLikelihood,
     PreparedData,
+    candidate_information,
     deviance_gradient,
-    expected_information,
+    moment_slopes,
 )
 from core.stats.factor.model import (
     COVARIANCE,
@@ -37,8 +37,11 @@ from core.stats.factor.model import (
     parameter_table,
 )
 from core.stats.factor.model_text import (
+    INCOMPLETE,
+    MANY_ITEMS,
     ModelTextError,
     check_memory,
+    incomplete_cells,
     likelihood_cells,
     model_scores,
     read_model,
@@ -66,6 +69,7 @@ from core.stats.inputs import Floats, check_level
 # Modification indices: parameters that would improve the fit most.
 
 NO_INFORMATION = 1e-8  # share of a parameter's information that the model leaves unexplained
+_CANDIDATES = 2000  # parameters at once, which bounds memory
 
 
 def modification_indices(
@@ -122,33 +126,44 @@ def _score_tests(
     for number, (group, at) in enumerate(groups):
         if not parameters[number]:
             continue
-        d = structure.candidates(theta, parameters[number], number)
-        new = ModelMoments(at.means, at.covariance, d)
-        slope = -0.5 * deviance_gradient(group, new) / n
-        own = np.diag(expected_information(group, new)) / n
-        cross = expected_information(group, new, at.derivatives) / n
-        left = own - np.einsum("rs,st,rt->r", cross, inverse, cross)
-        scale = Standardizer(structure.table, structure.matrices(theta, number))
-        for r in np.flatnonzero(left > NO_INFORMATION * own):
-            change, p = float(slope[r] / left[r]), parameters[number][r]
-            out.append(modification_index(p, float(n * slope[r] * change), change, scale))
+        matrices, cells = structure.matrices(theta, number), structure.cells(parameters[number])
+        slopes = moment_slopes(group, at.means, at.covariance)
+        parts = []
+        for first in range(0, len(cells), _CANDIDATES):
+            d = structure.candidates(matrices, cells.some(slice(first, first + _CANDIDATES)))
+            slope = -0.5 * deviance_gradient(slopes, d) / n
+            own, cross = (part / n for part in candidate_information(group, at, d))
+            parts.append((slope, own, own - np.sum((cross @ inverse) * cross, axis=1)))
+        slope, own, left = map(np.concatenate, zip(*parts, strict=True))
+        known = np.flatnonzero(left > NO_INFORMATION * own)
+        out += modification_rows(
+            [parameters[number][r] for r in known],
+            n * slope[known] ** 2 / left[known],
+            slope[known] / left[known],
+            Standardizer(structure.table, matrices),
+        )
     return tuple(sorted(out, key=lambda row: -row.index))
 
 
-def modification_index(
-    parameter: Parameter, index: float, change: float, scale: Standardizer
-) -> ModificationIndex:
-    """The index of one parameter with its p, and its expected change raw and standardized."""
-    return ModificationIndex(
-        group=parameter.group,
-        left=parameter.left,
-        op=parameter.op,
-        right=parameter.right,
-        index=index,
-        p=float(stats.chi2.sf(index, 1)),
-        expected_change=change,
-        standardized_change=change * scale.multiplier(parameter),
-    )
+def modification_rows(
+    parameters: Sequence[Parameter], indices: Floats, changes: Floats, scale: Standardizer
+) -> list[ModificationIndex]:
+    """The index of each parameter with its p, and its expected change raw and standardized."""
+    p_values = stats.chi2.sf(indices, 1).tolist()
+    numbers = zip(parameters, indices.tolist(), p_values, changes.tolist(), strict=True)
+    return [
+        ModificationIndex(
+            group=parameter.group,
+            left=parameter.left,
+            op=parameter.op,
+            right=parameter.right,
+            index=index,
+            p=p,
+            expected_change=change,
+            standardized_change=change * scale.multiplier(parameter),
+        )
+        for parameter, index, p, change in numbers
+    ]
 
 
 def parameters_fixed_at_zero(table: ParameterTable, group: int = 0) -> list[Parameter]:
@@ -398,8 +413,13 @@ def fit_cfa(
     parsed = read_model(model, items)
     _check_partial(partial, parsed)
     means = means or missing == "fiml" or len(groups) > 1
-    size = likelihood_cells(len(groups), means=means, incomplete=missing == "fiml")
-    check_memory(len(parsed.items), size)
+    whole = parameter_table(parsed, scaling=scaling, means=means, n_groups=len(groups), equal=equal)
+    if missing == "fiml":
+        check_memory(len(parsed.items), incomplete_cells(len(groups)), INCOMPLETE)
+    else:
+        rows = sum(map(len, groups))
+        per_item = whole.n_free / len(parsed.items)
+        check_memory(len(parsed.items), likelihood_cells(rows, len(groups), per_item), MANY_ITEMS)
     usable, data = _usable(parsed, groups, items, missing, names)
     table = parameter_table(
         usable,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from core.errors import NotEnoughData
 from core.stats.factor.likelihood import (
@@ -195,6 +196,7 @@ _NEWTON_STEPS = 10
 _DECREMENT = 1e-18  # squared distance to the optimum in units of sampling error, per row
 _GOOD_ENOUGH = 1e-11  # what is still an optimum when rounding stops the search
 _TOO_DAMPED = 1e10
+_DETERMINED = 1e-3  # smallest root of a pivot for which a step needs no least norm
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,8 +268,14 @@ def _local(
 
 
 def _solve(matrix: Floats, vector: Floats, damping: float) -> Floats:
-    """Least-norm solution with damping, which also serves where the model is not identified."""
+    """Solution with damping; of least norm where the model is not identified."""
     damped = matrix + damping * np.eye(len(matrix))
+    try:
+        factor, lower = cho_factor(damped, lower=True)
+        if np.diag(factor).min() > _DETERMINED:
+            return np.asarray(cho_solve((factor, lower), vector))
+    except LinAlgError:
+        pass
     return np.asarray(np.linalg.lstsq(damped, vector, rcond=1e-11)[0])
 
 

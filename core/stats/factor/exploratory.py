@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -328,12 +329,12 @@ def parallel_analysis(
         )
     if used.polychoric is not None:
         drawn = _polychoric_chance(used.polychoric, repetitions, seed)
+        mean, limit = _mean_and_limit(drawn)
         observed = _eigenvalues_of(used.matrix[None])[0]
     else:
         values = np.asarray(used.scores)
-        drawn = _chance_eigenvalues(values.shape, repetitions, seed)
+        mean, limit = _chance(*values.shape, repetitions, seed)
         observed = _eigenvalues(values[None])[0]
-    mean, limit = drawn.mean(axis=0), np.percentile(drawn, _PERCENTILE, axis=0)
     above = (observed > limit) & (observed > 0)
     return ParallelAnalysis(
         eigenvalues=observed,
@@ -344,6 +345,20 @@ def parallel_analysis(
         n_suggested=len(above) if above.all() else int(np.argmin(above)),
         problems=tuple(used.problems),
     )
+
+
+@functools.lru_cache(maxsize=64)
+def _chance(n_rows: int, n_items: int, repetitions: int, seed: int) -> tuple[Floats, Floats]:
+    """Mean and limit of chance eigenvalues, (p,) each; the answers themselves do not matter."""
+    both = _mean_and_limit(_chance_eigenvalues((n_rows, n_items), repetitions, seed))
+    for part in both:
+        part.flags.writeable = False  # the next caller gets the same arrays
+    return both
+
+
+def _mean_and_limit(drawn: Floats) -> tuple[Floats, Floats]:
+    """Mean and 95th percentile of eigenvalues of chance data, (repetitions, p)."""
+    return np.asarray(drawn.mean(axis=0)), np.asarray(np.percentile(drawn, _PERCENTILE, axis=0))
 
 
 def _chance_eigenvalues(shape: tuple[int, ...], repetitions: int, seed: int) -> Floats:

@@ -10,10 +10,11 @@ from scipy import optimize, stats
 from scipy.linalg import block_diag
 
 from core.stats.factor.likelihood import (
+    IncompleteReference,
     ModelMoments,
     NormalLikelihood,
-    ReferenceModel,
     baseline_model,
+    incomplete_saturated_model,
     saturated_model,
     trace_products,
 )
@@ -271,8 +272,10 @@ def tests_of_fit(
     TestsOfFit
     """
     means = likelihood.structure.table.means
-    saturated = saturated_model(likelihood.groups, means=means)
-    baseline = baseline_model(likelihood.groups, means=means)
+    groups = likelihood.groups
+    without = incomplete_saturated_model(groups) if incomplete else None
+    saturated = without or saturated_model(groups, means=means)
+    baseline = baseline_model(groups, means=means)
     n_free = likelihood.structure.table.n_free
     x = ChiSquares(
         likelihood.n * likelihood.value(theta) - saturated.deviance,
@@ -280,7 +283,7 @@ def tests_of_fit(
         baseline.deviance - saturated.deviance,
         saturated.n_free - baseline.n_free,
         likelihood.n,
-        len(likelihood.groups),
+        len(groups),
     )
     fit, scaled, robust, factors = plain_indices(x), None, None, (math.nan, math.nan)
     if corrected:
@@ -296,8 +299,8 @@ def tests_of_fit(
                     return TestsOfFit(fit, nothing, nothing, *factors, (reason,))
             scaled = scaled_indices(x, factor, baseline_factor)
             robust = robust_indices(x, x.model, factor, x.baseline, baseline_factor)
-    if incomplete and x.model_df > 0:
-        robust = _robust_incomplete(x, likelihood, theta, saturated, baseline, corrected)
+    if without and x.model_df > 0:
+        robust = _robust_incomplete(x, likelihood, theta, without, baseline, corrected)
     return TestsOfFit(fit, scaled, robust, *factors)
 
 
@@ -305,8 +308,8 @@ def _robust_incomplete(
     x: ChiSquares,
     likelihood: NormalLikelihood,
     theta: Floats,
-    saturated: ReferenceModel,
-    baseline: ReferenceModel,
+    saturated: IncompleteReference,
+    baseline: IncompleteReference,
     corrected: bool,
 ) -> FitIndices:
     """Robust indices as if no answer were missing (Zhang & Savalei 2023)."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import csr_array
 
 from core.stats.factor.model import Derivatives, Structure
 from core.stats.inputs import Booleans, Floats, Integers
@@ -132,9 +133,7 @@ class PreparedData:
 # 2000, doi:10.1111/0081-1750.00078). With K the inverse of the implied covariance of the items
 # answered, zero elsewhere, every formula for complete data holds per pattern.
 
-_STEP = 1e-5  # step of the central differences of the gradient, in units of one row's error
 _CHUNK = 2_000_000  # numbers of one array
-_WIDEST = 1e3  # keeps the step sensible where a parameter is not identified
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,40 +191,78 @@ def _expected_changes(group: GroupData, means: Floats, covariance: Floats) -> tu
     return shares @ pulls, np.einsum("k,kij->ij", shares, misfit)
 
 
-def deviance_gradient(group: GroupData, at: ModelMoments) -> Floats:
-    """Gradient of `deviance` by the free parameters, shape (q,)."""
-    inverses = _inverses(group, at.covariance)
-    pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, at.means))
-    by_mean = -2 * group.counts @ pulls
-    misfit = inverses - inverses @ _squares(group, at.means) @ inverses
-    by_covariance = np.einsum("k,kij->ij", group.counts, misfit)
-    d = at.derivatives
+def moment_slopes(group: GroupData, means: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Derivatives of `deviance` by the means, (p,), and by the covariance as a whole, (p, p)."""
+    inverses = _inverses(group, covariance)
+    pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, means))
+    misfit = inverses - inverses @ _squares(group, means) @ inverses
+    return -2 * group.counts @ pulls, np.einsum("k,kij->ij", group.counts, misfit)
+
+
+def deviance_gradient(slopes: tuple[Floats, Floats], d: Derivatives) -> Floats:
+    """Gradient of `deviance` by the free parameters, shape (q,), from `moment_slopes`."""
+    by_mean, by_covariance = slopes
     cells = by_mean @ d.mean + 2 * np.sum(d.left * (by_covariance @ d.right), axis=0)
     return np.asarray(cells @ d.incidence)
 
 
-def expected_information(
-    group: GroupData, at: ModelMoments, other: Derivatives | None = None
-) -> Floats:
-    """Expected information of a group, shape (q, q); with `other`, the block between two sets."""
-    d, e = at.derivatives, at.derivatives if other is None else other
-    cells = np.zeros((d.left.shape[1], e.left.shape[1]))
+def expected_information(group: GroupData, at: ModelMoments) -> Floats:
+    """Expected information of a group, shape (q, q)."""
+    d = at.derivatives
+    cells = np.zeros((d.left.shape[1],) * 2)
     inverses = _inverses(group, at.covariance)
     together = max(1, _CHUNK // cells.size)
     for first in range(0, len(inverses), together):  # as many patterns at once as memory is worth
         some = inverses[first : first + together]
-        products = 0.5 * trace_products(some, some, d, e)
-        by_pattern = products + d.mean.T @ some @ e.mean
+        left, right, mean = some @ d.left, some @ d.right, some @ d.mean
+        by_pattern = (d.left.T @ left) * (d.right.T @ right)
+        by_pattern += (d.left.T @ right) * (d.right.T @ left) + d.mean.T @ mean
         cells += np.tensordot(group.counts[first : first + together], by_pattern, axes=1)
-    return np.asarray(d.incidence.T @ cells @ e.incidence)
+    return np.asarray(d.incidence.T @ cells @ d.incidence)
 
 
-def _observed_information(group: GroupData, at: ModelMoments, cells: FreeCells) -> Floats:
-    """Observed information of a model whose parameters are moments themselves, shape (q, q).
+def candidate_information(
+    group: GroupData, at: ModelMoments, candidates: Derivatives
+) -> tuple[Floats, Floats]:
+    """Expected information of r further cells: each by itself, (r,), and with parameters, (r, q).
 
-    For the saturated model and the baseline; a measurement model adds second derivatives, which
-    `NormalLikelihood.observed_information` takes from the gradient.
+    Most cells move one residual, so products with their columns only pick rows.
     """
+    d, e = candidates, at.derivatives
+    own, cross = np.zeros(d.left.shape[1]), np.zeros((d.left.shape[1], e.left.shape[1]))
+    first, second, third = (csr_array(part.T) for part in (d.left, d.right, d.mean))
+    for count, inverse in zip(group.counts, _inverses(group, at.covariance), strict=True):
+        left, right, mean = inverse @ e.left, inverse @ e.right, inverse @ e.mean
+        by_pattern = (first @ left) * (second @ right) + (first @ right) * (second @ left)
+        cross += count * (by_pattern + third @ mean)
+        left, right, mean = inverse @ d.left, inverse @ d.right, inverse @ d.mean
+        by_itself = (d.left * left).sum(axis=0) * (d.right * right).sum(axis=0)
+        by_itself += (d.left * right).sum(axis=0) ** 2 + (d.mean * mean).sum(axis=0)
+        own += count * by_itself
+    return own, cross @ e.incidence
+
+
+def _observed_information(group: GroupData, at: ModelMoments) -> Floats:
+    """Observed information of moments that move in straight lines, shape (q, q).
+
+    That of a measurement model has the curvature of its moments besides.
+    """
+    d = at.derivatives
+    inverses, gaps = _inverses(group, at.covariance), _gaps(group, at.means)
+    out = np.zeros((d.left.shape[1],) * 2)
+    squares = _squares(group, at.means)
+    for count, inverse, gap, square in zip(group.counts, inverses, gaps, squares, strict=True):
+        # half of K Sigma_r (2 KMK - K) Sigma_s, the second derivative of log|Sigma| + tr(K M)
+        middle = inverse @ square @ inverse - inverse / 2
+        pull, turned = inverse @ gap, inverse @ d.mean
+        crossed = (turned.T @ d.right) * (pull @ d.left) + (turned.T @ d.left) * (pull @ d.right)
+        both = trace_products(inverse, middle, d, d) + d.mean.T @ turned
+        out += count * (both / 2 + crossed)
+    return np.asarray(d.incidence.T @ ((out + out.T) @ d.incidence))
+
+
+def _saturated_information(group: GroupData, at: ModelMoments, cells: FreeCells) -> Floats:
+    """Observed information of all means, variances and covariances, shape (q, q)."""
     p = len(at.means)
     inverses = _inverses(group, at.covariance)
     pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, at.means))
@@ -247,16 +284,21 @@ def _observed_information(group: GroupData, at: ModelMoments, cells: FreeCells) 
     return np.block([[by_mean, cross], [cross.T, block]])
 
 
-def _casewise_scores(group: GroupData, at: ModelMoments) -> Floats:
-    """Derivatives of each row's log-likelihood by the free parameters, shape (n, q)."""
+def _products_of_scores(group: GroupData, at: ModelMoments) -> Floats:
+    """Outer products of the derivatives of rows' log-likelihoods, summed over rows, (q, q)."""
     d = at.derivatives
-    out = []
+    out = np.zeros((d.incidence.shape[1],) * 2)
+    together = max(1, _CHUNK // max(d.left.shape[1], 1))
     inverses = _inverses(group, at.covariance)
     for pattern, inverse in zip(group.patterns, inverses, strict=True):
-        weighted = (pattern.scores - at.means[pattern.items]) @ inverse[pattern.items]
-        cells = (weighted @ d.left) * (weighted @ d.right) + weighted @ d.mean
-        out.append((cells - np.sum(d.left * (inverse @ d.right), axis=0)) @ d.incidence)
-    return np.vstack(out)
+        expected = np.sum(d.left * (inverse @ d.right), axis=0)
+        for first in range(0, pattern.n, together):
+            rows = pattern.scores[first : first + together] - at.means[pattern.items]
+            weighted = rows @ inverse[pattern.items]
+            cells = (weighted @ d.left) * (weighted @ d.right) + weighted @ d.mean
+            scores = (cells - expected) @ d.incidence
+            out += scores.T @ scores
+    return out
 
 
 def trace_products(first: Floats, second: Floats, d: Derivatives, e: Derivatives) -> Floats:
@@ -329,7 +371,11 @@ class NormalLikelihood:
     def gradient(self, theta: Floats) -> Floats:
         """Gradient of `value`, shape (q,)."""
         pairs = zip(self.groups, self.moments(theta), strict=True)
-        return np.asarray(sum(deviance_gradient(g, at) for g, at in pairs) / self.n)
+        total = sum(
+            deviance_gradient(moment_slopes(g, at.means, at.covariance), at.derivatives)
+            for g, at in pairs
+        )
+        return np.asarray(total / self.n)
 
     def expected_information(self, theta: Floats) -> Floats:
         """Expected information per row, shape (q, q)."""
@@ -337,23 +383,18 @@ class NormalLikelihood:
         return np.asarray(sum(expected_information(g, at) for g, at in pairs) / self.n)
 
     def observed_information(self, theta: Floats) -> Floats:
-        """Observed information per row by central differences of the gradient, shape (q, q)."""
-        rows = []
-        # one row's sampling error is a unit that does not depend on the units of the items
-        units = 1 / np.sqrt(np.maximum(np.diag(self.expected_information(theta)), 1e-300))
-        for position in range(len(theta)):
-            step = np.zeros_like(theta)
-            step[position] = _STEP * min(units[position], _WIDEST * max(1, abs(theta[position])))
-            change = self.gradient(theta + step) - self.gradient(theta - step)
-            rows.append(change / (4 * step[position]))
-        hessian = np.array(rows)
-        return np.asarray((hessian + hessian.T) / 2)
+        """Observed information per row, shape (q, q)."""
+        total = np.zeros((len(theta),) * 2)
+        for number, (group, at) in enumerate(zip(self.groups, self.moments(theta), strict=True)):
+            by_mean, by_covariance = moment_slopes(group, at.means, at.covariance)
+            curvature = self.structure.curvature(theta, by_covariance, by_mean, number)
+            total += _observed_information(group, at) + (curvature + curvature.T) / 4
+        return total / self.n
 
     def scores_information(self, theta: Floats) -> Floats:
         """Mean outer product of the rows' scores, shape (q, q)."""
         pairs = zip(self.groups, self.moments(theta), strict=True)
-        scores = np.vstack([_casewise_scores(g, at) for g, at in pairs])
-        return np.asarray(scores.T @ scores / self.n)
+        return np.asarray(sum(_products_of_scores(g, at) for g, at in pairs) / self.n)
 
 
 # The two models every measurement model is judged against: saturated and unrelated items.
@@ -376,41 +417,66 @@ class ReferenceModel:
 
     Parameters
     ----------
-    groups : moments per group.
     deviance : minus twice the log-likelihood without its constant, over groups.
     n_free : number of parameters over groups.
+    trace : of the scores' information over the observed one, over groups; what n times twice the
+        log-likelihood would be expected to gain. n_free if answers are normal.
+    """
+
+    deviance: float
+    n_free: int
+    trace: float
+
+
+@dataclass(frozen=True, eq=False)
+class IncompleteReference(ReferenceModel):
+    """A reference model of rows with missing answers, and what its trace consists of.
+
+    Parameters
+    ----------
+    groups : moments per group.
     information, scores : observed information and mean outer product of scores per row, one block
         per group, each of its own group's rows.
     """
 
     groups: tuple[ModelMoments, ...]
-    deviance: float
-    n_free: int
     information: tuple[Floats, ...]
     scores: tuple[Floats, ...]
 
-    @property
-    def trace(self) -> float:
-        """What n times twice the log-likelihood would be expected to gain; n_free if normal."""
-        return float(
-            sum(
-                np.trace(np.linalg.solve(a, b))
-                for a, b in zip(self.information, self.scores, strict=True)
-            )
-        )
-
 
 def saturated_model(groups: Sequence[GroupData], *, means: bool) -> ReferenceModel:
-    """Every mean, variance and covariance free: what the answers say without a model."""
-    cells = _all_cells(len(groups[0].means), means=means)
-    return _reference(groups, [(g.means, g.covariance) for g in groups], cells)
+    """Every mean, variance and covariance of complete rows free.
+
+    The information has closed form, so its trace with the scores is that of squared distances d
+    of rows from the mean: half of (mean d^4 - p), and p for the means. No matrix of all covariances
+    is needed.
+    """
+    p, total, trace = len(groups[0].means), 0.0, 0.0
+    for group in groups:
+        total += deviance(group, group.means, group.covariance)
+        (rows,) = (pattern.scores - group.means for pattern in group.patterns)
+        distances = np.sum(rows * np.linalg.solve(group.covariance, rows.T).T, axis=1)
+        trace += (float((distances**2).mean()) - p) / 2 + (p if means else 0)
+    n_free = p * (p + 1) // 2 + (p if means else 0)
+    return ReferenceModel(total, len(groups) * n_free, trace)
 
 
-def baseline_model(groups: Sequence[GroupData], *, means: bool) -> ReferenceModel:
+def incomplete_saturated_model(groups: Sequence[GroupData]) -> IncompleteReference:
+    """Every mean, variance and covariance free: what rows with missing answers say by themselves.
+
+    Holds matrices of all moments, which check_memory of model_text.py counts.
+    """
+    cells = _all_cells(len(groups[0].means), means=True)
+    moments = [(g.means, g.covariance) for g in groups]
+    return _reference(groups, moments, cells, lambda g, at: _saturated_information(g, at, cells))
+
+
+def baseline_model(groups: Sequence[GroupData], *, means: bool) -> IncompleteReference:
     """Items with their own means and variances, and no relation at all."""
     p = len(groups[0].means)
     cells = FreeCells(p, np.arange(p), np.arange(p), means)
-    return _reference(groups, [(g.item_means, np.diag(g.item_variances)) for g in groups], cells)
+    moments = [(g.item_means, np.diag(g.item_variances)) for g in groups]
+    return _reference(groups, moments, cells, _observed_information)
 
 
 def _all_cells(p: int, *, means: bool) -> FreeCells:
@@ -421,19 +487,25 @@ def _all_cells(p: int, *, means: bool) -> FreeCells:
 
 
 def _reference(
-    groups: Sequence[GroupData], moments: Sequence[tuple[Floats, Floats]], cells: FreeCells
-) -> ReferenceModel:
+    groups: Sequence[GroupData],
+    moments: Sequence[tuple[Floats, Floats]],
+    cells: FreeCells,
+    information_of: Callable[[GroupData, ModelMoments], Floats],
+) -> IncompleteReference:
     """The model with its deviance and informations."""
     information, outer, total = [], [], 0.0
     derivatives = cells.derivatives
     placed = [ModelMoments(means, covariance, derivatives) for means, covariance in moments]
     for group, at in zip(groups, placed, strict=True):
         total += deviance(group, at.means, at.covariance)
-        information.append(_observed_information(group, at, cells) / group.n)
-        scores = _casewise_scores(group, at)
-        outer.append(scores.T @ scores / group.n)
+        information.append(information_of(group, at) / group.n)
+        outer.append(_products_of_scores(group, at) / group.n)
     n_free = len(groups) * derivatives.incidence.shape[1]
-    return ReferenceModel(tuple(placed), total, n_free, tuple(information), tuple(outer))
+    pairs = zip(information, outer, strict=True)
+    trace = float(sum(np.trace(np.linalg.solve(own, scores)) for own, scores in pairs))
+    return IncompleteReference(
+        total, n_free, trace, tuple(placed), tuple(information), tuple(outer)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -491,8 +563,8 @@ def _newton(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
     value = deviance(group, means, covariance)
     for _ in range(_NEWTON_STEPS):
         now = ModelMoments(means, covariance, derivatives)
-        slope = deviance_gradient(group, now) / 2
-        step = _newton_step(_observed_information(group, now, cells), slope)
+        slope = deviance_gradient(moment_slopes(group, means, covariance), derivatives) / 2
+        step = _newton_step(_saturated_information(group, now, cells), slope)
         if step is None:
             break
         decrement = 2 * float(slope @ step)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from core.stats.inputs import Floats
+from core.stats.inputs import Floats, Integers
 
 # A measurement model as data: the terms of its text, and the parameters that follow from them.
 #
@@ -367,6 +368,44 @@ class Derivatives:
         return np.asarray(self.mean @ self.incidence)
 
 
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """How L (I-B)^-1, L times the factors' covariance, and the factors' means move with r cells.
+
+    A move of a matrix is a sum of outer products, one column of a (p, r) array times one of an
+    (m, r) array; that of the means is a column of (m, r).
+    """
+
+    reach: tuple[Floats, Floats]
+    carried: tuple[tuple[Floats, Floats], ...]
+    means: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells of the model's matrices in one group: which matrix, row and column; arrays (r,)."""
+
+    matrix: Any
+    row: Integers
+    column: Integers
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def within(self, *names: str) -> Integers:
+        """Positions of the cells of some matrices."""
+        return np.flatnonzero(np.isin(self.matrix, names))
+
+    def some(self, positions: Any) -> Cells:
+        """The cells at some positions."""
+        return Cells(self.matrix[positions], self.row[positions], self.column[positions])
+
+    @property
+    def shares(self) -> Floats:
+        """0.5 on a diagonal, which a sum of two outer products counts twice; else 1."""
+        return np.where(self.row == self.column, 0.5, 1.0)
+
+
 class Structure:
     """A parameter table made ready for computing; one group at a time."""
 
@@ -375,10 +414,17 @@ class Structure:
         self.n_items, self.n_factors = len(table.items), len(table.factors)
         self._item = {name: i for i, name in enumerate(table.items)}
         self._factor = {name: i for i, name in enumerate(table.factors)}
-        self._cells = [
-            [(p, *self._place(p)) for p in table.parameters if p.group == g]
-            for g in range(table.n_groups)
-        ]
+        groups = [[p for p in table.parameters if p.group == g] for g in range(table.n_groups)]
+        self._cells = [self.cells(own) for own in groups]
+        self._free = [np.array([p.free for p in own], dtype=np.int64) for own in groups]
+        self._fixed = [np.array([p.value for p in own]) for own in groups]
+
+    def cells(self, parameters: Sequence[Parameter]) -> Cells:
+        """The places of parameters, which need not be in the table."""
+        places = [self._place(p) for p in parameters]
+        rows = np.array([row for _, row, _ in places], dtype=np.int64)
+        columns = np.array([column for _, _, column in places], dtype=np.int64)
+        return Cells(np.array([name for name, _, _ in places], dtype=object), rows, columns)
 
     def matrices(self, theta: Floats, group: int = 0) -> Matrices:
         """The matrices of a group at a vector of free parameters, shape (n_free,)."""
@@ -391,14 +437,17 @@ class Structure:
             "intercepts": np.zeros(p),
             "factor_means": np.zeros(m),
         }
-        for parameter, matrix, row, column in self._cells[group]:
-            value = theta[parameter.free] if parameter.is_free else parameter.value
-            if matrix in ("intercepts", "factor_means"):
-                out[matrix][row] = value
-            else:
-                out[matrix][row, column] = value
-                if matrix in ("disturbances", "residuals"):
-                    out[matrix][column, row] = value
+        cells, free = self._cells[group], self._free[group]
+        values = np.where(free >= 0, np.append(theta, 0.0)[free], self._fixed[group])
+        for name, matrix in out.items():
+            own = cells.within(name)
+            rows, columns = cells.row[own], cells.column[own]
+            if matrix.ndim == 1:
+                matrix[rows] = values[own]
+                continue
+            matrix[rows, columns] = values[own]
+            if name in ("disturbances", "residuals"):
+                matrix[columns, rows] = values[own]
         if self.table.ordered:
             self._fill_residuals(out)
         return Matrices(**out)
@@ -409,43 +458,128 @@ class Structure:
         For ordered answers the diagonal of Sigma is 1 whatever the parameters; use only the
         off-diagonal of the changes then.
         """
-        cells = [c for c in self._cells[group] if c[0].is_free]
-        incidence = np.zeros((len(cells), self.table.n_free))
-        for row, cell in enumerate(cells):
-            incidence[row, cell[0].free] = 1.0
+        cells, incidence = self.free_cells(group)
         return self.cell_derivatives(self.matrices(theta, group), cells, incidence)
 
-    def candidates(self, theta: Floats, parameters: list[Parameter], group: int = 0) -> Derivatives:
-        """Derivatives by parameters that are not in the table, for modification indices."""
-        cells = [(p, *self._place(p)) for p in parameters]
-        return self.cell_derivatives(self.matrices(theta, group), cells, np.eye(len(cells)))
+    def free_cells(self, group: int = 0) -> tuple[Cells, Floats]:
+        """Cells of a group that are free, and the free parameter of each, (r, q)."""
+        free = self._free[group]
+        own = np.flatnonzero(free >= 0)
+        incidence = np.zeros((len(own), self.table.n_free))
+        incidence[np.arange(len(own)), free[own]] = 1.0
+        return self._cells[group].some(own), incidence
 
-    def cell_derivatives(
-        self, at: Matrices, cells: list[tuple[Parameter, str, int, int]], incidence: Floats
-    ) -> Derivatives:
-        """Derivatives by single cells (parameter, matrix, row, column)."""
+    def candidates(self, at: Matrices, cells: Cells) -> Derivatives:
+        """Derivatives by cells that are not in the table, for modification indices."""
+        return self.cell_derivatives(at, cells, np.eye(len(cells)))
+
+    def cell_derivatives(self, at: Matrices, cells: Cells, incidence: Floats) -> Derivatives:
+        """Derivatives by single cells."""
         reach = at.loadings @ at.total_paths
         carried = at.loadings @ at.factor_covariance
         means = at.total_paths @ at.factor_means
-        unit = np.eye(self.n_items)
         left, right, mean = (np.zeros((self.n_items, len(cells))) for _ in range(3))
-        for r, (_, matrix, i, j) in enumerate(cells):
-            half = 0.5 if i == j else 1.0
-            if matrix == "loadings":
-                left[:, r], right[:, r], mean[:, r] = unit[i], carried[:, j], unit[i] * means[j]
-            elif matrix == "paths":
-                left[:, r], right[:, r], mean[:, r] = (
-                    reach[:, i],
-                    carried[:, j],
-                    reach[:, i] * means[j],
-                )
-            elif matrix == "disturbances":
-                left[:, r], right[:, r] = reach[:, i], half * reach[:, j]
-            elif matrix == "residuals":
-                left[:, r], right[:, r] = unit[i], half * unit[j]
-            else:
-                mean[:, r] = unit[i] if matrix == "intercepts" else reach[:, i]
+        i, j, shares = cells.row, cells.column, cells.shares
+        own = cells.within("loadings")
+        left[i[own], own], right[:, own], mean[i[own], own] = 1, carried[:, j[own]], means[j[own]]
+        own = cells.within("paths")
+        left[:, own], right[:, own] = reach[:, i[own]], carried[:, j[own]]
+        mean[:, own] = reach[:, i[own]] * means[j[own]]
+        own = cells.within("disturbances")
+        left[:, own], right[:, own] = reach[:, i[own]], shares[own] * reach[:, j[own]]
+        own = cells.within("residuals")
+        left[i[own], own], right[j[own], own] = 1, shares[own]
+        own = cells.within("intercepts")
+        mean[i[own], own] = 1
+        own = cells.within("factor_means")
+        mean[:, own] = reach[:, i[own]]
         return Derivatives(left, right, mean, incidence)
+
+    def variance_changes(self, at: Matrices, group: int = 0) -> tuple[Floats, Floats]:
+        """Changes of the variances of items and factors, and of their residuals: (p + m, q) each.
+
+        Ordered answers keep a variance of 1, so that their residuals lose what factors explain.
+        """
+        cells, incidence = self.free_cells(group)
+        d, i, j = self.cell_derivatives(at, cells, incidence), cells.row, cells.column
+        total, covariance = at.total_paths, at.factor_covariance
+        items, residuals = 2 * d.left * d.right, np.zeros(d.left.shape)
+        factors, disturbances = (np.zeros((self.n_factors, len(cells))) for _ in range(2))
+        own = cells.within("paths")
+        factors[:, own] = 2 * total[:, i[own]] * covariance[:, j[own]]
+        own = cells.within("disturbances")
+        factors[:, own] = 2 * cells.shares[own] * total[:, i[own]] * total[:, j[own]]
+        own = own[i[own] == j[own]]
+        disturbances[i[own], own] = 1
+        own = cells.within("residuals")
+        own = own[i[own] == j[own]]
+        residuals[i[own], own] = 1
+        if self.table.ordered:
+            items, residuals = np.zeros(d.left.shape), -items
+        whole, left = np.vstack([items, factors]), np.vstack([residuals, disturbances])
+        return whole @ incidence, left @ incidence
+
+    def curvature(
+        self, theta: Floats, by_covariance: Floats, by_mean: Floats, group: int = 0
+    ) -> Floats:
+        """Second derivatives of a group's moments by the free parameters, (n_free, n_free).
+
+        They are summed with weights of Sigma, symmetric and (p, p), and of mu, (p,). With
+        A = L (I-B)^-1 and C = A P (I-B)^-T, Sigma and mu move with a cell by columns of A, C and of
+        the identity. So the second derivatives are those of A, C and (I-B)^-1 a, which are sums of
+        one or two outer products for each cell. Checked against differences of the gradient.
+        """
+        at, (cells, incidence) = self.matrices(theta, group), self.free_cells(group)
+        moves, d = self._moves(at, cells), self.cell_derivatives(at, cells, incidence)
+        i, j = cells.row, cells.column
+        weighted_left, weighted_right = by_covariance @ d.left, by_covariance @ d.right
+        out = np.zeros((len(cells),) * 2)
+        own = cells.within("loadings", "paths")
+        for side, factor in moves.carried:
+            out[own] += 2 * (weighted_left[:, own].T @ side) * factor[j[own]]
+        side, factor = moves.reach
+        own = cells.within("paths", "disturbances")
+        out[own] += 2 * (weighted_right[:, own].T @ side) * factor[i[own]]
+        own = cells.within("disturbances")
+        shares = 2 * cells.shares[own, None]
+        out[own] += shares * (weighted_left[:, own].T @ side) * factor[j[own]]
+        if self.table.means:
+            means, reach = at.total_paths @ at.factor_means, at.loadings @ at.total_paths
+            own = cells.within("loadings")
+            out[own] += by_mean[i[own], None] * moves.means[j[own]]
+            own = cells.within("paths")
+            out[own] += (by_mean @ reach)[i[own], None] * moves.means[j[own]]
+            out[own] += means[j[own], None] * (by_mean @ side) * factor[i[own]]
+            own = cells.within("factor_means")
+            out[own] += (by_mean @ side) * factor[i[own]]
+        return np.asarray(incidence.T @ out @ incidence)
+
+    def _moves(self, at: Matrices, cells: Cells) -> Moves:
+        """How the columns that derivatives consist of move with cells."""
+        total, covariance = at.total_paths, at.factor_covariance
+        reach, carried = at.loadings @ total, at.loadings @ covariance
+        means = total @ at.factor_means
+        sides = [np.zeros((self.n_items, len(cells))) for _ in range(3)]
+        factors = [np.zeros((self.n_factors, len(cells))) for _ in range(4)]
+        i, j = cells.row, cells.column
+        own = cells.within("loadings")
+        sides[0][i[own], own] = 1
+        sides[1][i[own], own] = 1
+        factors[0][:, own], factors[1][:, own] = total[j[own]].T, covariance[j[own]].T
+        own = cells.within("paths")
+        sides[0][:, own] = sides[1][:, own] = reach[:, i[own]]
+        sides[2][:, own] = carried[:, j[own]]
+        factors[0][:, own], factors[1][:, own] = total[j[own]].T, covariance[j[own]].T
+        factors[2][:, own] = total[:, i[own]]
+        factors[3][:, own] = total[:, i[own]] * means[j[own]]
+        own = cells.within("disturbances")
+        sides[1][:, own], sides[2][:, own] = reach[:, i[own]], reach[:, j[own]]
+        factors[1][:, own] = cells.shares[own] * total[:, j[own]]
+        factors[2][:, own] = cells.shares[own] * total[:, i[own]]
+        own = cells.within("factor_means")
+        factors[3][:, own] = total[:, i[own]]
+        pairs = list(zip(sides, factors, strict=False))
+        return Moves(pairs[0], (pairs[1], pairs[2]), factors[3])
 
     def _place(self, parameter: Parameter) -> tuple[str, int, int]:
         """Matrix, row and column of a parameter."""

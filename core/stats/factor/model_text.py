@@ -267,18 +267,27 @@ def _check_circles(
 # The items of a measurement model among the columns of the data.
 
 _MEMORY_LIMIT = 2e9
-"""Bytes that the matrices of one factor model may take together."""
+"""Bytes that the arrays of one factor model may take together."""
+MANY_ITEMS = (
+    "Fit fewer items at a time: filter the subscales, or type a model that names fewer items."
+)
+INCOMPLETE = (
+    "Use maximum likelihood on complete administrations (ML or MLR), which takes many more items. "
+    f"Or fit fewer: {MANY_ITEMS[MANY_ITEMS.index('filter') :]}"
+)
 
 
-def check_memory(n_items: int, cells: Callable[[int], float]) -> None:
-    """Stop before a model whose matrices would not fit into memory.
+def check_memory(n_items: int, cells: Callable[[int], float], remedy: str) -> None:
+    """Stop before a model whose arrays would not fit into memory.
 
     Parameters
     ----------
     n_items : int
         Items of the model.
     cells : function of a number of items
-        Numbers held at a time, which grow with the fourth power of the items.
+        Numbers held at a time.
+    remedy : str
+        What to do instead.
 
     Raises
     ------
@@ -295,27 +304,43 @@ def check_memory(n_items: int, cells: Callable[[int], float]) -> None:
         f"The factor model has {n_items} items, and its tests would take about "
         f"{needed / 1e9:,.0f} GB of memory. The limit is {_MEMORY_LIMIT / 1e9:g} GB, which is "
         f"{most} items here.",
-        "Fit fewer items at a time: filter the subscales, or type a model that names fewer items.",
+        remedy,
     )
 
 
-def likelihood_cells(n_groups: int, *, means: bool, incomplete: bool) -> Callable[[int], float]:
-    """Numbers that tests of maximum likelihood hold at a time, by number of items.
+def likelihood_cells(n_rows: int, n_groups: int, per_item: float) -> Callable[[int], float]:
+    """Numbers that maximum likelihood on complete rows holds at a time, by number of items.
 
-    The information matrices of the saturated model; counts of copies are as measured.
+    `per_item` is the number of free parameters for each item. Terms are copies of the rows, squares
+    of the parameters, squares of the items (with the modification indices of their pairs), and a
+    block of candidates for these indices; how many of each is as measured.
     """
 
     def cells(p: int) -> float:
-        moments = p * (p + 3) / 2 if means else p * (p + 1) / 2
-        copies = 9 + 2 * (n_groups - 1) + (5 * n_groups**2 if incomplete else 0)
-        return copies * moments**2
+        q = per_item * p
+        return 6 * n_rows * p + 10 * q**2 + 45 * n_groups * p**2 + 2000 * (4 * p + 6 * q)
 
     return cells
 
 
-def weighted_cells(p: int) -> float:
-    """Numbers that tests of ordered answers hold: copies of the covariance of correlations."""
-    return 8 * (p * (p - 1) / 2) ** 2
+def incomplete_cells(n_groups: int) -> Callable[[int], float]:
+    """Numbers that full information holds at a time: information matrices of all moments."""
+    copies = 9 + 2 * (n_groups - 1) + 5 * n_groups**2
+    return lambda p: copies * (p * (p + 3) / 2) ** 2
+
+
+def weighted_cells(n_rows: int, per_item: float) -> Callable[[int], float]:
+    """Numbers that tests of ordered answers hold at a time, by number of items.
+
+    Of each pair of items what rows contribute to its correlation, how it moves with the free
+    parameters, and its table.
+    """
+
+    def cells(p: int) -> float:
+        during_search, during_tests = 5 * per_item * p, 2 * n_rows
+        return p * (p - 1) / 2 * (n_rows + max(during_search, during_tests) + 200)
+
+    return cells
 
 
 def read_model(model: str | ParsedModel, items: Sequence[str]) -> ParsedModel:

@@ -14,7 +14,6 @@ from core.domain.numbers import number_text
 from core.stats.factor.likelihood import GroupData
 from core.stats.factor.model import (
     COVARIANCE,
-    INTERCEPT,
     LOADING,
     Matrices,
     Parameter,
@@ -461,8 +460,6 @@ def _name(e: ParameterEstimate) -> str:
 
 # Estimates with standard errors, z, p and intervals, raw and standardized.
 
-_STEP = 1e-4
-
 
 def raw_estimates(
     table: ParameterTable, theta: Floats, covariance: Floats, ci_level: float
@@ -486,10 +483,9 @@ def raw_estimates(
         In the order of the table; intervals and p from the normal distribution (Wald).
     """
     errors = _roots(np.diag(covariance))
-    return tuple(
-        _estimate(p, float(value), float(errors[p.free]) if p.is_free else 0.0, ci_level)
-        for p, value in zip(table.parameters, table.values(theta), strict=True)
-    )
+    free = np.array([p.free for p in table.parameters], dtype=np.int64)
+    listed = np.where(free >= 0, np.append(errors, 0.0)[free], 0.0)
+    return _estimates(table.parameters, table.values(theta), listed, ci_level)
 
 
 def standardized_estimates(
@@ -498,55 +494,66 @@ def standardized_estimates(
     """Every listed parameter with items and factors of variance 1 (std.all).
 
     Covariances become correlations (of residuals, where the names are explained). Standard errors
-    by the delta method with central differences. Parameters as for `raw_estimates`.
+    by the delta method. Parameters as for `raw_estimates`.
     """
-    values = _standardized(structure, theta)
-    columns = []
-    # steps in units of the sampling error do not depend on the units of the items
-    errors = _roots(np.diag(covariance))
-    steps = np.where(np.isfinite(errors) & (errors > 0), _STEP * errors, _STEP)
-    for position in range(len(theta)):
-        step = np.zeros_like(theta)
-        step[position] = steps[position]
-        change = _standardized(structure, theta + step) - _standardized(structure, theta - step)
-        columns.append(change / (2 * step[position]))
-    slopes = np.array(columns).T.reshape(len(values), len(theta))
-    errors = _roots(np.einsum("ij,jk,ik->i", slopes, covariance, slopes))
+    values, slopes = _standardized(structure, theta)
+    errors = _roots(np.sum((slopes @ covariance) * slopes, axis=1))
     # a fixed variance of 1 standardizes to exactly 1, its error is rounding
-    errors = np.where(np.abs(slopes * steps / _STEP).max(axis=1, initial=0.0) < 1e-9, 0.0, errors)
-    return tuple(
-        _estimate(p, float(value), float(error), ci_level)
-        for p, value, error in zip(structure.table.parameters, values, errors, strict=True)
-    )
+    spread = _roots(np.diag(covariance))
+    steps = np.where(np.isfinite(spread) & (spread > 0), spread, 1.0)
+    errors = np.where(np.abs(slopes * steps).max(axis=1, initial=0.0) < 1e-9, 0.0, errors)
+    return _estimates(structure.table.parameters, values, errors, ci_level)
 
 
 class Standardizer:
     """What raw parameters of one group are multiplied by to be standardized."""
 
     def __init__(self, table: ParameterTable, at: Matrices) -> None:
-        names = table.items + table.factors
+        self.place = {name: i for i, name in enumerate(table.items + table.factors)}
         whole = np.append(np.diag(at.covariance), np.diag(at.factor_covariance))
         own = np.append(np.diag(at.residuals), np.diag(at.disturbances))
-        self.whole: dict[str, float] = dict(zip(names, _roots(whole).tolist(), strict=True))
-        self.own: dict[str, float] = dict(zip(names, _roots(own).tolist(), strict=True))
+        self.whole: list[float] = _roots(whole).tolist()
+        self.own: list[float] = _roots(own).tolist()
 
     def multiplier(self, p: Parameter) -> float:
         """The factor of one parameter; NaN where a variance is not positive."""
-        if p.op == LOADING:
-            return self.whole[p.left] * _reciprocal(self.whole[p.right])
-        if p.op == INTERCEPT:
-            return _reciprocal(self.whole[p.left])
-        # covariances of explained names are those of their residuals
-        spread = self.whole if p.left == p.right else self.own
-        return _reciprocal(spread[p.left] * spread[p.right])
+        spread = self.own if self.of_residuals(p) else self.whole
+        left = spread[self.place[p.left]]
+        right = spread[self.place[p.right]] if p.right else 1.0
+        return left * _reciprocal(right) if p.op == LOADING else _reciprocal(left * right)
+
+    @staticmethod
+    def of_residuals(p: Parameter) -> bool:
+        """Whether residual variances standardize a parameter: covariances of two names."""
+        return p.op == COVARIANCE and p.left != p.right
+
+    def relative_changes(self, p: Parameter, whole: Floats, own: Floats) -> Floats:
+        """Change of the factor of one parameter over that factor, from those of variances."""
+        changes, spread = (own, self.own) if self.of_residuals(p) else (whole, self.whole)
+        left, right = self.place[p.left], self.place[p.right] if p.right else None
+        out = changes[left] * (_reciprocal(spread[left]) ** 2 * (1 if p.op == LOADING else -1))
+        if right is not None:
+            out = out - changes[right] * _reciprocal(spread[right]) ** 2
+        return np.asarray(out / 2)
 
 
-def _standardized(structure: Structure, theta: Floats) -> Floats:
-    """Standardized values of all listed parameters."""
+def _standardized(structure: Structure, theta: Floats) -> tuple[Floats, Floats]:
+    """Standardized values of all listed parameters, and their slopes by the free ones (r, q)."""
     table = structure.table
-    groups = [Standardizer(table, structure.matrices(theta, g)) for g in range(table.n_groups)]
-    factors = [groups[p.group].multiplier(p) for p in table.parameters]
-    return np.asarray(table.values(theta) * np.array(factors))
+    values, slopes = table.values(theta), np.zeros((len(table.parameters), len(theta)))
+    for group in range(table.n_groups):
+        at = structure.matrices(theta, group)
+        scale, changes = Standardizer(table, at), structure.variance_changes(at, group)
+        for r, p in enumerate(table.parameters):
+            if p.group != group:
+                continue
+            multiplier = scale.multiplier(p)
+            values[r] *= multiplier
+            if values[r] != 0:
+                slopes[r] = values[r] * scale.relative_changes(p, *changes)
+            if p.is_free:
+                slopes[r, p.free] += multiplier
+    return values, slopes
 
 
 def _reciprocal(value: float) -> float:
@@ -559,21 +566,16 @@ def _roots(values: Floats) -> Floats:
     return np.asarray(np.sqrt(np.where(values >= 0, values, np.nan)))
 
 
-def _estimate(p: Parameter, value: float, error: float, ci_level: float) -> ParameterEstimate:
-    """One estimate with everything that follows from its standard error."""
-    z = value / error if error > 0 else math.nan
-    reach = float(stats.norm.ppf(0.5 + ci_level / 2)) * error
-    return ParameterEstimate(
-        p.group,
-        p.left,
-        p.op,
-        p.right,
-        p.label,
-        p.is_free,
-        value,
-        error,
-        z,
-        float(2 * stats.norm.sf(abs(z))),
-        value - reach,
-        value + reach,
+def _estimates(
+    parameters: Sequence[Parameter], values: Floats, errors: Floats, ci_level: float
+) -> tuple[ParameterEstimate, ...]:
+    """Estimates with everything that follows from their standard errors."""
+    z = np.divide(values, errors, out=np.full(len(values), np.nan), where=errors > 0)
+    reach = stats.norm.ppf(0.5 + ci_level / 2) * errors
+    numbers = np.column_stack(
+        [values, errors, z, 2 * stats.norm.sf(np.abs(z)), values - reach, values + reach]
+    )
+    return tuple(
+        ParameterEstimate(p.group, p.left, p.op, p.right, p.label, p.is_free, *own)
+        for p, own in zip(parameters, numbers.tolist(), strict=True)
     )

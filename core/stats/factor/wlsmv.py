@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import stats
 from scipy.linalg import null_space
 from scipy.optimize import least_squares
+from scipy.sparse import csr_array
 
 from core.errors import NotEnoughData
-from core.stats.factor.cfa import NO_INFORMATION, modification_index, parameters_fixed_at_zero
+from core.stats.factor.cfa import NO_INFORMATION, modification_rows, parameters_fixed_at_zero
 from core.stats.factor.estimation import start_values
 from core.stats.factor.fit_indices import (
     ChiSquares,
@@ -32,7 +34,13 @@ from core.stats.factor.model import (
     Term,
     parameter_table,
 )
-from core.stats.factor.model_text import check_memory, model_scores, read_model, weighted_cells
+from core.stats.factor.model_text import (
+    MANY_ITEMS,
+    check_memory,
+    model_scores,
+    read_model,
+    weighted_cells,
+)
 from core.stats.factor.result import (
     CfaResult,
     FitIndices,
@@ -107,6 +115,16 @@ class WeightedFit:
             return np.full((len(self.theta),) * 2, np.nan)
         return np.asarray(np.linalg.inv(self.slopes.T @ (self.weights[:, None] * self.slopes)))
 
+    @cached_property
+    def factor(self) -> Floats:
+        """F with F'F = n times the covariance of the correlations times n; (min(n, pairs), pairs).
+
+        The rows' contributions, or a triangle with the same products where rows are more than
+        pairs.
+        """
+        rows = self.moments.correlations
+        return rows if len(rows) <= rows.shape[1] else np.asarray(np.linalg.qr(rows, mode="r"))
+
     def contributions(self) -> Floats:
         """What each row adds to free parameters, then thresholds, to first order: (n, q + t)."""
         pull = self.weights[:, None] * self.slopes @ self.inverse_cross_product()
@@ -147,7 +165,9 @@ def _fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
             "Leave these items out of the model.",
         )
     moments = ordered_moments(polychoric)
-    spread = (moments.correlations**2).mean(axis=0)
+    spread = (
+        np.einsum("np,np->p", moments.correlations, moments.correlations) / polychoric.answers.n
+    )
     if not (spread > _LEAST_VARIANCE).all():
         raise NotEnoughData(
             "Some correlations do not vary over samples, because two items are answered alike. "
@@ -240,6 +260,7 @@ def _undetermined(weighted_slopes: Floats) -> tuple[int, ...]:
 
 _POSITIVE = 1e-8
 _ROUNDING = 1e-8
+_CHUNK = 2_000_000  # numbers of one array
 
 
 def _chi_squares(fit: WeightedFit) -> ChiSquares:
@@ -259,14 +280,16 @@ def _scaled_fit(fit: WeightedFit) -> FitIndices:
 
     Asparouhov & Muthen (2010), Simple second order chi-square correction: T / c + s with
     c = sqrt(tr(UGUG) / df), s = df - tr(UG) / c, G the covariance of the correlations times n,
-    U = W - W D (D'WD)^-1 D'W. Degrees of freedom stay as they are; there must be some.
+    U = W - W D (D'WD)^-1 D'W. Degrees of freedom stay as they are; there must be some. With
+    G = F'F / n, UG has the traces of F U F' / n, which has no more rows than there are answers.
     """
-    weighted = fit.weights[:, None] * fit.slopes
-    u = np.diag(fit.weights) - weighted @ fit.inverse_cross_product() @ weighted.T
-    gamma = fit.moments.correlation_covariance()
+    rows, pull = fit.factor, fit.factor @ (fit.weights[:, None] * fit.slopes)
+    plain = (rows * fit.weights) @ rows.T
     x = _chi_squares(fit)
-    factor, shift = _scale_and_shift(u @ gamma, x.model_df)
-    baseline_factor, baseline_shift = _scale_and_shift(fit.weights[:, None] * gamma, x.baseline_df)
+    factor, shift = _scale_and_shift(
+        (plain - pull @ fit.inverse_cross_product() @ pull.T) / fit.n, x.baseline_df, x.model_df
+    )
+    baseline_factor, baseline_shift = _scale_and_shift(plain / fit.n, x.baseline_df, x.baseline_df)
     moved = replace(
         x, model=x.model / factor + shift, baseline=x.baseline / baseline_factor + baseline_shift
     )
@@ -290,15 +313,15 @@ def _robust_fit(fit: WeightedFit) -> FitIndices | None:
     implied = fit.structure.matrices(fit.theta).covariance
     if min(np.linalg.eigvalsh(observed)[0], np.linalg.eigvalsh(implied)[0]) < _POSITIVE:
         return None
-    gamma = fit.moments.correlation_covariance()
-    weighted = fit.weights[:, None] * fit.slopes
-    project = np.eye(len(gamma)) - fit.slopes @ fit.inverse_cross_product() @ weighted.T
-    model, expected = _normal_theory(fit, implied, project @ gamma @ project.T)
-    baseline, baseline_expected = _normal_theory(fit, np.eye(len(observed)), gamma)
-    if min(expected / fit.df, baseline_expected / len(gamma)) < _ROUNDING:
+    pull = fit.factor @ (fit.weights[:, None] * fit.slopes)
+    residual = fit.factor - pull @ fit.inverse_cross_product() @ fit.slopes.T
+    model, expected = _normal_theory(fit, implied, residual)
+    baseline, baseline_expected = _normal_theory(fit, np.eye(len(observed)), fit.factor)
+    pairs = len(fit.residuals)
+    if min(expected / fit.df, baseline_expected / pairs) < _ROUNDING:
         return None
     return robust_indices(
-        _chi_squares(fit), model, expected / fit.df, baseline, baseline_expected / len(gamma)
+        _chi_squares(fit), model, expected / fit.df, baseline, baseline_expected / pairs
     )
 
 
@@ -308,17 +331,21 @@ def _srmr(fit: WeightedFit) -> float:
     return math.sqrt(float((fit.residuals**2).sum()) / cells)
 
 
-def _scale_and_shift(product: Floats, df: int) -> tuple[float, float]:
-    """Scaling factor and shift from U times Gamma; NaN where nothing varies."""
+def _scale_and_shift(product: Floats, n_pairs: int, df: int) -> tuple[float, float]:
+    """Scaling factor and shift from a matrix with the traces of U Gamma; NaN if nothing varies."""
     squares = float((product * product.T).sum())
-    if not squares > _ROUNDING * len(product):  # so few rows that any model fits them
+    if not squares > _ROUNDING * n_pairs:  # so few rows that any model fits them
         return math.nan, math.nan
     factor = math.sqrt(squares / df)
     return factor, df - float(np.trace(product)) / factor
 
 
-def _normal_theory(fit: WeightedFit, implied: Floats, covariance: Floats) -> tuple[float, float]:
-    """Normal discrepancy of the polychoric matrix, times n, and its expected value."""
+def _normal_theory(fit: WeightedFit, implied: Floats, factor: Floats) -> tuple[float, float]:
+    """Normal discrepancy of the polychoric matrix, times n, and its expected value.
+
+    The latter is the trace of normal theory's weights times factor' factor / n: half of
+    tr(K E K E), summed over the rows of the factor, each as a matrix E of all pairs.
+    """
     first, second = fit.polychoric.answers.pairs()
     observed = fit.polychoric.correlations
     inverse = np.linalg.inv(implied)
@@ -328,9 +355,14 @@ def _normal_theory(fit: WeightedFit, implied: Floats, covariance: Floats) -> tup
         + float((inverse * observed).sum())
         - len(observed)
     )
-    cross = inverse[np.ix_(first, first)] * inverse[np.ix_(second, second)]
-    cross += inverse[np.ix_(first, second)] * inverse[np.ix_(second, first)]
-    return fit.n * float(discrepancy), float((cross * covariance).sum())
+    total, together = 0.0, max(1, _CHUNK // observed.size)
+    for start in range(0, len(factor), together):
+        some = factor[start : start + together]
+        matrices = np.zeros((len(some), *observed.shape))
+        matrices[:, first, second] = matrices[:, second, first] = some
+        products = matrices @ inverse
+        total += float(np.einsum("kij,kji->", products, products)) / 2
+    return fit.n * float(discrepancy), total / fit.n
 
 
 # Modification indices of a model of ordered answers.
@@ -351,20 +383,28 @@ def _weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex,
     if not candidates or fit.undetermined:
         return ()
     first, second = fit.polychoric.answers.pairs()
-    d = fit.structure.candidates(fit.theta, candidates)
-    new = d.left[first] * d.right[second] + d.right[first] * d.left[second]
-    weighted = fit.weights[:, None] * new
-    slope = weighted.T @ fit.residuals
-    own = (weighted * new).sum(axis=0)
-    cross = weighted.T @ fit.slopes
-    left = own - np.einsum("rs,st,rt->r", cross, fit.inverse_cross_product(), cross)
-    standardizer = Standardizer(fit.structure.table, fit.structure.matrices(fit.theta))
-    indices: list[ModificationIndex] = []
-    for r in np.flatnonzero(left > NO_INFORMATION * np.maximum(own, 1e-300)):
-        change = float(slope[r] / left[r])
-        index = fit.n_weight**2 / fit.n * float(slope[r]) * change
-        indices.append(modification_index(candidates[r], index, change, standardizer))
-    return tuple(sorted(indices, key=lambda each: -each.index))
+    at, cells = fit.structure.matrices(fit.theta), fit.structure.cells(candidates)
+    inverse, weighted_slopes = fit.inverse_cross_product(), fit.weights[:, None] * fit.slopes
+    parts = []
+    together = max(1, _CHUNK // len(first))
+    for start in range(0, len(cells), together):
+        d = fit.structure.candidates(at, cells.some(slice(start, start + together)))
+        new = d.left[first] * d.right[second] + d.right[first] * d.left[second]
+        # most candidates are the covariance of two residuals, which moves one pair
+        sparse = csr_array(new.T)
+        cross = np.asarray(sparse @ weighted_slopes)
+        own = np.asarray(sparse.power(2) @ fit.weights)
+        left = own - np.sum((cross @ inverse) * cross, axis=1)
+        parts.append((sparse @ (fit.weights * fit.residuals), own, left))
+    slope, own, left = map(np.concatenate, zip(*parts, strict=True))
+    known = np.flatnonzero(left > NO_INFORMATION * np.maximum(own, 1e-300))
+    rows = modification_rows(
+        [candidates[r] for r in known],
+        fit.n_weight**2 / fit.n * slope[known] ** 2 / left[known],
+        slope[known] / left[known],
+        Standardizer(fit.structure.table, at),
+    )
+    return tuple(sorted(rows, key=lambda each: -each.index))
 
 
 # Notes on the search.
@@ -429,7 +469,9 @@ def weighted_model(
 ) -> WeightedModel:
     """The model fitted to the polychoric correlations of its items; see `fit_wlsmv`."""
     parsed = read_model(model, items)
-    check_memory(len(parsed.items), weighted_cells)
+    whole = parameter_table(parsed, scaling=scaling, ordered=True)
+    per_item = whole.n_free / len(parsed.items)
+    check_memory(len(parsed.items), weighted_cells(len(scores), per_item), MANY_ITEMS)
     matrix = model_scores(scores, items, parsed)
     options = None if offered is None else dict(zip(items, offered, strict=True))
     fitted = polychoric(
@@ -656,9 +698,9 @@ def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDiff
         return _undefined(df, "The first model is not a special case of the second.")
     inverse = freer.inverse_cross_product()
     middle = np.linalg.inv(constraints.T @ inverse @ constraints)
-    reach = freer.weights[:, None] * freer.slopes @ inverse @ constraints
-    product = reach @ middle @ reach.T @ freer.moments.correlation_covariance()
-    factor, shift = _scale_and_shift(product, df)
+    reach = freer.factor @ (freer.weights[:, None] * freer.slopes @ inverse @ constraints)
+    product = middle @ (reach.T @ reach) / freer.n
+    factor, shift = _scale_and_shift(product, len(freer.residuals), df)
     if not math.isfinite(factor):
         return _undefined(df, "The rows are too alike to say how the difference varies.")
     difference = max(restricted.chi2 - freer.chi2, 0.0)

@@ -19,6 +19,7 @@ from core.stats.ordered.answer_options import Offered, never_chosen_note, ordere
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 FAR = 9.0  # stands for infinity; the tail beyond is 1e-19
+_NUMBERS_AT_ONCE = 2_000_000  # bounds memory, not results
 
 
 def bivariate_normal(first: Floats, second: Floats, correlation: Floats) -> Floats:
@@ -462,10 +463,6 @@ class OrderedMoments:
         both = np.hstack([self.thresholds, self.correlations])
         return np.asarray(both.T @ both / len(both))
 
-    def correlation_covariance(self) -> Floats:
-        """Covariance matrix, times n, of the correlations: (pairs, pairs)."""
-        return np.asarray(self.correlations.T @ self.correlations / len(self.correlations))
-
 
 def ordered_moments(fitted: Polychoric) -> OrderedMoments:
     """Each row's contribution to thresholds and correlations; their covariance follows from it.
@@ -495,18 +492,21 @@ def ordered_moments(fitted: Polychoric) -> OrderedMoments:
     by_second = _cross_information(
         weights.transpose(0, 2, 1), _row_slopes(second_cuts, first_cuts, r)
     )
-    scores = _pair_scores(answers, slopes)
-    # The thresholds were estimated too: what a row moves there, it moves in the correlation.
-    items, cuts = answers.thresholds.shape
-    threshold_effects = np.zeros((items, cuts, len(r)))
-    pair = np.arange(len(r))
-    threshold_effects[first, :, pair] = by_first
-    threshold_effects[second, :, pair] = by_second
-    by_thresholds = per_item.reshape(answers.n, -1) @ threshold_effects.reshape(items * cuts, -1)
-    real = answers.thresholds < FAR
     # A table whose likelihood does not move with the correlation leaves its variance open.
     information = np.where(information > 0, information, np.nan)
-    return OrderedMoments(per_item[:, real], (scores - by_thresholds) / information)
+    contributions = np.empty((answers.n, len(r)))
+    together = max(1, _NUMBERS_AT_ONCE // answers.n)
+    for start in range(0, len(r), together):
+        some = slice(start, start + together)
+        scores = _pair_scores(answers, slopes, some)
+        # The thresholds were estimated too: what a row moves there, it moves in the correlation.
+        for cut in range(answers.thresholds.shape[1]):
+            own = per_item[:, :, cut]
+            scores -= own[:, first[some]] * by_first[some, cut]
+            scores -= own[:, second[some]] * by_second[some, cut]
+        contributions[:, some] = scores / information[some]
+    real = answers.thresholds < FAR
+    return OrderedMoments(per_item[:, real], contributions)
 
 
 def _threshold_contributions(answers: OrderedAnswers) -> Floats:
@@ -531,9 +531,12 @@ def _cross_information(weights: Floats, slopes: Floats) -> Floats:
     return np.asarray(((weights[:, :-1] - weights[:, 1:]) * slopes).sum(axis=2))
 
 
-def _pair_scores(answers: OrderedAnswers, slopes: Floats) -> Floats:
-    """Slope of the rows' log likelihood by correlation: (n, pairs), 0 where one is missing."""
-    first, second = answers.pairs()
+def _pair_scores(answers: OrderedAnswers, slopes: Floats, some: slice) -> Floats:
+    """Slope of the rows' log likelihood by the correlation of some pairs, 0 where one is missing.
+
+    Shape (n, pairs).
+    """
+    first, second = (places[some] for places in answers.pairs())
     a, b = answers.codes[:, first], answers.codes[:, second]
-    scores = slopes[np.arange(len(first)), a, b]
+    scores = slopes[some][np.arange(len(first)), a, b]
     return np.asarray(np.where((a >= 0) & (b >= 0), scores, 0))

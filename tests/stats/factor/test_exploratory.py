@@ -1,5 +1,6 @@
 """Exploratory factors and their number: by hand, invariants, a second program, recovery."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -274,6 +275,19 @@ def test_an_item_that_others_predict_leaves_an_eigenvalue_of_nothing():
     found = parallel_analysis(scores, NAMES[:4], repetitions=20)
     assert found.eigenvalues[-1] == pytest.approx(0, abs=1e-12)
     assert found.n_suggested >= 1
+
+
+def test_chance_is_drawn_once_for_all_answers_of_one_size():
+    def needed(answers):
+        began = time.process_time()
+        found = parallel_analysis(answers, [f"i{k}" for k in range(60)], repetitions=200)
+        return found, time.process_time() - began
+
+    rng = np.random.default_rng(8)
+    (first, anew), (second, again) = (needed(rng.normal(size=(400, 60))) for _ in range(2))
+    assert again < anew / 5
+    assert (first.chance_mean == second.chance_mean).all()
+    assert (first.eigenvalues != second.eigenvalues).all()
 
 
 def test_too_little_for_parallel_analysis_is_one_clear_message():
