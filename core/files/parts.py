@@ -91,7 +91,9 @@ def answer_parts(name: str, source: Source) -> AnswerParts:
         scan = _scan(name, source)
         if scan.n_bytes > _WHOLE_BYTES or scan.n_lines > MAX_ROWS_TIDY:
             _refuse_further_headers(scan)
-            return AnswerParts(name, digest, scan.n_lines - 1, None, lambda: _csv_parts(scan))
+            exact = scan.header()[0] != 1 or (scan.has_quotes and not _counts_agree(scan))
+            read = _exact_parts if exact else _csv_parts
+            return AnswerParts(name, digest, scan.n_lines - 1, None, lambda: read(scan))
     whole = read_answer_file(name, _content(name, source))
     return AnswerParts(name, digest, whole.n_rows, whole, lambda: slices(whole, PART_ROWS))
 
@@ -287,20 +289,37 @@ def _refuse_further_headers(scan: _Scan) -> None:
         )
 
 
+def _counts_agree(scan: _Scan) -> bool:
+    """Whether Arrow, which takes stray quotation marks in silence, finds as many rows as there are.
+
+    Raises
+    ------
+    FileError
+        The exact reader finds a fault.
+    """
+    n_rows = sum(1 for _ in scan.records()) - 1
+    try:
+        with scan.opened() as file:
+            for table in _arrow_tables(file, scan):
+                columns = arrow_columns(table)
+                if columns is None:
+                    return False
+                n_rows -= len(next(iter(columns.values())))
+    except pa.ArrowInvalid:
+        return False
+    return n_rows == 0
+
+
 def _csv_parts(scan: _Scan) -> Iterator[TextColumns]:
-    """Parts of a CSV file: by Arrow where there are no quotation marks, else row by row."""
-    line, names = scan.header()
-    if scan.has_quotes or line != 1:
-        yield from _exact_parts(scan)
-        return
+    """Parts of a CSV file by Arrow; what it cannot read, the exact reader reads or refuses."""
     start = 0
     with scan.opened() as file:
         try:
-            for table in _arrow_tables(file, names, scan.delimiter):
+            for table in _arrow_tables(file, scan):
                 columns = arrow_columns(table)
                 if columns is None:
                     break
-                n_rows = len(columns[names[0]])
+                n_rows = len(next(iter(columns.values())))
                 yield _placed(scan, columns, start, n_rows)
                 start += n_rows
             else:
@@ -311,14 +330,15 @@ def _csv_parts(scan: _Scan) -> Iterator[TextColumns]:
     yield from _exact_parts(scan, skip=start)
 
 
-def _arrow_tables(file: _Utf8, names: tuple[str, ...], delimiter: str) -> Iterator[Any]:
+def _arrow_tables(file: _Utf8, scan: _Scan) -> Iterator[Any]:
     """The rows as tables of text, of PART_ROWS rows but for the last one."""
+    names = scan.header()[1]
     reader = arrow_csv.open_csv(
         io.BufferedReader(file, _BLOCK),
         arrow_csv.ReadOptions(
             column_names=names, skip_rows_after_names=1, block_size=_BLOCK, use_threads=False
         ),
-        arrow_csv.ParseOptions(delimiter=delimiter),
+        arrow_csv.ParseOptions(delimiter=scan.delimiter, newlines_in_values=scan.has_quotes),
         arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False
         ),
