@@ -119,7 +119,7 @@ def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
     bars = labelled.mark_bar(stroke=BACKGROUNDS[theme], strokeWidth=1.5).encode(
         x=alt.X("start:Q", title="Share of all trials", axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1])),
-        x2="end:Q",
+        x2=alt.X2("end:Q"),
         color=alt.Color("fill:N", scale=None),
         strokeDash=alt.condition(
             alt.datum.kind == "status", alt.value([3, 2]), alt.value([1, 0])
@@ -139,7 +139,7 @@ def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
     )
     labels = labels.encode(
         x=alt.X("middle:Q", title="Share of all trials"),
-        text="label:N",
+        text=alt.Text("label:N"),
         color=alt.Color("ink:N", scale=None),
     )
     return alt.layer(bars, labels).properties(height=alt.Step(20))
@@ -183,7 +183,7 @@ def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) ->
             "bin_low:Q", title="Score", bin="binned",
             scale=alt.Scale(domain=_score_ends(rows, every)),
         ),
-        x2="bin_high:Q",
+        x2=alt.X2("bin_high:Q"),
         y=alt.Y(
             "count:Q",
             title="Administrations",

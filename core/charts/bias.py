@@ -28,6 +28,7 @@ from core.charts.panels import (
     range_text,
     readable_on,
     short_number,
+    stacked,
     table_with_rows,
     with_number_texts,
 )
@@ -166,7 +167,7 @@ def _item_layers(table: pd.DataFrame, groups: list[str], theme: Theme) -> Any:
     line = alt.Chart(pd.DataFrame({"at": [0.5]})).mark_rule(
         color=BAND[theme], strokeDash=[5, 4], strokeWidth=1.5
     )
-    return alt.layer(line.encode(y="at:Q"), points).properties(height=_ITEMS_HEIGHT)
+    return alt.layer(line.encode(y=alt.Y("at:Q")), points).properties(height=_ITEMS_HEIGHT)
 
 
 def _item_map(items: ResultTable, theme: Theme) -> Chart:
@@ -340,7 +341,7 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"n up to {count_text(largest_count(frame['n']), 'item')}: {_summary_words(drawn)}. "
         f"{' '.join(notes)}"
     ).strip()
-    spec = parts[0] if len(parts) == 1 else alt.vconcat(*parts)
+    spec = stacked(parts)
     chart = Chart(
         "Summary", spec, words, drawn.drop(columns="panel").reset_index(drop=True),
         min(len(parts), 2), (),
@@ -410,7 +411,7 @@ def _triangle(shown: pd.DataFrame, order: list[str], theme: Theme) -> Any:
     rings = [
         alt.Chart(every_ring[own])
         .mark_line(strokeWidth=width, color=BAND[theme], strokeDash=dash)
-        .encode(x=x, y=y, detail="ring:N", order="step:Q")
+        .encode(x=x, y=y, detail=alt.Detail("ring:N"), order=alt.Order("step:Q"))
         for own, width, dash in ((~neutral, 1, [1, 0]), (neutral, 1.5, [5, 4]))
     ]
     spokes = alt.Chart(_corners(angles)).mark_rule(color=BAND[theme], strokeWidth=1)
@@ -421,7 +422,7 @@ def _triangle(shown: pd.DataFrame, order: list[str], theme: Theme) -> Any:
         .mark_line(
             strokeWidth=2, color=MARK[theme], strokeDash=list(_DASHES[order.index(str(group))])
         )
-        .encode(x=x, y=y, order="step:Q", **color)
+        .encode(x=x, y=y, order=alt.Order("step:Q"), **color)
         for group, own in points.groupby("group", sort=False)
     ]
     marks = with_number_texts(alt.Chart(points), "value", "ci_low", "ci_high").mark_point(
@@ -438,7 +439,7 @@ def _triangle(shown: pd.DataFrame, order: list[str], theme: Theme) -> Any:
     ]
     return alt.layer(
         *rings,
-        spokes.encode(x=x, y=y, x2="x0:Q", y2="y0:Q"),
+        spokes.encode(x=x, y=y, x2=alt.X2("x0:Q"), y2=alt.Y2("y0:Q")),
         *lines,
         marks.encode(x=x, y=y, tooltip=tooltip, **color, **shape),
         *_corner_labels(points, angles, order, theme),
@@ -518,7 +519,10 @@ def _corner_labels(
     )
     table = pd.DataFrame(values, columns=["x", "y", "text", "group"])
     numbers = alt.Chart(table).mark_text(align="left", dx=9, fontSize=12, color=INK[theme])
-    layers = [titles.encode(x=x, y=y, text="text:N"), numbers.encode(x=x, y=y, text="text:N")]
+    layers = [
+        titles.encode(x=x, y=y, text=alt.Text("text:N")),
+        numbers.encode(x=x, y=y, text=alt.Text("text:N")),
+    ]
     if several:
         color, shape = group_marks(order, theme)
         keys = alt.Chart(table).mark_point(filled=True, size=45, opacity=1)

@@ -27,6 +27,7 @@ from core.charts.panels import (
     number_tip,
     range_text,
     short_number,
+    stacked,
     usual_reach,
     with_number_texts,
 )
@@ -89,7 +90,7 @@ def crossed_chart(
         f"{len(rows) - len(known)} undefined.{left_out}"
     )
     words = " ".join([words, *dict.fromkeys(beyond)])
-    spec = specs[0] if len(specs) == 1 else alt.vconcat(*specs)
+    spec = stacked(specs)
     places = {"item": factors.axis, "series": factors.color, "group": factors.panel}
     items = tuple(column for column, factor in places.items() if factor == "item")
     return Chart(table.title, spec, words, rows.reset_index(drop=True), item_columns=items)
@@ -200,7 +201,7 @@ def _layers(
     if series:
         base = base.encode(yOffset=alt.YOffset("series:N", sort=list(series)))
     interval = base.mark_rule(strokeWidth=1.5).encode(
-        x=across("ci_low"), x2="ci_high:Q", color=colors
+        x=across("ci_low"), x2=alt.X2("ci_high:Q"), color=colors
     )
     tooltip = [
         alt.Tooltip("item:N", title=titles[factors.axis]),

@@ -196,14 +196,15 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     labels = alt.Chart(peaks).mark_text(dy=-6, fontSize=11, color=INK[theme])
     numbers = alt.Chart(ticks).mark_text(fontSize=11, color=INK[theme])
     layers = alt.layer(
-        boxes.encode(x=x("x"), x2="right:Q", y=y("top"), y2="bottom:Q"),
+        boxes.encode(x=x("x"), x2=alt.X2("right:Q"), y=y("top"), y2=alt.Y2("bottom:Q")),
         lines.encode(
-            x=x("x"), y=y("y"), detail=["item:N", "number:N"], order="trait:Q",
+            x=x("x"), y=y("y"), order=alt.Order("trait:Q"),
+            detail=[alt.Detail("item:N"), alt.Detail("number:N")],
             color=alt.Color("color:N", scale=None, legend=None), tooltip=tooltip,
         ),
-        labels.encode(x=x("x"), y=y("y"), text="option:N"),
-        names.encode(x=x("x"), y=y("name_y"), text="item:N"),
-        numbers.encode(x=x("x"), y=y("y"), text="label:N"),
+        labels.encode(x=x("x"), y=y("y"), text=alt.Text("option:N")),
+        names.encode(x=x("x"), y=y("name_y"), text=alt.Text("item:N")),
+        numbers.encode(x=x("x"), y=y("y"), text=alt.Text("label:N")),
     )  # fmt: skip
     lines = ["Across: trait in SD. Up: chance of each score, 0 to 1; the score stands at its "
              "highest point."]  # fmt: skip

@@ -242,7 +242,7 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     if axis.kinds:
         color, shape = group_marks(axis.kinds, theme, "kind")
     rules = labelled.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
-        x=across("ci_low"), x2="ci_high:Q", tooltip=tooltip, **color
+        x=across("ci_low"), x2=alt.X2("ci_high:Q"), tooltip=tooltip, **color
     )
     layers = [rules, *(_arrow(base, across, end, (low, high), theme) for end in ("low", "high"))]
     inside = [f"datum.value >= {low!r}", f"datum.value <= {high!r}"]
@@ -275,7 +275,7 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
         area = alt.Chart(edges).mark_rect(
             color=BAND[theme], opacity=0.18, stroke=BAND[theme], strokeDash=[4, 3]
         )
-        layers.insert(0, area.encode(x=across("low"), x2="high:Q"))
+        layers.insert(0, area.encode(x=across("low"), x2=alt.X2("high:Q")))
     if axis.lines:
         places = pd.DataFrame({"at": list(axis.lines)})
         line = alt.Chart(places).mark_rule(color=BAND[theme], strokeDash=[5, 4], strokeWidth=1.5)
@@ -319,8 +319,8 @@ def _number_labels(
     defined = base.transform_filter("isValid(datum.value)")
     if not above:
         numbers = defined.mark_text(align="left", dx=6, fontSize=11, color=INK[theme])
-        return [numbers.encode(x=alt.value("width"), text="label:N")]
-    labels = defined.encode(x=across("value"), text="label:N")
+        return [numbers.encode(x=alt.value("width"), text=alt.Text("label:N"))]
+    labels = defined.encode(x=across("value"), text=alt.Text("label:N"))
     text = labels.mark_text(dy=-11, fontSize=11, color=INK[theme])
     if not axis.lines:
         return [text]

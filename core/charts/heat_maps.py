@@ -117,7 +117,7 @@ def heat_layers(
     ).encode(tooltip=tooltip)
     small = cells[column].nunique() > _NARROW_TEXT
     labels = base.mark_text(fontSize=10 if small else 11).encode(
-        text="label:N", color=alt.Color("ink:N", scale=None, legend=None)
+        text=alt.Text("label:N"), color=alt.Color("ink:N", scale=None, legend=None)
     )
     layers = (
         boxes.transform_filter("datum.known"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -59,7 +60,7 @@ def with_item_texts(chart: Chart, texts: Mapping[str, str]) -> Chart:
     ]  # fmt: skip
     # a picture may have a field of items that its table calls otherwise
     fields = {*columns, *(name for name in chart.item_columns if name not in chart.table)}
-    spec = chart.spec.copy(deep=True)
+    spec = _copied(chart.spec)
     for unit in _units(spec):
         _add_texts(unit, fields, labels, rows)
     table = chart.table.copy()
@@ -76,6 +77,22 @@ def _cut(text: str) -> str:
         line = line[: LABEL_LENGTH - 1].rstrip() + "…"
     turned = any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in line)
     return f"{_ISOLATE}{line}{_END_ISOLATE}" if turned else line
+
+
+def _copied(spec: Any) -> Any:
+    """A copy whose single charts and their encodings may be changed.
+
+    Altair would copy every part of every layer several times.
+    """
+    own = copy(spec)
+    object.__setattr__(own, "_kwds", dict(spec._kwds))
+    for name in ("vconcat", "layer"):
+        parts = spec._kwds.get(name)
+        if isinstance(parts, list):
+            own[name] = [_copied(part) for part in parts]
+    if isinstance(spec._kwds.get("encoding"), alt.SchemaBase):
+        own.encoding = _copied(spec.encoding)
+    return own
 
 
 def _units(spec: Any) -> Iterator[Any]:

@@ -292,7 +292,7 @@ def _scatter_layers(
     line = (
         alt.Chart(pd.DataFrame({"from": [ends[0]], "to": [ends[1]]}))
         .mark_rule(color=BAND[theme], strokeDash=[5, 4], strokeWidth=1.5)
-        .encode(x=x("from"), x2="to:Q", y=y("from"), y2="to:Q")
+        .encode(x=x("from"), x2=alt.X2("to:Q"), y=y("from"), y2=alt.Y2("to:Q"))
     )
     measures = list(dict.fromkeys(rows["measure"]))
     shown = ["value_first", "value_second", "deviation"]
@@ -318,13 +318,17 @@ def _scatter_layers(
         rule = labelled.transform_filter(
             "isValid(datum.ci_low_first) && isValid(datum.ci_low_second)"
         ).mark_rule(color=BAND[theme], strokeWidth=1, opacity=0.6)
-        layers.append(rule.encode(x=x("ci_low_first"), x2="ci_high_first:Q", y=y("value_second")))
-        layers.append(rule.encode(y=y("ci_low_second"), y2="ci_high_second:Q", x=x("value_first")))
+        layers.append(
+            rule.encode(x=x("ci_low_first"), x2=alt.X2("ci_high_first:Q"), y=y("value_second"))
+        )
+        layers.append(
+            rule.encode(y=y("ci_low_second"), y2=alt.Y2("ci_high_second:Q"), x=x("value_first"))
+        )
     layers.append(points)
     ground = BACKGROUNDS[theme]  # so that labels can be read where lines and points cross them
     for side, right, down, align in _SIDES:
         text = labelled.transform_filter(f"datum.side === '{side}'").encode(
-            x=x("value_first"), y=y("value_second"), text="name:N"
+            x=x("value_first"), y=y("value_second"), text=alt.Text("name:N")
         )
         style: dict[str, Any] = {
             "align": align, "dx": right, "dy": down, "fontSize": 12, "baseline": "middle",

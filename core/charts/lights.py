@@ -114,7 +114,9 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
         align="left", dx=1, dy=-9, fontSize=15, fontWeight="bold", color=INK[theme]
     )
     values = base.mark_text(dy=13, fontSize=11, color=INK[theme], lineBreak="\n")
-    return alt.layer(shapes, ratings.encode(text="rating:N"), values.encode(text="label:N"))
+    return alt.layer(
+        shapes, ratings.encode(text=alt.Text("rating:N")), values.encode(text=alt.Text("label:N"))
+    )
 
 
 def _in_words(cells: pd.DataFrame, result: AnalysisResult) -> str:

@@ -25,6 +25,7 @@ from core.charts.panels import (
     limit_marks,
     number_tip,
     short_number,
+    stacked,
     table_with_rows,
     with_number_texts,
 )
@@ -195,9 +196,9 @@ def _histogram_layers(
     base = with_number_texts(alt.Chart(table), "center", "share", percent=False)
     bars = base.mark_bar(stroke=INK[theme], strokeWidth=0.5).encode(
         x=alt.X("from:Q", scale=across, title=None, axis=alt.Axis(tickCount=6, labelFlush=False)),
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         y=y,
-        y2="bottom:Q",
+        y2=alt.Y2("bottom:Q"),
         fill=alt.Fill("fill:N", scale=None, legend=None),
         tooltip=[
             alt.Tooltip("group:N", title="Group"),
@@ -209,7 +210,7 @@ def _histogram_layers(
     at = alt.Y("place:Q", scale=down, axis=axis, title=None)
     lines = pd.DataFrame({"place": means["place"], "from": low - margin, "to": high + margin})
     ground = alt.Chart(lines).mark_rule(color=BAND[theme]).encode(
-        x=alt.X("from:Q", scale=across), x2="to:Q", y=at
+        x=alt.X("from:Q", scale=across), x2=alt.X2("to:Q"), y=at
     )  # fmt: skip
     spread = with_number_texts(alt.Chart(means), "mean", "ci_low", "ci_high")
     tooltip = [
@@ -219,7 +220,7 @@ def _histogram_layers(
         number_tip("ci_high", "Interval to"),
     ]
     rules = spread.mark_rule(color=INK[theme], strokeWidth=3).encode(
-        x=alt.X("ci_low:Q", scale=across), x2="ci_high:Q", y=at, tooltip=tooltip
+        x=alt.X("ci_low:Q", scale=across), x2=alt.X2("ci_high:Q"), y=at, tooltip=tooltip
     )
     diamonds = spread.transform_filter("isValid(datum.mean)").mark_point(
         shape="diamond", filled=True, size=110, color=INK[theme], opacity=1
@@ -318,7 +319,7 @@ def question_map_chart(
         f"Heat map of {count_text(len(items), 'question')} by "
         f"{count_text(len(shown), 'group')}. {' '.join(words)}{left_out}"
     )
-    spec = maps[0] if len(maps) == 1 else alt.vconcat(*maps)
+    spec = stacked(maps)
     return Chart("All questions", spec, alt_text, table, across=across)
 
 

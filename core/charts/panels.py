@@ -310,10 +310,21 @@ def panels(
         below = list(lines(rows) if callable(lines) else lines)
         if once and not own:
             below.append(once.strip())
-        drawn = layers(rows) if callable(layers) else layers
+        # Altair copies all layers for each change of a chart, but for its attributes.
+        drawn = layers(rows) if callable(layers) else layers.copy(deep=False)
         above = heading(name, theme, below, line_length=_LINE if across == 1 else _LINE_BESIDE)
-        own.append(drawn.properties(data=rows, width="container", title=above))
-    return own[0] if len(own) == 1 else alt.vconcat(*own)
+        drawn.data, drawn.width, drawn.title = rows, "container", above
+        own.append(drawn)
+    return stacked(own)
+
+
+def stacked(own: Sequence[Any]) -> Any:
+    """Panels one under another, as they are: Altair would copy every part of them."""
+    if len(own) == 1:
+        return own[0]
+    whole = alt.vconcat()
+    whole.vconcat = list(own)
+    return whole
 
 
 def panels_across(table: pd.DataFrame) -> int:
@@ -321,16 +332,22 @@ def panels_across(table: pd.DataFrame) -> int:
     return min(len(set(table["group"])), 2)
 
 
-def with_theme_ink(panel: Any, theme: Theme) -> Any:
-    """The chart with all lettering in ink, and no mark or axis that a screen reader names.
+def theme_ink(theme: Theme) -> dict[str, Any]:
+    """The settings that put all lettering in ink and give screen readers no mark or axis.
 
     What a screen reader says is `Chart.alt`; groups of marks without a name would break its rules.
     """
     ink = {"labelColor": INK[theme], "titleColor": INK[theme]}
     axis = ink | {"labelPadding": 5, "titlePadding": 6, "labelFontSize": 12, "titleFontSize": 12}
     legend = ink | {"labelFontSize": 12, "offset": 6, "padding": 0}
-    mark = {"aria": False, "tooltip": None}  # a mark has the tooltip it declares, or none
-    return panel.configure(aria=False, mark=mark, axis=axis, legend=legend, header=ink)
+    # a mark has the tooltip it declares, or none
+    mark = {"aria": False, "tooltip": None}
+    return {"aria": False, "mark": mark, "axis": axis, "legend": legend, "header": ink}
+
+
+def with_theme_ink(panel: Any, theme: Theme) -> Any:
+    """The chart with the settings of `theme_ink`."""
+    return panel.configure(**theme_ink(theme))
 
 
 def spaced_places(

@@ -428,8 +428,9 @@ def _arrow_layers(arrows: pd.DataFrame, canvas: _Canvas) -> list[Any]:
         )
     )
     lines = base.mark_rule(color=MARK[canvas.theme]).encode(
-        x=canvas.x("x1"), y=canvas.y("y1"), x2="x2:Q", y2="y2:Q", strokeDash=_dash(),
-        tooltip=_TOOLTIP, strokeWidth=alt.StrokeWidth("thickness:Q", scale=None),
+        x=canvas.x("x1"), y=canvas.y("y1"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"),
+        strokeDash=_dash(), tooltip=_TOOLTIP,
+        strokeWidth=alt.StrokeWidth("thickness:Q", scale=None),
     )  # fmt: skip
     heads = base.mark_point(
         shape=_HEAD_OF_ARROW, filled=True, size=260, color=MARK[canvas.theme], opacity=1
@@ -459,7 +460,8 @@ def _curve_layers(
     values = pairs["value"].reset_index(drop=True)
     drawn = lines.assign(negative=lines["pair"].map(values) < 0)
     joints = alt.Chart(drawn).mark_line(color=MARK[canvas.theme], strokeWidth=1.5).encode(
-        x=canvas.x("x"), y=canvas.y("y"), detail="pair:N", order="step:Q", strokeDash=_dash()
+        x=canvas.x("x"), y=canvas.y("y"), detail=alt.Detail("pair:N"), order=alt.Order("step:Q"),
+        strokeDash=_dash(),
     )  # fmt: skip
     numbers = pd.DataFrame(
         {
@@ -491,7 +493,7 @@ def _factor_layers(layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
     names = base.mark_text(
         fontSize=12, fontWeight="bold", limit=_FACTOR_WIDTH - 12, color=INK[canvas.theme]
     )
-    return [ellipses, names.encode(text="factor:N")]
+    return [ellipses, names.encode(text=alt.Text("factor:N"))]
 
 
 def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
@@ -514,16 +516,16 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
     base = with_number_texts(alt.Chart(frame), "unexplained").encode(tooltip=tooltip)
     boxes = base.mark_rect(
         fill=BACKGROUNDS[canvas.theme], stroke=INK[canvas.theme], strokeWidth=1.2, opacity=1
-    ).encode(x=canvas.x("left"), x2="right:Q", y=canvas.y("above"), y2="below:Q")
+    ).encode(x=canvas.x("left"), x2=alt.X2("right:Q"), y=canvas.y("above"), y2=alt.Y2("below:Q"))
     limit = alt.ExprRef(f"{layout.box_width} * width / 100 - 12")
     align = {"align": "left", "dx": 6} if model.worded else {"align": "center"}
     names = base.mark_text(fontSize=11, limit=limit, color=INK[canvas.theme], **align)
     place = canvas.x("left" if model.worded else "middle")
-    layers = [boxes, names.encode(x=place, y=canvas.y("y"), text="item:N")]
+    layers = [boxes, names.encode(x=place, y=canvas.y("y"), text=alt.Text("item:N"))]
     if not model.unexplained:
         return layers
     tails = base.mark_rule(color=INK[canvas.theme]).encode(
-        x=canvas.x("right"), x2="far:Q", y=canvas.y("y")
+        x=canvas.x("right"), x2=alt.X2("far:Q"), y=canvas.y("y")
     )
     heads = base.mark_point(
         shape=_HEAD_OF_ARROW, filled=True, size=120, angle=180, color=INK[canvas.theme], opacity=1
@@ -533,7 +535,7 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
         *layers,
         tails,
         heads,
-        shares.encode(x=canvas.x("far"), y=canvas.y("y"), text="label:N"),
+        shares.encode(x=canvas.x("far"), y=canvas.y("y"), text=alt.Text("label:N")),
     ]
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.charts.panels import BACKGROUNDS, LABEL_LIMIT, Chart, label_limit, with_theme_ink
+from core.charts.drawing import Drawing, DrawingHere
+from core.charts.panels import BACKGROUNDS, LABEL_LIMIT, Chart, label_limit, theme_ink
 
 _WIDTHS: Mapping[int, int] = {1: 640, 2: 380}
 """Pixels of a panel, by the panels that stand side by side."""
@@ -26,6 +27,7 @@ _LABEL_LIMIT = {"expr": LABEL_LIMIT.expr}
 _LETTER = 5.6  # pixels
 _BROAD = "/[\u2e80-\uffff]/"  # letters twice as wide, such as Chinese ones
 _SHARED = ("$schema", "config", "datasets")
+_HERE = DrawingHere()
 
 
 def vega_lite(chart: Chart) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def vega_lite(chart: Chart) -> dict[str, Any]:
     """
     width = _WIDTHS.get(chart.across, _NARROW)
     # Altair need not check the parts, which takes longer than all else.
-    panels = [with_theme_ink(p, "light").to_dict(validate=False) for p in chart.panels]
+    panels = [panel.to_dict(validate=False) for panel in chart.panels]
     datasets: dict[str, Any] = {}
     for panel in panels:
         datasets |= panel.get("datasets", {})
@@ -54,7 +56,7 @@ def vega_lite(chart: Chart) -> dict[str, Any]:
         "$schema": panels[0]["$schema"],
         "background": BACKGROUNDS["light"],
         "padding": 12,
-        "config": _sized(panels[0].get("config", {}), width),
+        "config": panels[0].get("config", {}) | theme_ink("light"),
         "datasets": datasets,
         **body,
     }
@@ -119,20 +121,27 @@ def json_file(chart: Chart) -> bytes:
 
 def svg_file(chart: Chart) -> bytes:
     """The chart as SVG, whose texts stay texts."""
-    return _svg(vega_lite(chart))
+    return _HERE.svg(_json(vega_lite(chart)))
 
 
 def png_file(chart: Chart) -> bytes:
     """The chart as PNG with twice the pixels, for print."""
-    import vl_convert  # noqa: PLC0415
+    return _HERE.png(svg_file(chart), _PNG_SCALE)
 
+
+def all_files(chart: Chart, drawing: Drawing) -> dict[str, bytes]:
+    """The chart in every format by the ending of the file, drawn once."""
     text = _json(vega_lite(chart))
-    return bytes(vl_convert.vegalite_to_png(text, scale=_PNG_SCALE, allowed_base_urls=[]))
+    svg = drawing.svg(text)
+    return {"png": drawing.png(svg, _PNG_SCALE), "svg": svg, "vl.json": text.encode("utf-8")}
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart as SVG and PNG with the same lines and letters, and its size in pixels."""
+    """A chart as SVG and PNG with the same lines and letters, and its size in pixels.
+
+    There is no PNG of a picture that cannot be read on a page.
+    """
 
     svg: bytes
     png: bytes
@@ -140,25 +149,48 @@ class Picture:
     height: float
 
 
-def pictures(chart: Chart, tallest: float) -> Iterator[Picture]:
-    """The chart as pictures that are about `tallest` times as high as wide, where it has panels.
+def pictures(
+    spec: Mapping[str, Any],
+    tallest: float,
+    is_readable: Callable[[float, float], bool],
+    drawing: Drawing = _HERE,
+) -> Iterator[Picture]:
+    """A chart as pictures that are about `tallest` times as high as wide, where it has panels.
 
     A chart that is higher becomes several, each with some rows of its panels: as many as fit if
     all are as high as the first one.
+
+    Parameters
+    ----------
+    spec : mapping
+        The chart as `vega_lite` makes it.
+    tallest : float
+        Height by width.
+    is_readable : function of two numbers
+        Whether a picture of such a width and height can be read where it is to stand.
+    drawing : Drawing
+        What draws them.
     """
-    spec = vega_lite(chart)
-    panels = spec.get("concat", ())
-    rows = -(-len(panels) // chart.across)
+
+    def picture(svg: bytes) -> Picture:
+        width, height = _size(svg)
+        scale = min(_PNG_SCALE, _PRINTED_WIDTH / width)
+        png = drawing.png(svg, scale) if is_readable(width, height) else b""
+        return Picture(svg, png, width, height)
+
+    panels, across = spec.get("concat", ()), spec.get("columns", 1)
+    rows = -(-len(panels) // across)
     if rows < 2:
-        yield _picture(_svg(spec))
+        yield picture(drawing.svg(_json(spec)))
         return
-    top = _svg(_with_panels(spec, 0, chart.across))
+    top = drawing.svg(_json(_with_panels(spec, 0, across)))
     width, height = _size(top)
     fit = max(1, int(tallest * max(width, _WIDTHS[1]) / height))
-    count = -(-rows // -(-rows // fit)) * chart.across  # about the same number in each
+    count = -(-rows // -(-rows // fit)) * across  # about the same number in each
     for start in range(0, len(panels), count):
-        first = not start and count == chart.across
-        yield _picture(top if first else _svg(_with_panels(spec, start, start + count)))
+        first = not start and count == across
+        part = _with_panels(spec, start, start + count)
+        yield picture(top if first else drawing.svg(_json(part)))
 
 
 def _with_panels(spec: Mapping[str, Any], start: int, end: int) -> dict[str, Any]:
@@ -167,22 +199,6 @@ def _with_panels(spec: Mapping[str, Any], start: int, end: int) -> dict[str, Any
     text = json.dumps(panels)
     data = {name: rows for name, rows in spec["datasets"].items() if f'"{name}"' in text}
     return {**spec, "concat": panels, "datasets": data}
-
-
-def _svg(spec: Mapping[str, Any]) -> bytes:
-    """The picture as SVG."""
-    import vl_convert  # noqa: PLC0415  # starts a JavaScript engine
-
-    return str(vl_convert.vegalite_to_svg(_json(spec), allowed_base_urls=[])).encode("utf-8")
-
-
-def _picture(svg: bytes) -> Picture:
-    import vl_convert  # noqa: PLC0415
-
-    width, height = _size(svg)
-    scale = min(_PNG_SCALE, _PRINTED_WIDTH / width)
-    png = bytes(vl_convert.svg_to_png(svg.decode("utf-8"), scale=scale))
-    return Picture(svg, png, width, height)
 
 
 def _size(svg: bytes) -> tuple[float, float]:

@@ -120,7 +120,7 @@ def _width_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: The
         color=INK[theme], strokeWidth=1.5, strokeDash=[6, 4]
     )
     layers = _lines(base, rows, tips, planned, varied, theme)
-    return alt.layer(*layers, rule.encode(y="target:Q")).properties(height=_HEIGHT)
+    return alt.layer(*layers, rule.encode(y=alt.Y("target:Q"))).properties(height=_HEIGHT)
 
 
 def _share_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: Theme) -> Any:
@@ -138,7 +138,7 @@ def _share_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: The
     if len(set(rows["line"])) > 1:  # their bars would cover each other
         return alt.layer(*layers).properties(height=_HEIGHT)
     bars = base.mark_rule(strokeWidth=1, color=INK[theme], opacity=0.5).encode(
-        x=_number_axis(rows, planned, varied), y="share_low:Q", y2="share_high:Q"
+        x=_number_axis(rows, planned, varied), y=alt.Y("share_low:Q"), y2=alt.Y2("share_high:Q")
     )
     return alt.layer(bars, *layers).properties(height=_HEIGHT)
 
@@ -182,4 +182,4 @@ def _lines(
             color=color, strokeDash=alt.StrokeDash("line:N", scale=dashes, legend=legend)
         )
         points = base.mark_point(size=40, filled=True, opacity=1).encode(color=color)
-    return [line, points.encode(tooltip=tooltip), rule.encode(x="number:Q")]
+    return [line, points.encode(tooltip=tooltip), rule.encode(x=alt.X("number:Q"))]

@@ -309,11 +309,11 @@ def _order_marks(rows: pd.DataFrame, theme: Theme) -> list[Any]:
     words = alt.Chart(orders).mark_text(
         color=INK[theme], fontSize=11, baseline="top", dy=3, limit=limit
     )
-    marks: list[Any] = [words.encode(x="middle:Q", y=alt.value(0), text="words:N")]
+    marks: list[Any] = [words.encode(x=alt.X("middle:Q"), y=alt.value(0), text=alt.Text("words:N"))]
     if len(orders) > 1:
         between = pd.DataFrame({"between": [(orders["max"][0] + orders["min"][1]) / 2]})
         line = alt.Chart(between).mark_rule(color=BAND[theme], strokeWidth=1.5)
-        marks.append(line.encode(x="between:Q"))
+        marks.append(line.encode(x=alt.X("between:Q")))
     return marks
 
 
@@ -434,7 +434,7 @@ def _circle(rows: pd.DataFrame, theme: Theme) -> Any:
         placed(arrows, "x1", "x2", "label_x"), "value", "ci_low", "ci_high"
     )  # fmt: skip
     lines = base.mark_rule(color=MARK[theme]).encode(
-        x=across("x1"), y=up("y1"), x2="x2_across:Q", y2="y2:Q", tooltip=tooltip,
+        x=across("x1"), y=up("y1"), x2=alt.X2("x2_across:Q"), y2=alt.Y2("y2:Q"), tooltip=tooltip,
         strokeWidth=alt.condition("datum.cycle", alt.value(3.5), alt.value(1.5)),
         strokeDash=alt.condition("datum.clear == 'yes'", alt.value([1, 0]), alt.value([5, 4])),
     )  # fmt: skip
@@ -449,7 +449,7 @@ def _circle(rows: pd.DataFrame, theme: Theme) -> Any:
     spots = placed(nodes, "dx").mark_point(
         shape="circle", filled=True, size=260, color=INK[theme], opacity=1
     )
-    named = placed(nodes, "dx").encode(x=across("dx"), y=up("name_dy"), text="entity:N")
+    named = placed(nodes, "dx").encode(x=across("dx"), y=up("name_dy"), text=alt.Text("entity:N"))
     title = {"fontSize": 13, "fontWeight": "bold", "limit": 160}
     return alt.layer(
         lines, heads,

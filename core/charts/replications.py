@@ -101,7 +101,7 @@ def _layers(rows: pd.DataFrame, quantity: str, theme: Theme) -> Any:
         alt.Tooltip("n:Q", title="n"),
     ]
     rules = base.mark_rule(color=MARK[theme], strokeWidth=1.5).encode(
-        x=across("ci_low"), x2="ci_high:Q", tooltip=tooltip
+        x=across("ci_low"), x2=alt.X2("ci_high:Q"), tooltip=tooltip
     )
     dots = base.mark_point(filled=True, size=60, color=MARK[theme], opacity=1)
     diamonds = base.mark_point(

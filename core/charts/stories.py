@@ -141,7 +141,7 @@ def _curve_layers(
         alt.Tooltip("stories:Q", title="Stories"),
     ]
     band = base.mark_area(opacity=0.22, clip=True).encode(
-        x=x, y=alt.Y("ci_low:Q", scale=scale), y2="ci_high:Q", color=color
+        x=x, y=alt.Y("ci_low:Q", scale=scale), y2=alt.Y2("ci_high:Q"), color=color
     )
     lines = base.mark_line(strokeWidth=2).encode(
         x=x, y=alt.Y("mean:Q", title="Mean rating", scale=scale), color=color,
@@ -159,6 +159,6 @@ def _curve_layers(
     names = (
         alt.Chart(last)
         .mark_text(align="left", dx=8, fontSize=12, color=INK[theme])
-        .encode(x=x, y=alt.Y("mean:Q", scale=scale), text="quality:N")
+        .encode(x=x, y=alt.Y("mean:Q", scale=scale), text=alt.Text("quality:N"))
     )
     return alt.layer(band, lines, points, names).properties(height=height)

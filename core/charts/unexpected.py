@@ -126,7 +126,7 @@ def _bar_layers(
     )
     segments = segments.encode(
         x=alt.X("start:Q", title=axis_title, axis=axis, scale=scale),
-        x2="end:Q",
+        x2=alt.X2("end:Q"),
         color=alt.Color("fill:N", scale=None),
         tooltip=[
             alt.Tooltip("item:N", title=of),
@@ -140,12 +140,12 @@ def _bar_layers(
         middle=(alt.datum.start + alt.datum.end) / 2
     )
     labels = labels.mark_text(fontSize=11).encode(
-        x=alt.X("middle:Q", title=axis_title), text="label:N",
+        x=alt.X("middle:Q", title=axis_title), text=alt.Text("label:N"),
         color=alt.Color("ink:N", scale=None),
     )  # fmt: skip
     totals = base.transform_filter("datum.total != ''")
     totals = totals.mark_text(align="left", dx=5, fontSize=11, color=INK[theme])
-    totals = totals.encode(x=alt.X("end:Q", title=axis_title), text="total:N")
+    totals = totals.encode(x=alt.X("end:Q", title=axis_title), text=alt.Text("total:N"))
     return alt.layer(segments, labels, totals).properties(height=alt.Step(_ROW))
 
 

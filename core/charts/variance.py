@@ -121,7 +121,7 @@ def _bars(table: pd.DataFrame, theme: Theme) -> Any:
     ground = base.mark_rule(color=BACKGROUNDS[theme], strokeWidth=5).encode(**ends)
     rules = base.mark_rule(color=INK[theme], strokeWidth=1.5).encode(**ends, tooltip=tooltip)
     numbers = base.mark_text(align="left", dx=6, fontSize=11, color=INK[theme]).encode(
-        x=alt.value("width"), text="label:N"
+        x=alt.value("width"), text=alt.Text("label:N")
     )
     return alt.layer(bars, ground, rules, numbers).properties(height=alt.Step(_ROW))
 
@@ -183,7 +183,7 @@ def _curves(table: pd.DataFrame, target: float, theme: Theme) -> Any:
     now = base.transform_filter("datum.study != ''")
     line = alt.Chart(pd.DataFrame({"at": [target]})).mark_rule(
         color=BAND[theme], strokeWidth=1.5
-    ).encode(y="at:Q")  # fmt: skip
+    ).encode(y=alt.Y("at:Q"))  # fmt: skip
     return alt.layer(
         line,
         solid.mark_line(color=MARK[theme], strokeWidth=2.5).encode(tooltip=tooltip),

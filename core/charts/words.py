@@ -272,9 +272,9 @@ def _curve_layers(rows: pd.DataFrame, *, title: str, theme: Theme) -> Any:
         number_tip("ci_high", "Interval to"), alt.Tooltip("n:Q", title="Words"),
     ]  # fmt: skip
     intervals = base.mark_rule(strokeWidth=1).encode(
-        y="ci_low:Q", y2="ci_high:Q", tooltip=tooltip, **color
+        y=alt.Y("ci_low:Q"), y2=alt.Y2("ci_high:Q"), tooltip=tooltip, **color
     )
-    lines = base.mark_line(strokeWidth=1.5).encode(detail="rate:N", **color)
+    lines = base.mark_line(strokeWidth=1.5).encode(detail=alt.Detail("rate:N"), **color)
     points = base.mark_point(filled=True, size=70, opacity=1)
     return alt.layer(lines, intervals, points.encode(tooltip=tooltip, **color, **shape)).properties(
         height=_CURVE_HEIGHT
@@ -334,7 +334,7 @@ def _top_layers(rows: pd.DataFrame, *, theme: Theme) -> Any:
             x=alt.X("list:N", sort=["Positive", "Negative", "Neutral"], title=None,
                     axis=alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False)),
             y=alt.Y("place:O", title="Place", axis=alt.Axis(ticks=False, domain=False)),
-            text="text:N",
+            text=alt.Text("text:N"),
             tooltip=[
                 alt.Tooltip("list:N", title="List"), alt.Tooltip("place:O", title="Place"),
                 alt.Tooltip("word:N", title="Word"), alt.Tooltip("rank:Q", title="Rank"),

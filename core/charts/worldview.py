@@ -26,6 +26,7 @@ from core.charts.panels import (
     number_tip,
     range_text,
     short_number,
+    stacked,
     table_with_rows,
     with_number_texts,
 )
@@ -102,7 +103,7 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
         common=True,
     )  # fmt: skip
     parts += dot_chart(dots, axis, "The same, with intervals", "", theme, ["Dashed: 0"]).panels
-    spec = parts[0] if len(parts) == 1 else alt.vconcat(*parts)
+    spec = stacked(parts)
     return Chart("Stance on domains", spec, words, shown, 1, ())
 
 
@@ -137,7 +138,7 @@ def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
     layers = [
         alt.Chart(rings[own])
         .mark_line(strokeWidth=width, color=BAND[theme], strokeDash=dash)
-        .encode(x=x, y=y, detail="ring:N", order="step:Q")
+        .encode(x=x, y=y, detail=alt.Detail("ring:N"), order=alt.Order("step:Q"))
         for own, width, dash in (
             (rings["ring"] != 0, 1, [1, 0]),
             (rings["ring"] == 0, 1.8, [5, 4]),
@@ -148,7 +149,7 @@ def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
         columns=["x", "y", "x0", "y0"],
     )
     spokes = alt.Chart(corners).mark_rule(color=BAND[theme], strokeWidth=1)
-    layers.append(spokes.encode(x=x, y=y, x2="x0:Q", y2="y0:Q"))
+    layers.append(spokes.encode(x=x, y=y, x2=alt.X2("x0:Q"), y2=alt.Y2("y0:Q")))
     angle = shown["item"].map(angles)
     reach = (shown["value"] + 1) / 2
     points = shown.assign(x=reach * np.cos(angle), y=reach * np.sin(angle))
@@ -160,7 +161,7 @@ def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
             strokeWidth=2, color=MARK[theme], strokeDash=list(_DASHES[place % len(_DASHES)]),
             invalid="break-paths-show-path-domains",
         )  # fmt: skip
-        layers.append(line.encode(x=x, y=y, order="step:Q", **color))
+        layers.append(line.encode(x=x, y=y, order=alt.Order("step:Q"), **color))
     marks = with_number_texts(
         alt.Chart(points[points["value"].notna()]), "value", "ci_low", "ci_high"
     ).mark_point(filled=True, size=70, opacity=1, color=MARK[theme])
@@ -229,7 +230,7 @@ def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[
             align=align, baseline=baseline, dy=moved, fontSize=11, color=INK[theme],
             lineBreak="\n", lineHeight=_LINE_HEIGHT,
         )  # fmt: skip
-        layers.append(texts.encode(x=x, y=y, text="text:N"))
+        layers.append(texts.encode(x=x, y=y, text=alt.Text("text:N")))
     return layers
 
 

@@ -15,8 +15,16 @@ import altair as alt
 import pandas as pd
 import pytest
 
+from core.charts.drawing import drawing_process, folders_without_liberation
 from core.charts.panels import LABEL_LIMIT, Chart
-from core.charts.picture_files import json_file, pictures, png_file, svg_file, vega_lite
+from core.charts.picture_files import (
+    all_files,
+    json_file,
+    pictures,
+    png_file,
+    svg_file,
+    vega_lite,
+)
 from tests.charts.results import HOSTILE, charts_of, results
 from tests.charts.test_charts import results as other_results
 
@@ -86,14 +94,54 @@ def chart_of(*panels):
     return Chart("t", alt.vconcat(*panels), "t.", pd.DataFrame({"label": ["x"]}))
 
 
+def readable(width, height):
+    """As on a page where all can be read."""
+    return True
+
+
 def test_a_chart_higher_than_a_page_becomes_several_with_each_panel_once():
-    drawn = list(pictures(chart_of(*(bars(f"row{n}") for n in range(5))), tallest=1.3))
+    spec = vega_lite(chart_of(*(bars(f"row{n}") for n in range(5))))
+    drawn = list(pictures(spec, 1.3, readable))
     shown = [re.findall(r"row\d", one.svg.decode()) for one in drawn]
     assert [sorted(set(rows)) for rows in shown] == [["row0", "row1"], ["row2", "row3"], ["row4"]]
     assert all(one.height < 1.3 * 640 and one.png.startswith(b"\x89PNG") for one in drawn)
-    (one,) = pictures(chart_of(bars("row1"), bars("row2")), tallest=9)
+    (one,) = pictures(vega_lite(chart_of(bars("row1"), bars("row2"))), 9, readable)
     assert one.width < 1200
     assert unpack(">I", one.png[16:20])[0] == pytest.approx(1200, abs=2)
+
+
+def test_a_picture_that_cannot_be_read_on_a_page_has_no_png():
+    (one,) = pictures(vega_lite(chart_of(bars("row1"))), 1.3, lambda _, height: height < 300)
+    assert one.svg
+    assert one.png == b""
+
+
+def test_a_process_of_its_own_draws_the_same_lines_and_letters():
+    chart = charts_of("efa", EVERY["efa"])[0]
+    spec = vega_lite(chart)
+    with drawing_process() as beside:
+        (one, *_) = pictures(spec, 1.3, readable, beside)
+        files = all_files(chart, beside)
+        with pytest.raises(ValueError, match="JSON"):
+            beside.svg("{")
+        assert beside.png(one.svg, 1.0).startswith(b"\x89PNG")  # it goes on after a fault
+    (same, *_) = pictures(spec, 1.3, readable)
+    assert one.svg == same.svg
+    assert (one.width, one.height, one.png[:26]) == (same.width, same.height, same.png[:26])
+    assert (files["svg"], files["vl.json"]) == (svg_file(chart), json_file(chart))
+    assert files["png"][:26] == png_file(chart)[:26]
+
+
+def test_only_folders_of_the_font_that_is_in_memory_are_left_out(tmp_path):
+    for name in ("cjk/Noto.ttc", "latin/dejavu/Sans.ttf", "latin/lib/LiberationSans-Bold.ttf",
+                 "latin/lib/LiberationMono-Bold.ttf", "mixed/LiberationSans-Bold.ttf",
+                 "mixed/Other.otf"):  # fmt: skip
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    left = [str(one.relative_to(tmp_path)) for one in folders_without_liberation(tmp_path)]
+    assert left == ["cjk", "latin/dejavu", "mixed"]
+    assert folders_without_liberation(tmp_path / "cjk") == [tmp_path / "cjk"]
 
 
 def test_long_labels_are_shortened_and_stay_whole_in_the_data():

@@ -6,7 +6,9 @@ import json
 import logging
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -16,7 +18,8 @@ from altair.utils.schemapi import debug_mode
 from core.analysis.shared import progress
 from core.analysis.shared.registry import Analysis
 from core.charts import Chart
-from core.charts.picture_files import pictures
+from core.charts.drawing import drawing_process
+from core.charts.picture_files import Picture, pictures, vega_lite
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.errors import NotEnoughData, UserError
@@ -103,6 +106,18 @@ class _Numbers:
     wide: list[tuple[str, PaperTable]] = field(default_factory=list)  # with titles of analyses
 
 
+@dataclass(frozen=True)
+class _ChartInWork:
+    """A chart of an analysis whose pictures are being drawn."""
+
+    analysis: Analysis
+    chart: Chart
+    pictures: Future[list[Picture]]
+
+
+_Draw = Callable[[Analysis, Chart], _ChartInWork]
+
+
 def computation_of(workspace: Workspace, request: ReportRequest) -> Computation[Report]:
     """The making of a report over the answers as they are now, begun if it is not yet."""
     return background.begin(
@@ -145,17 +160,18 @@ def make(workspace: Workspace, request: ReportRequest) -> Report:
         raise NotEnoughData(
             f"The study '{request.study}' has no answers yet.", "Collect answers first."
         )
-    outcomes = [
-        _outcome(workspace, one, place, len(request.analyses))
-        for place, one in enumerate(request.analyses)
-    ]
     numbers = _Numbers()
-    blocks = [*_design(facts, numbers, request), *_methods(facts, outcomes, request)]
-    blocks.append(Heading("Results"))
-    for place, outcome in enumerate(outcomes):
-        progress.step(place, len(outcomes), f"{outcome.analysis.title}, tables and figures")
-        if outcome.result is not None:
-            blocks += _results(outcome, outcome.result, request, numbers)
+    design = _design(facts, numbers, request)
+    outcomes: list[AnalysisOutcome] = []
+    results: list[Block | _ChartInWork] = []
+    with _drawing() as draw:  # beside the analyses that follow
+        for place, one in enumerate(request.analyses):
+            outcome = _outcome(workspace, one, place, len(request.analyses))
+            outcomes.append(outcome)
+            if outcome.result is not None:
+                results += _results(outcome, outcome.result, request, numbers, draw)
+        drawn = _with_figures(results, numbers)
+    blocks = [*design, *_methods(facts, outcomes, request), Heading("Results"), *drawn]
     left_out = _left_out(facts, outcomes, numbers, request)
     blocks += [Heading("What was left out"), Bullets(left_out)]
     blocks += [*_end(facts, outcomes), *_wide_tables(numbers)]
@@ -348,11 +364,15 @@ def _methods(
 
 
 def _results(
-    outcome: AnalysisOutcome, result: AnalysisResult, request: ReportRequest, numbers: _Numbers
-) -> list[Block]:
+    outcome: AnalysisOutcome,
+    result: AnalysisResult,
+    request: ReportRequest,
+    numbers: _Numbers,
+    draw: _Draw,
+) -> list[Block | _ChartInWork]:
     """One analysis: its answer, tables, figures and notes."""
     analysis = outcome.analysis
-    blocks: list[Block] = [
+    blocks: list[Block | _ChartInWork] = [
         Heading(analysis.title, 2),
         Paragraph(analysis.question, "Question."),
         *_answers(analysis, result),
@@ -377,8 +397,7 @@ def _results(
         titles = "; ".join(table.title for _, table in wide)
         blocks.append(Paragraph(f"{titles}.", "Wide tables, at the end:"))
     with debug_mode(False):  # Altair checks each part of a chart, nine tenths of the time
-        for chart in papers.charts_for_print(analysis, result):
-            blocks += _figures(analysis, chart, numbers)
+        blocks += [draw(analysis, chart) for chart in papers.charts_for_print(analysis, result)]
     notes = papers.notes_of_text(result, shown)
     if notes:
         blocks.append(Paragraph("", "Notes."))
@@ -483,12 +502,41 @@ def _turned(table: PaperTable) -> PaperTable:
     return replace(table, header=header, numeric=(False, *(True,) * len(table.rows)), rows=rows)
 
 
-def _figures(analysis: Analysis, chart: Chart, numbers: _Numbers) -> Iterator[Figure]:
+@contextmanager
+def _drawing() -> Iterator[_Draw]:
+    """Draws charts one by one in a process beside this one; leaving it ends the drawing."""
+    with drawing_process() as process:
+        thread = ThreadPoolExecutor(1, thread_name_prefix="inkblot-drawing")
+
+        def draw(analysis: Analysis, chart: Chart) -> _ChartInWork:
+            spec = vega_lite(chart)
+            drawn = thread.submit(lambda: list(pictures(spec, _TALLEST, is_readable, process)))
+            return _ChartInWork(analysis, chart, drawn)
+
+        try:
+            yield draw
+        finally:
+            thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _with_figures(blocks: Sequence[Block | _ChartInWork], numbers: _Numbers) -> list[Block]:
+    """The blocks with the pictures of their charts, as soon as all are drawn."""
+    charts = [block for block in blocks if isinstance(block, _ChartInWork)]
+    for place, chart in enumerate(charts):
+        while not wait([chart.pictures], _WAIT_S).done:
+            progress.step(place, len(charts), "Figures")
+    whole: list[Block] = []
+    for block in blocks:
+        whole += _figures(block, numbers) if isinstance(block, _ChartInWork) else [block]
+    return whole
+
+
+def _figures(drawn: _ChartInWork, numbers: _Numbers) -> Iterator[Figure]:
     """A chart as figures: of one that is high, each has some of the panels."""
-    drawn = list(pictures(chart, _TALLEST))
-    parts = [one for one in drawn if is_readable(one.width, one.height)]
-    if len(parts) < len(drawn):
-        some = "" if not parts else f" ({count_text(len(drawn) - len(parts), 'panel')})"
+    analysis, chart, every = drawn.analysis, drawn.chart, drawn.pictures.result()
+    parts = [one for one in every if one.png]
+    if len(parts) < len(every):
+        some = "" if not parts else f" ({count_text(len(every) - len(parts), 'panel')})"
         numbers.left_out.append(
             f"{analysis.title}, figure “{chart.title}”{some}: too high for a page. Its page has it."
         )

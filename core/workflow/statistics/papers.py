@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from altair.utils.schemapi import debug_mode
 
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.registry import Analysis
 from core.analysis.shared.sentences import group_and_words, merge_notes
 from core.charts import Chart, with_item_texts
-from core.charts.picture_files import PICTURE_FORMATS
+from core.charts.drawing import drawing_process
+from core.charts.picture_files import PICTURE_FORMATS, all_files
 from core.domain.attributes import is_attribute
 from core.domain.frames import GROUPINGS
 from core.domain.numbers import number_text, percent_text
@@ -203,10 +205,12 @@ def charts_zip(analysis: Analysis, result: AnalysisResult) -> bytes:
         The result has no charts.
     """
     files: dict[str, bytes] = {}
-    for number, chart in enumerate(charts_for_print(analysis, result), 1):
-        files[f"chart_{number}.txt"] = f"{chart.title}\n{chart.alt}\n".encode("utf-8", "replace")
-        for ending, form in PICTURE_FORMATS.items():
-            files[f"chart_{number}.{ending}"] = form.write(chart)
+    with drawing_process() as drawing, debug_mode(False):  # as in reports
+        for number, chart in enumerate(charts_for_print(analysis, result), 1):
+            words = f"{chart.title}\n{chart.alt}\n"
+            files[f"chart_{number}.txt"] = words.encode("utf-8", "replace")
+            for ending, data in all_files(chart, drawing).items():
+                files[f"chart_{number}.{ending}"] = data
     if not files:
         raise FileError(f"'{analysis.name}' has no charts for this result.", "Leave out --charts.")
     return files_zip(files)
