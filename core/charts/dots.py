@@ -49,13 +49,14 @@ from core.stats.groups import Summary, mean_interval
 
 _ROW, _LABELLED_ROW = 20, 34  # pixels; of a row with its number at the right, or above its point
 _ROWS_OF_GROUPS = {2: 28, 3: 36, 4: 46}  # pixels of an item with a row for each group
+_ROOM_ABOVE = 0.7  # of a labelled row, above the first point and below the last one
 _SHORT_LABEL = 6  # characters of a number that can stand at the right
 _MARGIN = 0.05  # of the range of the values, left and right of them
 _MOST_TOGETHER = 80  # rows of a picture of several groups
 _STRETCH = 1.4  # times: groups are drawn together if that stretches the axis of none further
 _MOST_SIDE_BY_SIDE = 12  # items of panels that stand side by side
 _LONGEST_NAME_BESIDE = 16  # characters of the name of a row of panels that stand side by side
-_WIDE = 1.0  # an interval of a correlation that is wider says little, and sets no end
+_WIDE = 1.0  # an interval of a loading that is wider says little, and sets no end beyond 1
 
 Ends = tuple[float, float]
 
@@ -63,11 +64,11 @@ Ends = tuple[float, float]
 def correlation_ends(table: pd.DataFrame) -> Ends:
     """From 0, or the lowest value if below, to 1, or the highest value if above.
 
-    A value that only degenerate results have, and an interval that says little, set no end.
+    All intervals of correlations are within. A value that only degenerate results have sets no end,
+    nor does an interval that begins below −1, such as one of alpha.
     """
     values = table["value"][table["value"].abs() <= FARTHEST]
-    narrow = table[table["ci_high"] - table["ci_low"] <= _WIDE]
-    low = min([0.0, *values, *narrow["ci_low"].clip(lower=-1.0).dropna()])
+    low = min([0.0, *values, *table["ci_low"][table["ci_low"] >= -1.0]])
     return low, max([1.0, *values])
 
 
@@ -221,7 +222,8 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     """
     low, high = axis.ends_of(table)
     groups = list(dict.fromkeys(table["group"]))
-    base = alt.Chart().encode(y=items_axis(table))
+    above = "label" in table and _long_labels(table)  # which needs room above the first row
+    base = alt.Chart().encode(y=items_axis(table, padding=_ROOM_ABOVE if above else None))
     if len(groups) > 1:
         base = base.encode(yOffset=alt.YOffset("group:N", sort=groups))
     across = _across(axis, (low, high))
@@ -267,9 +269,8 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
         layers.insert(0, ticks.encode(x=across("reference"), tooltip=tooltip[-1:]))
     height = _ROWS_OF_GROUPS.get(len(groups), _ROW)
     if "label" in table:
-        long = _long_labels(table)
-        height = _LABELLED_ROW if long else height
-        layers += _number_labels(base, across, axis, theme, above=long)
+        height = _LABELLED_ROW if above else height
+        layers += _number_labels(base, across, axis, theme, above=above)
     if axis.band:
         edges = pd.DataFrame({"low": [axis.band[0]], "high": [axis.band[1]]})
         area = alt.Chart(edges).mark_rect(

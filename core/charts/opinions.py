@@ -130,7 +130,9 @@ def histogram_rows(
     table = _binned(values[values["group"].isin(names)], names, ends, theme)
     own = means.set_index("group").loc[names].reset_index()
     own["place"] = np.arange(len(own)) + 0.94
-    layers = _histogram_layers(table, own, names, ends, theme)
+    layers = _histogram_layers(
+        table, own, names, ends, title.removesuffix(" of the questions"), theme
+    )
     reading = f"{lines} Bars: number of questions; diamond: mean with its interval."
     spec = layers.properties(
         height=_ROW * len(names), width="container",
@@ -179,8 +181,9 @@ def _binned(values: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme
 
 
 def _histogram_layers(
-    table: pd.DataFrame, means: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme
-) -> Any:
+    table: pd.DataFrame, means: pd.DataFrame, names: Sequence[str], ends: Ends, title: str,
+    theme: Theme,
+) -> Any:  # fmt: skip
     """Bars on the line of each group, and the mean with its interval on it."""
     low, high = ends
     margin = (high - low) / 20
@@ -195,7 +198,7 @@ def _histogram_layers(
     y = alt.Y("top:Q", scale=down, axis=axis, title=None)
     base = with_number_texts(alt.Chart(table), "center", "share", percent=False)
     bars = base.mark_bar(stroke=INK[theme], strokeWidth=0.5).encode(
-        x=alt.X("from:Q", scale=across, title=None, axis=alt.Axis(tickCount=6, labelFlush=False)),
+        x=alt.X("from:Q", scale=across, title=title, axis=alt.Axis(tickCount=6, labelFlush=False)),
         x2=alt.X2("to:Q"),
         y=y,
         y2=alt.Y2("bottom:Q"),

@@ -223,10 +223,14 @@ def with_undrawn_count(charts: list[Chart], n_charts: int) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-def items_axis(table: pd.DataFrame) -> Any:
-    """Vertical axis: items in the order of the table."""
+def items_axis(table: pd.DataFrame, padding: float | None = None) -> Any:
+    """Vertical axis: items in the order of the table.
+
+    `padding` is the room before the first and after the last one, of the height of a row.
+    """
     return alt.Y("item:N", sort=list(dict.fromkeys(table["item"])), title=None,
-                 axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False))  # fmt: skip
+                 axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False),
+                 scale=alt.Undefined if padding is None else alt.Scale(padding=padding))  # fmt: skip
 
 
 LABEL_LIMIT = alt.ExprRef("max(80, min(230, containerSize()[0] * 0.36))")
@@ -262,7 +266,7 @@ def heading(
     """
     broken = [part for line in lines for part in wrap(line, line_length)]
     return alt.TitleParams(
-        title, subtitle=broken,
+        title, subtitle=broken or alt.Undefined,  # no line leaves an empty one
         subtitleColor=INK[theme], anchor="start", limit=_TITLE_LIMIT, offset=8,
     )  # fmt: skip
 

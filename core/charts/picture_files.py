@@ -25,6 +25,8 @@ _PRINTED_WIDTH = 1200
 """Pixels of a PNG as wide as a line of print, which has 190 of them to an inch."""
 _LABEL_LIMIT = {"expr": LABEL_LIMIT.expr}
 _LETTER = 5.6  # pixels
+_MOST_LABEL = 400.0  # pixels of a label at the left of a picture
+_SLANTED_LABEL = 260  # pixels of the name of a column
 _BROAD = "/[\u2e80-\uffff]/"  # letters twice as wide, such as Chinese ones
 _SHARED = ("$schema", "config", "datasets")
 _HERE = DrawingHere()
@@ -41,8 +43,12 @@ def vega_lite(chart: Chart) -> dict[str, Any]:
     datasets: dict[str, Any] = {}
     for panel in panels:
         datasets |= panel.get("datasets", {})
+    room = label_limit(width)
+    if chart.across == 1:  # long labels take some of the width of the plot
+        room = min(max(room, _LETTER * _longest_label(panels)), _MOST_LABEL)
+        width = round(width - max(0.0, room - label_limit(width)))
     own = [
-        _sized({name: part for name, part in panel.items() if name not in _SHARED}, width)
+        _sized({name: part for name, part in panel.items() if name not in _SHARED}, width, room)
         for panel in panels
     ]
     body = own[0] if len(own) == 1 else {
@@ -62,29 +68,51 @@ def vega_lite(chart: Chart) -> dict[str, Any]:
     }
 
 
-def _sized(part: Any, width: int) -> Any:
-    """The part with the width in place of that of its container."""
+def _longest_label(part: Any) -> int:
+    """The letters of the longest label at the left; broad ones count twice."""
     if isinstance(part, list):
-        return [_sized(inner, width) for inner in part]
+        return max(map(_longest_label, part), default=0)
+    if not isinstance(part, dict):
+        return 0
+    names, axis = part.get("sort"), part.get("axis")
+    if (
+        isinstance(axis, dict)
+        and axis.get("labelLimit") == _LABEL_LIMIT
+        and isinstance(names, list)
+    ):
+        return max((len(name) + sum(map(_is_broad, name)) for name in map(str, names)), default=0)
+    return max((_longest_label(inner) for name, inner in part.items() if name != "data"), default=0)
+
+
+def _is_broad(letter: str) -> bool:
+    return letter >= "\u2e80"
+
+
+def _sized(part: Any, width: int, room: float) -> Any:
+    """The part with the width in place of that of its container; labels have `room` pixels."""
+    if isinstance(part, list):
+        return [_sized(inner, width, room) for inner in part]
     if not isinstance(part, dict):
         return part
-    own = {name: _sized(inner, width) for name, inner in part.items() if name != "data"}
+    own = {name: _sized(inner, width, room) for name, inner in part.items() if name != "data"}
     if own.get("width") == "container":
         own["width"] = width
     if part.get("labelLimit") == _LABEL_LIMIT and "labelExpr" not in own:
-        own |= {"labelLimit": 0, "labelExpr": _shortened(width)}
+        own |= {"labelLimit": 0, "labelExpr": _shortened(room)}
+    elif part.get("labelAngle") and isinstance(part.get("labelLimit"), int):
+        own["labelLimit"] = _SLANTED_LABEL  # names of columns, which no page is too narrow for
     if set(own) == {"expr"} and isinstance(own["expr"], str):
         own["expr"] = _CONTAINER.sub(str(width), own["expr"])
     return own | ({"data": part["data"]} if "data" in part else {})
 
 
-def _shortened(width: int) -> str:
-    """The expression of a label with as many letters as fit into its part of the width.
+def _shortened(room: float) -> str:
+    """The expression of a label with as many letters as fit into so many pixels.
 
     Vega measures a label that has a limit again and again, which takes most of the time of a
     picture.
     """
-    fit = round(label_limit(width) / _LETTER)
+    fit = round(room / _LETTER)
     return (
         f"length(datum.label) > (test({_BROAD}, datum.label) ? {fit // 2} : {fit}) ? "
         f"slice(datum.label, 0, (test({_BROAD}, datum.label) ? {fit // 2} : {fit}) - 1) + '…' "

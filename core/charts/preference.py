@@ -204,6 +204,7 @@ def _repetition_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     columns = ("first", "second", "format", "named_first", "place", "repetition", "share", "n")
     frame = chart_rows(table, columns, "first").rename(columns={"share": "value"})
     frame["pair"] = frame["first"].astype(str) + " over " + frame["second"].astype(str)
+    frame["place"] = _places(frame)
     charts = []
     if frame["place"].max() <= 2:  # one repetition of each order is no line
         return ()
@@ -233,6 +234,18 @@ def _repetition_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
         )  # fmt: skip
         charts.append(Chart(title, spec, words, drawn, 1, (), _ORDER_TAB))
     return with_undrawn_count(charts, frame["pair"].nunique())
+
+
+def _places(frame: pd.DataFrame) -> pd.Series[Any]:
+    """The places of repetitions, those of the second order after the longest line of the first.
+
+    Formats may have been asked a different number of times.
+    """
+    line = frame.groupby(["group", "pair", "format", "named_first"], sort=False)["place"]
+    own = frame["place"] - line.transform("min") + 1
+    begins = frame["named_first"] == frame["first"]
+    longest = own.where(begins, 0).groupby([frame["group"], frame["pair"]]).transform("max")
+    return own + longest.where(~begins, 0)
 
 
 def _limit_lines(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:

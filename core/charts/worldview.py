@@ -44,6 +44,8 @@ _ROOM_FOR_NAMES = 92  # pixels at each side
 _OUT = 1.06  # radii from the center to a name
 _LINE_HEIGHT = 13  # pixels
 _WEAK_MARK = "*"
+_WEAK_LINE = f"{_WEAK_MARK}: few statements (see the table)"
+_LEAST_SHARE = 0.1  # end of an axis of shares, where all are 0 or nearly
 _ENDS = {"stance": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
 _Align = Literal["left", "center", "right"]
 _Baseline = Literal["bottom", "middle", "top"]
@@ -91,7 +93,7 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
     if shown["item"].nunique() >= _FEWEST_AXES and len(known):
         lines = ["Center: −1, against; dashed: 0; edge: 1, for", "Order of axes: arbitrary"]
         if few.any():
-            lines.append(f"{_WEAK_MARK}: few statements (see the table)")
+            lines.append(_WEAK_LINE)
         title = heading("Stance on domains", theme, [line for line in (*lines, left_out) if line],
                         )  # fmt: skip
         parts.append(_spider(shown, weak, theme).properties(width="container",
@@ -102,7 +104,9 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
         "Stance with interval, −1 against to 1 for", _whole_scale, lines=(0.0,), of="Domain",
         common=True,
     )  # fmt: skip
-    parts += dot_chart(dots, axis, "The same, with intervals", "", theme, ["Dashed: 0"]).panels
+    dots_title = "The same, with intervals" if parts else "Stance on domains"
+    below = [f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"]
+    parts += dot_chart(dots, axis, dots_title, "", theme, below).panels
     spec = stacked(parts)
     return Chart("Stance on domains", spec, words, shown, 1, ())
 
@@ -276,8 +280,9 @@ def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
 
 
 def _from_zero(table: pd.DataFrame) -> tuple[float, float]:
-    low, high = free_ends(table, (0.0,))
-    return min(low, 0.0), high
+    """From a little below 0, where points stand, and not to less than a tenth."""
+    high = max(free_ends(table, (0.0,))[1], _LEAST_SHARE)
+    return -0.04 * high, high
 
 
 def _party_chart(table: ResultTable, theme: Theme) -> Chart:
@@ -323,8 +328,9 @@ def _plain_dots(
     drawn, left_out = limit_marks(frame.reset_index(drop=True), 3)
     drawn = drawn.reset_index(drop=True)
     known = drawn["value"].dropna()
+    noun_of, many = axis.of.lower(), "parties" if axis.of == "Party" else ""
     words = (
-        f"{what}, {count_text(drawn['item'].nunique(), axis.of.lower())}, n up to "
+        f"{what}, {count_text(drawn['item'].nunique(), noun_of, many)}, n up to "
         f"{count_text(largest_count(drawn['n']), noun)}: {range_text(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )

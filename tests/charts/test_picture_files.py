@@ -155,6 +155,16 @@ def test_long_labels_are_shortened_and_stay_whole_in_the_data():
     assert text in json_file(chart).decode()
 
 
+def test_labels_of_two_names_stand_whole_and_take_their_room_from_the_plot():
+    text = "restrictive migration policy: Second model – First model"
+    panel = bars(text).encode(
+        y=alt.Y("label:N", sort=[text], axis=alt.Axis(labelLimit=LABEL_LIMIT))
+    )
+    chart = Chart("t", panel, "t.", pd.DataFrame({"label": [text]}))
+    assert text in svg_file(chart).decode()
+    assert vega_lite(chart)["width"] < vega_lite(chart_of(bars("x")))["width"] == 640
+
+
 def test_each_panel_has_its_own_size_in_its_expressions():
     panel = bars("x").encode(x=alt.X("n:Q", scale=alt.Scale(range=[0, alt.ExprRef("width / 2")])))
     spec = json.dumps(vega_lite(chart_of(panel, panel))["concat"])

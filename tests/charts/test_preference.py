@@ -118,6 +118,18 @@ def test_lines_name_both_orders_and_their_means():
     )
 
 
+def test_the_second_order_begins_after_the_longest_line_of_the_first():
+    lengths = {"f": 2, "g": 3}
+    cells = [
+        cell(*pair, 1, 1, format=name, repetition=r)
+        for pair in (("A", "B"), ("B", "A")) for name, n in lengths.items() for r in range(1, n + 1)
+    ]  # fmt: skip
+    drawn = charts_of(frame_of(*cells))["By repetition"].table
+    for name, n in lengths.items():
+        own = drawn[drawn["format"] == name].groupby("named_first")["place"].apply(list)
+        assert own.tolist() == [list(range(1, n + 1)), list(range(4, 4 + n))]
+
+
 def test_many_repetitions_formats_and_pairs_are_cut_and_the_reader_is_told():
     many = pd.concat([cell("A", "B", 1, 0)] * 1100).assign(repetition=range(1, 1101))
     chart = charts_of(many)["By repetition"]
