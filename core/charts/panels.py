@@ -228,9 +228,9 @@ def items_axis(table: pd.DataFrame, padding: float | None = None) -> Any:
 
     `padding` is the room before the first and after the last one, of the height of a row.
     """
-    return alt.Y("item:N", sort=list(dict.fromkeys(table["item"])), title=None,
-                 axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False),
-                 scale=alt.Undefined if padding is None else alt.Scale(padding=padding))  # fmt: skip
+    scale = alt.Undefined if padding is None else alt.Scale(padding=padding)
+    return alt.Y("item:N", sort=list(dict.fromkeys(table["item"])), title=None, scale=scale,
+                 axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False))  # fmt: skip
 
 
 LABEL_LIMIT = alt.ExprRef("max(80, min(230, containerSize()[0] * 0.36))")
