@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -242,6 +242,22 @@ def _contradictions(
     return Fault(column, differ, reason)
 
 
+def row_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray[Any, Any]:
+    """A hash of 64 bits of some columns of each row: that of `pd.util.hash_pandas_object`.
+
+    Columns that the file does not have are hashed once, and not row by row.
+    """
+    absent = set(frame.attrs.get(ABSENT, ())) - {"status"}
+    combined = np.full(len(frame), 0x345678, dtype=np.uint64)
+    factor = np.uint64(1_000_003)
+    for place, column in enumerate(columns):
+        known = frame[column].iloc[:1] if column in absent else frame[column]
+        combined ^= pd.util.hash_pandas_object(known, index=False).to_numpy()
+        combined *= factor
+        factor += np.uint64(82_520 + 2 * (len(columns) - place))
+    return combined + np.uint64(97_531)
+
+
 def tags_of(frame: pd.DataFrame) -> set[str]:
     """The names of the tags that a row has."""
     tags = frame["tags"]
@@ -413,6 +429,8 @@ CONTEXT_FROM = "context_from"
 
 TAGS = "tags"
 """Attribute of a frame: the file's columns that became tags."""
+ABSENT = "absent"
+"""Attribute of a frame: columns that the file does not have, with the same value in each row."""
 
 _NUMBER = r"\A[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
@@ -455,6 +473,7 @@ def tidy_frame(source: TextColumns, *, person: str | None = None) -> pd.DataFram
         raise _first_fault(source, faults)
     frame = _names_to_codes(frame)
     frame.attrs[CONTEXT_FROM] = person
+    frame.attrs[ABSENT] = tuple(name for name in _FILE_COLUMNS if name not in source.columns)
     own = set(source.columns) - set(_FILE_COLUMNS)
     frame.attrs[TAGS] = tuple(sorted(name for name in own if _filled(source.columns[name])))
     return frame

@@ -50,6 +50,7 @@ from core.files.tables import MAX_ROWS_TIDY
 
 _NO_LABELS = ColumnLabels()
 _FACTS = ("word", "rank")  # columns of the tidy file that say something of an item
+_ANSWER_PARTS = ("answer", "status", "raw")
 _READ: Mapping[str, Callable[[Parsed], str]] = {
     "answer": lambda one: one.option or "",
     "status": lambda one: one.status.value,
@@ -167,11 +168,13 @@ def _map_wide(
         formats = _formats(source.name, mapping, questions)
     _refuse_same_person(source, mapping)
     people = max(PART_ROWS // len(questions), 1)
+    read = {part: [_read_texts(one, part) for one in questions] for part in _ANSWER_PARTS}
 
     def frames() -> Iterator[pd.DataFrame]:
         for start in range(0, source.n_rows, people):
             n_rows = min(people, source.n_rows - start)
-            tidy = _wide(source, mapping, questions, formats, range(start, start + n_rows))
+            own = range(start, start + n_rows)
+            tidy = _wide(source, mapping, questions, read, formats, own)
             yield _numbered(tidy_frame(tidy, person=""), start * len(questions))
 
     bank = None
@@ -317,10 +320,14 @@ def _wide(
     source: TextColumns,
     mapping: AnswerMapping,
     questions: Sequence[_Question],
+    read: Mapping[str, Sequence[Any]],
     formats: Mapping[str, ResponseFormat],
     people: range,
 ) -> TextColumns:
-    """A row for each item and each of these people, person by person."""
+    """A row for each item and each of these people, person by person.
+
+    `read` is what the cells of each question come to, by the column of the tidy file.
+    """
     n_items, n_people, start = len(questions), len(people), people.start
     rows = np.repeat(np.arange(n_people), n_items)
     asked = np.tile(np.arange(n_items), n_people)
@@ -330,12 +337,11 @@ def _wide(
         return pa.concat_arrays(arrays).take(places)
 
     codes = [_item_code(mapping, one.column) for one in questions]
-    own = [replace(one, texts=_sliced(one.texts, people)) for one in questions]
     columns = {
         ITEM: pa.array(codes, pa.large_string()).take(pa.array(asked)),
         **{
-            part: spread([_read_texts(one, part) for one in own])
-            for part in ("answer", "status", "raw")
+            part: spread([_sliced(texts, people) for texts in columns_of_part])
+            for part, columns_of_part in read.items()
         },
     }
     if formats:
@@ -378,7 +384,7 @@ def _long(
     columns = _other_columns(source, mapping, source.n_rows)
     items = source.columns[mapping.with_role(ITEM)[0]]
     columns[ITEM] = _replaced(items, lambda code: _item_code(mapping, code))
-    for part in ("answer", "status", "raw"):
+    for part in _ANSWER_PARTS:
         read = _read_texts(question, part)
         own = columns.get(part)
         columns[part] = read if own is None else pc.if_else(pc.equal(own, ""), read, own)

@@ -31,11 +31,16 @@ _COMING = """
 create or replace temp table coming as
 select cast(md5_number_lower(concat_ws(chr(31), 'trial', k.administration_id, r.item)) // 2
         as bigint) as trial_id,
-    k.administration_id, i.item_id, r.* exclude (administration)
+    k.administration_id, i.item_id, r.* exclude (administration)$blank
 from incoming r join keyed k using (administration)
     join item i on i.code = r.item and i.instrument_id = ?
-order by r.row
 """
+MAY_BE_BLANK: Mapping[str, str] = {
+    **dict.fromkeys(("call", "raw", "layer", "certainty", "hedged", "judge", "time"), "varchar"),
+    **dict.fromkeys(("position", "tokens_in", "tokens_out"), "bigint"),
+    **dict.fromkeys(("latency_s", "cost"), "double"),
+}
+"""Columns that the rows need not have, with their types."""
 _COUNT_COMING = "select count(*), count(distinct trial_id) from coming"
 _TWICE = """
 select item, min(row), max(row) from coming group by trial_id, item
@@ -264,8 +269,8 @@ def add_answers(
     """Add answers to an imported study, all or none. Returns how many were not on file.
 
     `rows` are tidy rows with the numbers of their `administrations`, and `row`, their number in the
-    file from 1. Rows that are on file already with the same answer stay as they are. Without
-    `save`, the rows are only compared with those on file.
+    file from 1; columns of MAY_BE_BLANK may be left out. Rows that are on file already with the
+    same answer stay as they are. Without `save`, the rows are only compared with those on file.
 
     Raises
     ------
@@ -276,7 +281,12 @@ def add_answers(
         cursor.register("incoming", rows)
         cursor.register("incoming_administrations", administrations)
         cursor.execute(_KEYED, [study.code])
-        cursor.execute(_COMING, [study.instrument_id])
+        blank = [
+            f", cast({chr(39) * 2 if kind == 'varchar' else 'null'} as {kind}) as {name}"
+            for name, kind in MAY_BE_BLANK.items()
+            if name not in rows.column_names
+        ]
+        cursor.execute(_COMING.replace("$blank", "".join(blank)), [study.instrument_id])
         n_new = _leave_out_known(cursor, study, rows.num_rows)
         if save and n_new:
             own = [study.study_id]

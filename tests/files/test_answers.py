@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 
 from core.domain.study import Certainty, Layer, Status
 from core.errors import FileError
-from core.files import columns
+from core.files import answers, columns
 from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, tidy_frame, write_tidy
 from core.files.survey_programs import read_answer_file
 
@@ -496,3 +496,12 @@ def test_answers_come_back_as_they_were(drawn):
         | {"repetition": "int64"}
     )
     assert_round_trip(frame)
+
+
+def test_hashes_of_rows_are_those_of_pandas():
+    lines = ("item,answer,status,raw,score", "q1,1,,a,1", "q3,,refused,b,", "q2,2,,,2.5")
+    frame = read_tidy("a.csv", csv(*lines))
+    assert len(frame.attrs[answers.ABSENT]) > 15
+    for columns_hashed in (TIDY_COLUMNS, answers.KEY):
+        expected = pd.util.hash_pandas_object(frame[[*columns_hashed]], index=False)
+        assert (answers.row_hashes(frame, columns_hashed) == expected.to_numpy()).all()

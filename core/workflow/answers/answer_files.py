@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -142,7 +142,7 @@ def contents(file: AnswerFile) -> FileContents:
         }
         if first_rows is None:
             first_rows = frame.head(SHOWN_ROWS)
-        hashes.append(_hashes(frame, answers.KEY))
+        hashes.append(answers.row_hashes(frame, answers.KEY))
         n_rows += len(frame)
     if first_rows is None or not n_rows:
         raise FileError(f"{file.name} has no rows below its header.", "Choose a file with answers.")
@@ -168,18 +168,13 @@ def _cells(frame: pd.DataFrame) -> pd.DataFrame:
     columns = [*_CELL]
     words = answers.tags_of_words(frame)
     narrow = frame[columns].assign(tags="" if words is None else words)
-    hashes = _hashes(narrow, [*narrow.columns])
+    hashes = answers.row_hashes(narrow, [*narrow.columns])
     _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
     order = np.argsort(first)
     usable = np.bincount(codes, frame["status"].isin(USABLE).to_numpy(float))
     counts = np.bincount(codes)
     rows: pd.DataFrame = narrow.iloc[first[order]]
     return rows.assign(count=counts[order], usable=usable[order].astype(np.int64))
-
-
-def _hashes(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray[Any, Any]:
-    """A hash of 64 bits of some columns of each row."""
-    return pd.util.hash_pandas_object(frame[[*columns]], index=False).to_numpy()
 
 
 def _refuse_repeated(file: AnswerFile, parts: list[np.ndarray[Any, Any]]) -> None:

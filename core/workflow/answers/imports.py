@@ -543,7 +543,7 @@ class _Saving:
                 table, administrations = _tables(rows)
                 n_new = imports.add_answers(database, study, table, administrations, save=save)
                 if save:
-                    hashes = pd.util.hash_pandas_object(rows, index=False).to_numpy()
+                    hashes = answers.row_hashes(rows, [*rows.columns])
                     self._digests[new.code].update(hashes.tobytes())
                     self._counts[new.code][0] += len(rows)
                     self._counts[new.code][1] += n_new
@@ -606,14 +606,15 @@ _ADMINISTRATION = (
 def _tables(rows: pd.DataFrame) -> tuple[pa.Table, pa.Table]:
     """The rows with the numbers of their administrations, and the administrations."""
     columns = [*_ADMINISTRATION]
-    hashes = pd.util.hash_pandas_object(rows[columns], index=False).to_numpy()
+    hashes = answers.row_hashes(rows, columns)
     _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
     order = np.argsort(first)
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     administrations = rows[columns].iloc[first[order]]
     administrations = administrations.assign(administration=np.arange(len(administrations)))
-    others = [c for c in rows.columns if c not in (*columns, "study", "instrument")]
+    blank = {*rows.attrs.get(answers.ABSENT, ())} & {*imports.MAY_BE_BLANK}
+    others = [c for c in rows.columns if c not in (*columns, "study", "instrument", *blank)]
     own = rows[others].assign(administration=places[codes], row=rows.index.to_numpy() + 1)
     return (
         pa.Table.from_pandas(own, preserve_index=False),
