@@ -21,7 +21,6 @@ from core.analysis.shared.matrices import (
     score_matrices,
 )
 from core.analysis.shared.options import (
-    ADJUSTMENT_NAMES,
     FORMAT_POINTS,
     INDEPENDENT_ROWS,
     TAILS,
@@ -30,6 +29,7 @@ from core.analysis.shared.options import (
     Complete,
     ConfidenceLevel,
     Tail,
+    adjustment_words,
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Rows, analysis
@@ -62,7 +62,7 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.charts.dots import group_charts
-from core.domain.frames import CONTEXT_SET, ITEM_SCORES, REWRITING
+from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
 from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative, stars
@@ -481,6 +481,20 @@ _PAIRED_FACTORS = {
 }
 
 
+def _format_caution(item_scores: pd.DataFrame) -> str:
+    """That means of formats are not compared, with the points of each where they are known."""
+    if not {"format", LOWEST, HIGHEST} <= {*item_scores.columns}:
+        return FORMAT_POINTS
+    ends = item_scores.groupby("format", sort=True)[[LOWEST, HIGHEST]].agg(
+        {LOWEST: "min", HIGHEST: "max"}
+    )
+    named = [
+        f"{name} ({low:g} to {high:g})" if low < high else str(name)
+        for name, low, high in ends.itertuples()
+    ]
+    return f"{FORMAT_POINTS} Points: {name_list(named)}."
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Whether the groups differ on every scale."""
 
@@ -644,31 +658,29 @@ def group_comparison(
         used.setdefault(scale.scale, set()).update(one.used)
     lead = by_columns(names)
     n_missing, n_used = int(item_scores["score"].isna().sum()), scores_used(item_scores, used)
+    made = (
+        table("groups", "Groups", _rows(comparisons, "groups"), (*lead, *_group_columns(ci_level))),
+        table(
+            "tests", "All groups together", _rows(comparisons, "tests"),
+            (*lead, *_test_columns(ci_level)), names, adjust,
+        ),
+        table(
+            "pairs", "Groups two by two", _rows(comparisons, "pairs"),
+            (*lead, *_pair_columns(ci_level)), names, adjust,
+        ),
+    )  # fmt: skip
     return AnalysisResult(
-        tables=with_tabs((
-            table(
-                "groups", "Groups", _rows(comparisons, "groups"),
-                (*lead, *_group_columns(ci_level)),
-            ),
-            table(
-                "tests", "All groups together", _rows(comparisons, "tests"),
-                (*lead, *_test_columns(ci_level)), names, adjust,
-            ),
-            table(
-                "pairs", "Groups two by two", _rows(comparisons, "pairs"),
-                (*lead, *_pair_columns(ci_level)), names, adjust,
-            ),
-        ), _TABS),
+        tables=with_tabs(made, _TABS),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Scores are means of items after reverse-keying; groups by {known.what}; Welch's "
-        f"tests, {TAILS[alternative]} for two groups; {ci_level * 100:g}% intervals; p adjusted "
-        f"after {ADJUSTMENT_NAMES[adjust]}.",
+        f"tests, {TAILS[alternative]} for two groups; {ci_level * 100:g}% intervals"
+        f"{adjustment_words(adjust, made)}.",
         cautions=(
             *data_cautions(item_scores, score_matrices(item_scores, names)),
             *cautions,
-            *((FORMAT_POINTS,) if factor == "format" and not groups else ()),
+            *((_format_caution(item_scores),) if factor == "format" and not groups else ()),
             *((_matched_note(factor, typed=bool(groups)),) if known.matched else ()),
             *row_cautions(item_scores, *INDEPENDENT_ROWS),
         ),

@@ -130,16 +130,18 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def sentence(rows: Sequence[TableRow]) -> str:
         (row,) = rows
-        if not row["replied"]:
+        if not row["replied"] and not math.isfinite(row["share_never"]):
             return "There is no reply yet."
 
         def share(name: str, low: float, high: float) -> str:
             ends = interval_text(low, high, lambda end: percent_text(end, 1))
             return f"{percent_text(row[name], 1)}{ends}"
 
-        first = share("share_invalid", *share_interval(row))
-        replies = count_text(int(row["replied"]), "first reply is", "first replies are")
-        text = f"{first} of {replies} invalid"
+        text = "The share invalid at first is undefined, as no tries are on file"
+        if row["replied"]:
+            first = share("share_invalid", *share_interval(row))
+            replies = count_text(int(row["replied"]), "first reply is", "first replies are")
+            text = f"{first} of {replies} invalid"
         if math.isfinite(row["share_never"]):
             never = share("share_never", row["never_low"], row["never_high"])
             text += f"; {never} of the trials never have a usable answer"
@@ -265,11 +267,18 @@ def invalid_answers(
         method="Counts of tries. Share invalid at first = trials whose first reply has no usable "
         "answer / trials with a reply. Share never usable = trials without a usable answer after "
         f"all tries / trials that ended. {ci_level * 100:g}% percentile intervals from "
-        f"{resamples:,} resamples of whole {UNIT_WORDS[resample]}; Wilson's where a share is 0 or "
-        f"1. Seed {seed}.",
+        f"{resamples:,} resamples of whole {UNIT_WORDS[resample]}"
+        f"{_wilson_words(tables)}. Seed {seed}.",
         cautions=tuple(_cautions(attempt_counts, names, by_unit, resample)),
         notes=compared.notes,
     )
+
+
+def _wilson_words(tables: Sequence[ResultTable]) -> str:
+    """That shares have Wilson's interval, where some have."""
+    summary = next(table.frame for table in tables if table.name == "summary")
+    some = summary["wilson_low"].notna() | summary["share_never"].isin([0.0, 1.0])
+    return "; Wilson's where a share is 0 or 1, or there is one unit" if some.any() else ""
 
 
 def _group_names(attempt_counts: pd.DataFrame, by: Sequence[str]) -> tuple[str, ...]:
@@ -292,7 +301,8 @@ def _counted(attempt_counts: pd.DataFrame, names: Sequence[str], unit: ResampleU
     place, units = cell_codes(attempt_counts, (unit,))
     outcome = attempt_counts["outcome"].astype(object)
     count = attempt_counts["count"].to_numpy(dtype=np.float64)
-    first = (attempt_counts["number"] == 1) & outcome.isin(_REPLIES)
+    known = attempt_counts["from_attempts"].astype(bool)  # those of imported answers are not
+    first = (attempt_counts["number"] == 1) & outcome.isin(_REPLIES) & known
     final = attempt_counts["final"].to_numpy(dtype=np.bool_)
     shape = len(units), len(labels)
 
@@ -385,9 +395,10 @@ def _try_rows(
     attempt_counts: pd.DataFrame, names: Sequence[str], trials: _Trials, ci_level: float
 ) -> pd.DataFrame:
     """One row per group and try that has a reply."""
-    rows = attempt_counts[attempt_counts["outcome"].isin(_REPLIES)]
+    known = attempt_counts["outcome"].isin(_REPLIES) & attempt_counts["from_attempts"].astype(bool)
+    rows = attempt_counts[known]
     group, labels = _groups(attempt_counts, names)
-    own = group[attempt_counts["outcome"].isin(_REPLIES).to_numpy()]
+    own = group[known.to_numpy()]
     number = rows["number"].to_numpy(dtype=np.int64)
     count = rows["count"].to_numpy(dtype=np.float64)
     is_usable = (rows["outcome"] == "usable").to_numpy()
@@ -464,9 +475,10 @@ def _cautions(
         n = int(attempt_counts.loc[~known, "count"].sum())
         yield (
             f"{count_text(n, 'imported answer has', 'imported answers have')} no tries on file: "
-            "invalid means that their status is not usable, and whether one asked again is unknown."
+            "whether their first reply was invalid is unknown; they count only as usable or never "
+            "usable."
         )
-    replied = trials.replied.sum(axis=0)
+    replied, ended = trials.replied.sum(axis=0), trials.ended.sum(axis=0)
     units = (trials.replied > 0).sum(axis=0)
     group, labels = _groups(attempt_counts, names)
     replies = attempt_counts["outcome"].isin(_REPLIES).to_numpy() & known
@@ -475,7 +487,12 @@ def _cautions(
     for place, row in enumerate(labels.itertuples(index=False)):
         name = group_name(row)
         if not replied[place]:
-            yield f"{name}: no reply is on file, so no shares."
+            why = (
+                "no tries are on file, so the share invalid at first is undefined."
+                if ended[place]
+                else "no reply is on file, so no shares."
+            )
+            yield f"{name}: {why}"
         elif units[place] < 2:
             yield f"{name}: there is one {unit} only, so no interval by resampling; see Wilson's."
         if without[place]:

@@ -22,7 +22,13 @@ from core.analysis.shared.matrices import (
     distinct,
     matrices_of,
 )
-from core.analysis.shared.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
+from core.analysis.shared.options import (
+    SCORE_RULES,
+    By,
+    ConfidenceLevel,
+    ScoreMissing,
+    adjustment_words,
+)
 from core.analysis.shared.registry import Choice, Rows, analysis
 from core.analysis.shared.rows import (
     Floats,
@@ -344,15 +350,15 @@ def norm_comparison(
         )
     frame["p_adjusted"] = adjusted_p(frame["p"].to_numpy(dtype=np.float64), adjust)
     n_used, n_missing = int(compared.used.sum()), int(item_scores["score"].isna().sum())
-    after = "Holm" if adjust == "holm" else "Benjamini and Hochberg"
+    tables = (ResultTable("comparison", "Comparison with norms", frame, columns),)
     return AnalysisResult(
-        tables=(ResultTable("comparison", "Comparison with norms", frame, columns),),
+        tables=tables,
         unit=analysis_unit(item_scores),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "Norms as typed in. Welch's t test, Cohen's d by the pooled SD with interval by the "
-        f"noncentral t; {ci_level * 100:g}% intervals; p adjusted after {after}.",
+        f"noncentral t; {ci_level * 100:g}% intervals{adjustment_words(adjust, tables)}.",
         cautions=(
             *data_cautions(item_scores, matrices),
             *row_cautions(item_scores, "", _NOT_PEOPLE),

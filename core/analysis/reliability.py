@@ -127,6 +127,8 @@ def _split_halves(halves: SplitHalf) -> Coefficients:
     """The split-half coefficients as rows of the table."""
     over = "all" if halves.every_split else "random"
     every = f"{halves.n_splits:,} splits ({over})"
+    # odd against even items may not be among random splits, and so lie outside
+    of_some = "" if halves.every_split else f" of {halves.n_splits:,} random splits"
     return [
         (title, Estimate(
             value, n=halves.n, n_left_out=halves.n_left_out, problems=halves.problems,
@@ -135,8 +137,8 @@ def _split_halves(halves: SplitHalf) -> Coefficients:
         for title, value, how in (
             ("Split-half, odd-even", halves.odd_even, "odd against even items"),
             ("Split-half, mean", halves.mean, f"mean of {every}"),
-            ("Split-half, lowest", halves.lowest, f"lowest of {every}"),
-            ("Split-half, highest", halves.highest, f"highest of {every}"),
+            (f"Split-half, lowest{of_some}", halves.lowest, f"lowest of {every}"),
+            (f"Split-half, highest{of_some}", halves.highest, f"highest of {every}"),
         )
     ]  # fmt: skip
 

@@ -13,7 +13,6 @@ import pandas as pd
 
 from core.analysis.shared.matrices import by_columns, data_cautions, data_notes, score_matrices
 from core.analysis.shared.options import (
-    ADJUSTMENT_NAMES,
     FORMAT_POINTS,
     TAILS,
     Adjust,
@@ -23,6 +22,7 @@ from core.analysis.shared.options import (
     Resamples,
     Seed,
     Tail,
+    adjustment_words,
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, analysis
@@ -526,7 +526,7 @@ def score_correlations(
         method="Scores are means of items after reverse-keying, paired by "
         f"{factor.replace('_', ' ')}, all else the same; {ci_level * 100:g}% intervals by "
         f"Fisher's z (correlations) and t (differences); p of differences "
-        f"{TAILS[alternative]}; p adjusted after {ADJUSTMENT_NAMES[adjust]}.",
+        f"{TAILS[alternative]}{adjustment_words(adjust, (correlations, differences))}.",
         cautions=(
             *data_cautions(item_scores, matrices),
             *tables.cautions,

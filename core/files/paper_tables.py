@@ -23,17 +23,26 @@ _MOST_ON_A_PAGE = 40  # rows; LaTeX breaks longer tables over pages
 _MOST_UPRIGHT = 8  # columns; Word turns the page for wider tables
 
 
+def footnote_letter(number: int) -> str:
+    """The raised letter of a footnote: a to z, then aa, ab; a number would read as an exponent."""
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return letters
+
+
 @dataclass(frozen=True)
 class PaperCell:
-    """A cell as printed, and the numbers of its footnotes."""
+    """A cell as printed, and the numbers of its footnotes, which are shown as letters."""
 
     text: str
     marks: tuple[int, ...] = ()
 
     @property
     def mark(self) -> str:
-        """The numbers of its footnotes as one raised text; empty where there are none."""
-        return ", ".join(map(str, self.marks))
+        """The letters of its footnotes as one raised text; empty where there are none."""
+        return ", ".join(map(footnote_letter, self.marks))
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,7 @@ class PaperTable:
     @property
     def numbered_footnotes(self) -> tuple[tuple[str, str], ...]:
         """The footnotes with their marks."""
-        return tuple((str(place), text) for place, text in enumerate(self.footnotes, 1))
+        return tuple((footnote_letter(place), text) for place, text in enumerate(self.footnotes, 1))
 
 
 # HTML. Styles stand at each cell, because a word processor takes no others from the clipboard.

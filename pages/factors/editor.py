@@ -199,7 +199,7 @@ def _fitted_model(
     by = ", ".join(map(factor_word, chosen["by"]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            plain(f"Model: {model}. Side by side: {by or 'nothing'}. Both are chosen under "
+            plain(f"Model: {model}. Separately for: {by or 'nothing'}. Both are chosen under "
                   f"{fitting.title}."),
             width="content",
         )  # fmt: skip

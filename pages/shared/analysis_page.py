@@ -262,7 +262,7 @@ def _together(study: StudyRecord, analysis: Analysis) -> tuple[str, ...]:
         "Add the answers of other studies", others,
         key=f"together:{'any:' if any_bank else ''}{study.code}", persist_state="session",
         help=("" if any_bank else "Studies with the same bank. ")
-        + "To compare the studies, choose Study under Side by side.",
+        + "To compare the studies, choose Study under Separately for.",
     )  # fmt: skip
     return tuple(chosen)
 

@@ -386,8 +386,8 @@ BY_HAND = {
                   [("m", "yes_no", 0.05), ("m", "a_b", 0.054), ("m", "likert_4", 0.05)]),
         ),
         "Formats diverge by .051 bits per item [.044, .060], .013 by chance alone (p < .001): sum "
-        "5.14 over 100 items, consistency .95 of 1 (the same answers); a_b lies farthest from the "
-        "others (.054).",
+        "5.14 over 100 items; 1 − divergence is .95, where 1 is equal distributions and not a "
+        "share of equal answers; a_b lies farthest from the others (.054).",
     ),
     "preference": (
         made(

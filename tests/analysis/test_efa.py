@@ -68,6 +68,9 @@ def test_few_administrations_for_the_items_are_pointed_out():
     values = np.random.default_rng(3).normal(size=(60, 6)).cumsum(axis=1)
     few = efa(item_scores(values[:29]))
     assert any("29 administrations are few for 6 items" in note for note in few.cautions)
+    fewer = efa(item_scores(values[:5]))
+    assert any("5 administrations are fewer than the 6 items" in note for note in fewer.cautions)
+    assert "Fewer administrations than items: " in fewer.method
     assert not any("are few for" in note for note in efa(item_scores(values[:30])).all_notes)
 
 

@@ -200,6 +200,12 @@ def test_formats_are_told_not_to_be_compared_by_means():
     frame = grouped(noisy({"likert_5": 2.0, "likert_7": 3.0}), "format")
     result = group_comparison(frame, factor="format")
     assert any("not comparable" in note for note in result.cautions)
+    ends = {"likert_5": 5.0, "likert_7": 7.0}
+    with_ends = frame.assign(lowest=1.0, highest=frame["format"].map(ends))
+    (said,) = [
+        note for note in group_comparison(with_ends, factor="format").cautions if "Points" in note
+    ]
+    assert said.endswith("Points: likert_5 (1 to 5), likert_7 (1 to 7).")
 
 
 def test_a_group_that_does_not_vary_and_one_too_small_are_remarked_upon():

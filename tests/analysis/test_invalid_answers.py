@@ -188,3 +188,15 @@ def test_intervals_resample_the_units_that_the_user_chooses():
     assert any("there is one context only" in text for text in one.cautions)
     with pytest.raises(NotEnoughData, match="no factor repetition"):
         tables(frame, resample="repetition")
+
+
+def test_of_imported_answers_the_share_invalid_at_first_is_undefined():
+    rows = [("i1", 1, "usable", True, 8, 0), ("i1", 1, "unusable", True, 2, 0)]
+    found = tables(attempts(rows, from_attempts=False))
+    row = found["summary"].iloc[0]
+    assert math.isnan(row["share_invalid"])
+    assert row["share_never"] == 0.2
+    assert "whether their first reply was invalid is unknown" in found["result"].cautions[0]
+    assert "so the share invalid at first is undefined" in " ".join(found["result"].cautions)
+    (answer,) = analyses.by_name("invalid_answers").answer(found["result"])
+    assert "undefined, as no tries are on file; 20.0%" in answer.sentence

@@ -108,8 +108,8 @@ def test_html_shows_exactly_the_cells_and_notes_and_loads_nothing():
     assert reader.paragraphs[1].strip() == HOSTILE
     assert reader.paragraphs[2].strip() == f"Note. Unit: {HOSTILE}"
     assert [text.strip() for text in reader.paragraphs[3:]] == [
-        "1 Only one answer.",
-        f"2 {HOSTILE}",
+        "a Only one answer.",
+        f"b {HOSTILE}",
     ]
     assert b"default-src 'none'" in data
 
@@ -120,7 +120,7 @@ def test_word_has_the_same_cells_and_notes():
     assert word_cells(data) == expected(own)
     document = docx.Document(io.BytesIO(data))
     texts = [paragraph.text for paragraph in document.paragraphs]
-    notes = [f"Note. Unit: {HOSTILE}", "1 Only one answer.", f"2 {HOSTILE}"]
+    notes = [f"Note. Unit: {HOSTILE}", "a Only one answer.", f"b {HOSTILE}"]
     assert texts == ["Table 3", HOSTILE, *notes, ""]
     assert document.sections[0].orientation == WD_ORIENT.PORTRAIT
     with zipfile.ZipFile(io.BytesIO(data)) as archive:  # no time, so equal tables give equal bytes
@@ -146,7 +146,7 @@ def test_latex_has_the_same_cells_and_notes():
     ]
     assert rf"\caption{{{latex_text(HOSTILE)}}}" in lines
     assert rf"\textit{{Note.}} {latex_text(own.note)}" in text
-    assert rf"\textsuperscript{{2}} {latex_text(HOSTILE)}" in text
+    assert rf"\textsuperscript{{b}} {latex_text(HOSTILE)}" in text
     assert text.count(r"\end{tabular}") == 1
 
 

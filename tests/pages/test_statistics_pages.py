@@ -349,7 +349,7 @@ def test_languages_are_side_by_side_until_the_user_takes_them_off(workspace):
     control.wait(workspace, "study", every_s=0.02)
 
     def side_by_side(at):
-        (control,) = [one for one in at.multiselect if one.label == "Side by side"]
+        (control,) = [one for one in at.multiselect if one.label == "Separately for"]
         return control
 
     at = open_page(study="study", analysis="internal_consistency")

@@ -43,7 +43,7 @@ from core.analysis.shared.matrices import (
     group_name,
     result_table,
 )
-from core.analysis.shared.options import By
+from core.analysis.shared.options import By, adjustment_words
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
@@ -388,14 +388,16 @@ def cfa_comparison(
             "over them, and three or more for each factor.",
         )
     n_used = sum(one.n_used for one in groups)
+    made = _comparison_tables(groups, by_columns(distinct(by)))
+    adjusted = adjustment_words("holm", made)
     return AnalysisResult(
-        tables=with_tabs(_comparison_tables(groups, by_columns(distinct(by))), _TABS),
+        tables=with_tabs(made, _TABS),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
         method="Confirmatory factor analyses of the same administrations. "
-        f"{dict(ESTIMATORS)[how]}. Differences of χ² "
-        f"{'corrected, ' if how != 'ml' else ''}p adjusted after Holm within each group. "
+        f"{dict(ESTIMATORS)[how]}. Differences of χ²{' corrected' if how != 'ml' else ''}"
+        f"{adjusted}{' within each group' if adjusted else ''}. "
         "Scores are after reverse-keying.",
         cautions=(
             *data_cautions(item_scores, inputs.matrices),

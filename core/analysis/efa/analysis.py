@@ -231,6 +231,7 @@ def efa(
     answers: list[NormalityScores] = []
     notes: list[str] = []
     cautions: list[str] = []
+    too_few: list[str] = []
     n_used = 0
     for matrix in with_progress(matrices, "groups"):
         where = group_name(matrix.group)
@@ -246,7 +247,14 @@ def efa(
             continue
         n_used += chance.n * len(chance.names)
         notes.append(f"{where}: {_suggestion(chance, number)}")
-        if chance.n < _FEW_PER_ITEM * len(chance.names):
+        if chance.n < len(chance.names):
+            too_few.append(where)
+            cautions.append(
+                f"{where}: {chance.n} administrations are fewer than the {len(chance.names)} "
+                "items, so that the correlations follow from one another: read neither the number "
+                "of factors nor the loadings as a result."
+            )
+        elif chance.n < _FEW_PER_ITEM * len(chance.names):
             cautions.append(
                 f"{where}: {chance.n} administrations are few for {len(chance.names)} items; in "
                 "another sample the loadings may look different."
@@ -288,7 +296,8 @@ def efa(
         "(components of the same correlations, 95th percentile of "
         f"{_REPETITIONS[correlation]} sets of chance data"
         f"{', answers shuffled' if correlation == 'polychoric' else ''}), seed {seed}. Scores "
-        "are after reverse-keying.",
+        "are after reverse-keying."
+        + (f" Fewer administrations than items: {'; '.join(too_few)}." if too_few else ""),
         cautions=(*data_cautions(item_scores, matrices), *cautions),
         notes=(*data_notes(item_scores), *notes),
         n_left_out=scores - n_used,

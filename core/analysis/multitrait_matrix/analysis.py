@@ -35,7 +35,6 @@ from core.analysis.shared.matrices import (
     score_matrices,
 )
 from core.analysis.shared.options import (
-    ADJUSTMENT_NAMES,
     INDEPENDENT_ROWS,
     Adjust,
     By,
@@ -43,6 +42,7 @@ from core.analysis.shared.options import (
     ConfidenceLevel,
     Resamples,
     Seed,
+    adjustment_words,
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, DesignFactors, OtherData, analysis
@@ -372,15 +372,16 @@ def multitrait_matrix(
             ),
         )
     n_planned, n_missing, n_used = _item_counts(sources, groups)
+    made = result_tables(groups, names, sources, adjust, ci_level)
     return AnalysisResult(
-        tables=with_tabs(result_tables(groups, names, sources, adjust, ci_level), _TABS),
+        tables=with_tabs(made, _TABS),
         unit=f"one {_row_words(rows_by, names)}, of which all administrations are "
         "averaged (a row, where notes speak of rows)",
         n_used=n_used,
         n_missing=n_missing,
         method=f"Scores are means of items after reverse-keying; {kind.capitalize()} correlations "
-        f"from the rows that have both; {ci_level * 100:g}% intervals by Fisher's z; p adjusted "
-        f"after {ADJUSTMENT_NAMES[adjust]}; reliability is Cronbach's alpha.",
+        f"from the rows that have both; {ci_level * 100:g}% intervals by Fisher's z"
+        f"{adjustment_words(adjust, made)}; reliability is Cronbach's alpha.",
         cautions=(
             *data_cautions(item_scores, score_matrices(item_scores, names)),
             *cautions,

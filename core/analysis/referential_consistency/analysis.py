@@ -80,8 +80,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         text = (
             f"Formats diverge by {coefficient_text(row['divergence'], 3)} bits per item{interval}"
             f"{chance}: sum {decimal_text(row['divergence_sum'], 2)} over "
-            f"{count_text(int(row['n_items']), 'item')}, consistency "
-            f"{coefficient_text(row['consistency'])} of 1 (the same answers)"
+            f"{count_text(int(row['n_items']), 'item')}; 1 − divergence is "
+            f"{coefficient_text(row['consistency'])}, where 1 is equal distributions and not a "
+            "share of equal answers"
         )
         own = [r for r in formats.get(group, []) if math.isfinite(r["divergence"])]
         if len(own) < 3:
@@ -282,8 +283,9 @@ def _total_columns(level: float) -> tuple[Column, ...]:
         Column("p", "p", "p", "Of no difference between formats: the share of random deals with a "
                f"sum as large; {_PHIPSON}."),
         Column("divergence_sum", "Divergence sum", "points", "Sum over items, in bits."),
-        Column("consistency", "Consistency", "proportion", "1 − divergence sum / items: 1 where "
-               "every format gives the same answers."),
+        Column("consistency", "Consistency (1 − JSD)", "proportion", "1 − divergence sum / items, "
+               "the divergence of Jensen and Shannon in bits: 1 where every format has the same "
+               "distribution of answers. It is no share of equal answers."),
         *_distance_columns(level, "pairs of formats and items"),
         _N,
     )  # fmt: skip

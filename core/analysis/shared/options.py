@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from core.analysis.shared.matrices import MISSING_CHOICES
 from core.analysis.shared.registry import Choice, DesignFactors, Number
+from core.domain.results import ResultTable
 from core.stats.correlation import Alternative
 from core.stats.groups import Adjustment
 from core.stats.inputs import PairRule
@@ -14,7 +16,7 @@ from core.stats.scores import ScoreRule
 By = Annotated[
     tuple[str, ...],
     DesignFactors(
-        "Side by side",
+        "Separately for",
         help="Everything is computed within each group of these factors. Languages, forms and "
         "other ways of asking stand here from the start where the answers vary in them.",
     ),
@@ -130,3 +132,10 @@ NeutralReplies = Annotated[
 WordResamples = Annotated[
     int, Number("Bootstrap resamples", 0, 10_000, help="Of whole words or items; 0 for none.")
 ]
+
+
+def adjustment_words(adjust: Adjustment, tables: Iterable[ResultTable]) -> str:
+    """That p was adjusted, for the end of a method; empty where no test was made."""
+    columns = (one.frame["p_adjusted"] for one in tables if "p_adjusted" in one.frame)
+    some = any(column.notna().any() for column in columns)
+    return f"; p adjusted after {ADJUSTMENT_NAMES[adjust]}" if some else ""

@@ -144,7 +144,7 @@ def make_package(
     """Everything about a study as a zip; equal content gives equal bytes.
 
     `requests` are the analyses whose tables and scripts go in. One that cannot be computed is left
-    out and named in the package.
+    out and named in the package, and so are scripts alone that cannot be made.
 
     Raises
     ------
@@ -159,9 +159,13 @@ def make_package(
         step(place, len(requests) + 1, "analyses")
         try:
             results[request.analysis] = _run(workspace, request)
-            scripts[request.analysis] = _scripts(workspace, request)
         except NotEnoughData as error:
             left_out[request.analysis] = str(error)
+            continue
+        try:
+            scripts[request.analysis] = _scripts(workspace, request)
+        except NotEnoughData as error:
+            left_out[request.analysis] = f"Only its scripts are left out. {error}"
     step(len(requests), len(requests) + 1, "analyses")
     bank = frozen_bank(workspace, study)
     files = [
@@ -239,7 +243,7 @@ def _documents(
         study=record.code,
         bank=bank.title,
         n_items=len(bank.items),
-        left_out=f"\nAnalyses that could not be computed:\n\n{missing}" if missing else "",
+        left_out=f"\nWhat could not be computed, by analysis:\n\n{missing}" if missing else "",
     )
     yield PackageFile("README.md", "What is where.", _text(readme))
     methods = methods_paragraph(workspace, record.code, results)

@@ -298,6 +298,7 @@ def condition_rows(facts: StudyFacts) -> list[tuple[str, str]]:
         (words, _level_words(facts, name))
         for name, words in _FACTOR_WORDS.items()
         if list(facts.levels.get(name, ())) not in ([], [""], ["none"])
+        and not (name == "repetition" and _repetitions_unknown(facts))
     ]
     if not facts.is_planned:
         return rows
@@ -314,6 +315,11 @@ def condition_rows(facts: StudyFacts) -> list[tuple[str, str]]:
     if design.blocks:
         rows.append(("Blocks", count_text(len(design.blocks), "crossing of its own", "crossings")))
     return rows
+
+
+def _repetitions_unknown(facts: StudyFacts) -> bool:
+    """Whether answers come from a file that numbers no repetitions."""
+    return not facts.is_planned and len(facts.levels.get("repetition", ())) < 2
 
 
 def _level_words(facts: StudyFacts, name: str) -> str:

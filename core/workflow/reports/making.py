@@ -61,6 +61,7 @@ _WAIT_S = 0.1
 _MOST_SENTENCES = 12
 """Groups whose answer to a question stands in the text; the tables have all."""
 _MOST_NOTES = 30
+_ONLY_SOME = re.compile(r"\bOnly the (?:first \d[^.]*|mean of formats) (?:is|are) drawn\.")
 _TALLEST = 1.3
 """Height of a picture by its width, above which its panels stand in several."""
 _MOST_COLUMNS = 14
@@ -531,6 +532,12 @@ def _with_figures(blocks: Sequence[Block | _ChartInWork], numbers: _Numbers) -> 
     return whole
 
 
+def _undrawn(chart: Chart) -> str:
+    """What a chart leaves out, as its caption says it; empty where it shows all."""
+    sentences = _ONLY_SOME.findall(chart.alt)
+    return f". {' '.join(sentences)} The table of the result has all." if sentences else ""
+
+
 def _figures(drawn: _ChartInWork, numbers: _Numbers) -> Iterator[Figure]:
     """A chart as figures: of one that is high, each has some of the panels."""
     analysis, chart, every = drawn.analysis, drawn.chart, drawn.pictures.result()
@@ -542,8 +549,9 @@ def _figures(drawn: _ChartInWork, numbers: _Numbers) -> Iterator[Figure]:
         )
     for place, picture in enumerate(parts, 1):
         part = f" (part {place} of {len(parts)})" if len(parts) > 1 else ""
+        caption = f"{chart.title}{part}{_undrawn(chart)}"
         yield Figure(
-            next(numbers.figures), printable(f"{chart.title}{part}"), printable(chart.alt),
+            next(numbers.figures), printable(caption), printable(chart.alt),
             picture.svg, picture.png, picture.width, picture.height,
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -35,6 +36,9 @@ _CITED = re.compile(r"^(?P<authors>[^()]*?),?\s*\((?P<year>\d{4}[a-z]?)\)")
 _INITIALS = re.compile(r",\s+[A-Z]\.(?:[\s-]?[A-Z]\.)*")
 _DOI = re.compile(r"\bdoi:\s*(10\.\S+)")
 _WITH_DOI = re.compile(r"10\.\d{4,}/\S+")
+_NEXT_SOURCE = re.compile(r";\s+(?=\S[^;]*\(\d{4}\))")
+_FULL = Path(__file__).with_name("sources.txt")
+"""Sources with title and journal, in the style of the APA, a line each."""
 _VERSION = re.compile(r'^version = "(.+)"$', re.MULTILINE)
 
 
@@ -149,7 +153,7 @@ def software_sentence(facts: StudyFacts) -> str:
 def citations(references: Iterable[str]) -> tuple[str, ...]:
     """The sources as they are cited in a text: "Cohen, 1960". One without a year is left out."""
     cited = []
-    for reference in references:
+    for reference in _single(references):
         match = _CITED.match(reference)
         if match is None:
             continue
@@ -160,12 +164,36 @@ def citations(references: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(cited))
 
 
+@cache
+def full_sources() -> Mapping[tuple[str, str], str]:
+    """Sources with title and journal, by first author and year."""
+    lines = _FULL.read_text(encoding="utf-8").splitlines()
+    return {_first_author_and_year(line): line for line in lines}
+
+
+def _first_author_and_year(reference: str) -> tuple[str, str]:
+    """By which a source is known; empty where it states no year."""
+    match = _CITED.match(reference)
+    if match is None:
+        return "", ""
+    first = re.split(r",| & | and | et al", match["authors"])[0].strip()
+    return first, match["year"]
+
+
+def _single(references: Iterable[str]) -> list[str]:
+    """Each source by itself; a text may name two."""
+    return [one for text in references for one in _NEXT_SOURCE.split(text)]
+
+
 def reference_list(names: Iterable[str], others: Iterable[str] = ()) -> tuple[str, ...]:
     """The sources of some analyses, of the packages, and others, in the order of the alphabet.
 
-    Of sources with the same DOI, the longest text stands.
+    A source stands with title and journal where they are known. Of sources with the same DOI, the
+    longest text stands.
     """
-    texts = [text for name in names for text in analyses.by_name(name).references]
+    short = [text for name in names for text in analyses.by_name(name).references]
+    known = full_sources()
+    texts = [known.get(_first_author_and_year(text), text) for text in _single(short)]
     used = analyses.software_versions()
     texts += [text for name, text in _PACKAGES.items() if name in used]
     texts += [printable(text) for text in others if text]

@@ -7,6 +7,7 @@ import re
 import shutil
 import threading
 import zipfile
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -15,6 +16,7 @@ import docx
 import pytest
 
 from core.analysis.shared import progress
+from core.charts.picture_files import Picture
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.store import banks as bank_store
 from core.workflow.opening import open_workspace
@@ -234,6 +236,28 @@ def test_a_source_without_a_year_is_not_cited_and_sources_are_listed_once():
     assert len(listed) == len(set(listed))
     assert listed[-1].startswith("Zz") or "Zinbarg" in listed[-2]
     assert sum("10.1007/BF02310555" in text for text in listed) == 1
+
+
+def test_sources_stand_with_title_and_journal_where_they_are_known():
+    (zou,) = [one for one in methods.reference_list(["cross_language"]) if one.startswith("Zou")]
+    assert "Toward using confidence intervals to compare correlations. Psychological" in zou
+    full = methods.full_sources().values()
+    assert all(text.endswith(".") or "https://doi.org/" in text for text in full)
+
+
+def test_a_figure_says_what_its_chart_leaves_out(asked):
+    (chart, *_) = papers.charts_for_print(
+        analyses.by_name("item_statistics"),
+        analyses.run(asked, "item_statistics", ["study"], {}, {}),
+    )
+    drawn = Future()
+    drawn.set_result([Picture(b"<svg>", b"png", 9, 9)])
+    some = replace(chart, alt=f"{chart.alt} Only the first 27 of 100 items are drawn.")
+    said = ". Only the first 27 of 100 items are drawn. The table of the result has all."
+    for shown, end in ((chart, ""), (some, said)):
+        work = making._ChartInWork(analyses.by_name("item_statistics"), shown, drawn)
+        (figure,) = making._with_figures([work], making._Numbers())
+        assert figure.title == f"{chart.title}{end}"
 
 
 def test_analyses_on_offer_say_why_they_do_not_fit(asked):

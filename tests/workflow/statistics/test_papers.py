@@ -112,10 +112,10 @@ def test_an_undefined_number_has_its_remark_as_footnote_and_a_caution_stands_at_
     assert paper.header == ("Respondent", "Scale", "r", "p")
     assert paper.numeric == (False, False, True, True)
     assert rows == [
-        ["m", "A", ".50^1", ".010"],
-        ["m", "B", "–^2", "–^2"],
+        ["m", "A", ".50^a", ".010"],
+        ["m", "B", "–^b", "–^b"],
         ["n", "A", ".20", ".200"],
-        ["n", "B", "–^3", "–^3"],
+        ["n", "B", "–^c", "–^c"],
     ]
     assert paper.footnotes == (
         "Check its keying.", "Only one answer.", "Undefined or not applicable.",
@@ -143,7 +143,7 @@ def test_notes_on_a_group_become_footnotes_where_they_name_a_row():
         notes=("m: item i1: zero variance, so r is undefined.", "All contexts are one."),
         cautions=("m: i12 loads against the others: check its keying.", "n: few; not xi1."),
     )
-    assert rows == [["m", "i1", "–^1"], ["m", "i12", "−.40^2"], ["n^3", "i1", ".20"]]
+    assert rows == [["m", "i1", "–^a"], ["m", "i12", "−.40^b"], ["n^c", "i1", ".20"]]
     assert paper.footnotes == (
         "item i1: zero variance, so r is undefined.",
         "i12 loads against the others: check its keying.",
@@ -158,7 +158,7 @@ def test_a_remark_that_refers_to_notes_brings_them():
     frame = own.frame.assign(remark=["No test; see the notes.", "", ""])
     own = ResultTable("t", "T", frame, (*own.columns, Column("remark", "Remark")))
     paper, rows = printed(own, cautions=("m: i1 has no variance.",))
-    assert rows[0] == ["m", "i1", "–^1, 2"]
+    assert rows[0] == ["m", "i1", "–^a, b"]
     assert paper.footnotes == ("No test; see the notes.", "i1 has no variance.")
 
 
@@ -167,7 +167,7 @@ def test_without_groups_what_names_no_row_stands_in_the_general_note():
         table("correlation", item=["a", "b"], r=[0.1, 0.2]),
         cautions=("all administrations: b is odd.", "all administrations: few rows."),
     )
-    assert rows == [["a", ".10"], ["b", ".20^1"]]
+    assert rows == [["a", ".10"], ["b", ".20^a"]]
     assert paper.footnotes == ("b is odd.",)
     assert "all administrations: few rows." in paper.note
 

@@ -26,6 +26,7 @@ from core.analysis.shared.scripts.names import (
     r_text,
     r_texts,
 )
+from core.analysis.shared.scripts.python_text import ADJUSTED, python_start
 from core.domain.results import TextFile
 from core.stats.correlation import Alternative, CorrelationMethod
 from core.stats.groups import Adjustment
@@ -33,28 +34,14 @@ from core.stats.scores import ScoreRule
 
 # Templates of the Python scripts.
 
-_PYTHON_START = """\
-# @software@ with numpy and scipy
-# Needs numpy and scipy. Reads data.csv from the folder of this file.
-@about@
-
-import csv
-import sys
-from pathlib import Path
-
-import numpy as np
-from scipy import optimize, stats
-
-ci_level = @level@
-adjustment = "@adjustment@"
-# what p of a difference of two means tests: the second above the first is "greater"
-alternative = "@alternative@"
-
-@names@
-with Path(__file__).with_name("data.csv").open(encoding="utf-8", newline="") as file:
-    header, *lines = csv.reader(file)
-label_of_row = np.array([line[0] for line in lines])
-answers = np.array([[float(cell or "nan") for cell in line[1:]] for line in lines])
+_PYTHON_START = (
+    python_start(
+        'ci_level = @level@\nadjustment = "@adjustment@"\n'
+        '# what p of a difference of two means tests: the second above the first is "greater"\n'
+        'alternative = "@alternative@"\n',
+        "label_of_row",
+    )
+    + """\
 nan = float("nan")
 
 @explained@
@@ -63,20 +50,9 @@ tables = [
 ]
 
 
-def adjusted(p):
-    \"\"\"p adjusted over the tests that have one.\"\"\"
-    p = np.array(p, dtype=float)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    m = len(order)
-    if adjustment == "holm":
-        steps = np.maximum.accumulate((m - np.arange(m)) * p[order])
-    else:
-        steps = np.minimum.accumulate((m / np.arange(1, m + 1) * p[order])[::-1])[::-1]
-    found = np.full(len(p), nan)
-    found[order] = np.minimum(steps, 1)
-    return found
-
+"""
+    + ADJUSTED
+    + """
 
 def constant(x):
     \"\"\"Whether all scores are the same but for rounding.\"\"\"
@@ -111,6 +87,7 @@ def show(rows, columns, families):
             # numbers of numpy are floats, those counted are int
             print(*(f"{c:.12g}" if isinstance(c, float) else c for c in cells), sep="\\t")
 """
+)
 
 _PYTHON_CORRELATIONS = '''
 

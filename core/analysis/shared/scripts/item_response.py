@@ -16,31 +16,20 @@ from core.analysis.shared.scripts.names import (
     r_text,
     r_texts,
 )
+from core.analysis.shared.scripts.python_text import ADJUSTED, python_start
 from core.analysis.shared.scripts.scales import LEVEL, ScaleGroup, item_data
 from core.domain.results import TextFile
 from core.stats.groups import Adjustment
 
 # Templates of the Python scripts.
 
-_PYTHON_START = '''\
-# @software@ with numpy and scipy
-# Needs numpy and scipy. Reads data.csv from the folder of this file.
-@about@
-
-import csv
-import sys
-from pathlib import Path
-
-import numpy as np
-from scipy import optimize, special, stats
-
-@options@
-
-@names@
-with Path(__file__).with_name("data.csv").open(encoding="utf-8", newline="") as file:
-    header, *lines = csv.reader(file)
-group_of_row = np.array([line[0] for line in lines])
-answers = np.array([[float(cell or "nan") for cell in line[1:]] for line in lines])
+_PYTHON_START = (
+    python_start(
+        "@options@\n",
+        "group_of_row",
+        scipy="optimize, special, stats",
+    )
+    + '''\
 nan = float("nan")
 
 # group, subscale, items
@@ -82,23 +71,12 @@ def between(upper, lower):
                   + np.log(-np.expm1(lower - upper)))
     return log_chance, special.expit(-upper) + pull, -special.expit(lower) - pull
 '''
+)
 
-_PYTHON_DIF = '''
-
-def adjusted(p):
-    """p adjusted over the items that have one."""
-    p = np.array(p, dtype=float)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    m = len(order)
-    if adjustment == "holm":
-        steps = np.maximum.accumulate((m - np.arange(m)) * p[order])
-    else:
-        steps = np.minimum.accumulate((m / np.arange(1, m + 1) * p[order])[::-1])[::-1]
-    found = np.full(len(p), nan)
-    found[order] = np.minimum(steps, 1)
-    return found
-
+_PYTHON_DIF = (
+    "\n\n"
+    + ADJUSTED
+    + '''
 
 def proportional_odds(codes, x):
     """Log-likelihood, slopes and standard errors of an ordinal logistic regression."""
@@ -229,6 +207,7 @@ for name, rows in tables.items():
     for cells in rows:
         row(*cells)
 '''
+)
 
 _PYTHON_GRADED = '''
 points, weights = np.polynomial.hermite_e.hermegauss(n_points)

@@ -24,32 +24,20 @@ from core.analysis.shared.scripts.names import (
     r_text,
     r_texts,
 )
+from core.analysis.shared.scripts.python_text import python_start
 from core.domain.results import TextFile
 from core.stats.inputs import PairRule
 
 # Templates of the Python scripts.
 
-_PYTHON_START = """\
-# @software@
-# Needs numpy and scipy. Reads data.csv from the folder of this file.
-@about@
-
-import csv
-import sys
-from itertools import combinations
-from math import comb
-from pathlib import Path
-
-import numpy as np
-from scipy import optimize, stats
-
-ci_level = @level@
-
-@names@
-with Path(__file__).with_name("data.csv").open(encoding="utf-8", newline="") as file:
-    header, *lines = csv.reader(file)
-groups = np.array([line[0] for line in lines])
-answers = np.array([[float(cell or "nan") for cell in line[1:]] for line in lines])
+_PYTHON_START = (
+    python_start(
+        "ci_level = @level@\n",
+        "groups",
+        software="",
+        imports=("from itertools import combinations", "from math import comb"),
+    )
+    + """\
 
 # strata are the subscales of the items, in the same order
 scales = [
@@ -81,6 +69,7 @@ def alpha(covariance):
         return float("nan")
     return k / (k - 1) * (1 - np.trace(covariance) / total)
 """
+)
 
 _PYTHON_USABLE = {
     "listwise": '''
