@@ -341,7 +341,7 @@ def _people_file() -> None:
     """A CSV file of people, whose content replaces the table once."""
     uploaded = st.file_uploader(
         "People from a file", ["csv", "tsv"], key="texts_people_file",
-        help="CSV in UTF-8. It replaces the table above.",
+        help="CSV in UTF-8. It replaces the table above.", max_upload_size=50,
     )  # fmt: skip
     if uploaded is None or st.session_state.get(_FILE_READ) == uploaded.file_id:
         return

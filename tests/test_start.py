@@ -250,7 +250,7 @@ def test_the_app_allows_what_was_decided_and_no_more() -> None:
     assert server["enableXsrfProtection"] is True
     assert server["fileWatcherType"] == "none"
     assert server["headless"] is True
-    assert server["maxUploadSize"] == 50
+    assert server["maxUploadSize"] == 500
     assert CONFIG["browser"]["gatherUsageStats"] is False
     assert CONFIG["runner"]["magicEnabled"] is False
     assert client["toolbarMode"] == "viewer"

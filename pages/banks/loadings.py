@@ -39,7 +39,7 @@ def loadings_section() -> None:
     number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
     uploads = st.file_uploader(
         "Files", ["csv", "tsv", "txt", "xlsx", "gz"], accept_multiple_files=True,
-        key=f"loadings_upload_{number}",
+        key=f"loadings_upload_{number}", max_upload_size=50,
     )  # fmt: skip
     if not uploads:
         return

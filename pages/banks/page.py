@@ -159,7 +159,10 @@ def _import_section() -> None:
     )
     number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
     upload = st.file_uploader(
-        "Bank file", ["csv", "tsv", "txt", "xlsx", "gz"], key=f"bank_upload_{number}"
+        "Bank file",
+        ["csv", "tsv", "txt", "xlsx", "gz"],
+        key=f"bank_upload_{number}",
+        max_upload_size=50,
     )
     if upload is None:
         st.session_state.pop(_UPLOAD_READ, None)

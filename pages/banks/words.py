@@ -43,6 +43,7 @@ def words_section(open_bank: Open) -> None:
         "Files with texts", _ENDINGS, accept_multiple_files=True, key="bank_words_files",
         help="Plain text, CSV, JSON Lines, JSON or Parquet, also compressed (.gz); up to 50 MB a "
         f"file and {lists.MAX_CHARACTERS // 1_000_000} million characters in all.",
+        max_upload_size=50,
     )  # fmt: skip
     language = right.selectbox(
         "Language of the texts", LANGUAGES, format_func=language_name, key="bank_words_language",

@@ -33,7 +33,7 @@ def corpus_section() -> None:
     )
     uploaded = st.file_uploader(
         "File of the corpus", _ENDINGS, key="contexts_corpus",
-        help="JSON Lines, JSON, CSV or Parquet, up to 50 MB.",
+        help="JSON Lines, JSON, CSV or Parquet, up to 50 MB.", max_upload_size=50,
     )  # fmt: skip
     if uploaded is None:
         st.info("Choose a file. You see what each step leaves before anything is saved.")

@@ -147,7 +147,7 @@ def file_section() -> None:
     _help()
     uploaded = st.file_uploader(
         "File with personas or conversations", _ENDINGS, key="contexts_file",
-        help="CSV, Excel, text or JSON Lines, up to 50 MB.",
+        help="CSV, Excel, text or JSON Lines, up to 50 MB.", max_upload_size=50,
     )  # fmt: skip
     if uploaded is None:
         st.caption("Choose a file. You see its content before anything is saved.")

@@ -357,7 +357,10 @@ def start_from_file(form: DraftForm) -> None:
     if note := widgets.last_note(_FILE_NOTE):
         st.info(note)
     uploaded = st.file_uploader(
-        "A design saved from this page (.yaml)", type=["yaml", "yml"], key="design_file"
+        "A design saved from this page (.yaml)",
+        type=["yaml", "yml"],
+        key="design_file",
+        max_upload_size=50,
     )
     if uploaded is None:
         return

@@ -102,6 +102,7 @@ def _from_file(form: DraftForm) -> None:
         "Personas: a text file with one per line, or CSV or Excel with the columns code and text. "
         "Conversations: JSONL or CSV",
         type=["txt", "csv", "xlsx", "jsonl", "ndjson"], key="design_persona_file",
+        max_upload_size=50,
     )  # fmt: skip
     if uploaded is None:
         return

@@ -64,6 +64,7 @@ def _base_mapping(file: OpenedFile, keys: FileKeys) -> AnswerMapping:
     saved = st.file_uploader(
         "Saved mapping (optional)", ["yaml", "yml"], key=keys.key("saved"),
         help="A mapping that was saved from a file of the same kind, such as an earlier wave.",
+        max_upload_size=50,
     )  # fmt: skip
     if saved is not None:
         mapping = mappings.read_mapping(saved.name, saved.getvalue())

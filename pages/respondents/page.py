@@ -31,7 +31,7 @@ def _file_section(listed: tuple[Respondent, ...]) -> None:
         st.file_uploader(
             "A file of respondents (YAML)", ["yaml", "yml"], key=_FILE,
             help="A respondent of a known name is replaced for later studies. A file holds no "
-            "keys, only the names of the variables that hold them.",
+            "keys, only the names of the variables that hold them.", max_upload_size=50,
         )  # fmt: skip
         st.button(
             "Import the respondents", key="respondents_import", on_click=_import_file,

@@ -125,7 +125,7 @@ def _files(any_prices: bool) -> None:
     st.file_uploader(
         "A file of prices (CSV or Excel)", ["csv", "xlsx"], key=_FILE,
         help="Columns: model, price_in, price_out, price_cached, as_of, source. A model's newer "
-        "price replaces the earlier one.",
+        "price replaces the earlier one.", max_upload_size=50,
     )  # fmt: skip
     st.button(
         "Import the prices", key="price_import", on_click=_import,

@@ -246,7 +246,7 @@ def _files(code: str, listed: dict[str, TemplateSummary]) -> None:
         )  # fmt: skip
     uploaded = st.file_uploader(
         "A file of templates (.yaml)", type=["yaml", "yml"], key="templates_file",
-        help="A template of a known code becomes a new version of it.",
+        help="A template of a known code becomes a new version of it.", max_upload_size=50,
     )  # fmt: skip
     if uploaded is None:
         return
