@@ -30,6 +30,7 @@ TITLES = {
     "many_items": "Factor models of many items",
     "recovery": "Known effects",
     "imports": "Wide SPSS files",
+    "long_imports": "Ten million answers",
     "reports": "Reports",
     "pages": "Pages",
     "browser": "Pages in a browser",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import io
+import time
 from functools import partial
 
 import pandas as pd
 import pytest
 import streamlit
 
+from core.analysis.shared import progress
 from core.errors import FileError
+from core.files import parts
 from core.workflow.answers import exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
@@ -286,3 +289,41 @@ def test_a_package_is_made_and_its_study_comes_in_elsewhere(collected, tmp_path,
     at = fine(open_page())
     upload(at, "study.zip", made.value().data)
     assert any("There is a study called" in error.value for error in at.error)
+
+
+def test_a_large_file_comes_in_in_the_background_and_can_be_undone(workspace, monkeypatch):
+    monkeypatch.setattr(parts, "PART_ROWS", 10)
+    monkeypatch.setattr(parts, "_WHOLE_BYTES", 100)
+    rows = [
+        f"q{item},p{person},{1 + (item + person) % 5}" for person in range(9) for item in range(4)
+    ]
+    data = "\n".join(["item,context,answer", *rows]).encode()
+    left = ("rows saved", 20)
+
+    def stops(done, total, unit):
+        if (unit, done) == left:
+            raise progress.Cancelled
+
+    with pytest.raises(progress.Cancelled), progress.watch(stops):
+        imports.import_tidy(workspace, "big.csv", data)
+    at = open_page()
+    assert "into the study big is not finished: 20 of 36 rows" in texts(at)
+    at = press(at, "data_undo:big")
+    assert studies.list_studies(workspace) == ()
+    at = wait_for(
+        upload(at, "big.csv", data), lambda at: any(b.key == "data_keep" for b in at.button)
+    )
+    assert table(at, "Bank is")[["Answers", "On file"]].to_numpy().tolist() == [[36, 0]]
+    at = press(at, "data_keep")
+    at = wait_for(at, lambda at: "Study big now holds 36 imported answers" in texts(at))
+    assert studies.load(workspace, "big").n_responses == 36
+
+
+def wait_for(at, holds):
+    """The page once something holds, drawn again and again."""
+    for _ in range(100):
+        if holds(at):
+            return at
+        time.sleep(0.1)
+        at = fine(at.run())
+    raise AssertionError(texts(at))
