@@ -390,7 +390,7 @@ def _test_columns(ci_level: float) -> tuple[Column, ...]:
         Column("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
         Column("p", "p", "p", "Against equal means."),
         Column("p_adjusted", "Adjusted p", "p", "Over the scales of what is set side by side."),
-        Column("stars", "Stars of p", help=_STARS),
+        Column("stars", "Stars of p, unadjusted", help=_STARS),
         Column(
             "effect",
             "Effect",
@@ -427,7 +427,7 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
         Column("df", "df", "points", "Not whole where variances differ."),
         Column("p", "p", "p", "Against equal means, in the direction expected."),
         Column("p_adjusted", "Adjusted p", "p", "Over scales and pairs of what is side by side."),
-        Column("stars", "Stars of p", help=_STARS),
+        Column("stars", "Stars of p, unadjusted", help=_STARS),
         Column("d", "d", "points", "Difference / pooled SD; Cohen (1988)."),
         Column("d_low", f"d {interval} low", "points", noncentral),
         Column("d_high", f"d {interval} high", "points", noncentral),

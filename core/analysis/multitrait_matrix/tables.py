@@ -57,7 +57,7 @@ def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
         ),
         Column(
             "stars",
-            "Stars of p",
+            "Stars of p, unadjusted",
             help="Of p before adjusting: * below .05, ** below .01, *** .001.",
         ),
         Column("n", "n", "count", "Rows that have both scores."),

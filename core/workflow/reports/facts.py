@@ -213,10 +213,13 @@ def respondent_rows(facts: StudyFacts) -> list[tuple[str, ...]]:
     if not facts.respondents:
         return _imported_rows(facts)
     rows: list[tuple[str, ...]] = []
+    amended = amendments.list_amendments(facts.workspace, facts.record.code)
     for person in facts.respondents:
         own = [one for one in facts.replies if one.respondent == person.label]
         reported = ", ".join(sorted({one.model for one in own if one.model}))
-        rows.append((person.label, person.model, reported, settings_words(person), _dates(own)))
+        changes = [one.change for one in amended if one.respondent.label == person.label]
+        settings = "; then amended: ".join([settings_words(person), *changes])
+        rows.append((person.label, person.model, reported, settings, _dates(own)))
     return rows
 
 
@@ -466,7 +469,7 @@ def reading_sentences(facts: StudyFacts) -> tuple[str, ...]:
     word = "version" if len(versions) == 1 else "versions"
     sentences = [
         f"Options were read from the replies by fixed rules ({word} "
-        f"{', '.join(map(str, versions))}), without a language model; how surely is known of "
+        f"{', '.join(map(str, versions))}), without a language model; certainty is on file for "
         f"{count_text(n, 'answer')}: {', '.join(classes) or 'none'}."
     ]
     judges = browsing.reading_levels(facts.workspace, facts.record.code).get("judge", [])
@@ -492,8 +495,9 @@ def audit_sentences(facts: StudyFacts) -> tuple[str, ...]:
 
 
 def _reader_agreement(row: Mapping[Any, Any], drawn: int) -> str:
+    coded = "The final coding holds" if row["coder"] == audits.FINAL else f"{row['coder']} coded"
     return (
-        f"{row['coder']} coded {int(row['coded']):,} of {drawn:,} randomly drawn replies; the "
+        f"{coded} {int(row['coded']):,} of {drawn:,} randomly drawn replies; the "
         f"rules agree in {percent_text(row['success'], 1)} [{percent_text(row['ci_low'], 1)}, "
         f"{percent_text(row['ci_high'], 1)}], {_kappa(row)}."
     )

@@ -252,7 +252,8 @@ def _design(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> lis
             "Respondents and settings of their calls" if facts.is_planned else "Respondents",
             ["Respondent", "Model as sent", "Model as reported", "Settings", "Replies collected"],
             [[cell or "–" for cell in row] for row in people], n_text=5,
-            note="Settings are as sent with each call; dates are in UTC." * facts.is_planned,
+            note="Settings are as sent with each call, amended ones from then on; dates are in UTC."
+            * facts.is_planned,
         ),
     ]  # fmt: skip
     conditions = study_facts.condition_rows(facts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC
 
 from core.domain.study import Respondent
 from core.errors import DesignError
@@ -101,7 +102,7 @@ def amend(
 def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
     """Each amendment of a study as a sentence for its methods, oldest first."""
     return tuple(
-        f"Study '{study}' was amended on {one.amended_at.astimezone():%Y-%m-%d %H:%M}: "
+        f"Study '{study}' was amended on {one.amended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC: "
         f"{one.respondent.label}, {one.change}. Reason: {one.reason.rstrip('.')}."
         for one in list_amendments(workspace, study)
     )

@@ -10,6 +10,7 @@ from core.domain.study import Design
 from core.errors import CollectionError, DesignError
 from core.workflow.answers import exports
 from core.workflow.designs import studies
+from core.workflow.reports import facts
 from core.workflow.respondents import catalog
 from core.workflow.runs import amendments, control
 from core.workflow.statistics import analyses
@@ -55,6 +56,9 @@ def test_a_study_goes_on_after_its_service_refused_a_setting(workspace, server, 
     assert "temperature" not in asked[-1]
 
     sentence = amendments.sentences(workspace, "study")[0]
+    assert f"{done.amended_at:%Y-%m-%d %H:%M} UTC" in sentence
+    ((*_, settings, _),) = facts.respondent_rows(facts.load(workspace, "study"))
+    assert settings.endswith("; then amended: temperature left to the service")
     assert sentence.endswith(f"Service, temperature left to the service. Reason: {REASON}")
     result = analyses.run(workspace, "item_statistics", ["study"], {}, {})
     assert sentence in result.method
