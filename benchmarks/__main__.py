@@ -12,8 +12,8 @@ from benchmarks import machine, report
 
 ROOT = Path(__file__).parents[1]
 NAMES = (
-    "collection", "limits", "memory", "plan", "blocks", "batches", "contexts", "parsing",
-    "rereading", "statistics", "option_counts", "statement_tests", "words", "explore",
+    "start_up", "collection", "limits", "memory", "plan", "blocks", "batches", "contexts",
+    "parsing", "rereading", "statistics", "option_counts", "statement_tests", "words", "explore",
     "psychometrics", "many_items", "recovery", "imports", "long_imports", "reports", "pages",
     "browser", "local_model",
 )  # fmt: skip

@@ -21,7 +21,7 @@ FIRST = ("home", "design", "item_statistics", "factors")
 REPEATS = 3
 SIZE = {"width": 1280, "height": 800}
 PATIENCE_MS = 120_000
-_DRAWN = "[data-testid='stApp'][data-test-script-state='notRunning'] h1"
+DRAWN = "[data-testid='stApp'][data-test-script-state='notRunning'] h1"
 
 
 def measure(work: Path, *, quick: bool) -> Section:
@@ -41,20 +41,20 @@ def measure(work: Path, *, quick: bool) -> Section:
         for name in first:
             times = []
             for _ in range(repeats):
-                with _served(work, database) as url, _visitor(browser) as page:
-                    times.append(_opened(page, url, name))
+                with served(work, database) as app, visitor(browser) as page:
+                    times.append(_opened(page, app.url, name))
             in_new_server[name] = median(times)
         in_new_browser, again = {}, {}
-        with _served(work, database) as url:
-            with _visitor(browser) as page:  # loads packages, and is not counted
+        with served(work, database) as app:
+            with visitor(browser) as page:  # loads packages, and is not counted
                 for name in names:
-                    _opened(page, url, name)
+                    _opened(page, app.url, name)
             for name in names:
                 fresh, later = [], []
                 for _ in range(repeats):
-                    with _visitor(browser) as page:
-                        fresh.append(_opened(page, url, name))
-                        later.append(_opened(page, url, name))
+                    with visitor(browser) as page:
+                        fresh.append(_opened(page, app.url, name))
+                        later.append(_opened(page, app.url, name))
                 in_new_browser[name], again[name] = median(fresh), median(later)
         browser.close()
     rows = [
@@ -87,8 +87,8 @@ def _bold(seconds: float | None, aim: float) -> str:
 
 
 @contextmanager
-def _served(work: Path, database: Path) -> Iterator[str]:
-    """The address of a server on a copy of the database, as start.py starts it."""
+def served(work: Path, database: Path) -> Iterator[Any]:
+    """A server on a copy of the database, as start.py starts it."""
     from tests.browser.conftest import App
 
     copy = work / "served.duckdb"
@@ -100,13 +100,13 @@ def _served(work: Path, database: Path) -> Iterator[str]:
     app = App(copy, port, work / "served.log", {"OPENBLAS_NUM_THREADS": threads})
     app.start()
     try:
-        yield app.url
+        yield app
     finally:
         app.stop()
 
 
 @contextmanager
-def _visitor(browser: Any) -> Iterator[Any]:
+def visitor(browser: Any) -> Iterator[Any]:
     """A page of a browser that has an empty cache."""
     context = browser.new_context(viewport=SIZE)
     page = context.new_page()
@@ -120,5 +120,5 @@ def _opened(page: Any, url: str, name: str) -> float:
     address = "" if name == "home" else name
     started = time.perf_counter()
     page.goto(f"{url}/{address}?study={STUDY}")
-    page.wait_for_selector(_DRAWN)
+    page.wait_for_selector(DRAWN)
     return time.perf_counter() - started

@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TITLES = {
+    "start_up": "Start-up",
     "collection": "Collection",
     "limits": "Limits of services",
     "memory": "Memory",

@@ -100,6 +100,9 @@ class House:
                 words.add(part.value)
                 if part.value in self.trees:  # started as a program of its own
                     found.add((part.value, ""))
+                holder, _, own_name = part.value.rpartition(".")
+                if (holder, own_name) in self.nodes:  # imported when it is called
+                    found.add((holder, own_name))
         if not name:
             found |= {
                 (source, "") for source, _ in self.imports[module].values()

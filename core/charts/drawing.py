@@ -44,13 +44,13 @@ class DrawingHere:
 
     def svg(self, spec: str) -> bytes:
         """Vega-Lite as SVG, without loading anything."""
-        import vl_convert  # noqa: PLC0415  # starts a JavaScript engine
+        import vl_convert  # starts a JavaScript engine
 
         return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])).encode("utf-8")
 
     def png(self, svg: bytes, scale: float) -> bytes:
         """An SVG as PNG with `scale` times the pixels."""
-        import vl_convert  # noqa: PLC0415
+        import vl_convert
 
         return bytes(vl_convert.svg_to_png(svg.decode("utf-8"), scale=scale))
 

@@ -277,7 +277,7 @@ class LocalClient:
                 await client.close()
 
     async def _started(self) -> OpenAIClient:
-        from core.collect.openai_client import OpenAIClient  # noqa: PLC0415  # slow to load
+        from core.collect.openai_client import OpenAIClient  # slow to load
 
         async with self._starting:
             if self._client is None:

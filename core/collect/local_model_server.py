@@ -41,7 +41,7 @@ def main() -> None:
 def serve(settings: Mapping[str, Any]) -> Any:
     """A running xllamacpp.Server with these settings; it stops when it is garbage collected."""
     # Only here: loading this library takes memory that the app never needs.
-    import xllamacpp  # noqa: PLC0415
+    import xllamacpp
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = settings["weights"]

@@ -20,7 +20,6 @@ from core.domain.instrument import ORIGINAL, Item, Option, ResponseFormat, keyed
 from core.domain.study import INITIAL, STANDARD, SimulationSettings
 from core.domain.values import stable_id
 from core.errors import DesignError
-from core.stats.reliability.alpha import covariances
 
 # The model behind simulated respondents: its parameters, its draws, and the alpha it implies.
 #
@@ -179,6 +178,8 @@ def expected_alpha(
     default n.
     NaN where a subscale has one item, or where nobody's scores differ.
     """
+    from core.stats.reliability.alpha import covariances  # loads scipy
+
     check_settings(simulation)
     scores = _scores(simulation, items, response_format, np.random.default_rng(seed), n)
     subscales = dict.fromkeys(item.subscale for item in items)

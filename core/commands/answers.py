@@ -15,9 +15,7 @@ from core.workflow.workspace import Workspace
 
 def import_command() -> Command:
     """The command that imports a file."""
-    return Command(
-        "import", _import, "import answers from a file (CSV, Excel, Parquet, SPSS or a log), or a "
-        "study package (.zip)", (
+    return Command(_import, (
             argument("file", type=Path),
             argument("--mapping", type=Path, metavar="YAML",
                      help="what the columns are, where they are not called as in docs/files.md; "
@@ -39,17 +37,13 @@ def import_command() -> Command:
 
 def undo_import_command() -> Command:
     """The command that deletes what an unfinished import has saved."""
-    return Command(
-        "undo-import", _undo_import,
-        "delete the answers that an unfinished import has saved; to continue it, import the same "
-        "file again", (argument("study"),),
+    return Command(_undo_import, (argument("study"),),
     )  # fmt: skip
 
 
 def mapping_command() -> Command:
     """The command that writes a guessed mapping."""
-    return Command(
-        "mapping", _mapping, "guess what the columns of a file of answers are, and write it", (
+    return Command(_mapping, (
             argument("file", type=Path),
             argument("--layout", choices=tuple(mappings.LAYOUTS),
                      help="; ".join(f"{name}: {words}" for name, words in mappings.LAYOUTS.items())

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from core.commands.shared import Command, argument, read, show_share, write
+from core.commands.shared import Action, Command, argument, read, show_share, write
 from core.domain.numbers import count_text
 from core.errors import FileError
 from core.files.tables import decode
@@ -38,16 +38,16 @@ def command() -> Command:
         argument("--skip-unknown", action="store_true",
                  help="leave out items that the bank does not have"),
     )  # fmt: skip
-    return Command("bank", _bank, "import, export, add to or make a bank", actions=(
-        Command("import", _bank, "import a bank file", (one,)),
-        Command("export", _bank, "write a bank as CSV or XLSX", (
+    return Command(_bank, actions=(
+        Action("import", "import a bank file", (one,)),
+        Action("export", "write a bank as CSV or XLSX", (
             argument("what", nargs="+", metavar="CODE", help="code of the bank"),
             argument("--out", type=Path, help="file to write (.csv or .xlsx)"),
             argument("--version", type=int, help="a published version"),
         )),
-        Command("loadings", _bank, "bring in loadings of items on domains", tables),
-        Command("positions", _bank, "bring in positions of parties on items", tables),
-        Command("words", _bank, "make a bank of the most frequent nouns and verbs of texts", (
+        Action("loadings", "bring in loadings of items on domains", tables),
+        Action("positions", "bring in positions of parties on items", tables),
+        Action("words", "make a bank of the most frequent nouns and verbs of texts", (
             argument("files", type=Path, nargs="+",
                      help="plain text (.txt), JSON Lines, JSON, CSV or Parquet; .gz"),
             argument("--language", required=True, metavar="CODE",

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.commands.shared import Command, argument
+from core.commands.shared import Action, Command, argument
 from core.domain.numbers import count_text
 from core.errors import FileError
 from core.store.batches import Batch
@@ -36,23 +36,23 @@ def command() -> Command:
         argument("--max-bytes", type=int, default=requests.MOST_BYTES, metavar="N",
                  help="bytes of a file at most (default: %(default)s)"),
     )  # fmt: skip
-    return Command("batch", _batch, "ask through files of requests and replies", actions=(
-        Command("export", _batch, "write what remains as OpenAI Batch JSONL", (
+    return Command(_batch, actions=(
+        Action("export", "write what remains as OpenAI Batch JSONL", (
             study, argument("directory", type=Path), respondent, factor, *limits,
         )),
-        Command("import", _batch, "take output and error files, compressed by gzip or not", (
+        Action("import", "take output and error files, compressed by gzip or not", (
             study, argument("files", type=Path, nargs="+"),
         )),
-        Command("drive", _batch, "have the batch service of the endpoint answer what remains", (
+        Action("drive", "have the batch service of the endpoint answer what remains", (
             study, respondent, factor,
             argument("--poll", type=float, default=service.POLL_S, metavar="SECONDS",
                      help="between two looks at the service (default: %(default)g)"),
             *limits,
         )),
-        Command("list", _batch, "list the batches and what became of them", (
+        Action("list", "list the batches and what became of them", (
             argument("study", nargs="?", default=""),
         )),
-        Command("cancel", _batch, "cancel batches at the service, and give back those in files", (
+        Action("cancel", "cancel batches at the service, and give back those in files", (
             study, respondent,
             argument("--batch", type=int, metavar="NUMBER",
                      help="one batch that is a file only, by its number in the list"),

@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from core.commands.shared import Command, argument, read, show_share, write
+from core.commands.shared import Action, Command, argument, read, show_share, write
 from core.domain.numbers import count_text
 from core.domain.recipes import ALLOCATIONS, DUPLICATES, CorpusChoices
 from core.domain.values import json_value
@@ -21,8 +21,8 @@ _OWN_COLUMNS = frozenset(
 
 def command() -> Command:
     """The command with its actions."""
-    return Command("context", _context, "import, list or export sets of contexts", actions=(
-        Command("import", _context, "choose a set of contexts from a file", (
+    return Command(_context, actions=(
+        Action("import", "choose a set of contexts from a file", (
             argument("file", type=Path, help="JSON Lines, JSON, CSV or Parquet; .gz"),
             argument("--name", required=True, help="name of the set"),
             argument("--replace", action="store_true", help="replace a set of that name"),
@@ -47,8 +47,8 @@ def command() -> Command:
             argument("--skip-unreadable", action="store_true",
                      help="leave out texts that cannot be read, and count them"),
         )),
-        Command("list", _context, "list the sets"),
-        Command("export", _context, "write a set as JSON Lines or CSV", (
+        Action("list", "list the sets"),
+        Action("export", "write a set as JSON Lines or CSV", (
             argument("name"),
             argument("--out", type=Path, help="file to write (.jsonl or .csv)"),
             argument("--recipe", action="store_true",

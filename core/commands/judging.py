@@ -16,7 +16,7 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command("judge", _judge, "put unclear replies of a study to a judge", (
+    return Command(_judge, (
         argument("study"),
         argument("--respondent", metavar="LABEL",
                  help="freeze a study that puts the replies to this respondent; nothing is sent"),

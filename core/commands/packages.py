@@ -13,8 +13,7 @@ from core.workflow.workspace import Workspace
 
 def package_command() -> Command:
     """The command that writes a study package."""
-    return Command(
-        "package", _package, "write a study with everything about it as one zip", (
+    return Command(_package, (
             argument("study"),
             argument("--out", type=Path, required=True, metavar="ZIP", help="the file to write"),
             argument("--analysis", action="append", metavar="NAME",

@@ -23,7 +23,7 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command("precision", _precision, "simulate which precision a frozen study reaches", (
+    return Command(_precision, (
         argument("study"),
         argument("--target", action="append", required=True, metavar="STATISTIC=HALF-WIDTH",
                   help=f"half-width wanted, of one of: {', '.join(STATISTICS)}"),

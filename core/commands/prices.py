@@ -6,7 +6,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from core.commands.shared import Command, argument, read, write
+from core.commands.shared import Action, Command, argument, read, write
 from core.domain.numbers import count_text
 from core.errors import FileError
 from core.workflow.respondents import prices
@@ -16,9 +16,9 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its actions."""
-    return Command("price", _price, "list, set, import or export prices of models", actions=(
-        Command("list", _price, "list the prices in dollars per million tokens, with their age"),
-        Command("set", _price, "keep the price of a model", (
+    return Command(_price, actions=(
+        Action("list", "list the prices in dollars per million tokens, with their age"),
+        Action("set", "keep the price of a model", (
             argument("model", help="the service's name for the model"),
             argument("--in", type=float, required=True, dest="price_in",
                       help="US dollars per million tokens read"),
@@ -29,10 +29,10 @@ def command() -> Command:
             argument("--as-of", help="the day of the price, as 2026-11-30 (default: today)"),
             argument("--source", default="", help="where the price is published"),
         )),
-        Command("import", _price, "keep the prices of a CSV file", (
+        Action("import", "keep the prices of a CSV file", (
             argument("file", type=Path),
         )),
-        Command("export", _price, "write the prices as CSV", (
+        Action("export", "write the prices as CSV", (
             argument("--out", type=Path, help="file to write (default: the standard output)"),
         )),
     ))  # fmt: skip

@@ -15,8 +15,7 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command."""
-    return Command(
-        "replicate", _replicate, "write a published table beside the numbers of a study", (
+    return Command(_replicate, (
             argument("table", help="a table that `list published` names"),
             argument("--study", required=True, action="append"),
             argument("--match", action="append", default=[], metavar="PUBLISHED=OWN",

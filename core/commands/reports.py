@@ -19,8 +19,7 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command."""
-    return Command(
-        "report", _report, "write a report of a study: design, methods, results, what is left out",
+    return Command(_report,
         (
             argument("study"),
             argument("--out", required=True, type=Path,

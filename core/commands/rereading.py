@@ -15,7 +15,7 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command("reread", _reread, "read the replies of a study again; no model is asked", (
+    return Command(_reread, (
         argument("study"),
         argument("--preview", action="store_true", help="only show the changes"),
         argument("--persons", action="store_true", help="also what a person has coded"),

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from core.collect.endpoints import SERVICES
-from core.commands.shared import Command, argument, pair, read, write
+from core.commands.shared import Action, Command, argument, pair, read, write
 from core.errors import FileError, UserError
 from core.workflow.respondents import catalog, files, forms
 from core.workflow.workspace import Workspace
@@ -14,19 +14,19 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its actions."""
-    return Command("respondent", _respondent, "add, test, list, import or export respondents",
+    return Command(_respondent,
                    actions=(
-        Command("list", _respondent, "list the respondents on offer"),
-        Command("test", _respondent, "send a harmless question, then again with each setting",
+        Action("list", "list the respondents on offer"),
+        Action("test", "send a harmless question, then again with each setting",
                  (argument("label"),)),
-        Command("import", _respondent, "offer the respondents of a YAML file", (
+        Action("import", "offer the respondents of a YAML file", (
             argument("file", type=Path),
         )),
-        Command("export", _respondent, "write respondents as YAML, without keys", (
+        Action("export", "write respondents as YAML, without keys", (
             argument("label", nargs="*", help="which (default: all on offer)"),
             argument("--out", type=Path, help="file to write (default: the standard output)"),
         )),
-        Command("add", _respondent, "offer a model of a service", (
+        Action("add", "offer a model of a service", (
             argument("label", help="its name in designs"),
             argument("--model", required=True, help="the service's name for the model"),
             argument("--service", help=f"one of: {', '.join(s.name for s in SERVICES)}"),

@@ -10,21 +10,28 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import FileError
-from core.files.writing import write_files
 from core.workflow.workspace import Workspace
 
 _MOST_BYTES = 2 * 1024**3
 
 
 @dataclass(frozen=True)
-class Command:
-    """A command with its help text, its arguments and its actions (a second level of commands)."""
+class Action:
+    """What a command can do, in the place of its first argument: `bank import`."""
 
     name: str
-    run: Callable[[Workspace, argparse.Namespace], None]
     help: str
     arguments: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    actions: tuple[Command, ...] = ()
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a command calls, its arguments and its actions; core.__main__ has name and help."""
+
+    run: Callable[[Workspace, argparse.Namespace], None]
+    arguments: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    actions: tuple[Action, ...] = ()
 
 
 def argument(name: str, **settings: Any) -> tuple[str, Mapping[str, Any]]:
@@ -68,6 +75,8 @@ def write(file: Path | None, data: bytes) -> None:
     if file is None:
         sys.stdout.buffer.write(data)
         return
+    from core.files.writing import write_files
+
     try:
         write_files({file: data})
     except OSError as error:

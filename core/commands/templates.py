@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.commands.shared import Command, argument, read, write
+from core.commands.shared import Action, Command, argument, read, write
 from core.workflow.templates import editing
 from core.workflow.workspace import Workspace
 
 
 def command() -> Command:
     """The command with its actions."""
-    return Command("template", _template, "list, import or export prompt templates", actions=(
-        Command("list", _template, "list the templates with their languages and studies"),
-        Command("import", _template, "save the templates of a YAML file, each as a version",
+    return Command(_template, actions=(
+        Action("list", "list the templates with their languages and studies"),
+        Action("import", "save the templates of a YAML file, each as a version",
                 (argument("file", type=Path),)),
-        Command("export", _template, "write templates as a YAML file", (
+        Action("export", "write templates as a YAML file", (
             argument("codes", nargs="*", help="codes of templates; none: all"),
             argument("--out", type=Path, help="file to write (default: the standard output)"),
         )),

@@ -73,3 +73,8 @@ def round_frame(
 def _round_decimal(exact: Decimal, decimals: int) -> Decimal:
     result = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, _DIGITS)
     return result if result else abs(result)
+
+
+def usable_words(n_usable: int, n_asked: int) -> str:
+    """How many answers are an option, of the trials that were asked."""
+    return f"{n_usable:,} of {n_asked:,} usable"

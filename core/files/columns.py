@@ -20,7 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
-import pyreadstat
 
 from core.errors import FileError
 from core.files.tables import (
@@ -343,6 +342,8 @@ def _of_spss(name: str, content: bytes) -> TextColumns:
 
 
 def _read_spss(name: str, content: bytes, **options: Any) -> tuple[dict[str, list[Any]], Any]:
+    import pyreadstat
+
     try:
         values, about = pyreadstat.read_sav(
             io.BytesIO(content), user_missing=True, output_format="dict", **options

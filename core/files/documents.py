@@ -315,8 +315,8 @@ def _set_properties(word: WordDocument, document: Document) -> None:
 
 def _set_styles(word: WordDocument) -> None:
     """Black letters of one family, in headings and captions too."""
-    from docx.oxml.ns import qn  # noqa: PLC0415
-    from docx.shared import Pt, RGBColor  # noqa: PLC0415
+    from docx.oxml.ns import qn
+    from docx.shared import Pt, RGBColor
 
     sizes = {"Title": 20, "Heading 1": 15, "Heading 2": 13, "Heading 3": 11, "Caption": 11}
     for name, points in sizes.items():
@@ -334,7 +334,7 @@ def _set_styles(word: WordDocument) -> None:
 
 
 def _without_border(style: Any) -> None:
-    from docx.oxml.ns import qn  # noqa: PLC0415
+    from docx.oxml.ns import qn
 
     properties = style.element.get_or_add_pPr()
     for border in properties.findall(qn("w:pBdr")):
@@ -342,14 +342,14 @@ def _without_border(style: Any) -> None:
 
 
 def _centered(paragraph: WordParagraph) -> None:
-    from docx.enum.text import WD_ALIGN_PARAGRAPH  # noqa: PLC0415
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
 
     paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER
 
 
 def _lay_upright(section: Any) -> None:
     """A4 with margins of 2.5 cm."""
-    from docx.shared import Cm  # noqa: PLC0415
+    from docx.shared import Cm
 
     section.page_width, section.page_height = Cm(21), Cm(29.7)
     section.left_margin = section.right_margin = Cm(2.5)
@@ -358,7 +358,7 @@ def _lay_upright(section: Any) -> None:
 
 def _turn(word: WordDocument, *, wide: bool) -> None:
     """Begin a page on its side, or an upright one."""
-    from docx.enum.section import WD_ORIENT, WD_SECTION  # noqa: PLC0415
+    from docx.enum.section import WD_ORIENT, WD_SECTION
 
     section = word.add_section(WD_SECTION.NEW_PAGE)
     section.orientation = WD_ORIENT.LANDSCAPE if wide else WD_ORIENT.PORTRAIT
@@ -379,7 +379,7 @@ def _word_text(word: WordDocument, block: Paragraph) -> None:
 
 
 def _word_verbatim(word: WordDocument, block: Verbatim) -> None:
-    from docx.shared import Pt  # noqa: PLC0415
+    from docx.shared import Pt
 
     label = word.add_paragraph()
     label.add_run(printable(block.label)).bold = True
@@ -391,7 +391,7 @@ def _word_verbatim(word: WordDocument, block: Verbatim) -> None:
 
 
 def _word_list(word: WordDocument, block: Bullets) -> None:
-    from docx.shared import Pt  # noqa: PLC0415
+    from docx.shared import Pt
 
     last = len(block.texts) - 1
     for place, text in enumerate(block.texts):
@@ -402,7 +402,7 @@ def _word_list(word: WordDocument, block: Bullets) -> None:
 
 
 def _word_references(word: WordDocument, block: References) -> None:
-    from docx.shared import Pt  # noqa: PLC0415
+    from docx.shared import Pt
 
     for text in block.texts:
         paragraph = word.add_paragraph(printable(text))
@@ -417,7 +417,7 @@ def _word_paper_table(word: WordDocument, block: PaperTable) -> None:
 
 
 def _word_figure(word: WordDocument, block: Figure) -> None:
-    from docx.shared import Pt  # noqa: PLC0415
+    from docx.shared import Pt
 
     _caption(word, "Figure", block.number, block.title)
     scale = _scale(block.width, block.height)
@@ -440,8 +440,8 @@ def _caption(word: WordDocument, what: str, number: int, title: str) -> None:
 
 def _counted(paragraph: WordParagraph, instruction: str, shown: str) -> None:
     """A field that counts, with the number that is shown until Word counts again."""
-    from docx.oxml import OxmlElement  # noqa: PLC0415
-    from docx.oxml.ns import qn  # noqa: PLC0415
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
 
     for kind in ("begin", "instruction", "separate", "shown", "end"):
         run = paragraph.add_run(shown if kind == "shown" else "")

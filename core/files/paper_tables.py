@@ -262,9 +262,9 @@ def word_bytes(document: Document) -> bytes:
 
 def empty_document(wide: bool = False) -> Document:
     """A document without text, on its side where tables are wide."""
-    import docx  # noqa: PLC0415  # slow to load
-    from docx.enum.section import WD_ORIENT  # noqa: PLC0415
-    from docx.shared import Pt  # noqa: PLC0415
+    import docx  # slow to load
+    from docx.enum.section import WD_ORIENT
+    from docx.shared import Pt
 
     document = docx.Document()
     document.core_properties.author = "Inkblot"
@@ -299,7 +299,7 @@ def add_word_table(document: Document, table: PaperTable) -> None:
 
 
 def _word_table(document: Document, table: PaperTable) -> None:
-    from docx.shared import Pt  # noqa: PLC0415
+    from docx.shared import Pt
 
     section = document.sections[-1]
     margins = (section.left_margin or 0) + (section.right_margin or 0)
@@ -387,8 +387,8 @@ def _set_row(
     row: Any, own: Sequence[PaperCell], numeric: Sequence[bool], lines: Sequence[str], points: int
 ) -> None:
     """The texts, marks and lines of one row, in letters of that size."""
-    from docx.enum.text import WD_ALIGN_PARAGRAPH  # noqa: PLC0415
-    from docx.shared import Pt  # noqa: PLC0415
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.shared import Pt
 
     for cell, content, right in zip(row.cells, own, numeric, strict=True):
         paragraph = cell.paragraphs[0]
@@ -410,8 +410,8 @@ def _set_row(
 
 def _element(parent: Any, name: str, attributes: Mapping[str, str]) -> Any:
     """A further element of the document's XML."""
-    from docx.oxml import OxmlElement  # noqa: PLC0415
-    from docx.oxml.ns import qn  # noqa: PLC0415
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
 
     element = OxmlElement(name)
     for attribute, value in attributes.items():

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyreadstat
 
 _RESERVED = frozenset(
     ("ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH")
@@ -55,6 +54,8 @@ def write_sav(frame: pd.DataFrame, variables: Iterable[SpssVariable], title: str
             if variable.missing:
                 low, high = variable.missing
                 missing[name] = [{"lo": low, "hi": high}]
+    import pyreadstat
+
     with tempfile.TemporaryDirectory(prefix="inkblot-") as folder:
         path = Path(folder) / "answers.sav"
         pyreadstat.write_sav(

@@ -19,9 +19,6 @@ from datetime import date, datetime, time
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
-import openpyxl
-from openpyxl.utils.exceptions import InvalidFileException
-
 from core.errors import FileError
 from core.files.writing import plain_number, unescape_xlsx, unguard
 
@@ -39,8 +36,8 @@ _SHEET_ROWS = 1_048_576  # Excel's own limit; a file that claims more was not ma
 _BLANK_ROWS = 20_000  # in sequence; below them, no table goes on
 _SMALL = 1024**2  # below this, no ratio is dangerous
 _BROKEN_WORKBOOK = (
-    zipfile.BadZipFile, InvalidFileException, ParseError, KeyError, ValueError, TypeError,
-    IndexError, AttributeError, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error,
+    zipfile.BadZipFile, ParseError, KeyError, ValueError, TypeError, IndexError, AttributeError,
+    OSError, EOFError, NotImplementedError, RuntimeError, zlib.error,
 )  # fmt: skip
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -79,6 +76,9 @@ def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dic
     check_size(name, len(data))
     if data.startswith(_COMPOUND_FILE):
         raise _not_xlsx(name, data)
+    import openpyxl
+    from openpyxl.utils.exceptions import InvalidFileException
+
     tables: dict[str, Table] = {}
     try:
         _check_archive(name, data)
@@ -88,7 +88,7 @@ def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dic
             table = _table(where, _sheet_records(where, sheet), max_rows, may_be_empty=True)
             if table.header:
                 tables[sheet.title] = table
-    except _BROKEN_WORKBOOK as broken:
+    except (InvalidFileException, *_BROKEN_WORKBOOK) as broken:
         raise FileError(
             f"{name}: this is not an Excel workbook, or it is damaged or incomplete.",
             "Open it in Excel and save it again as .xlsx.",

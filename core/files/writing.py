@@ -10,9 +10,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import openpyxl
-from openpyxl.cell import WriteOnlyCell
-
 # Safe cells. A spreadsheet takes a cell that starts with one of a few characters for a formula.
 # Such text is written with an apostrophe before it, and read without. Text that starts with an
 # apostrophe gets another one, so that reading restores the text.
@@ -74,6 +71,8 @@ def xlsx_fault(text: str) -> str:
 
 def workbook(sheets: Mapping[str, Iterable[Iterable[Cell]]]) -> bytes:
     """An Excel workbook without a formula: text in text cells; equal content gives equal bytes."""
+    import openpyxl
+
     book = openpyxl.Workbook(write_only=True)
     for title, rows in sheets.items():
         sheet = book.create_sheet(title)
@@ -110,6 +109,8 @@ def _xlsx_cell(sheet: object, cell: Cell) -> object:
     # openpyxl writes 16 digits; a number with more is written as text
     if not isinstance(cell, str) and float(f"{cell:.16g}") == cell:
         return cell
+    from openpyxl.cell import WriteOnlyCell
+
     written = WriteOnlyCell(
         sheet, _escaped(guard(cell)) if isinstance(cell, str) else plain_number(cell)
     )

@@ -69,14 +69,14 @@ def _judged_study(workspace: Workspace, study: StudyRecord) -> str:
     """The study whose replies this one puts to a judge; empty for any other study."""
     if REPLY_TO_JUDGE not in study.design.levels("forms"):
         return ""
-    from core.workflow.answers import judging  # noqa: PLC0415  # loads ibis
+    from core.workflow.answers import judging  # loads ibis
 
     return judging.source_study(workspace, study)
 
 
 def _waits_for_audit(workspace: Workspace, study: StudyRecord) -> bool:
     """Whether a language model answered and nobody has drawn an audit yet."""
-    from core.store import audits  # noqa: PLC0415  # loads ibis
+    from core.store import audits  # loads ibis
 
     people = studies.respondents_as_amended(workspace, study.study_id).values()
     return any(person.kind != "simulated" for person in people) and not audits.audits(

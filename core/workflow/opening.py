@@ -12,13 +12,8 @@ from pathlib import Path
 
 from core import settings
 from core.errors import UserError
-from core.files.banks.reading import read_instrument
-from core.files.contexts import read_contexts
-from core.store import banks as bank_store
-from core.store import respondents, saved_inputs
+from core.store import saved_inputs
 from core.store.database import Database
-from core.workflow.contexts import sets as contexts
-from core.workflow.respondents.catalog import STARTER_RESPONDENTS
 from core.workflow.workspace import Workspace
 
 _STARTER_SETS = {
@@ -58,6 +53,11 @@ def _fill(workspace: Workspace) -> None:
     database = workspace.database
     if saved_inputs.page_input(database, _FILLED_MARK):
         return
+    from core.files.contexts import read_contexts
+    from core.store import respondents
+    from core.workflow.contexts import sets as contexts
+    from core.workflow.respondents.catalog import STARTER_RESPONDENTS
+
     with database.all_or_nothing():
         _fill_banks(workspace)
         known = {respondent.label for respondent, _ in respondents.offered_respondents(database)}
@@ -74,6 +74,9 @@ def _fill(workspace: Workspace) -> None:
 
 
 def _fill_banks(workspace: Workspace) -> None:
+    from core.files.banks.reading import read_instrument
+    from core.store import banks as bank_store
+
     known = {state.instrument.code for state in bank_store.drafts(workspace.database)}
     for file in sorted((workspace.data_directory / "banks").glob("*.csv")):
         draft = read_instrument(file.name, file.read_bytes())

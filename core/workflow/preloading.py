@@ -1,27 +1,37 @@
-"""Loading packages in the background, so that the first page of a new process opens quickly."""
+"""Loading packages in the background, so that the first pages of a new process open quickly.
+
+One thread of Python runs at a time, so whatever loads while the first page is made delays it. What
+that page needs is loaded at once; the rest when it is drawn, or when nobody has asked for one.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from importlib import import_module
 
 log = logging.getLogger(__name__)
 
-# In the order in which a first visit needs them: what all pages use, then Home, then statistics,
-# which load scipy, ibis and altair, and last the client of model services.
-MODULES = (
+FIRST = (
     "core.workflow.opening",
     "core.workflow.sample",
+    "core.workflow.search",
+)
+"""What all pages use, then Home."""
+LATER = (
     "core.workflow.next_steps",
     "core.store.audits",
     "core.workflow.answers.browsing",
     "core.workflow.statistics.computing",
-    "core.workflow.search",
     "core.workflow.answers.imports",
     "core.workflow.contexts.by_score",
     "core.collect.openai_client",
 )
+"""Statistics, which load scipy, ibis and altair, and the client of model services."""
+_NOBODY_S = 10.0  # without a visitor after so long, nobody is delayed
+
+_drawn = threading.Event()
 
 
 def start() -> threading.Thread:
@@ -31,8 +41,19 @@ def start() -> threading.Thread:
     return thread
 
 
+def first_page_is_drawn() -> None:
+    """Let the rest load."""
+    _drawn.set()
+
+
 def _load() -> None:
-    for name in MODULES:
+    _import(FIRST)
+    _drawn.wait(_NOBODY_S)
+    _import(LATER)
+
+
+def _import(names: Sequence[str]) -> None:
+    for name in names:
         try:
             import_module(name)
         except Exception:  # the page that needs the module shows the fault

@@ -46,7 +46,7 @@ class Entry:
 def analysis_entries() -> tuple[Entry, ...]:
     """Every analysis, with its question as the explanation."""
     # Analyses load scipy and altair, which the side of a page without a search does not need.
-    from core.workflow.statistics import analyses  # noqa: PLC0415
+    from core.workflow.statistics import analyses
 
     return tuple(
         Entry("analysis", one.title, one.topic, one.question, one.keywords, one.name)

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts import with_theme_ink
-from core.domain.numbers import count_text, round_frame
+from core.domain.numbers import count_text, round_frame, usable_words
 from core.domain.study import FACTORS, Certainty
 from core.workflow.answers import browsing
 from core.workflow.answers.browsing import STATUS_WORDS
@@ -22,7 +22,6 @@ from core.workflow.answers.readings import (
     JUDGED_WORDS,
 )
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from pages.answers import detail, table
 from pages.shared import downloads, results, study_bar, widgets
@@ -62,7 +61,7 @@ def _counts(
     """The table of statuses, by the factors that the reader chooses as rows in the top `row`."""
     how_read = False
     with row:
-        usable = control.usable_words(study.n_usable, study.n_asked)
+        usable = usable_words(study.n_usable, study.n_asked)
         st.markdown(
             f"**{usable}**",
             width="content",

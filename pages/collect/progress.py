@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.domain.numbers import count_text
+from core.domain.numbers import count_text, usable_words
 from core.workflow.answers import browsing
 from core.workflow.runs import control
 from core.workflow.runs.control import EVENT_WORDS, STATE_WORDS, Progress, StudyRun
@@ -38,7 +38,7 @@ def show_progress(now: Progress, place: int | None) -> None:
     st.progress(
         min(now.share, 1.0),
         text=f"**{words}**: {now.n_done:,} of {now.n_trials:,} replied ({now.share:.0%}), "
-        f"{control.usable_words(now.n_usable, now.n_asked)}",
+        f"{usable_words(now.n_usable, now.n_asked)}",
     )
     if now.n_sent:
         _figures(now)
@@ -187,8 +187,7 @@ def _finished(now: Progress) -> None:
         rest = browsing.unusable_words(now.statuses)
         st.success(
             "Done: every planned call has a reply. "
-            f"Answers: {control.usable_words(now.n_usable, now.n_asked)}"
-            + (f" ({rest})." if rest else ".")
+            f"Answers: {usable_words(now.n_usable, now.n_asked)}" + (f" ({rest})." if rest else ".")
         )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
+from core.domain.numbers import usable_words
 from core.workflow.answers import exports
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
@@ -113,9 +114,9 @@ def export_section(study: StudyRecord) -> None:
     """All files of one study, and the command that writes them into a folder."""
     counts_words = (
         f"**{study.n_responses:,}** of {study.n_trials:,} planned questions have a reply; "
-        f"answers: **{control.usable_words(study.n_usable, study.n_asked)}**."
+        f"answers: **{usable_words(study.n_usable, study.n_asked)}**."
         if study.kind == "planned"
-        else f"Imported answers: **{control.usable_words(study.n_usable, study.n_asked)}**."
+        else f"Imported answers: **{usable_words(study.n_usable, study.n_asked)}**."
     )
     st.write(f"{counts_words} Bank: {plain(study.instrument)}, version {study.version}.")
     left, right = st.columns(2)

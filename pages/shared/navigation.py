@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.workflow import search
+from core.workflow import preloading, search
 from core.workflow.search import Entry
 from pages.shared import widgets
 
@@ -96,6 +96,7 @@ def show(pages: Sequence[PageEntry]) -> None:
             with links.container(gap="xxsmall"):
                 _links(pages, _study())
         st.session_state[_LAST_PLACE] = _place(chosen.url_path)
+        preloading.first_page_is_drawn()
 
 
 def all_pages() -> Sequence[PageEntry]:

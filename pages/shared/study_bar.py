@@ -9,10 +9,10 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.domain.numbers import usable_words
 from core.workflow.answers import bank_attachment
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.runs import control
 from pages.shared import widgets
 from pages.shared.widgets import plain, workspace
 
@@ -101,7 +101,7 @@ def badges(study: StudyRecord, *, unkeyed: bool) -> Iterator[Badge]:
             ":material/hourglass_top:",
             "blue",
             f"{study.n_responses:,} of {study.n_trials:,} planned replies have arrived "
-            f"({control.usable_words(study.n_usable, study.n_asked)}). The numbers change with "
+            f"({usable_words(study.n_usable, study.n_asked)}). The numbers change with "
             "each new reply.",
         )
 
@@ -109,7 +109,7 @@ def badges(study: StudyRecord, *, unkeyed: bool) -> Iterator[Badge]:
 def texts_link(study: StudyRecord) -> None:
     """The way to the page Texts, where the study asked for texts or a judge rated them."""
     # Loads the packages of statistics, which Home does without.
-    from core.workflow.answers import texts  # noqa: PLC0415
+    from core.workflow.answers import texts
 
     step = (
         "counts" if texts.has_texts(workspace(), study.code)

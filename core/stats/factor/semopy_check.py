@@ -168,9 +168,9 @@ def _library() -> Any:
     Its messages go to a logger of its own that is switched off. semopy calls the root logger, which
     would then write to the terminal and set up the logging of the whole program.
     """
-    import semopy  # noqa: PLC0415  # slow, see above
-    import semopy.model  # noqa: PLC0415
-    import semopy.solver  # noqa: PLC0415
+    import semopy  # slow, see above
+    import semopy.model
+    import semopy.solver
 
     silent = logging.getLogger("semopy")
     silent.disabled = True

@@ -268,7 +268,7 @@ def key_state(workspace: Workspace, base_url: str, key_variable: str) -> KeyStat
 
 def list_models(workspace: Workspace, base_url: str, key_variable: str) -> tuple[str, ...]:
     """Names of the models a service offers."""
-    from core.collect import openai_client  # noqa: PLC0415  # slow to load
+    from core.collect import openai_client  # slow to load
 
     endpoints.check_address(base_url)
     key = key_for(workspace, base_url, key_variable)
@@ -360,7 +360,7 @@ def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:
         return LocalClient(
             respondent.base_url, at_once=sampling.at_once, timeout_s=sampling.timeout_s
         )
-    from core.collect import openai_client  # noqa: PLC0415  # slow to load
+    from core.collect import openai_client  # slow to load
 
     endpoints.check_address(respondent.base_url)
     key = key_for(workspace, respondent.base_url, respondent.key_variable)

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from core.collect.client import PAUSES, FailureKind
+from core.domain.numbers import usable_words
 from core.domain.study import Status
 from core.errors import CollectionError
 from core.files.writing import csv_bytes
@@ -276,11 +277,6 @@ def no_answer_words(now: Progress) -> str:
 def replied_words(now: Progress | StudyRun) -> str:
     """How many trials have a reply, and how many of those asked have a usable answer."""
     return f"{now.n_done:,} of {now.n_trials:,} replied, {usable_words(now.n_usable, now.n_asked)}"
-
-
-def usable_words(n_usable: int, n_asked: int) -> str:
-    """How many answers are an option, of the trials that were asked."""
-    return f"{n_usable:,} of {n_asked:,} usable"
 
 
 def pause_cause(now: Progress) -> str | None:

@@ -185,7 +185,7 @@ class _Exporter:
 
     def _lines(self, materials: StudyMaterials) -> Iterator[tuple[bytes, _Row, tuple[int, str]]]:
         """Each remaining call as a line, as a row of the batch, and its prompt."""
-        from core.collect.openai_client import request_body  # noqa: PLC0415  # slow to load
+        from core.collect.openai_client import request_body  # slow to load
 
         for call, request in self._requests(materials):
             prompt = collection.prompt_of(request.messages)

@@ -120,7 +120,7 @@ class _Driver:
 
     async def go(self) -> str:
         """Work until nothing is left to do."""
-        from core.collect.openai_batches import BatchService  # noqa: PLC0415  # slow to load
+        from core.collect.openai_batches import BatchService  # slow to load
 
         endpoints.check_address(self.person.base_url)
         key = key_for(self.workspace, self.person.base_url, self.person.key_variable)

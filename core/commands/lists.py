@@ -1,0 +1,62 @@
+"""The command `list`: studies, banks, analyses or published tables."""
+
+from __future__ import annotations
+
+import argparse
+
+from core.commands.shared import Command, argument
+from core.domain.numbers import count_text, usable_words
+from core.workflow.workspace import Workspace
+
+
+def command() -> Command:
+    """The command with its arguments."""
+    return Command(_list, (
+        argument("what", nargs="?", default="studies",
+                 choices=("studies", "banks", "analyses", "published")),
+    ))  # fmt: skip
+
+
+def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    what = {"analyses": _analyses, "published": _published, "banks": _banks}
+    what.get(parsed.what, _studies)(workspace)
+
+
+def _analyses(_: Workspace) -> None:
+    from core.domain.frames import GROUPINGS
+    from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
+    from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS
+    from core.workflow.statistics import analyses
+
+    for analysis in analyses.all_analyses():
+        options = ", ".join(option.name for option in analysis.options)
+        print(f"{analysis.name}\t{analysis.question}\t{options}")
+    print(f"\nfactors for --where and --over: {', '.join(FACTORS)}")
+    print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
+    fields = ", ".join(f"{ATTRIBUTE}{name}" for name in ATTRIBUTE_FIELDS)
+    print(f"attributes of items for --where and --by: {fields}, and those of the bank")
+    print(f"answers that --where {LEAVE_OUT}=... counts as missing: {', '.join(LEFT_OUT_KINDS)}")
+
+
+def _published(_: Workspace) -> None:
+    from core.workflow.replications.tables import PUBLISHED_TABLES
+
+    for table in PUBLISHED_TABLES:
+        print(f"{table.code}\t{table.title}\t{table.of.short_name}")
+
+
+def _banks(workspace: Workspace) -> None:
+    from core.workflow.banks import editing
+
+    for bank in editing.summaries(workspace):
+        items, languages = count_text(bank.n_items, "item"), " ".join(bank.languages)
+        print(f"{bank.code}\t{items}\t{languages}\t{bank.title}")
+
+
+def _studies(workspace: Workspace) -> None:
+    from core.store import studies
+
+    for study in studies.studies(workspace.database):
+        usable = usable_words(study.n_usable, study.n_asked)
+        replied = f"{study.n_responses:,} of {study.n_trials:,} replied"
+        print(f"{study.code}\t{replied}, {usable}\t{study.instrument}")

@@ -1,0 +1,164 @@
+"""The commands on studies: init, plan, plan-opposing, amend, run, sample, attach, export."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from core.commands.shared import Command, argument, read, write
+from core.domain.numbers import count_text
+from core.errors import FileError, UserError
+from core.workflow import sample
+from core.workflow.answers import bank_attachment, browsing, exports
+from core.workflow.banks import editing
+from core.workflow.designs import studies
+from core.workflow.respondents.service_settings import PARAMETERS
+from core.workflow.runs import amendments, control
+from core.workflow.workspace import Workspace
+
+
+def init_command() -> Command:
+    """The command that creates the database."""
+    return Command(_init)
+
+
+def plan_command() -> Command:
+    """The command that freezes a study."""
+    return Command(_plan, (
+        argument("design", type=Path),
+        argument("--out", type=Path, help="also write the plan as CSV"),
+    ))  # fmt: skip
+
+
+def plan_opposing_command() -> Command:
+    """The command that plans the second phase of a study."""
+    return Command(_plan_opposing, (
+        argument("study"),
+        argument("--template", help="template that states an opinion"),
+    ))  # fmt: skip
+
+
+def amend_command() -> Command:
+    """The command that leaves out settings that a service does not take."""
+    return Command(_amend, (
+        argument("study"),
+        argument("--respondent", required=True),
+        argument("--without", action="append", default=[], metavar="SETTING",
+                  help=f"one of: {', '.join(PARAMETERS)}"),
+        argument("--completion-limit", action="store_true",
+                  help="send the longest reply as max_completion_tokens"),
+        argument("--reason", required=True, help="a sentence for the methods section"),
+    ))  # fmt: skip
+
+
+def run_command() -> Command:
+    """The command that asks what has no answer yet."""
+    return Command(_run, (
+        argument("study"),
+        argument("--cost-cap", type=float, help="the most to spend, in US dollars"),
+    ))  # fmt: skip
+
+
+def attach_command() -> Command:
+    """The command that attaches a bank to imported answers."""
+    return Command(_attach, (
+        argument("study"),
+        argument("--bank", default="",
+                  help="code of the bank (default: the bank that fits best)"),
+    ))  # fmt: skip
+
+
+def export_command() -> Command:
+    """The command that writes a study into a folder."""
+    return Command(_export, (
+        argument("study"),
+        argument("directory", type=Path),
+    ))  # fmt: skip
+
+
+def sample_command() -> Command:
+    """The command that runs the sample study."""
+    return Command(_sample, (argument("kind", choices=("simulated", "local")),))
+
+
+def _init(workspace: Workspace, _: argparse.Namespace) -> None:
+    print(f"{workspace.database.path} is ready, with {len(editing.summaries(workspace))} banks.")
+
+
+def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    design = studies.design_of_yaml(read(parsed.design), name=parsed.design.name)
+    record = studies.freeze(workspace, design)
+    print(
+        f"Study '{record.code}': {count_text(record.n_trials, 'trial')}, plan "
+        f"{record.plan_hash[:12]}."
+    )
+    if parsed.out:
+        write(parsed.out, studies.plan_csv(workspace, record.code))
+
+
+def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    offered = list(studies.opinion_templates(workspace))
+    if parsed.template is None and len(offered) != 1:
+        raise FileError(
+            "No template is named for the second phase.", f"Add --template: {', '.join(offered)}."
+        )
+    phases = studies.plan_second_phase(workspace, parsed.study, parsed.template or offered[0])
+    print(f"Study '{parsed.study}': {phases.opposing} more trials, plan {phases.plan_hash[:12]}.")
+
+
+def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    amendments.amend(
+        workspace,
+        parsed.study,
+        parsed.respondent,
+        leave_out=parsed.without,
+        reason=parsed.reason,
+        completion_limit=parsed.completion_limit,
+    )
+    print(amendments.sentences(workspace, parsed.study)[-1])
+
+
+def _run(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    control.start(workspace, parsed.study, cost_cap=parsed.cost_cap)
+    _finish(workspace, parsed.study)
+
+
+def _sample(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    _finish(workspace, sample.start_sample(workspace, parsed.kind))
+
+
+def _finish(workspace: Workspace, study: str) -> None:
+    """Show the run until it ends; raise UserError where it ends before it is finished."""
+    shown = -1
+
+    def show(progress: control.Progress) -> None:
+        nonlocal shown
+        if progress.n_done != shown:
+            shown = progress.n_done
+            print(f"\r{control.replied_words(progress)}", end="", file=sys.stderr)
+
+    ended = control.wait(workspace, study, report=show)
+    print(file=sys.stderr)
+    if unsaved := control.no_answer_words(ended):
+        print(unsaved, file=sys.stderr)
+    if ended.n_done < ended.n_trials:
+        raise UserError(
+            f"Study '{study}' {ended.state}: {control.replied_words(ended)}. {ended.reason}",
+            "Remove the cause and run the study again. Collected answers are saved.",
+        )
+    print(f"Study '{study}': {control.replied_words(ended)}.")
+    if unusable := browsing.unusable_words(ended.statuses):
+        print(f"Without a usable answer: {unusable}.")
+
+
+def _attach(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    done = bank_attachment.attach(workspace, parsed.study, parsed.bank)
+    print(f"Study '{done.study}': bank '{done.bank}', version {done.version}. {done.about_bank}")
+    if done.n_scores:
+        print(f"The bank now gives {done.n_scores} scores that the file gave before.")
+
+
+def _export(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    for file in exports.export_study(workspace, parsed.study, parsed.directory):
+        print(file)
