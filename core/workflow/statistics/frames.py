@@ -182,8 +182,8 @@ def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     at = study.cat.codes.to_numpy(), answered_in.cat.codes.to_numpy()
     rows = ends[at]
     code, texts = pd.factorize(every.ravel())
-    places: list[int] = np.asarray(code).reshape(every.shape)[at].tolist()
-    options = pd.Categorical(np.asarray(texts, dtype=object)[places], categories=texts)
+    small = np.asarray(code, dtype=np.int8 if len(texts) < 127 else np.int64).reshape(every.shape)
+    options = pd.Categorical.from_codes(small[at], np.asarray(texts, dtype=object))
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 
