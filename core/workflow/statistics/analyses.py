@@ -26,7 +26,7 @@ from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.instrument import ORIGINAL
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.errors import DesignError, NotEnoughData
-from core.store import banks, runs, studies
+from core.store import banks, imports, runs, studies
 from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
@@ -168,7 +168,8 @@ def revision(workspace: Workspace, study_codes: Sequence[str]) -> tuple[tuple[An
         study = studies.frozen_study(workspace.database, code)
         event = runs.last_event(workspace.database, study.study_id)
         events.append((code, event.kind if event else ""))
-    return (*events, *studies.revision(workspace.database, study_codes))
+    unfinished = _unfinished_imports(workspace, study_codes)
+    return (*events, unfinished, *studies.revision(workspace.database, study_codes))
 
 
 def run(
@@ -198,10 +199,20 @@ def run(
     return replace(
         result,
         unit=result.unit + inputs.unit_words,
-        cautions=(*inputs.cautions, *result.cautions),
+        cautions=(*_unfinished_imports(workspace, used), *inputs.cautions, *result.cautions),
         notes=(*inputs.notes, *result.notes),
         method=" ".join([result.method, *left_out.method_words(where), *amended]),
         item_texts=item_texts(workspace, used, where),
+    )
+
+
+def _unfinished_imports(workspace: Workspace, study_codes: Sequence[str]) -> tuple[str, ...]:
+    """A caution for each study whose import did not come to its end."""
+    return tuple(
+        f"The import of '{event.file}' into the study '{event.study}' is not finished: "
+        f"{event.n_saved:,} of {event.n_rows:,} rows are saved."
+        for event in imports.events(workspace.database)
+        if event.unfinished and event.study in study_codes
     )
 
 

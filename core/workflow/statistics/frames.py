@@ -183,7 +183,7 @@ def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     rows = ends[at]
     code, texts = pd.factorize(every.ravel())
     small = np.asarray(code, dtype=np.int8 if len(texts) < 127 else np.int64).reshape(every.shape)
-    options = pd.Categorical.from_codes(small[at], np.asarray(texts, dtype=object))
+    options = pd.Categorical.from_codes(small[at], [str(text) for text in texts])
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 

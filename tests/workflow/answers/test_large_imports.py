@@ -14,6 +14,7 @@ from core.files import mapped_answers, parts
 from core.store import studies as study_store
 from core.workflow.answers import exports, imports
 from core.workflow.designs import studies
+from core.workflow.statistics import analyses
 
 N_PEOPLE = 12
 COUNTED = ("trial", "response", "attempt_text", "administration")
@@ -140,9 +141,15 @@ def test_a_cancelled_import_says_what_is_saved_and_the_same_file_continues_it(wo
     with pytest.raises(FileError, match=rf"not finished: {n_saved} of 48 rows are saved"):
         imports.import_tidy(workspace, "s.csv", csv(rows(2, first=50)), add=True)
     assert imports.preview_tidy(workspace, "s.csv", data).studies[0].n_before == n_saved
+    caution = f"into the study 's' is not finished: {n_saved} of 48 rows are saved."
+    if n_saved:
+        cautions = analyses.run(workspace, "option_distribution", ["s"], {}, {}).cautions
+        assert any(caution in one for one in cautions)
     (done,) = imports.import_tidy(workspace, "s.csv", data)
     assert (done.n_rows, done.n_new) == (48, 48 - n_saved)
     assert imports.unfinished_imports(workspace) == ()
+    cautions = analyses.run(workspace, "option_distribution", ["s"], {}, {}).cautions
+    assert not any("not finished" in one for one in cautions)
     assert counts(workspace) == [48, 48, 36, 12]
     imports.import_tidy(workspace, "whole.csv", data)
     assert exported(workspace, "whole").replace(b"whole", b"s") == exported(workspace)
