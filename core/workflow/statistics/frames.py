@@ -182,7 +182,7 @@ def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     at = study.cat.codes.to_numpy(), answered_in.cat.codes.to_numpy()
     rows = ends[at]
     code, texts = pd.factorize(every.ravel())
-    small = np.asarray(code, dtype=np.int8 if len(texts) < 127 else np.int64).reshape(every.shape)
+    small = code.astype(np.int16).reshape(every.shape)  # one for each study and format
     options = pd.Categorical.from_codes(small[at], [str(text) for text in texts])
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
