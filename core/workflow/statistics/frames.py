@@ -182,8 +182,9 @@ def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     at = study.cat.codes.to_numpy(), answered_in.cat.codes.to_numpy()
     rows = ends[at]
     code, texts = pd.factorize(every.ravel())
-    small = code.astype(np.int16).reshape(every.shape)  # one for each study and format
-    options = pd.Categorical.from_codes(small[at], [str(text) for text in texts])
+    # one code for each study and format, so that a row needs two bytes
+    of_cell: Any = code.astype(np.int16).reshape(every.shape)
+    options = pd.Categorical.from_codes(of_cell[at], [str(text) for text in texts])
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 
