@@ -184,7 +184,7 @@ def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     code, texts = pd.factorize(every.ravel())
     # one code for each study and format, so that a row needs two bytes
     of_cell: Any = code.astype(np.int16).reshape(every.shape)
-    options = pd.Categorical.from_codes(of_cell[at], [str(text) for text in texts])
+    options = pd.Categorical.from_codes(of_cell[at], pd.Index(texts))
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 
