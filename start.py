@@ -31,14 +31,14 @@ OLDEST_PYTHON = (3, 11)
 DEFAULT_PORT = 8501
 # Streamlit would take the files of pages/ for pages by themselves until app.py has run once, and
 # show the first person who opens a link to one of them no menu; app.py declares the pages.
-# Packages are loaded from the start on, before the first page needs them.
+# What serves is loaded first; what the first page needs, while the browser loads its own part.
 SERVE = (
-    "from core.workflow import preloading\n"
-    "preloading.start()\n"
     "from streamlit.runtime.pages_manager import PagesManager\n"
-    "from streamlit.web.cli import main\n"
+    "from streamlit.web import bootstrap, cli\n"
+    "from core.workflow import preloading\n"
     "PagesManager.uses_pages_directory = False\n"
-    "main()"
+    "preloading.start()\n"
+    "cli.main()"
 )
 APP_START_SECONDS = 90
 STOP_SECONDS = 10

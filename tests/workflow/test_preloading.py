@@ -45,4 +45,4 @@ def test_the_side_of_a_page_says_that_the_page_is_drawn():
 
 def test_the_server_begins_to_load_before_it_serves():
     lines = start.SERVE.splitlines()
-    assert lines.index("preloading.start()") < lines.index("main()")
+    assert lines.index("preloading.start()") < lines.index("cli.main()")
