@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from core.domain.instrument import Instrument, Item, Wording
 from core.domain.numbers import count_text
 from core.domain.study import Design
 from core.domain.values import name_fault, slug
-from core.errors import FileError
+from core.errors import FileError, StoreError
 from core.files import answers
 from core.files.mapping import AnswerMapping
 from core.files.parts import Source
@@ -493,7 +494,8 @@ class _Saving:
         try:
             self._each_part(save=True)
         except BaseException:
-            self._report("cancelled")
+            with suppress(StoreError):  # such as a full disk, which the first error names
+                self._report("cancelled")
             raise
         with database.all_or_nothing():
             return self._end()
