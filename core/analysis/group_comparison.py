@@ -389,7 +389,7 @@ def _test_columns(ci_level: float) -> tuple[Column, ...]:
         Column("df1", "df 1", "points", "Groups - 1; of F only."),
         Column("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
         Column("p", "p", "p", "Against equal means."),
-        Column("p_adjusted", "Adjusted p", "p", "Over the scales of what is set side by side."),
+        Column("p_adjusted", "Adjusted p", "p", "Over the scales of a group of results."),
         Column("stars", "Stars of p, unadjusted", help=_STARS),
         Column(
             "effect",
@@ -426,7 +426,7 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
         Column("t", "t", "points", "Welch (1947): variances may differ."),
         Column("df", "df", "points", "Not whole where variances differ."),
         Column("p", "p", "p", "Against equal means, in the direction expected."),
-        Column("p_adjusted", "Adjusted p", "p", "Over scales and pairs of what is side by side."),
+        Column("p_adjusted", "Adjusted p", "p", "Over scales and pairs of a group of results."),
         Column("stars", "Stars of p, unadjusted", help=_STARS),
         Column("d", "d", "points", "Difference / pooled SD; Cohen (1988)."),
         Column("d_low", f"d {interval} low", "points", noncentral),

@@ -84,7 +84,7 @@ Compared = Annotated[
         "language", "respondent", "phase", "format", "form", "entity", "template", "label_order",
         "items_per_call", "history",
     ],
-    Choice("Compare", _FACTORS, help="Its levels stand side by side and are tested."),
+    Choice("Compare", _FACTORS, help="Its levels are compared and tested."),
 ]  # fmt: skip
 
 _SUM_HELP = {

@@ -299,7 +299,7 @@ def test_models_are_compared_over_the_items_of_each_pair():
 
 def test_entities_are_not_set_side_by_side():
     result = preference(brands(), by=("respondent", "entity"))
-    assert "Entities make the pairs, so they are not set side by side." in result.notes
+    assert "Entities make the pairs, so they have no results of their own." in result.notes
     assert list(table_of(result, "winners").columns[:2]) == ["respondent", "winner"]
 
 

@@ -464,7 +464,7 @@ def _notes(
     if values.measure != "s" and phases_differ(option_counts, values.by):
         notes.append("Only answers of the initial phase count; s compares both phases.")
     if values.compare == "model" and "respondent" in by:
-        notes.append("Models are compared, so that respondents are not set side by side.")
+        notes.append("Models are compared, so that respondents have no results of their own.")
     if len(values.levels) > MOST_LEVELS:
         notes.append(
             f"There are {len(values.levels)} levels; the first {MOST_LEVELS} are compared in pairs."

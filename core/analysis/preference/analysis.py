@@ -229,7 +229,11 @@ def preference(
             *compared.notes,
             *across.notes,
             _FIRST,
-            *(["Entities make the pairs, so they are not set side by side."] if ignored else []),
+            *(
+                ["Entities make the pairs, so they have no results of their own."]
+                if ignored
+                else []
+            ),
         ),
         n_left_out=compared.n_left_out,
     )

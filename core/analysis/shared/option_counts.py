@@ -198,7 +198,7 @@ def pooled_entities_cautions(
     n_entities = cells.groupby("group")["entity"].nunique()
     return [
         f"{group_name(names[number])}: an item has answers on {n_entities[number]} entities, so "
-        "its numbers mix what is said of each. Put entities side by side, or choose one."
+        "its numbers mix what is said of each. Take entities into Separately for, or choose one."
         for number in several.tolist()
     ]
 

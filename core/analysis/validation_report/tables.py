@@ -93,7 +93,7 @@ def pooling_cautions(
         yield (
             f"{'Every group' if len(where) == len(groups) else ', '.join(where[:3])}: "
             f"administrations differ in {name.replace('_', ' ')} as well. Each counts as a row; "
-            "set them side by side, or average over them, if that is not meant."
+            "take it into Separately for, or average over it, if that is not meant."
         )
     if not_asked:
         yield f"{not_asked} planned trials have not been asked yet; they count as missing."

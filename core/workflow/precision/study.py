@@ -381,7 +381,7 @@ _WITHIN = "Share of replications whose half-width is at most the target; the pow
 _WILSON = "95% interval for the few replications; Wilson (1927)."
 _LEAD = (
     Column("statistic", "Statistic"),
-    Column("group", "Group", help="Levels set side by side, empty for one group."),
+    Column("group", "Group", help="Levels with results of their own, empty for one group."),
     Column("scale", "Scale or pair"),
 )
 _CURVES = (

@@ -656,8 +656,8 @@ def _pooling_cautions(
     who = "context" if not rows_are_people(rows) and _varies(rows, "context") else "respondent"
     return (
         f"Rows are pooled over {' and '.join(named)}, so that the same {who} counts "
-        "several times: n is too large, and intervals and p are too small. Put them side by side, "
-        "or choose one or average over them under Which answers.",
+        "several times: n is too large, and intervals and p are too small. Take them into "
+        "Separately for, or choose one or average over them under Which answers.",
     )
 
 
