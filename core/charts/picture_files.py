@@ -14,8 +14,8 @@ from typing import Any
 from core.charts.drawing import Drawing, DrawingHere
 from core.charts.panels import BACKGROUNDS, LABEL_LIMIT, Chart, label_limit, theme_ink
 
-_WIDTHS: Mapping[int, int] = {1: 640, 2: 380}
-"""Pixels of a panel, by the panels that stand side by side."""
+_WIDTHS: Mapping[int, int] = {1: 640, 2: 330}
+"""Pixels of a panel, by the panels that stand side by side; two with labels fit on a page."""
 _NARROW = 280
 _CONTAINER = re.compile(r"containerSize\(\)\[0\]")
 _SIZE = re.compile(r"(?<![\w.])(?:width|height)(?!\w)")
@@ -26,7 +26,7 @@ _PRINTED_WIDTH = 1200
 _LABEL_LIMIT = {"expr": LABEL_LIMIT.expr}
 _LETTER = 5.6  # pixels
 _MOST_LABEL = 400.0  # pixels of a label at the left of a picture
-_SLANTED_LABEL = 260  # pixels of the name of a column
+_SLANTED_LABEL = 190  # pixels of the name of a column
 _BROAD = "/[\u2e80-\uffff]/"  # letters twice as wide, such as Chinese ones
 _SHARED = ("$schema", "config", "datasets")
 _HERE = DrawingHere()

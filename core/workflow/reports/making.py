@@ -546,7 +546,8 @@ def _figures(drawn: _ChartInWork, numbers: _Numbers) -> Iterator[Figure]:
     if len(parts) < len(every):
         some = "" if not parts else f" ({count_text(len(every) - len(parts), 'panel')})"
         numbers.left_out.append(
-            f"{analysis.title}, figure “{chart.title}”{some}: too high for a page. Its page has it."
+            f"{analysis.title}, figure “{chart.title}”{some}: too large for a page; "
+            "the page of the analysis has it."
         )
     for place, picture in enumerate(parts, 1):
         part = f" (part {place} of {len(parts)})" if len(parts) > 1 else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -164,6 +165,11 @@ def citations(references: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(cited))
 
 
+def _in_alphabet(text: str) -> str:
+    """The text without accents, by which it is sorted."""
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
+
+
 @cache
 def full_sources() -> Mapping[tuple[str, str], str]:
     """Sources with title and journal, by first author and year."""
@@ -204,4 +210,4 @@ def reference_list(names: Iterable[str], others: Iterable[str] = ()) -> tuple[st
         key = doi[0].rstrip(".").casefold() if doi else full.casefold()
         if len(full) > len(by_key.get(key, "")):
             by_key[key] = full
-    return tuple(sorted(by_key.values(), key=str.casefold))
+    return tuple(sorted(by_key.values(), key=_in_alphabet))
