@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.store import respondents, saved_inputs
+from core.store import banks, respondents, saved_inputs
 from core.store.database import Database
-from core.workflow import opening as module
 from core.workflow.banks import editing
 from core.workflow.contexts import sets
 from core.workflow.opening import open_workspace
@@ -36,7 +35,7 @@ def test_a_first_start_that_is_cut_short_leaves_nothing_and_the_next_one_fills_a
     tmp_path, workspace, monkeypatch, after
 ):
     path = tmp_path / "cut.duckdb"
-    save, calls = module.bank_store.save_draft, []
+    save, calls = banks.save_draft, []
 
     def cut(*arguments, **named):
         if len(calls) == after:
@@ -45,7 +44,7 @@ def test_a_first_start_that_is_cut_short_leaves_nothing_and_the_next_one_fills_a
         return save(*arguments, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module.bank_store, "save_draft", cut)
+        patch.setattr(banks, "save_draft", cut)
         with pytest.raises(Killed):
             open_workspace(path)
     raw = Database(path)  # the file is released
