@@ -106,7 +106,8 @@ def importing(*, path: str, database: str) -> Mapping[str, Any]:
     data = file.read_bytes()
     workspace = open_workspace(Path(database))
     with Stopwatch() as watch:
-        mapping = mappings.guessed(workspace, mappings.open_file(file.name, data))
+        opened = mappings.open_file(file.name, data)  # held until the end, as the page does
+        mapping = mappings.guessed(workspace, opened)
         imports.import_tidy(workspace, file.name, data, mapping=mapping)
     workspace.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000

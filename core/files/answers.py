@@ -443,7 +443,9 @@ _LOWEST = {
 _NOT_NEGATIVE = ("latency_s", "cost")
 
 
-def tidy_frame(source: TextColumns, *, person: str | None = None) -> pd.DataFrame:
+def tidy_frame(
+    source: TextColumns, *, person: str | None = None, check: bool = True
+) -> pd.DataFrame:
     """The answers of columns that are called as in the tidy file, in the columns TIDY_COLUMNS.
 
     Missing text is "", a missing number NaN or NA. A missing repetition is 1; a missing status of
@@ -451,7 +453,7 @@ def tidy_frame(source: TextColumns, *, person: str | None = None) -> pd.DataFram
     entity_b becomes the code of that option. `person` is the column that is taken as the context;
     "": none; None: in a file without contexts, one that identifies the respondent. Its name is the
     frame's attribute CONTEXT_FROM. The columns `word` and `rank`, facts about an item, are checked
-    and stay among the tags; see `words_of`.
+    and stay among the tags; see `words_of`. Without `check`, the rows are known to be sound.
 
     Raises
     ------
@@ -464,13 +466,12 @@ def tidy_frame(source: TextColumns, *, person: str | None = None) -> pd.DataFram
         others = {c: texts for c, texts in source.columns.items() if c not in (person, "context")}
         source = replace(source, columns={**others, "context": source.columns[person]})
     frame, faults = _frame(source)
-    faults = [
-        *faults, *_answer_faults(frame), *_reading_faults(frame), *_word_faults(source, frame),
-    ]  # fmt: skip
-    faults = [fault for fault in faults if fault.rows.any()]
-    faults += _repeated_rows(source, frame) if not faults else []
-    if faults:
-        raise _first_fault(source, faults)
+    if check:
+        faults += [*_answer_faults(frame), *_reading_faults(frame), *_word_faults(source, frame)]
+        faults = [fault for fault in faults if fault.rows.any()]
+        faults += _repeated_rows(source, frame) if not faults else []
+        if faults:
+            raise _first_fault(source, faults)
     frame = _names_to_codes(frame)
     frame.attrs[CONTEXT_FROM] = person
     frame.attrs[ABSENT] = tuple(name for name in _FILE_COLUMNS if name not in source.columns)

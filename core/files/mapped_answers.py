@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -92,21 +92,29 @@ class _Question:
         return {self.readings[value].answer for value in self.values} - {""}
 
 
+class Frames(Protocol):
+    """Gives the answers of a file as tidy frames; without `check`, they are known to be sound."""
+
+    def __call__(self, *, check: bool) -> Iterator[pd.DataFrame]:
+        """The frames, one part of the file after the other."""
+
+
 @dataclass(frozen=True, eq=False)
 class MappedAnswers:
     """The answers of a file as tidy frames, and the bank that its mapping describes, if it does.
 
     Each call of `frames` reads them anew, one part of the file after the other. Their rows are
-    numbered through the file.
+    numbered through the file. `is_divided`: there are several.
     """
 
-    frames: Callable[[], Iterator[pd.DataFrame]]
+    frames: Frames
     bank: Instrument | None
+    is_divided: bool = False
 
     @property
     def frame(self) -> pd.DataFrame:
         """All answers as one frame."""
-        return pd.concat(list(self.frames()))
+        return pd.concat(list(self.frames(check=True)))
 
 
 def map_answers(
@@ -170,18 +178,19 @@ def _map_wide(
     people = max(PART_ROWS // len(questions), 1)
     read = {part: [_read_texts(one, part) for one in questions] for part in _ANSWER_PARTS}
 
-    def frames() -> Iterator[pd.DataFrame]:
+    def frames(*, check: bool) -> Iterator[pd.DataFrame]:
         for start in range(0, source.n_rows, people):
             n_rows = min(people, source.n_rows - start)
             own = range(start, start + n_rows)
             tidy = _wide(source, mapping, questions, read, formats, own)
-            yield _numbered(tidy_frame(tidy, person=""), start * len(questions))
+            frame = tidy_frame(tidy, person="", check=check)
+            yield _numbered(frame, start * len(questions))
 
     bank = None
     if mapping.new_bank is not None:
         texts = {_item_code(mapping, one.column): one.labels.label for one in questions}
         bank = _new_bank(source.name, mapping, mapping.new_bank, formats, texts)
-    return MappedAnswers(frames, bank)
+    return MappedAnswers(frames, bank, source.n_rows > people)
 
 
 def _map_long(
@@ -207,7 +216,7 @@ def _map_long(
         formats = _formats(next(parts()).name, mapping, [whole])
         bank = _new_bank(next(parts()).name, mapping, mapping.new_bank, formats, texts)
 
-    def frames() -> Iterator[pd.DataFrame]:
+    def frames(*, check: bool) -> Iterator[pd.DataFrame]:
         start = 0
         for part in parts():
             question = _question(part, mapping, column, labels)
@@ -216,7 +225,7 @@ def _map_long(
             if mapping.with_role(REPLY):
                 own = [*known] or [*formats.values()]
                 tidy = _with_read_replies(tidy, mapping, own, read_reply)
-            yield _numbered(tidy_frame(tidy, person=""), start)
+            yield _numbered(tidy_frame(tidy, person="", check=check), start)
             start += part.n_rows
 
     return MappedAnswers(frames, bank)

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+from weakref import WeakValueDictionary
 
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
@@ -53,6 +54,9 @@ _BLOCK = 2**22
 Source = bytes | Path
 """The content of a file, or where it is."""
 
+_on_hand: WeakValueDictionary[tuple[str, str], TextColumns] = WeakValueDictionary()
+"""Files that somebody still holds as a whole, by name and hash: they are not read again."""
+
 
 @dataclass(frozen=True, eq=False)
 class AnswerParts:
@@ -67,6 +71,11 @@ class AnswerParts:
     n_rows: int
     whole: TextColumns | None
     read: Callable[[], Iterator[TextColumns]] = field(repr=False)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether there may be several parts."""
+        return self.whole is None or self.n_rows > PART_ROWS
 
     def first(self) -> TextColumns:
         """The first part."""
@@ -94,7 +103,9 @@ def answer_parts(name: str, source: Source) -> AnswerParts:
             exact = scan.header()[0] != 1 or (scan.has_quotes and not _counts_agree(scan))
             read = _exact_parts if exact else _csv_parts
             return AnswerParts(name, digest, scan.n_lines - 1, None, lambda: read(scan))
-    whole = read_answer_file(name, _content(name, source))
+    whole = _on_hand.get((name, digest))
+    if whole is None:
+        whole = _on_hand[name, digest] = read_answer_file(name, _content(name, source))
     return AnswerParts(name, digest, whole.n_rows, whole, lambda: slices(whole, PART_ROWS))
 
 

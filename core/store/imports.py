@@ -24,13 +24,13 @@ select *, cast(md5_number_lower(concat_ws(chr(31), 'administration', ?, model, l
         entity, entity_b, form, format, template, label_order, phase, repetition,
         case when items_per_call <> '' then 'items_per_call ' || items_per_call end,
         case when history <> '' then 'history ' || history end)) // 2 as bigint)
-        as administration_id
+        as administration_id,
+    'trial' || chr(31) || administration_id || chr(31) as start_of_trial
 from incoming_administrations
 """
 _COMING = """
 create or replace temp table coming as
-select cast(md5_number_lower(concat_ws(chr(31), 'trial', k.administration_id, r.item)) // 2
-        as bigint) as trial_id,
+select cast(md5_number_lower(k.start_of_trial || r.item) // 2 as bigint) as trial_id,
     k.administration_id, i.item_id, r.* exclude (administration)$blank
 from incoming r join keyed k using (administration)
     join item i on i.code = r.item and i.instrument_id = ?

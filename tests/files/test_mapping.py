@@ -35,7 +35,7 @@ def csv(*lines):
 
 def problem(data, mapping, name="w.csv"):
     with pytest.raises(FileError) as refused:
-        list(map_answers(read_answer_file(name, data), mapping).frames())
+        list(map_answers(read_answer_file(name, data), mapping).frames(check=True))
     return str(refused.value)
 
 
@@ -222,7 +222,7 @@ def test_a_file_in_parts_has_the_answers_and_the_bank_of_the_whole(monkeypatch, 
     monkeypatch.setattr(parts, "PART_ROWS", 2)
     file = parts.answer_parts("x.csv", data)
     divided = mapped_answers.map_parts(file.whole, file.read, mapping)
-    assert len(list(divided.frames())) >= 3
+    assert len(list(divided.frames(check=True))) >= 3
     assert divided.bank == whole.bank
     pd.testing.assert_frame_equal(divided.frame, whole.frame)
 

@@ -132,7 +132,7 @@ CELLS = [
 def test_a_fault_of_a_cell_names_the_sample_or_line_and_the_column(data, name, says):
     source = read_answer_file(name, data)
     with pytest.raises(FileError) as refused:
-        list(map_answers(source, guess_mapping(source, known_items=CODES)).frames())
+        list(map_answers(source, guess_mapping(source, known_items=CODES)).frames(check=True))
     assert says in str(refused.value)
 
 
@@ -141,7 +141,9 @@ def test_replies_need_options_and_have_no_other_column_of_replies():
     columns = guess_mapping(source).columns
     with pytest.raises(FileError, match="read by the options of a bank, and none is chosen"):
         list(
-            map_answers(source, AnswerMapping("long", columns), read_reply=lambda *_: None).frames()
+            map_answers(source, AnswerMapping("long", columns), read_reply=lambda *_: None).frames(
+                check=True
+            )
         )
     both = {**columns, "error.message": "raw"}
     with pytest.raises(FileError, match="columns have the roles raw and reply"):

@@ -171,5 +171,5 @@ def test_a_fault_names_line_and_column_of_the_file(name, right, wrong, says):
     data = (FOLDER / name).read_bytes()
     source = read_answer_file(name, data.replace(right, wrong, 1))
     with pytest.raises(FileError) as refused:
-        list(map_answers(source, guess_with_new_bank(guess_mapping(read(name)))).frames())
+        list(map_answers(source, guess_with_new_bank(guess_mapping(read(name)))).frames(check=True))
     assert says in str(refused.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from core.domain.numbers import count_text
 from core.domain.study import CONTENT_FILTER, REFUSAL, Certainty, Parsed, Status
 from core.errors import FileError
 from core.files import answers
-from core.files.mapped_answers import ReplyReader, map_parts
+from core.files.mapped_answers import Frames, ReplyReader, map_parts
 from core.files.mapping import AnswerMapping
 from core.files.parts import AnswerParts, Source, answer_parts
 
@@ -34,16 +34,18 @@ class AnswerFile:
     """A file of answers: its tidy frames, read anew each time, and the bank its mapping describes.
 
     `person` is the column that is taken as the context, if there is one. A file that `is_divided`
-    has several frames.
+    has several frames. Rows of two of them `may_repeat` each other, unless a frame has all answers
+    of a person.
     """
 
     name: str
     parts: AnswerParts
-    frames: Callable[[], Iterator[pd.DataFrame]]
+    frames: Frames
     person: str
     described: Instrument | None
     reads_replies: bool
-    is_divided: bool = True
+    is_divided: bool
+    may_repeat: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,19 +77,24 @@ def open_answers(
     if mapping is None:
         person = answers.person_column(parts.whole or parts.first())
 
-        def frames() -> Iterator[pd.DataFrame]:
+        def frames(*, check: bool) -> Iterator[pd.DataFrame]:
             start = 0
             for part in parts.read():
-                frame = answers.tidy_frame(part, person=person)
+                own = check or parts.whole is None  # the file may have changed since
+                frame = answers.tidy_frame(part, person=person, check=own)
                 frame.index = pd.RangeIndex(start, start + len(frame))
                 yield frame
                 start += len(frame)
 
-        return AnswerFile(name, parts, frames, person, None, False)
+        return AnswerFile(name, parts, frames, person, None, False, parts.is_divided)
     known = bank.formats if bank else ()
     mapped = map_parts(parts.whole, parts.read, mapping, known, _reply_reader(bank))
+    is_long = mapping.layout == "long"
+    is_divided = parts.is_divided if is_long else mapped.is_divided
     reads_replies = bool(mapping.with_role("reply"))
-    return AnswerFile(name, parts, mapped.frames, "", mapped.bank, reads_replies)
+    return AnswerFile(
+        name, parts, mapped.frames, "", mapped.bank, reads_replies, is_divided, may_repeat=is_long
+    )
 
 
 def _reply_reader(bank: Instrument | None) -> ReplyReader:
@@ -110,11 +117,10 @@ def _reply_reader(bank: Instrument | None) -> ReplyReader:
 
 def kept_in_memory(file: AnswerFile) -> AnswerFile:
     """The file with its frame in memory, where it is one; larger ones are read anew each time."""
-    frames = file.frames()
-    first = next(frames, None)
-    if first is None or next(frames, None) is not None:
+    if file.is_divided:
         return file
-    return replace(file, frames=lambda: iter((first,)), is_divided=False)
+    (only,) = file.frames(check=True)
+    return replace(file, frames=lambda *, check: iter((only,)))
 
 
 def contents(file: AnswerFile) -> FileContents:
@@ -132,7 +138,7 @@ def contents(file: AnswerFile) -> FileContents:
     filled: set[str] = set()
     first_rows: pd.DataFrame | None = None
     n_rows = 0
-    for frame in file.frames():
+    for frame in file.frames(check=True):
         progress.step(n_rows, max(file.parts.n_rows, n_rows), "rows checked")
         cells.append(_cells(frame))
         contexts.append(frame[["study", "instrument", "context"]].drop_duplicates())
@@ -142,7 +148,8 @@ def contents(file: AnswerFile) -> FileContents:
         }
         if first_rows is None:
             first_rows = frame.head(SHOWN_ROWS)
-        hashes.append(answers.row_hashes(frame, answers.KEY))
+        if file.is_divided and file.may_repeat:
+            hashes.append(answers.row_hashes(frame, answers.KEY))
         n_rows += len(frame)
     if first_rows is None or not n_rows:
         raise FileError(f"{file.name} has no rows below its header.", "Choose a file with answers.")
@@ -179,7 +186,7 @@ def _cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _refuse_repeated(file: AnswerFile, parts: list[np.ndarray[Any, Any]]) -> None:
     """Raise FileError where rows of two parts have the same conditions; parts are checked."""
-    if len(parts) == 1:
+    if not parts:
         return
     hashes = np.concatenate(parts)
     order = np.argsort(hashes, kind="stable")
@@ -197,7 +204,7 @@ def _refuse_repeated(file: AnswerFile, parts: list[np.ndarray[Any, Any]]) -> Non
 
 
 def _item(file: AnswerFile, number: int) -> str:
-    frames = (frame for frame in file.frames() if number in frame.index)
+    frames = (frame for frame in file.frames(check=False) if number in frame.index)
     return str(next(frames).loc[number, "item"])
 
 

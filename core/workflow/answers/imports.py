@@ -485,7 +485,7 @@ class _Saving:
         if not self._file.is_divided:
             with database.adding_answers(), database.all_or_nothing():
                 self._begin()
-                self._save(next(self._file.frames()), save=True)
+                self._save(next(self._file.frames(check=False)), save=True)
                 return self._end()
         if any(new.on_file for new in self._coming):
             self._each_part(save=False)
@@ -503,7 +503,7 @@ class _Saving:
     def _each_part(self, *, save: bool) -> None:
         done = 0
         what = "rows saved" if save else "rows compared"
-        for frame in self._file.frames():
+        for frame in self._file.frames(check=False):
             progress.step(done, self._found.n_rows, what)
             self._save(frame, save=save)
             done += len(frame)

@@ -213,7 +213,7 @@ def test_rows_that_become_equal_in_the_bank_are_refused(workspace):
     twice = csv(pd.concat([rows(2), rows(1, language="")]))
     with pytest.raises(FileError, match="some rows have no language, and others have 'en'"):
         imports.import_tidy(workspace, "s.csv", twice)
-    few = csv(pd.concat([rows(1), rows(1, form="original")]))
+    few = parquet(pd.concat([rows(1), rows(1, form="original")]))
     with pytest.raises(FileError, match=r"Answer 5, item 'q0', is under the .* as answer 1"):
-        imports.import_tidy(workspace, "s.csv", few)
+        imports.import_tidy(workspace, "s.parquet", few)
     assert studies.list_studies(workspace) == ()
