@@ -180,6 +180,10 @@ class Database:
                 yield cursor
         except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
             raise _explain(error, self.path) from error
+        except RuntimeError as error:
+            if "Query interrupted" in str(error):  # by Ctrl-C, whatever DuckDB makes of it
+                raise KeyboardInterrupt from error
+            raise
         except duckdb.TransactionException as error:  # a commit that could not be written
             if "Conflict on" in str(error):
                 raise ConflictError(

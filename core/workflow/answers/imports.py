@@ -121,7 +121,8 @@ class _NewStudy:
 
     Rows of the file are those of `study` and `instrument`. `codes` and `formats` give the bank's
     codes for those of the file. `cells` are its cells in the bank's codes. `on_file` is the study
-    to which the answers come, if it is there.
+    to which the answers come, if it is there; `continued` is what an unfinished import of the same
+    file has come to.
     """
 
     code: str
@@ -135,6 +136,7 @@ class _NewStudy:
     formats: Mapping[str, str]
     scores: frozenset[ScoreCell]
     on_file: FrozenStudy | None = None
+    continued: ImportEvent | None = None
 
     def rows_of(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows of a part that are of this study, in the bank's codes and with its scores."""
@@ -311,6 +313,7 @@ def _new_studies(
             choice = _choose_bank(workspace, str(instrument), rows, made, own)
         in_file = (str(one), str(instrument))
         new = _new_study(file, code, in_file, rows, choice, choices.scores, on_file)
+        new = replace(new, continued=unfinished.get(code))
         if new.created:
             made[new.bank.code] = new.bank
         coming.append(new)
@@ -561,9 +564,14 @@ class _Saving:
             if not studies.is_there(database, new.code):  # undone meanwhile
                 continue
             n_saved, n_new = self._counts[new.code]
+            n_before = self._before[new.code]
+            if new.continued is not None:  # its rows are still those of this file
+                n_saved = max(n_saved, new.continued.n_saved)
+                n_new += new.continued.n_new
+                n_before = new.continued.n_before
             event = ImportEvent(
                 new.code, kind, self._file.name, self._file.parts.sha256,
-                int(new.cells["count"].sum()), n_saved, n_new, self._before[new.code],
+                int(new.cells["count"].sum()), n_saved, n_new, n_before,
             )  # fmt: skip
             study = studies.frozen_study(database, new.code)
             imports.add_event(database, study.study_id, event)

@@ -170,6 +170,19 @@ def test_a_cancelled_import_is_undone_as_if_it_had_never_begun(workspace):
     assert exported(workspace) == before
 
 
+def test_an_import_that_is_cancelled_again_and_again_is_undone_as_a_whole(workspace):
+    imports.import_tidy(workspace, "s.csv", csv(rows(2)))
+    before = exported(workspace)
+    data = csv(rows(10, first=2))
+    for after, n_saved in ((2, 20), (0, 20), (1, 20), (3, 30)):
+        stopped(workspace, data, after, study="s", add=True)
+        (left,) = imports.unfinished_imports(workspace)
+        assert (left.n_saved, left.n_new, left.n_before) == (n_saved, n_saved, 8)
+        assert counts(workspace)[0] == 8 + n_saved
+    assert imports.undo(workspace, "s") == 30
+    assert exported(workspace) == before
+
+
 def test_answers_of_an_audit_are_not_undone(workspace):
     stopped(workspace, csv(rows()), 2)
     study_id = study_store.get(workspace.database, "s").study_id
