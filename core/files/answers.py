@@ -258,6 +258,22 @@ def row_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray[Any, A
     return combined + np.uint64(97_531)
 
 
+def different_rows(
+    frame: pd.DataFrame, columns: Sequence[str]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The first row of each different combination of some columns, in order of appearance.
+
+    Returns
+    -------
+    The numbers of these rows, and for each row of the frame the place of its combination.
+    """
+    _, first, codes = np.unique(row_hashes(frame, columns), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return first[order], places[codes]
+
+
 def tags_of(frame: pd.DataFrame) -> set[str]:
     """The names of the tags that a row has."""
     tags = frame["tags"]

@@ -236,6 +236,14 @@ class ImportEvent:
         """Whether rows of the file are missing in the study."""
         return self.kind != "finished"
 
+    @property
+    def words(self) -> str:
+        """What an unfinished import has come to, as a sentence."""
+        return (
+            f"The import of '{self.file}' into the study '{self.study}' is not finished: "
+            f"{self.n_saved:,} of {self.n_rows:,} rows are saved."
+        )
+
 
 def add_imported_study(
     database: Database, design: Design, instrument_id: int, plan_hash: str
@@ -313,7 +321,7 @@ def _leave_out_known(cursor: duckdb.DuckDBPyConnection, study: FrozenStudy, n_ro
         ((item, first, second),) = cursor.execute(_TWICE).fetchall()
         raise FileError(
             f"Answer {second:,}, item '{item}', is under the same conditions as answer {first:,}.",
-            "Nothing of it was imported. Delete one of them, or give them different conditions.",
+            "Nothing of the file was imported. Delete one of them, or change its conditions.",
         )
     # most parts hold nothing that is known, or a person whose other answers are known
     cursor.execute(_OF_KNOWN_ADMINISTRATIONS, [study.study_id])
@@ -336,7 +344,7 @@ def _leave_out_known(cursor: duckdb.DuckDBPyConnection, study: FrozenStudy, n_ro
         raise FileError(
             f"Answer {row:,} of the file, item '{item}': the file has {differs} under the same "
             f"conditions (study '{study.code}').",
-            "Nothing of it was imported. Correct the file, or import it under another name.",
+            "Nothing of the file was imported. Correct the file, or import it under another name.",
         )
     cursor.execute(_LEAVE_OUT_KNOWN)
     cursor.execute("drop table known")

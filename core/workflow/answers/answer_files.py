@@ -175,13 +175,10 @@ def _cells(frame: pd.DataFrame) -> pd.DataFrame:
     columns = [*_CELL]
     words = answers.tags_of_words(frame)
     narrow = frame[columns].assign(tags="" if words is None else words)
-    hashes = answers.row_hashes(narrow, [*narrow.columns])
-    _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    usable = np.bincount(codes, frame["status"].isin(USABLE).to_numpy(float))
-    counts = np.bincount(codes)
-    rows: pd.DataFrame = narrow.iloc[first[order]]
-    return rows.assign(count=counts[order], usable=usable[order].astype(np.int64))
+    first, places = answers.different_rows(narrow, [*narrow.columns])
+    usable = np.bincount(places, frame["status"].isin(USABLE).to_numpy(float))
+    rows: pd.DataFrame = narrow.iloc[first]
+    return rows.assign(count=np.bincount(places), usable=usable.astype(np.int64))
 
 
 def _refuse_repeated(file: AnswerFile, parts: list[np.ndarray[Any, Any]]) -> None:

@@ -295,7 +295,6 @@ def _new_studies(
     made: dict[str, Instrument] = {}  # by this file: banks of studies that stand further up
     for (one, instrument), rows in groups:
         code = str(one) if per_study[str(one)] == 1 else f"{one}-{instrument}"
-        own = choices
         on_file = known.get(code)
         if on_file is not None:
             event = unfinished.get(code)
@@ -303,14 +302,16 @@ def _new_studies(
             if not (choices.add or continues) or on_file.kind != "imported":
                 _refuse_existing(code, can_add=on_file.kind == "imported")
             if event is not None and not continues:
-                raise _unfinished_error(event)
-            own = replace(choices, bank=on_file.instrument, described=None)
+                raise FileError(
+                    event.words,
+                    "Continue it with the same file, or undo it, before you import another file.",
+                )
         if code in {new.code for new in coming}:
             _refuse_existing(code, can_add=False)
         if on_file is not None:
             choice = _BankChoice(_match_of_study(workspace, on_file, rows), created=False)
         else:
-            choice = _choose_bank(workspace, str(instrument), rows, made, own)
+            choice = _choose_bank(workspace, str(instrument), rows, made, choices)
         in_file = (str(one), str(instrument))
         new = _new_study(file, code, in_file, rows, choice, choices.scores, on_file)
         new = replace(new, continued=unfinished.get(code))
@@ -325,14 +326,6 @@ def _match_of_study(workspace: Workspace, study: FrozenStudy, rows: pd.DataFrame
     bank = bank_store.instrument(workspace.database, study.instrument_id)
     items = [str(item) for item in rows["item"].unique()]
     return full_match(bank, items, answers_by_format(rows))
-
-
-def _unfinished_error(event: ImportEvent) -> FileError:
-    return FileError(
-        f"The import of '{event.file}' into the study '{event.study}' is not finished: "
-        f"{event.n_saved:,} of {event.n_rows:,} rows are saved.",
-        "Continue it with the same file, or undo it, before you import another file.",
-    )
 
 
 def _with_names(name: str, frame: pd.DataFrame, study: str, found: FileContents) -> pd.DataFrame:
@@ -480,7 +473,6 @@ class _Saving:
         self._digests = {new.code: hashlib.sha256() for new in coming}
         self._counts = {new.code: [0, 0] for new in coming}  # rows saved, and new ones of them
         self._before = {new.code: _n_answers(workspace, new.on_file) for new in coming}
-        self._versions: dict[str, int] = {}
 
     def run(self) -> tuple[ImportedStudy, ...]:
         """Compare the rows with those on file, then save them."""
@@ -587,7 +579,7 @@ class _Saving:
             if new.on_file is not None and new.on_file.plan_hash:
                 digest = hashlib.sha256(f"{study.plan_hash} {digest}".encode()).hexdigest()
             n_rows, n_new = self._counts[new.code]
-            if n_new or not study.plan_hash:
+            if n_new or new.continued is not None or not study.plan_hash:
                 design = replace(
                     study.design,
                     respondents=tuple(sorted(respondents)),
@@ -616,16 +608,12 @@ _ADMINISTRATION = (
 def _tables(rows: pd.DataFrame) -> tuple[pa.Table, pa.Table]:
     """The rows with the numbers of their administrations, and the administrations."""
     columns = [*_ADMINISTRATION]
-    hashes = answers.row_hashes(rows, columns)
-    _, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order))
-    administrations = rows[columns].iloc[first[order]]
+    first, places = answers.different_rows(rows, columns)
+    administrations = rows[columns].iloc[first]
     administrations = administrations.assign(administration=np.arange(len(administrations)))
     blank = {*rows.attrs.get(answers.ABSENT, ())} & {*imports.MAY_BE_BLANK}
     others = [c for c in rows.columns if c not in (*columns, "study", "instrument", *blank)]
-    own = rows[others].assign(administration=places[codes], row=rows.index.to_numpy() + 1)
+    own = rows[others].assign(administration=places, row=rows.index.to_numpy() + 1)
     return (
         pa.Table.from_pandas(own, preserve_index=False),
         pa.Table.from_pandas(administrations, preserve_index=False),

@@ -209,8 +209,7 @@ def run(
 def _unfinished_imports(workspace: Workspace, study_codes: Sequence[str]) -> tuple[str, ...]:
     """A caution for each study whose import did not come to its end."""
     return tuple(
-        f"The import of '{event.file}' into the study '{event.study}' is not finished: "
-        f"{event.n_saved:,} of {event.n_rows:,} rows are saved."
+        event.words
         for event in imports.events(workspace.database)
         if event.unfinished and event.study in study_codes
     )

@@ -11,6 +11,7 @@ import pytest
 from core.analysis.shared import progress
 from core.errors import DesignError, FileError
 from core.files import mapped_answers, parts
+from core.store import imports as import_store
 from core.store import studies as study_store
 from core.workflow.answers import exports, imports
 from core.workflow.designs import studies
@@ -181,6 +182,25 @@ def test_an_import_that_is_cancelled_again_and_again_is_undone_as_a_whole(worksp
         assert counts(workspace)[0] == 8 + n_saved
     assert imports.undo(workspace, "s") == 30
     assert exported(workspace) == before
+
+
+def test_an_import_that_ends_after_its_last_part_is_finished_by_the_same_file(
+    workspace, monkeypatch
+):
+    imports.import_tidy(workspace, "s.csv", csv(rows(3)))
+    more = csv(rows(4, first=3, model="other"))
+
+    def stops(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(import_store, "change_imported_study", stops)
+        with pytest.raises(KeyboardInterrupt):
+            imports.import_tidy(workspace, "s.csv", more, add=True)
+    assert [one.n_saved for one in imports.unfinished_imports(workspace)] == [16]
+    (done,) = imports.import_tidy(workspace, "s.csv", more)
+    assert (done.n_new, imports.unfinished_imports(workspace)) == (0, ())
+    assert study_store.get(workspace.database, "s").design.respondents == ("m", "other")
 
 
 def test_answers_of_an_audit_are_not_undone(workspace):
