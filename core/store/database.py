@@ -8,7 +8,7 @@ import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 import pandas as pd
@@ -32,6 +32,17 @@ Parameters = Sequence[object] | Mapping[str, object]
 """Values of a query: in order, or by the names of its $parameters."""
 
 
+class FrameEngine(Protocol):
+    """What counts the analysis frames in place of the database (see core.store.frames)."""
+
+    dialect: str
+    """Of the SQL it takes, as ibis calls it."""
+
+    def rows(self, sql: str, studies: Sequence[str]) -> pa.Table:
+        """Rows of a query in which the table `study` has only the studies of these codes."""
+        ...
+
+
 class Database:
     """A database file. Safe to share between threads: every call takes its own cursor.
 
@@ -49,6 +60,7 @@ class Database:
             created; the message says which.
         """
         self.path = str(path)
+        self.engine: FrameEngine | None = None
         self._thread_state = threading.local()  # .cursor: of an `all_or_nothing`
         self._idle = threading.Condition()  # of `_open`
         self._open = 0  # cursors in use; -1: closed

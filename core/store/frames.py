@@ -596,7 +596,11 @@ def _read(
     more: tuple[Any, ...] = (),
 ) -> pa.Table:
     """The rows of an expression, of these studies and filters; `more` are its other arguments."""
-    sql = _sql(expression, tuple((name, tuple(values)) for name, values in where.items()), more)
+    filters = tuple((name, tuple(values)) for name, values in where.items())
+    if database.engine is not None:
+        sql = _sql(expression, filters, more, database.engine.dialect)
+        return database.engine.rows(sql, studies)
+    sql = _sql(expression, filters, more)
     return database.arrow(_OF_STUDIES.format(sql=sql), [list(studies)])
 
 
@@ -605,9 +609,10 @@ def _sql(
     expression: Callable[..., Any],
     filters: tuple[tuple[str, tuple[Any, ...]], ...],
     more: tuple[Any, ...],
+    dialect: str = "duckdb",
 ) -> str:
     """The compiled SQL of an expression of all studies under some filters."""
-    return str(ibis.to_sql(expression(None, dict(filters), *more), dialect="duckdb"))
+    return str(ibis.to_sql(expression(None, dict(filters), *more), dialect=dialect))
 
 
 def _columns_by_key(table: pa.Table, key: str, keys: pa.ChunkedArray) -> dict[str, Any]:
