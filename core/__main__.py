@@ -56,6 +56,8 @@ COMMANDS = (
      "core.commands.reports.command"),
     ("export", "write answers, bank, plan, calls and design of a study into a folder",
      "core.commands.studies.export_command"),
+    ("tables", "write the tables of studies as Parquet files, for analyze --tables",
+     "core.commands.tables.command"),
     ("package", "write a study with everything about it as one zip",
      "core.commands.packages.package_command"),
     ("sample", "run the sample study that comes with Inkblot",

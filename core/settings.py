@@ -16,15 +16,18 @@ _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Settings:
-    """The place of the database and the memory it may take."""
+    """The place of the database, the memory it may take, and where Spark counts."""
 
     database: Path
     memory_limit: str
     data_directory: Path
+    spark_master: str
 
 
 def from_environment() -> Settings:
-    """INKBLOT_DB (a path) and INKBLOT_MEMORY (e.g. 2GB), or their defaults.
+    """INKBLOT_DB (a path), INKBLOT_MEMORY (e.g. 2GB) and INKBLOT_SPARK (the URL of a master).
+
+    Without them the defaults hold: Spark, where it is asked for, counts on all cores here.
 
     Raises
     ------
@@ -41,4 +44,5 @@ def from_environment() -> Settings:
         database=Path(os.environ.get("INKBLOT_DB") or ROOT / "data" / "inkblot.duckdb"),
         memory_limit=memory_limit,
         data_directory=ROOT / "data",
+        spark_master=os.environ.get("INKBLOT_SPARK", "").strip() or "local[*]",
     )

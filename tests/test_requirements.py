@@ -74,6 +74,7 @@ def is_run(package):
         ("requirements.in", PRODUCT),
         ("requirements-dev.in", TESTS),
         ("requirements-first.in", PRODUCT),
+        ("requirements-spark.in", PRODUCT),
     ],
 )
 def test_every_pinned_package_is_imported_or_run_or_needed_by_another(file, folders):

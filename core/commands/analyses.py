@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from core import export
+from core.analysis.shared.registry import Analysis
 from core.analysis.shared.sentences import merge_notes
 from core.commands.shared import Command, argument, pair, write
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS
 from core.errors import FileError
-from core.workflow.statistics import analyses, papers
+from core.workflow.statistics import analyses, exported_tables, papers
 from core.workflow.statistics.result_changes import changed_result
 from core.workflow.workspace import Workspace
 
@@ -35,6 +38,12 @@ def command() -> Command:
         argument("--compare-left-out", action="store_true",
                   help=f"with --where {LEAVE_OUT}=...: write each number with all answers, "
                   "without those left out, and the difference"),
+        argument("--tables", type=Path, metavar="DIR",
+                  help="analyze the answers in a folder that the command tables wrote, and not "
+                  "those in the database"),
+        argument("--engine", choices=("duckdb", "spark"), default="duckdb",
+                  help="what counts the answers of --tables (default: duckdb); the environment "
+                  "variable INKBLOT_SPARK names the master of spark (default: local[*])"),
         argument("--table", help="only this table of the result"),
         argument("--charts", type=Path,
                   help="also write the charts as PNG, SVG and Vega-Lite (.zip)"),
@@ -50,6 +59,26 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.by:
         texts["by"] = parsed.by
     options = analyses.options_from_text(analysis, texts)
+    if parsed.tables:
+        with exported_tables.workspace_of_tables(
+            workspace, analysis, options, parsed.tables, parsed.engine
+        ) as own:
+            _write_result(own, analysis, options, parsed)
+        return
+    if parsed.engine == "spark":
+        raise FileError(
+            "Spark counts exported tables only.",
+            "Write them with `tables STUDY DIR`, then add --tables DIR.",
+        )
+    _write_result(workspace, analysis, options, parsed)
+
+
+def _write_result(
+    workspace: Workspace,
+    analysis: Analysis,
+    options: Mapping[str, Any],
+    parsed: argparse.Namespace,
+) -> None:
     where = {k: v.split(",") for k, v in (pair(text, "--where") for text in parsed.where)}
     over = _factors(parsed.over)
     files = (

@@ -50,8 +50,12 @@ class Database:
     each other's rows without an error.
     """
 
-    def __init__(self, path: Path | str, *, memory_limit: str = "2GB") -> None:
+    def __init__(
+        self, path: Path | str, *, memory_limit: str = "2GB", readable: Path | None = None
+    ) -> None:
         """Open (or create) the file, bring its schema up to date and lock its configuration.
+
+        SQL reads no other files than those in the folder `readable`.
 
         Raises
         ------
@@ -66,7 +70,8 @@ class Database:
         self._open = 0  # cursors in use; -1: closed
         self._adding_answers = threading.RLock()
         self._memory_limit = memory_limit
-        self._connection = _open_connection(self.path, memory_limit)
+        self._readable = readable
+        self._connection = _open_connection(self.path, memory_limit, readable)
         self._has_unused_space = _ends_with_unused_space(self._connection, self.path)
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
@@ -88,6 +93,14 @@ class Database:
         """Rows of a query as an Arrow table."""
         with self._cursor() as cursor:
             return cursor.execute(sql, parameters).to_arrow_table()
+
+    @contextmanager
+    def batches(
+        self, sql: str, parameters: Parameters = ()
+    ) -> Generator[pa.RecordBatchReader, None, None]:
+        """Rows of a query as Arrow batches, one after the other."""
+        with self._cursor() as cursor:
+            yield cursor.execute(sql, parameters).to_arrow_reader(100_000)
 
     @contextmanager
     def transaction(self) -> Generator[duckdb.DuckDBPyConnection, None, None]:
@@ -174,7 +187,7 @@ class Database:
                 return
             self._connection.close()
             self._open = -1  # should opening fail
-            self._connection = _open_connection(self.path, self._memory_limit)
+            self._connection = _open_connection(self.path, self._memory_limit, self._readable)
             self._has_unused_space = _ends_with_unused_space(self._connection, self.path)
             self._open = 0
 
@@ -238,9 +251,11 @@ def insert(
         cursor.unregister("incoming")
 
 
-def _open_connection(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
+def _open_connection(
+    path: str, memory_limit: str, readable: Path | None
+) -> duckdb.DuckDBPyConnection:
     """A connection to the file, with its schema up to date and its configuration locked."""
-    connection = _connect(path, memory_limit)
+    connection = _connect(path, memory_limit, readable)
     try:
         _refuse_newer(connection, path)
         apply_migrations(connection)
@@ -249,7 +264,7 @@ def _open_connection(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
                 _free_ends_with_unused_space(connection, path)
             except duckdb.Error:  # a full disk; DuckDB uses the space again later
                 connection.close()
-                connection = _connect(path, memory_limit)
+                connection = _connect(path, memory_limit, readable)
         connection.execute("set lock_configuration = true")
         _refuse_unlocked(connection)
     except duckdb.Error as error:
@@ -262,10 +277,15 @@ def _open_connection(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def scratch_connection(memory_limit: str = "2GB") -> Generator[duckdb.DuckDBPyConnection]:
-    """An empty database of its own, confined as every other, which is gone afterwards."""
+def scratch_connection(
+    memory_limit: str = "2GB", *, writable: Path | None = None
+) -> Generator[duckdb.DuckDBPyConnection]:
+    """An empty database of its own, confined as every other, which is gone afterwards.
+
+    It writes no other files than those in the folder `writable`.
+    """
     with tempfile.TemporaryDirectory(prefix="inkblot-") as folder:
-        connection = _connect(str(Path(folder) / "scratch.duckdb"), memory_limit)
+        connection = _connect(str(Path(folder) / "scratch.duckdb"), memory_limit, writable)
         try:
             connection.execute("set lock_configuration = true")
             yield connection
@@ -303,11 +323,24 @@ def _file_size(path: str) -> int:
         return 0
 
 
-def _connect(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
+def quoted(text: object) -> str:
+    """A text as SQL, for statements that take no parameters."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def _connect(path: str, memory_limit: str, folder: Path | None) -> duckdb.DuckDBPyConnection:
+    """A connection whose SQL reaches the files in the folder, if one is named, and no others."""
+    config: dict[str, Any] = {**_LOCKED_DOWN, "memory_limit": memory_limit}
     try:
         if path != ":memory:":
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-        return duckdb.connect(path, config={**_LOCKED_DOWN, "memory_limit": memory_limit})
+        if folder is None:
+            return duckdb.connect(path, config=config)
+        config.pop("enable_external_access")  # a folder can be allowed before, and not after
+        connection = duckdb.connect(path, config=config)
+        connection.execute(f"set allowed_directories = [{quoted(folder)}]")
+        connection.execute("set enable_external_access = false")
+        return connection
     except OSError as error:
         raise StoreError(
             f"The folder of the database {path} cannot be created ({error.strerror}).",

@@ -292,7 +292,8 @@ def _count_options(
         "count": rows.column("count").cast(pa.int64()).to_numpy(),  # a sum has 128 bits in DuckDB
     }
     asked = counted["first_asked"].groupby(rows.column("administration").to_numpy())
-    order = np.lexsort([
+    order = np.lexsort([  # the same rows are in the same order, whatever counted them
+        columns["coin"], _text_ranks(columns["status"]), np.asarray(columns["direction"]),
         _text_ranks(columns["option"]), columns["position"], asked.transform("min"),
         columns["item_position"], _places_in(studies, columns["study"]),
     ])  # fmt: skip

@@ -23,6 +23,7 @@ from pathlib import Path
 from core.workflow.answers import exports, imports, rereading
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
+from core.workflow.statistics import exported_tables
 from tests.workflow.studies import KEY_VARIABLE, freeze, simulated
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +105,13 @@ def export(path, ready):
     workspace = open_workspace(path)
     ready()
     exports.export_study(workspace, "study", Path(path).parent / "exported")
+    workspace.close()
+
+
+def export_tables(path, ready):
+    workspace = open_workspace(path)
+    ready()
+    exported_tables.export_tables(workspace, ["study"], Path(path).parent / "tables")
     workspace.close()
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sys
 
 import pytest
 
+from core.errors import FileError
+from core.store import tables
 from core.workflow.answers import rereading
 from core.workflow.banks import editing
 from core.workflow.contexts import sets
@@ -159,6 +162,24 @@ def test_a_killed_export_leaves_whole_files_and_the_next_one_completes_it(order,
         assert whole.items() <= contents.items()
         order("export", path)
         assert files(path.parent / "exported") == contents
+
+
+def test_killed_tables_are_recognised_and_the_next_export_makes_them_whole(order, tmp_path, asked):
+    for path in killed(order, "export_tables", asked, tmp_path):
+        folder = path.parent / "tables"
+        if "complete" not in (problem := fault_of_tables(folder)):
+            assert re.search("holds no tables|not written to the end", problem)
+            order("export_tables", path)
+        whole = tables.read_tables(folder)
+        assert whole.tables["trial"].n_rows == whole.tables["response"].n_rows == 1000
+
+
+def fault_of_tables(folder):
+    try:
+        tables.read_tables(folder)
+    except FileError as error:
+        return error.problem
+    return "complete"
 
 
 def files(folder):
