@@ -69,6 +69,8 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0, or 2 after one line that says what is wrong and what to do."""
+    # As start.py does: with more threads, last digits would differ from those on pages.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = sys.argv[1:] if arguments is None else arguments
     if fault := _encoding_fault(words):
         print(fault, file=sys.stderr)

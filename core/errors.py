@@ -9,6 +9,7 @@ UserError
 ├── CodingError       a coding of a reply, a note or a coder's name cannot be saved
 ├── NotEnoughData     an analysis cannot be computed from these responses
 ├── TooLarge          an analysis needs more memory than it may take
+├── WorkerError       the process of an analysis was killed, crashed or could not be started
 ├── ModelTextError    the text of a factor model cannot be read (stats/factor/model_text.py)
 └── StoreError        the database file cannot be opened, read or written
 
@@ -28,7 +29,7 @@ class UserError(Exception):
     """
 
     def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(problem)
+        super().__init__(problem, remedy)  # with both, other processes can have it
         self.problem = problem
         self.remedy = remedy
 
@@ -67,6 +68,10 @@ class NotEnoughData(UserError):
 
 class TooLarge(UserError):
     """An analysis needs more memory than it may take."""
+
+
+class WorkerError(UserError):
+    """The process of an analysis was killed, crashed or could not be started."""
 
 
 class StoreError(UserError):

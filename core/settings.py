@@ -11,17 +11,23 @@ from core.errors import StoreError
 
 ROOT = Path(__file__).parents[1]
 
-_AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT])(i?)B", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The place of the database, the memory it may take, and where Spark counts."""
+    """Places of the database and of Spark, and the memory of the database and each analysis."""
 
     database: Path
     memory_limit: str
     data_directory: Path
     spark_master: str
+
+    @property
+    def memory_bytes(self) -> int:
+        """The memory as a number."""
+        number, unit, binary = _AMOUNT.findall(self.memory_limit)[0]
+        return int(float(number) * (1024 if binary else 1000) ** ("KMGT".index(unit.upper()) + 1))
 
 
 def from_environment() -> Settings:

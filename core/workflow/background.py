@@ -6,15 +6,18 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from core.analysis.shared.progress import Cancelled, watch
+from core.errors import WorkerError
 
 ComputationState = Literal["waiting", "running", "done", "failed", "cancelled"]
 T = TypeVar("T")
 MAX_AT_ONCE = 2  # more would only slow each other down
 MAX_RESULTS = 60  # results, the least recently wanted go first
+_POLL_S = 0.1  # how soon what waits sees that it is given up
 
 
 @dataclass(eq=False)
@@ -39,12 +42,20 @@ class Computation(Generic[T]):
         """Whether there is nothing more to wait for."""
         return self._ended.is_set()
 
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether it ended without a result that the same inputs may well have."""
+        return self.state == "cancelled" or isinstance(self.error, WorkerError)
+
     def wait(self, seconds: float) -> bool:
         """Wait for the end, at most so long; whether it has ended."""
         return self._ended.wait(seconds)
 
     def cancel(self) -> None:
-        """Give it up at once; what is under way stops before its next step and is not kept."""
+        """Give it up at once; what is under way is not kept.
+
+        A worker is killed, other work stops before its next step.
+        """
         with _guard:
             if not self.ended:
                 self.state = "cancelled"
@@ -73,14 +84,25 @@ class Computation(Generic[T]):
 
     def watch(self, done: int, total: int, unit: str) -> None:
         """Take how far it is; stops the analysis where it was given up."""
+        self.stop_if_cancelled()
+        self.done, self.total, self.unit = done, total, unit
+
+    def stop_if_cancelled(self) -> None:
+        """Stop the thread that computes, where it was given up."""
         if self._stop.is_set():
             raise Cancelled
-        self.done, self.total, self.unit = done, total, unit
+
+    def now(self, state: ComputationState) -> None:
+        """Take whether it runs or waits, unless it has ended."""
+        with _guard:
+            if not self.ended:
+                self.state = state
 
 
 _guard = threading.Lock()
 _slots = threading.Semaphore(MAX_AT_ONCE)
 _computations: OrderedDict[str, Computation[Any]] = OrderedDict()
+_current: ContextVar[Computation[Any] | None] = ContextVar("computation", default=None)
 
 
 def begin(
@@ -88,7 +110,8 @@ def begin(
 ) -> Computation[T]:
     """The computation of that key, begun if it is not yet.
 
-    One that `waits_for_others` does not count among those at once: each that it waits for does.
+    One that `waits_for_others` does not count among those at once: each that it waits for does, or
+    is counted by the workers that compute it (core/workflow/workers/running.py).
     """
     with _guard:
         computation = _computations.get(key)
@@ -116,6 +139,31 @@ def forget_key(key: str) -> None:
         _computations.pop(key, None)
 
 
+def stop_if_cancelled() -> None:
+    """Stop the computation of this thread where it was given up; without one, nothing."""
+    computation = _current.get()
+    if computation is not None:
+        computation.stop_if_cancelled()
+
+
+def wait_until(change: threading.Condition, ready: Callable[[], bool]) -> None:
+    """Wait until `ready`, which is asked at every change; stops where this was given up.
+
+    Meanwhile the computation of this thread is said to wait.
+    """
+    with change:
+        if ready():
+            return
+        computation = _current.get()
+        if computation is not None:
+            computation.now("waiting")
+        while not ready():
+            change.wait(_POLL_S)
+            stop_if_cancelled()
+        if computation is not None:
+            computation.now("running")
+
+
 def _compute(
     computation: Computation[T], compute: Callable[[], T], slot: AbstractContextManager[Any]
 ) -> None:
@@ -123,7 +171,8 @@ def _compute(
     with slot:
         if computation.ended:  # given up while it waited
             return
-        computation.state = "running"
+        computation.now("running")
+        _current.set(computation)
         try:
             with watch(computation.watch):
                 result = compute()

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Sequence
 from importlib import import_module
 
+from core.workflow.workers import launching
+
 log = logging.getLogger(__name__)
 
 FIRST = (
@@ -35,7 +37,11 @@ _drawn = threading.Event()
 
 
 def start() -> threading.Thread:
-    """Begin to load; pages that need something sooner load it themselves."""
+    """Begin to load; pages that need something sooner load it themselves.
+
+    Analyses are computed by workers from now on, which begin to load after the first page too.
+    """
+    launching.use_workers()
     thread = threading.Thread(target=_load, name="inkblot-preloading", daemon=True)
     thread.start()
     return thread
@@ -49,7 +55,17 @@ def first_page_is_drawn() -> None:
 def _load() -> None:
     _import(FIRST)
     _drawn.wait(_NOBODY_S)
+    _warm_up_workers()
     _import(LATER)
+
+
+def _warm_up_workers() -> None:
+    workers = launching.workers()
+    try:
+        if workers is not None:
+            workers.warm_up()
+    except Exception:  # the page of the first analysis shows the fault
+        log.exception("workers could not be started")
 
 
 def _import(names: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from core.analysis.shared.registry import Analysis, Topic
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
 from core.domain.results import AnalysisResult
 from core.domain.study import LEAVE_OUT
+from core.errors import UserError
 from core.workflow.answers import browsing
 from core.workflow.background import Computation
 from core.workflow.designs import studies
@@ -118,8 +119,11 @@ def result_of(request: AnalysisRequest) -> AnalysisResult | None:
     """The result, or None while it is being computed; raises the error of the computation."""
     computation = computing.computation_of(widgets.workspace(), request)
     computation.wait(WAIT_S)
-    if computation.state == "cancelled":
-        st.info("The computation is canceled. No result is saved.", icon=":material/cancel:")
+    if computation.may_be_repeated:
+        if isinstance(computation.error, UserError):
+            widgets.show_problem(computation.error)
+        else:
+            st.info("The computation is canceled. No result is saved.", icon=":material/cancel:")
         st.button(
             "Compute again", icon=":material/refresh:", key=f"compute_again:{request.analysis}",
             on_click=computing.forget, args=(widgets.workspace(), request),

@@ -23,6 +23,7 @@ from core.workflow.opening import open_workspace
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from core.workflow.statistics.papers import paper_table
+from core.workflow.workers import launching
 from pages.shared import analysis_page, results
 from tests.pages.apps import open_tab, tab_labels
 from tests.pages.test_statistics_pages import open_page, texts
@@ -64,6 +65,15 @@ def both(tmp_path_factory):
     found.close()
 
 
+@pytest.fixture(scope="module")
+def forks():
+    """What computes the results of pages, as in the app."""
+    found = launching.Forks()
+    found.warm_up()
+    yield found
+    found.close()
+
+
 def on_the_command_line(workspace, name, study, folder):
     """The files that `python -m core analyze` writes: bytes by name; None where it refuses."""
     out = folder / "result.zip"
@@ -83,7 +93,9 @@ def on_the_command_line(workspace, name, study, folder):
 
 @pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize("name", [analysis.name for analysis in analyses.all_analyses()])
-def test_page_csv_and_command_line_show_the_same_numbers(both, tmp_path, monkeypatch, study, name):
+def test_page_csv_and_command_line_show_the_same_numbers(
+    both, forks, tmp_path, monkeypatch, study, name
+):
     downloads = {}
     monkeypatch.setattr(
         results, "download", lambda _label, data, _file, *, key: downloads.update({key: data})
@@ -91,6 +103,7 @@ def test_page_csv_and_command_line_show_the_same_numbers(both, tmp_path, monkeyp
     monkeypatch.setattr(analysis_page, "WAIT_S", 60)
     monkeypatch.setenv("INKBLOT_DB", both.database.path)
     files, problem = on_the_command_line(both, name, study, tmp_path)
+    monkeypatch.setattr(launching, "_of_this_process", forks)
     page = open_page(study=study, analysis=name)
     grids = []
     for label in tab_labels(page):

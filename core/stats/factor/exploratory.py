@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from core.errors import NotEnoughData
 from core.stats.inputs import Booleans, Floats, usable_items
 from core.stats.ordered.answer_options import Offered
 from core.stats.ordered.polychoric import Polychoric, correlations_of_tables, polychoric
+from core.stats.reuse import computed_once
 
 # Correlations of the items: Pearson of scores, or polychoric of ordered answers.
 
@@ -333,7 +333,8 @@ def parallel_analysis(
         observed = _eigenvalues_of(used.matrix[None])[0]
     else:
         values = np.asarray(used.scores)
-        mean, limit = _chance(*values.shape, repetitions, seed)
+        n_rows, n_items = values.shape
+        mean, limit = _chance(n_rows, n_items, repetitions, seed)
         observed = _eigenvalues(values[None])[0]
     above = (observed > limit) & (observed > 0)
     return ParallelAnalysis(
@@ -347,13 +348,16 @@ def parallel_analysis(
     )
 
 
-@functools.lru_cache(maxsize=64)
 def _chance(n_rows: int, n_items: int, repetitions: int, seed: int) -> tuple[Floats, Floats]:
     """Mean and limit of chance eigenvalues, (p,) each; the answers themselves do not matter."""
-    both = _mean_and_limit(_chance_eigenvalues((n_rows, n_items), repetitions, seed))
-    for part in both:
-        part.flags.writeable = False  # the next caller gets the same arrays
-    return both
+
+    def compute() -> tuple[Floats, Floats]:
+        both = _mean_and_limit(_chance_eigenvalues((n_rows, n_items), repetitions, seed))
+        for part in both:
+            part.flags.writeable = False  # the next caller gets the same arrays
+        return both
+
+    return computed_once(("chance eigenvalues", n_rows, n_items, repetitions, seed), compute)
 
 
 def _mean_and_limit(drawn: Floats) -> tuple[Floats, Floats]:

@@ -206,7 +206,7 @@ def _outcome(
     title = analyses.by_name(request.analysis).title
     progress.step(place, n_all, title)
     computation = computing.computation_of(workspace, request)
-    if computation.state == "cancelled":
+    if computation.may_be_repeated:
         computing.forget(workspace, request)
         computation = computing.computation_of(workspace, request)
     try:

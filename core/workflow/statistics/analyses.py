@@ -33,6 +33,7 @@ from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
 from core.workflow.statistics import bank_tables, frames, item_attributes, left_out
 from core.workflow.statistics.frames import ChosenAnswers, Filters
+from core.workflow.workers.running import hand_over, reading
 from core.workflow.workspace import Workspace
 
 __all__ = ["AnalysisResult", "ResultTable", "all_analyses", "export", "proposed_templates"]
@@ -191,8 +192,11 @@ def run(
         There are no answers, a filter names an unknown factor, or nothing can be computed.
     """
     analysis = by_name(name)
-    inputs = _load_inputs(workspace, analysis, study_codes, options, where, over)
-    result = analysis.run(inputs.frame, **inputs.options)
+    with reading():
+        inputs = _load_inputs(workspace, analysis, study_codes, options, where, over)
+        task = hand_over(analysis, inputs.frame, inputs.options)
+        inputs = replace(inputs, frame=pd.DataFrame(), options={})  # the frame may take much memory
+    result = task.run()
     used = frames.studies_used(analysis, study_codes, options)
     result = bank_attachment.with_keying_words(workspace, result, used)
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]

@@ -14,6 +14,7 @@ from typing import Any
 from core.domain.results import AnalysisResult
 from core.workflow.background import Computation, begin, forget_key
 from core.workflow.statistics import analyses, frames
+from core.workflow.workers.launching import workers
 from core.workflow.workspace import Workspace
 
 
@@ -41,7 +42,12 @@ def computation_of(workspace: Workspace, question: AnalysisRequest) -> Computati
             question.over,
         )
 
-    return begin(_key(workspace, question), question.analysis, compute)
+    return begin(
+        _key(workspace, question),
+        question.analysis,
+        compute,
+        waits_for_others=workers() is not None,
+    )
 
 
 def forget(workspace: Workspace, question: AnalysisRequest) -> None:
