@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 NAMES = (
     "start_up", "collection", "limits", "memory", "plan", "blocks", "batches", "contexts",
     "parsing", "rereading", "statistics", "option_counts", "statement_tests", "words", "explore",
-    "psychometrics", "many_items", "recovery", "imports", "long_imports", "exported_tables",
-    "reports", "pages", "browser", "local_model",
+    "psychometrics", "many_items", "recovery", "imports", "long_imports", "wide_scores",
+    "exported_tables", "reports", "pages", "browser", "local_model",
 )  # fmt: skip
 FILE = ROOT / "docs" / "benchmarks.md"
 QUICK_FILE = ROOT / "build" / "benchmarks-quick.md"  # tiny sizes say nothing about speed

@@ -33,6 +33,7 @@ from core.analysis.shared.sentences import (
 from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.inputs import PairRule, name_list, unanswered_items_note
 from core.stats.reliability.alpha import covariances, cronbach_alpha
@@ -42,7 +43,7 @@ _FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1
 
 
 def internal_consistency_scripts(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     missing: MissingRule = "listwise",
@@ -95,7 +96,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     requires="scores",
 )  # fmt: skip
 def internal_consistency(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     missing: MissingRule = "listwise",

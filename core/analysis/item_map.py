@@ -31,6 +31,7 @@ from core.analysis.shared.sentences import GroupAnswer, GroupAnswers, decimal_te
 from core.charts.heat_maps import item_map_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, Unit, with_tabs
+from core.domain.wide_scores import ItemScores
 
 Statistic = Literal[
     "mean", "variance", "discrimination", "difficulty", "alpha_if_dropped", "missing_share"
@@ -121,7 +122,7 @@ _TABS = {"map": "One row per value", "wide": "One row per item"}
     requires="scores",
 )  # fmt: skip
 def item_map(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     statistic: Annotated[
         Statistic,

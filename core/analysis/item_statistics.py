@@ -48,6 +48,7 @@ from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.correlation import fisher_interval
 from core.stats.distributions import column_means, moments
@@ -231,7 +232,7 @@ class ItemTable:
 
 
 def item_table(
-    item_scores: pd.DataFrame, names: Sequence[str], missing: PairRule, ci_level: float
+    item_scores: ItemScores, names: Sequence[str], missing: PairRule, ci_level: float
 ) -> ItemTable:
     """The statistics of every item of an ITEM_SCORES frame within the groups of some factors.
 
@@ -492,7 +493,7 @@ def _aggregate(described: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def _item_statistics_scripts(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     missing: MissingRule = "listwise",
@@ -557,7 +558,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     in_reports=True,
 )  # fmt: skip
 def item_statistics(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     missing: MissingRule = "listwise",

@@ -33,10 +33,10 @@ from core.analysis.shared.registry import Choice, Rows, analysis
 from core.analysis.shared.rows import (
     Floats,
     FrameCells,
-    MatrixLayout,
+    RowsLayout,
     analysis_unit,
-    cells_of,
     row_cautions,
+    row_cells,
     scores_of,
 )
 from core.analysis.shared.scores import level_name
@@ -335,7 +335,7 @@ def norm_comparison(
     intervals are then too sharp. Agrees with scipy's ttest_ind_from_stats.
     """
     names = distinct(by)
-    cells = cells_of(item_scores, names)
+    cells = row_cells(item_scores, names)
     layouts = cells.layouts()
     matrices = matrices_of(layouts, scores_of(item_scores))
     scales = [*dict.fromkeys(_scale_name(layout) for layout in layouts), ALL_ITEMS]
@@ -370,7 +370,7 @@ def norm_comparison(
 
 def _compare(
     item_scores: pd.DataFrame,
-    laid: tuple[FrameCells, Sequence[MatrixLayout]],
+    laid: tuple[FrameCells, Sequence[RowsLayout]],
     norms: Sequence[Norm],
     missing: ScoreRule,
     test: tuple[Alternative, float],
@@ -432,6 +432,6 @@ def _remark(own: Summary, n_planned: int, people: Summary, possible: Floats, tes
     return " ".join(remarks)
 
 
-def _scale_name(layout: MatrixLayout) -> str:
+def _scale_name(layout: RowsLayout) -> str:
     """What a user calls the subscale of a layout."""
     return layout.subscale or _NO_SUBSCALE

@@ -22,7 +22,13 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
+from core.analysis.shared.rows import (
+    analysis_unit,
+    n_planned,
+    n_without_score,
+    row_cautions,
+    row_notes,
+)
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
 from core.analysis.shared.sentences import (
     GroupAnswers,
@@ -35,6 +41,7 @@ from core.analysis.shared.sentences import (
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.inputs import Estimate, item_rows
 from core.stats.reliability.alpha import SplitHalf, cronbach_alpha, split_half, stratified_alpha
@@ -153,7 +160,7 @@ Seed = Annotated[
 
 
 def reliability_scripts(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     ci_level: ConfidenceLevel = 0.95,
@@ -215,7 +222,7 @@ _ANSWERING = {"α (Feldt)": "α", "ω total": "ω"}
     in_reports=True,
 )  # fmt: skip
 def reliability(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     ci_level: ConfidenceLevel = 0.95,
@@ -288,7 +295,7 @@ def reliability(
     columns = (*by_columns(names), *_columns(ci_level))
     rows = [row for scale in scales for row in _rows(scale)]
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    n_missing = int(item_scores["score"].isna().sum())
+    n_missing = n_without_score(item_scores)
     return AnalysisResult(
         tables=(ResultTable("reliability", "Reliability", frame, columns),),
         unit=analysis_unit(item_scores, called="row"),
@@ -303,7 +310,7 @@ def reliability(
             *row_cautions(item_scores, *INDEPENDENCE),
         ),
         notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *INDEPENDENCE)),
-        n_left_out=len(item_scores) - n_missing - n_used,
+        n_left_out=n_planned(item_scores) - n_missing - n_used,
     )
 
 

@@ -26,7 +26,13 @@ from core.analysis.shared.options import (
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.rows import row_cautions, row_notes, with_alternatives
+from core.analysis.shared.rows import (
+    n_planned,
+    n_without_score,
+    row_cautions,
+    row_notes,
+    with_alternatives,
+)
 from core.analysis.shared.scores import (
     PairedScores,
     level_name,
@@ -48,6 +54,7 @@ from core.analysis.shared.sentences import (
 from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative, Correlation, CorrelationMethod, correlation
 from core.stats.groups import Adjustment, MeanTest, adjusted_p, paired_t, summary
@@ -335,7 +342,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
 
 def _score_correlations_scripts(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     factor: Factor = "form",
     by: By = ("respondent",),
@@ -415,7 +422,7 @@ _TABS = {
     requires="scores",
 )  # fmt: skip
 def score_correlations(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     factor: Factor = "form",
     by: By = ("respondent",),
@@ -513,7 +520,7 @@ def score_correlations(
         "repetitions", "All repetitions together", tables.repetitions,
         (*lead, *_repetition_columns(ci_level)),
     )  # fmt: skip
-    n_missing = int(item_scores["score"].isna().sum())
+    n_missing = n_without_score(item_scores)
     n_used = scores_used(item_scores, tables.used)
     return AnalysisResult(
         tables=with_tabs(
@@ -538,5 +545,5 @@ def score_correlations(
             *tables.notes,
             *row_notes(item_scores, *_INDEPENDENT_PAIRS),
         ),
-        n_left_out=len(item_scores) - n_missing - n_used,
+        n_left_out=n_planned(item_scores) - n_missing - n_used,
     )

@@ -25,9 +25,12 @@ from core.analysis.shared.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import (
     Floats,
+    Integers,
+    administrations_of,
     analysis_unit,
     cells_of,
     codes_of,
+    items_of,
     relative_scores,
     row_cautions,
     scores_of,
@@ -43,6 +46,7 @@ from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
 from core.stats.distributions import floor_and_ceiling, moments, quartiles, skewness_and_kurtosis
 from core.stats.inputs import name_list
@@ -56,22 +60,35 @@ from core.stats.scores import row_scores
 _MOST_VALUES = 100  # more different item scores than this are taken as continuous
 
 
-def values_by_subscale(item_scores: pd.DataFrame) -> dict[str, Floats]:
+def values_by_subscale(item_scores: ItemScores) -> dict[str, Floats]:
     """The item scores that came up under the response formats of each subscale, sorted.
 
     Subscales of one format get the same values, and so the same range; "all items" gets all.
     """
-    format_code, formats = codes_of(item_scores["format"])
-    subscale_code, subscales = codes_of(item_scores["subscale"])
+    format_code, formats = codes_of(administrations_of(item_scores)["format"])
+    subscale_code, subscales = codes_of(items_of(item_scores)["subscale"])
     scores = scores_of(item_scores)
-    values_of_format = [
-        _known(pd.unique(scores[format_code == code])) for code in range(len(formats))
-    ]
+    rows = [format_code == code for code in range(len(formats))] if len(formats) > 1 else [...]
+    values_of_format = [_known(pd.unique(scores[own].reshape(-1))) for own in rows]
     values: dict[str, list[Floats]] = {ALL_ITEMS: values_of_format}
-    for pair in pd.unique(subscale_code * len(formats) + format_code).tolist():
-        subscale, code = divmod(pair, len(formats))
+    for subscale, code in _subscales_asked(item_scores, subscale_code, format_code):
         values.setdefault(str(subscales[subscale]), []).append(values_of_format[code])
     return {name: _known(np.concatenate(parts)) for name, parts in values.items()}
+
+
+def _subscales_asked(
+    item_scores: ItemScores, subscale: Integers, response_format: Integers
+) -> list[tuple[int, int]]:
+    """Each subscale with each of the formats in which an item of it was planned, as codes."""
+    if not isinstance(item_scores, WideScores):
+        pairs = pd.DataFrame({"subscale": subscale, "format": response_format})
+        return list(pairs.drop_duplicates().itertuples(index=False, name=None))
+    planned = item_scores.status != NOT_PLANNED
+    return [
+        (int(code), int(own))
+        for code in pd.unique(subscale)
+        for own in pd.unique(response_format[planned[:, subscale == code].any(axis=1)])
+    ]
 
 
 def _bin_edges(values: Floats, n_items: int, bins: int) -> Floats:
@@ -189,7 +206,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     in_reports=True,
 )  # fmt: skip
 def score_distribution(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     missing: ScoreMissing = "listwise",
@@ -278,7 +295,7 @@ def score_distribution(
 
 
 def _matrices(
-    item_scores: pd.DataFrame, names: Sequence[str]
+    item_scores: ItemScores, names: Sequence[str]
 ) -> tuple[tuple[ScoreMatrix, ...], list[tuple[ScoreMatrix, ScoreMatrix]]]:
     """Scores by group and subscale; and with all items, each with the same relative to the ends."""
     cells = cells_of(item_scores, names)

@@ -51,7 +51,9 @@ def shares_of_range(scores: Floats, lowest: Floats, highest: Floats) -> Floats:
     The mean of an item's shares is its difficulty.
     """
     width = np.where(highest > lowest, highest - lowest, np.nan)
-    return np.asarray((scores - lowest) / width)
+    shares = np.asarray(scores - lowest)
+    shares /= width  # in place, as there may be millions
+    return shares
 
 
 # Items that run against the rest of their scale or factor, as items keyed the wrong way do.

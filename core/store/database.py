@@ -28,6 +28,8 @@ _READ_SETTINGS = """
 select name, value from duckdb_settings() where name in (select unnest(?)) order by name
 """
 
+_PART_ROWS = 500_000  # of what is read in parts
+
 Parameters = Sequence[object] | Mapping[str, object]
 """Values of a query: in order, or by the names of its $parameters."""
 
@@ -93,6 +95,13 @@ class Database:
         """Rows of a query as an Arrow table."""
         with self._cursor() as cursor:
             return cursor.execute(sql, parameters).to_arrow_table()
+
+    def arrow_parts(
+        self, sql: str, parameters: Parameters = ()
+    ) -> Generator[pa.RecordBatch, None, None]:
+        """Rows of a query in parts, of which one at a time is in memory."""
+        with self._cursor() as cursor:
+            yield from cursor.execute(sql, parameters).to_arrow_reader(_PART_ROWS)
 
     @contextmanager
     def batches(

@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -22,9 +24,10 @@ from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wa
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS, coin
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS, NOT_ASKED, Status
+from core.domain.wide_scores import NOT_PLANNED, STATUSES, WideScores
 from core.store import scoring
 from core.store.database import Database
-from core.store.studies import revision
+from core.store.studies import get, revision
 
 _study = ibis.table({"study_id": "int64", "code": "string", "instrument_id": "int64"}, name="study")
 _trial = ibis.table(
@@ -77,6 +80,21 @@ with study as (select * from main.study where code in (select unnest(?)))
 select * from ({sql})
 """
 """Compiling takes longer than reading a small study, so one compiled query serves all studies."""
+
+_PART_OF_STUDIES = """
+with study as (select * from main.study where code in (select unnest($codes))),
+trial as (select * from main.trial where trial_id % $parts = $part),
+response as (select * from main.response where trial_id % $parts = $part)
+select * from ({sql})
+"""
+"""The same of some of the trials: joined all at once, ten million take more than a gigabyte."""
+
+_IN_FILE_ORDER = """
+with trial as (select * from main.trial where study_id in ({keys})),
+response as (select * from main.response where study_id in ({keys}))
+select * from ({sql})
+"""
+"""Keys that stand in the query: a join with the table of studies would lose the order."""
 
 _KEYS_AND_SCORES = ("administration", "item_key", "item_position", "ordinal", "status", "score")
 
@@ -214,6 +232,307 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     return pd.DataFrame({name: columns[name] for name in ITEM_SCORES.columns}, copy=False)
 
 
+# ITEM_SCORES as a wide table. Joined with administrations, items and options, millions of rows
+# would be wide. So only keys are read, some trials at a time, and put into a matrix.
+
+_TRIALS_AT_ONCE = 2_500_000
+_MOST_PLACES = 4
+"""A table may have so many places for each answer planned; a sparser one is given up."""
+_ORDINAL_BITS = 40
+
+
+def wide_scores(database: Database, studies: Sequence[str], where: Where) -> WideScores | None:
+    """ITEM_SCORES of some studies as a wide table, or None.
+
+    None where nothing is planned, where the table would be nearly empty, as with studies of
+    different banks, and where an item has another subscale or key in another study.
+    """
+    asked = _read(database, _administrations, studies, where)
+    items = _items_in_order(database, studies, where, asked)
+    n_trials = int(items["n"].sum())
+    columns = items[["item", "subscale", "keyed"]].drop_duplicates(ignore_index=True)
+    if columns["item"].duplicated().any() or not n_trials:
+        return None
+    if asked.num_rows * len(columns) > _MOST_PLACES * n_trials:
+        return None
+    administrations = _pandas(asked)
+    del asked  # its texts take more room than all scores
+    table = _WideTable.empty(administrations, items, columns)
+    scores = _OptionScores.read(database, studies, where, administrations, items)
+    for rows in _answers(database, studies, where, n_trials):
+        table.place(rows, scores)
+    if n_trials != np.count_nonzero(table.status != NOT_PLANNED):
+        raise TypeError("an administration holds an item twice, or the answers have changed")
+    return table.in_order(studies)
+
+
+def _items_in_order(
+    database: Database, studies: Sequence[str], where: Where, asked: pa.Table
+) -> pd.DataFrame:
+    """The items asked, as the rows of `item_scores` name them first; `n` trials of each."""
+    about = _read(database, _items, studies, where).to_pandas()
+    counts = _read(database, _trial_counts, studies, where).to_pandas()
+    items: pd.DataFrame = counts.merge(about, on="item_key")
+    banks = asked.select(["study", "study_instrument"]).group_by(["study", "study_instrument"])
+    used = banks.aggregate([]).to_pandas()
+    used["study_place"] = pd.Index(studies).get_indexer(used["study"])
+    first = used.groupby("study_instrument")["study_place"].min()
+    items["study_place"] = items["item_instrument"].map(first)
+    ordered: pd.DataFrame = items.sort_values(["item_position", "study_place"], ignore_index=True)
+    return ordered
+
+
+@dataclass(frozen=True, eq=False)
+class _OptionScores:
+    """What each option of an item scores, as `core.store.scoring` has it.
+
+    `cell` has a number for the bank, format and form of each administration; `points` (cells,
+    items, options) the scores, NaN for the last option, which stands for none.
+    """
+
+    cell: Any
+    points: Any
+    options: dict[str, int]
+
+    @classmethod
+    def read(
+        cls,
+        database: Database,
+        studies: Sequence[str],
+        where: Where,
+        administrations: pd.DataFrame,
+        items: pd.DataFrame,
+    ) -> _OptionScores:
+        """The scores of all options in the cells of these administrations."""
+        names = ["study_instrument", "format", "form"]
+        cell = administrations.groupby(names, observed=True, sort=False).ngroup().to_numpy()
+        first = np.unique(cell, return_index=True)[1]
+        cells = administrations[names].take(first).astype("object").assign(cell=cell[first])
+        scored = _read(database, _option_scores, studies, where).to_pandas()
+        scored = scored.merge(cells, on=names)
+        place = pd.Index(items["item_key"]).get_indexer(scored["item_key"])
+        option, texts = pd.factorize(scored["option"])
+        points = np.full((len(cells), len(items), len(texts) + 1), np.nan)
+        asked = place >= 0
+        points[scored["cell"].to_numpy()[asked], place[asked], option[asked]] = scored["score"][
+            asked
+        ]
+        return cls(cell, points, {str(text): number for number, text in enumerate(texts)})
+
+    def of(self, administration: Any, item: Any, option: pa.Array, given: pa.Array) -> Any:
+        """The scores of some answers: as given with them, or else that of their option."""
+        encoded = option.dictionary_encode()
+        none = self.points.shape[2] - 1
+        number = np.array(
+            [*(self.options.get(t, none) for t in encoded.dictionary.to_pylist()), none]
+        )
+        codes = encoded.indices.fill_null(len(number) - 1).to_numpy()
+        scores = self.points[self.cell[administration], item, number[codes]]
+        if given.null_count == len(given):
+            return scores
+        own = given.to_numpy(zero_copy_only=False)
+        return np.where(np.isnan(own), scores, own)
+
+
+@dataclass(frozen=True, eq=False)
+class _WideTable:
+    """A wide table that is being filled, administrations in the order of the database."""
+
+    administrations: pd.DataFrame
+    items: pd.DataFrame
+    row_of: pd.Index[int]
+    item_of: pd.Index[int]
+    position: Any  # of each item in its bank
+    column: Any
+    scores: Any
+    status: Any
+    first: Any
+    """The first item of each administration and when it was asked, as one number."""
+
+    @classmethod
+    def empty(
+        cls, administrations: pd.DataFrame, items: pd.DataFrame, columns: pd.DataFrame
+    ) -> _WideTable:
+        """A table without an answer; `items` are those of all banks, `columns` those of all."""
+        shape = len(administrations), len(columns)
+        return cls(
+            administrations, columns,
+            pd.Index(administrations["administration_id"]), pd.Index(items["item_key"]),
+            items["item_position"].to_numpy(dtype=np.int64),
+            pd.Index(columns["item"]).get_indexer(pd.Index(items["item"])),
+            np.full(shape, np.nan), np.full(shape, NOT_PLANNED, dtype=np.int8),
+            np.full(shape[0], np.iinfo(np.int64).max),
+        )  # fmt: skip
+
+    def place(self, rows: pa.RecordBatch, option_scores: _OptionScores) -> None:
+        """Put some answers at their places."""
+        number = rows.column("administration").to_numpy()
+        # the answers of an administration mostly follow each other
+        starts = np.flatnonzero(np.concatenate([[True], number[1:] != number[:-1]]))
+        starts = starts[: len(number)]
+        own = self.row_of.get_indexer(number[starts])
+        item = self.item_of.get_indexer(rows.column("item_key").to_numpy())
+        if (own < 0).any() or (item < 0).any():
+            raise KeyError("an answer of an administration or item that is not in the table")
+        row = np.repeat(own, np.diff(np.append(starts, len(number))))
+        status = rows.column("status").dictionary_encode()
+        codes = np.array([STATUSES.index(one) for one in status.dictionary.to_pylist()], np.int8)
+        place = row * len(self.items) + self.column[item]
+        self.status.reshape(-1)[place] = codes[status.indices.to_numpy()]
+        self.scores.reshape(-1)[place] = option_scores.of(
+            row, item, rows.column("option"), rows.column("given")
+        )
+        asked = (self.position[item] << _ORDINAL_BITS) | rows.column("ordinal").to_numpy()
+        np.minimum.at(self.first, own, np.minimum.reduceat(asked, starts))
+
+    def in_order(self, studies: Sequence[str]) -> WideScores:
+        """The table in the order of the rows of `item_scores`."""
+        study = pd.Index(studies).get_indexer(pd.Index(self.administrations["study"]))
+        order = np.lexsort([
+            self.first & (2**_ORDINAL_BITS - 1), study, self.first >> _ORDINAL_BITS
+        ])  # fmt: skip
+        order = order[: np.count_nonzero(self.first < np.iinfo(np.int64).max)]
+        about = self.administrations.rename(columns={"administration_id": "administration"})
+        about = about[["study", *FACTORS, "administration"]]
+        if np.array_equal(order, np.arange(len(about))):
+            return WideScores(about, self.items, self.scores, self.status)
+        about = about.take(order).reset_index(drop=True)
+        return WideScores(about, self.items, self.scores[order], self.status[order])
+
+
+def _trials(studies: Sequence[str] | None, where: Where) -> Any:
+    """The trials of these studies that pass the filters."""
+    study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
+    trials = _trial.filter(_trial.study_id.isin(study.study_id))
+    of_items = {name for name in where if name == "item" or is_attribute(name)}
+    if of_items:
+        trials = trials.filter(trials.item_id.isin(_items(studies, where).item_key))
+    if set(where) - of_items - {LEAVE_OUT}:
+        wanted = _administrations(studies, where).administration_id
+        trials = trials.filter(trials.administration_id.isin(wanted))
+    return trials
+
+
+def _trial_counts(studies: Sequence[str] | None, where: Where) -> Any:
+    """The number of trials of each item."""
+    trials = _trials(studies, where)
+    return trials.group_by(item_key=trials.item_id).aggregate(n=trials.count())
+
+
+def _trial_keys(_studies: Sequence[str] | None, _where: Where) -> Any:
+    """The keys of every trial."""
+    return _trial.select(
+        "trial_id", "ordinal", administration=_trial.administration_id, item_key=_trial.item_id
+    )
+
+
+def _given_answers(_studies: Sequence[str] | None, where: Where) -> Any:
+    """The status, option and given score of every response."""
+    answers = scoring.without(scoring.RESPONSE, where.get(LEAVE_OUT, ()))
+    return answers.select("status", "option", answered_trial="trial_id", given="score")
+
+
+def _answered_trials(studies: Sequence[str] | None, where: Where) -> Any:
+    """Every trial with its status, option and given score."""
+    study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
+    of_studies = scoring.RESPONSE.filter(scoring.RESPONSE.study_id.isin(study.study_id))
+    answers = scoring.without(of_studies, where.get(LEAVE_OUT, ()))
+    answers = answers.select("status", "option", answered_trial="trial_id", given="score")
+    trials = _trials(studies, where)
+    joined = _with_status(trials.left_join(answers, trials.trial_id == answers.answered_trial))
+    return joined.select(
+        "ordinal", "status", "option", "given",
+        administration=joined.administration_id, item_key=joined.item_id,
+    )  # fmt: skip
+
+
+def _option_scores(studies: Sequence[str] | None, where: Where) -> Any:
+    """The score of each option of each item, by bank, format and form of the administrations."""
+    asked = _administrations(studies, where)
+    cells = asked.select("study_instrument", "format", "form").distinct()
+    ranges = scoring.point_ranges()
+    cells = cells.left_join(
+        ranges,
+        [
+            cells.study_instrument == ranges.range_instrument,
+            cells.format == ranges.range_format,
+        ],
+    )
+    items = _item.select("item_id", "keyed", item_instrument=_item.instrument_id)
+    rows = cells.join(items, cells.study_instrument == items.item_instrument)
+    options = _option.select(
+        option=_option.code, own_instrument=_option.instrument_id, own_format=_option.format
+    )
+    rows = rows.join(
+        options,
+        [rows.study_instrument == options.own_instrument, rows.format == options.own_format],
+    )
+    scored = _with_options(rows.mutate(given=ibis.null("float64")))
+    return scored.select(
+        "study_instrument", "format", "form", "option",
+        item_key=scored.item_id, score=scoring.score(scored),
+    )  # fmt: skip
+
+
+def _answers(
+    database: Database, studies: Sequence[str], where: Where, n_trials: int
+) -> Iterator[pa.RecordBatch]:
+    """Every trial with its answer, some at a time; some may come twice."""
+    if database.engine is not None:
+        yield from _read(database, _answered_trials, studies, where).to_batches()
+        return
+    n_read = 0
+    # within a transaction all reads share one cursor, which cannot read two tables side by side
+    if not set(where) - {LEAVE_OUT} and not database.in_transaction:
+        for rows in _answers_in_file_order(database, studies, where):
+            n_read += rows.num_rows
+            yield rows
+    if n_read < n_trials:
+        yield from _joined_answers(database, studies, where, n_trials)
+
+
+def _answers_in_file_order(
+    database: Database, studies: Sequence[str], where: Where
+) -> Iterator[pa.RecordBatch]:
+    """Trials and responses side by side as they stand in the file, as long as they agree.
+
+    Imported ones all do. Joining ten million takes three times the time of reading them, and half
+    a gigabyte.
+    """
+    keys = ", ".join(str(get(database, code).study_id) for code in studies)
+    sources = [
+        database.arrow_parts(
+            _IN_FILE_ORDER.format(keys=keys, sql=_sql(expression, _filters(where), ()))
+        )
+        for expression in (_trial_keys, _given_answers)
+    ]
+    with closing(sources[0]) as trials, closing(sources[1]) as answers:
+        rows, given = next(trials, None), next(answers, None)
+        while rows is not None and given is not None:
+            n = min(rows.num_rows, given.num_rows)
+            own, other = rows.slice(0, n), given.slice(0, n)
+            if not own.column("trial_id").equals(other.column("answered_trial")):
+                return
+            yield pa.RecordBatch.from_arrays(
+                [*own.columns, *other.columns], [*own.schema.names, *other.schema.names]
+            )
+            rows = rows.slice(n) if n < rows.num_rows else next(trials, None)
+            given = given.slice(n) if n < given.num_rows else next(answers, None)
+
+
+def _joined_answers(
+    database: Database, studies: Sequence[str], where: Where, n_trials: int
+) -> Iterator[pa.RecordBatch]:
+    """Every trial with its answer, by joins of a part of the trials each."""
+    sql = _sql(_answered_trials, _filters(where), ())
+    n_parts = -(-n_trials // _TRIALS_AT_ONCE)
+    for part in range(n_parts):
+        yield from database.arrow_parts(
+            _PART_OF_STUDIES.format(sql=sql),
+            {"codes": list(studies), "parts": n_parts, "part": part},
+        )
+
+
 def option_counts(
     database: Database,
     studies: Sequence[str],
@@ -280,7 +599,7 @@ def _count_options(
     own: tuple[str, ...],
     seed: int | None,
 ) -> pd.DataFrame:
-    rows = _read(database, option_counts_expression, studies, where, (own, seed)).combine_chunks()
+    rows = _counted_options(database, studies, where, (own, seed))
     cells = _read(database, _cells_expression, studies, where, (own,))
     items = _read(database, _items, studies, {})
     counted = _pandas(rows.drop_columns(["administration", "item_key", "count"]))
@@ -289,7 +608,7 @@ def _count_options(
         **_columns_by_key(items, "item_key", rows.column("item_key")),
         **{str(name): column.array for name, column in counted.items()},
         **{name: counted[name].to_numpy(np.float64) for name in ("position", "stance", "coin")},
-        "count": rows.column("count").cast(pa.int64()).to_numpy(),  # a sum has 128 bits in DuckDB
+        "count": rows.column("count").to_numpy(),
     }
     asked = counted["first_asked"].groupby(rows.column("administration").to_numpy())
     order = np.lexsort([  # the same rows are in the same order, whatever counted them
@@ -299,6 +618,39 @@ def _count_options(
     ])  # fmt: skip
     names = ("study", *own, *(name for name in OPTION_COUNTS.columns if name != "study"))
     return pd.DataFrame({name: _in_order(columns[name], order) for name in names}, copy=False)
+
+
+def _counted_options(
+    database: Database, studies: Sequence[str], where: Where, more: tuple[Any, ...]
+) -> pa.Table:
+    """The rows of `option_counts_expression`; of many trials, counted a part at a time."""
+    ((n_trials,),) = database.rows("select count(*) from trial")
+    n_parts = max(1, -(-int(n_trials) // _TRIALS_AT_ONCE))
+    if database.engine is not None or n_parts == 1:
+        rows = _read(database, option_counts_expression, studies, where, more)
+        parts = [_with_small_counts(rows)]
+    else:
+        sql = _PART_OF_STUDIES.format(sql=_sql(option_counts_expression, _filters(where), more))
+        parts = [
+            _with_small_counts(
+                database.arrow(sql, {"codes": list(studies), "parts": n_parts, "part": part})
+            )
+            for part in range(n_parts)
+        ]
+    rows = pa.concat_tables(parts).combine_chunks()
+    if len(parts) == 1:
+        return rows
+    names = [name for name in rows.column_names if name not in ("count", "first_asked")]
+    counted = rows.group_by(names, use_threads=False).aggregate(
+        [("count", "sum"), ("first_asked", "min")]
+    )
+    return counted.rename_columns([*names, "count", "first_asked"])
+
+
+def _with_small_counts(rows: pa.Table) -> pa.Table:
+    """The rows with counts of 64 bits; a sum has 128 in DuckDB."""
+    place = rows.column_names.index("count")
+    return rows.set_column(place, "count", rows.column("count").cast(pa.int64()))
 
 
 def _places_in(studies: Sequence[str], codes: pd.Categorical) -> Any:
@@ -495,6 +847,7 @@ def _items(_studies: Sequence[str] | None, where: Where) -> Any:
     return item.select(
         item_key=item.item_id, item_position=item.position, item=item.code,
         subscale=item.subscale, keyed=item.keyed, pair=item.pair, genre=item.genre,
+        item_instrument=item.instrument_id,
     )  # fmt: skip
 
 
@@ -597,12 +950,16 @@ def _read(
     more: tuple[Any, ...] = (),
 ) -> pa.Table:
     """The rows of an expression, of these studies and filters; `more` are its other arguments."""
-    filters = tuple((name, tuple(values)) for name, values in where.items())
     if database.engine is not None:
-        sql = _sql(expression, filters, more, database.engine.dialect)
+        sql = _sql(expression, _filters(where), more, database.engine.dialect)
         return database.engine.rows(sql, studies)
-    sql = _sql(expression, filters, more)
+    sql = _sql(expression, _filters(where), more)
     return database.arrow(_OF_STUDIES.format(sql=sql), [list(studies)])
+
+
+def _filters(where: Where) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """The filters as a key of `_sql`."""
+    return tuple((name, tuple(values)) for name, values in where.items())
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 
 from core.analysis.cfa.tables import FIT_BOUNDS, cfa_tables, fit_light, fit_sentence
 from core.analysis.shared.factor_models.groups import (
@@ -55,13 +54,14 @@ from core.charts.path_diagram import path_diagrams
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, TextFile
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData, TooLarge, UserError
 
 # Scripts for other software.
 
 
 def cfa_scripts(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     model: FactorModel = "subscales",
@@ -224,7 +224,7 @@ def _model_name(method: str, n_factors: int) -> str:
     requires="scores",
 )  # fmt: skip
 def cfa(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     model: FactorModel = "subscales",

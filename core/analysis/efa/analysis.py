@@ -36,6 +36,7 @@ from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.exploratory import (
     SALIENT,
@@ -117,7 +118,7 @@ Seed = Annotated[int, Number("Seed", 0, 1_000_000)]
 
 
 def _efa_scripts(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     factors: Factors = 0,
@@ -186,7 +187,7 @@ _TABS = {
     in_reports=True,
 )  # fmt: skip
 def efa(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     *,
     by: By = ("respondent",),
     factors: Factors = 0,

@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.shared.rows import Integers, cells_of, codes_of, relative_scores, rows_are_people
+from core.analysis.shared.rows import (
+    Integers,
+    codes_of,
+    relative_scores,
+    row_cells,
+    rows_are_people,
+)
 from core.domain.attributes import is_attribute
 from core.domain.frames import GROUPINGS, grouping_title
 from core.domain.numbers import count_text, number_text
@@ -141,7 +147,7 @@ def group_designs(
     for name in chosen:
         if name not in item_scores:
             raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
-    places = cells_of(item_scores, by)
+    places = row_cells(item_scores, by)
     scores = relative_scores(item_scores) * SCALE
     usable = np.isfinite(scores)
     names = list(dict.fromkeys(

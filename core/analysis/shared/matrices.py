@@ -13,13 +13,18 @@ from core.analysis.shared.rows import (
     Floats,
     Integers,
     MatrixLayout,
+    administrations_of,
     cells_of,
+    items_of,
+    n_with_status,
     rows_are_people,
     scores_of,
 )
 from core.domain.frames import OPTION_POINTS, grouping_title
 from core.domain.instrument import keyed_points
 from core.domain.results import Column, ResultTable
+from core.domain.study import NOT_ASKED
+from core.domain.wide_scores import ItemScores
 from core.stats.inputs import varying_columns
 from core.stats.ordered.answer_options import options_between, why_not_ordered
 
@@ -97,7 +102,7 @@ class ScoreMatrix:
 
 
 def score_matrices(
-    item_scores: pd.DataFrame, by: Sequence[str], *, whole: bool = False
+    item_scores: ItemScores, by: Sequence[str], *, whole: bool = False
 ) -> tuple[ScoreMatrix, ...]:
     """One matrix per group and subscale, in the order the frame first names them.
 
@@ -163,7 +168,7 @@ def group_name(group: Sequence[Any]) -> str:
     return " · ".join(str(value) or "(none)" for value in group) or "all administrations"
 
 
-def data_cautions(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> list[str]:
+def data_cautions(item_scores: ItemScores, matrices: Sequence[ScoreMatrix]) -> list[str]:
     """Cautions that hold for any analysis: one administration, identical or unasked ones."""
     notes: list[str] = []
     for group in dict.fromkeys(matrix.group for matrix in matrices):
@@ -183,15 +188,15 @@ def data_cautions(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) ->
                 f"{group_name(group)}: all {n} administrations are identical; they say no more "
                 "than one."
             )
-    not_asked = int((item_scores["status"] == "not_asked").sum())
+    not_asked = n_with_status(item_scores, NOT_ASKED)
     if not_asked:
         notes.append(f"{not_asked} planned trials have not been asked yet; they count as missing.")
     return notes
 
 
-def data_notes(item_scores: pd.DataFrame) -> list[str]:
+def data_notes(item_scores: ItemScores) -> list[str]:
     """Notes that hold for any analysis: how many studies it is of."""
-    n_studies = item_scores["study"].nunique()
+    n_studies = administrations_of(item_scores)["study"].nunique()
     return [f"Answers of {n_studies} studies are analyzed together."] if n_studies > 1 else []
 
 
@@ -201,7 +206,7 @@ Options = tuple[float, ...] | None
 
 
 def with_options(
-    item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]
+    item_scores: ItemScores, matrices: Sequence[ScoreMatrix]
 ) -> tuple[ScoreMatrix, ...]:
     """The matrices with the options that each item offers, None where they are not known.
 
@@ -219,17 +224,18 @@ def with_options(
     imported ones may. Then the scores that came up in the items of the same subscale take their
     place, if these are ordered answers.
     """
-    items = item_scores.drop_duplicates("item")
+    items = items_of(item_scores).drop_duplicates("item")
     subscale = dict(zip(items["item"].astype(str), items["subscale"].astype(str), strict=True))
     points = points_of_formats(item_scores)
     return tuple(replace(own, options=_options(own, points, subscale)) for own in matrices)
 
 
-def points_of_formats(item_scores: pd.DataFrame) -> dict[int, frozenset[float]]:
+def points_of_formats(item_scores: ItemScores) -> dict[int, frozenset[float]]:
     """The points of the answer format of each administration; those without are left out."""
-    if OPTION_POINTS not in item_scores:
+    asked = administrations_of(item_scores)
+    if OPTION_POINTS not in asked:
         return {}
-    cases = item_scores.drop_duplicates("administration")
+    cases = asked.drop_duplicates("administration")
     texts = cases[OPTION_POINTS].astype("object").fillna("").astype(str)
     read = {text: frozenset(map(float, text.split())) for text in set(texts)}
     own = zip(cases["administration"].astype(int), texts, strict=True)

@@ -29,6 +29,7 @@ from core.charts.panels import Chart
 from core.domain.attributes import is_attribute
 from core.domain.frames import GROUPINGS, FrameSpec
 from core.domain.results import AnalysisResult, TextFile
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 
 Topic = Literal[
@@ -379,6 +380,12 @@ class Analysis:
     def options(self) -> tuple[AnalysisOption, ...]:
         """What the user may set."""
         return _options(self.run)
+
+    @property
+    def takes_wide_table(self) -> bool:
+        """Whether its first argument, ITEM_SCORES, may be a wide table."""
+        first = next(iter(inspect.signature(self.run).parameters))
+        return bool(get_type_hints(self.run)[first] == ItemScores)
 
     @property
     def bank_tables(self) -> tuple[tuple[str, BankTable], ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,54 @@ from core.domain.frames import (
     REWRITING,
 )
 from core.domain.study import FACTORS, Status
+from core.domain.wide_scores import NOT_PLANNED, STATUSES, ItemScores, WideScores
 from core.errors import NotEnoughData
 from core.stats.ordered.answer_options import why_not_ordered
 from core.stats.scores import scale_scores, shares_of_range
 
-# Where every score of an ITEM_SCORES frame stands: group, subscale, administration and item.
+# ITEM_SCORES as rows or as a wide table.
+
+
+def administrations_of(item_scores: ItemScores) -> pd.DataFrame:
+    """Every administration with its factors: in one row of a wide table, else in all of its own."""
+    return item_scores.administrations if isinstance(item_scores, WideScores) else item_scores
+
+
+def items_of(item_scores: ItemScores) -> pd.DataFrame:
+    """Every item with its subscale and key: in one row of a wide table, else in all of its own."""
+    return item_scores.items if isinstance(item_scores, WideScores) else item_scores
+
+
+def with_columns(item_scores: ItemScores, columns: Mapping[str, Any]) -> ItemScores:
+    """The same with other columns of administrations, as long as those of `administrations_of`."""
+    asked = administrations_of(item_scores).assign(**columns)
+    if isinstance(item_scores, WideScores):
+        return replace(item_scores, administrations=asked)
+    return asked
+
+
+def n_planned(item_scores: ItemScores) -> int:
+    """How many answers were planned."""
+    if isinstance(item_scores, WideScores):
+        return int(np.count_nonzero(item_scores.status != NOT_PLANNED))
+    return len(item_scores)
+
+
+def n_without_score(item_scores: ItemScores) -> int:
+    """How many planned answers have no score."""
+    if isinstance(item_scores, WideScores):
+        return n_planned(item_scores) - int(np.isfinite(item_scores.scores).sum())
+    return int(item_scores["score"].isna().sum())
+
+
+def n_with_status(item_scores: ItemScores, status: str) -> int:
+    """How many planned answers have that status."""
+    if isinstance(item_scores, WideScores):
+        return int(np.count_nonzero(item_scores.status == STATUSES.index(status)))
+    return int((item_scores["status"] == status).sum())
+
+
+# Where every score stands: group, subscale, administration and item.
 #
 # Texts become integer codes once, and matrices are then laid out from codes alone. Counting into a
 # table of all codes is used wherever that table is not much larger than the data, else sorting.
@@ -38,25 +82,55 @@ _SPARSE = 4
 
 @dataclass(frozen=True, eq=False)
 class MatrixLayout:
-    """The place of each row of one group and subscale in a matrix administrations by items."""
+    """Which scores make the matrix administrations by items of one group and subscale."""
 
     group: tuple[Any, ...]
     subscale: str
     items: tuple[str, ...]
     keyed: tuple[int, ...]
     administrations: Integers
+
+    @abstractmethod
+    def filled(self, values: Floats) -> Floats:
+        """The values of all answers (see `scores_of`) as this matrix; NaN where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsLayout(MatrixLayout):
+    """Of a frame with a row for each answer."""
+
     rows: Any  # which rows of the frame: their numbers, or all of them as a slice
     places: Integers  # of each such row, in the matrix read line by line
 
     def filled(self, values: Floats) -> Floats:
-        """The values of all rows of the frame as this matrix; NaN where there is no row."""
+        """The values of the rows at their places."""
         matrix = np.full((len(self.administrations), len(self.items)), np.nan)
         matrix.reshape(-1)[self.places] = values[self.rows]
         return matrix
 
 
 @dataclass(frozen=True, eq=False)
-class FrameCells:
+class _WideLayout(MatrixLayout):
+    """Of a wide table."""
+
+    rows: Any  # numbers, or all of them as a slice
+    columns: Any
+
+    def filled(self, values: Floats) -> Floats:
+        """The part of the table that these rows and columns are."""
+        return np.asarray(values[self.rows][:, self.columns])
+
+
+class ScoreCells(ABC):
+    """Where every score stands."""
+
+    @abstractmethod
+    def layouts(self, whole: str | None = None) -> tuple[MatrixLayout, ...]:
+        """One layout per group and subscale, or per group under the name `whole`."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameCells(ScoreCells):
     """Codes of every row of a frame, with what each code stands for."""
 
     administration: Integers
@@ -69,7 +143,7 @@ class FrameCells:
     groups: dict[int, tuple[Any, ...]]
     keyed: Integers
 
-    def layouts(self, whole: str | None = None) -> tuple[MatrixLayout, ...]:
+    def layouts(self, whole: str | None = None) -> tuple[RowsLayout, ...]:
         """One layout per group and subscale, or per group under the name `whole`."""
         n_subscales = 1 if whole is not None else len(self.subscales)
         block = self.group if whole is not None else self.group * n_subscales + self.subscale
@@ -78,7 +152,7 @@ class FrameCells:
             people, row = _renumber(self.administration[rows], len(self.administrations))
             columns, column = _renumber(self.item[rows], len(self.items))
             layouts.append(
-                MatrixLayout(
+                RowsLayout(
                     group=self.groups[code // n_subscales],
                     subscale=whole
                     if whole is not None
@@ -100,8 +174,62 @@ class FrameCells:
         return tuple(int(key) for key in self.keyed[rows][first])
 
 
-def cells_of(item_scores: pd.DataFrame, by: Sequence[str]) -> FrameCells:
-    """Codes of all rows of an ITEM_SCORES frame, groups made by the factors `by`.
+@dataclass(frozen=True, eq=False)
+class _WideCells(ScoreCells):
+    """The rows of each group and the columns of each subscale of a wide table."""
+
+    table: WideScores
+    group: Integers  # of each row
+    groups: dict[int, tuple[Any, ...]]
+
+    def layouts(self, whole: str | None = None) -> tuple[MatrixLayout, ...]:
+        """One layout per group and subscale, or per group under the name `whole`."""
+        administrations = self.table.administrations["administration"].to_numpy()
+        items = [str(item) for item in codes_of(self.table.items["item"])[1]]
+        keyed = self.table.items["keyed"].to_numpy()
+        planned = self.table.status != NOT_PLANNED
+        every = bool(planned.all())
+        layouts = []
+        for group, rows in _blocks(self.group):
+            for subscale, columns in self._subscales(whole):
+                own, taken = rows, columns
+                if not every:
+                    asked = planned[rows][:, columns]
+                    own, taken = _part(rows, asked.any(axis=1)), _part(columns, asked.any(axis=0))
+                numbers = np.arange(len(items))[taken].tolist()
+                people = administrations[own]
+                if not numbers or not len(people):
+                    continue
+                layouts.append(
+                    _WideLayout(
+                        group=self.groups[group],
+                        subscale=subscale,
+                        items=tuple(items[number] for number in numbers),
+                        keyed=tuple(int(keyed[number]) for number in numbers),
+                        administrations=people,
+                        rows=own,
+                        columns=taken,
+                    )
+                )
+        return tuple(layouts)
+
+    def _subscales(self, whole: str | None) -> list[tuple[str, Any]]:
+        """The columns of each subscale, or all under one name."""
+        if whole is not None:
+            return [(whole, slice(None))]
+        codes, names = codes_of(self.table.items["subscale"])
+        return [(str(names[code]), columns) for code, columns in _blocks(codes)]
+
+
+def _part(places: Any, chosen: Any) -> Any:
+    """Some of the places; all of them stay a slice."""
+    if chosen.all():
+        return places
+    return np.flatnonzero(chosen) if isinstance(places, slice) else places[chosen]
+
+
+def cells_of(item_scores: ItemScores, by: Sequence[str]) -> ScoreCells:
+    """Where all answers of ITEM_SCORES stand, groups made by the factors `by`.
 
     Raises
     ------
@@ -114,6 +242,13 @@ def cells_of(item_scores: pd.DataFrame, by: Sequence[str]) -> FrameCells:
         raise NotEnoughData(
             "There are no answers yet.", "Run or import a study, or widen the filters."
         )
+    if isinstance(item_scores, WideScores):
+        return _WideCells(item_scores, *_group_codes(item_scores.administrations, by))
+    return row_cells(item_scores, by)
+
+
+def row_cells(item_scores: pd.DataFrame, by: Sequence[str]) -> FrameCells:
+    """Codes of all rows of an ITEM_SCORES frame; as `cells_of`."""
     administration, administrations = codes_of(item_scores["administration"])
     item, items = codes_of(item_scores["item"])
     if _has_repeats(administration * len(items) + item, len(administrations) * len(items)):
@@ -126,48 +261,54 @@ def cells_of(item_scores: pd.DataFrame, by: Sequence[str]) -> FrameCells:
     )  # fmt: skip
 
 
-def scores_of(item_scores: pd.DataFrame) -> Floats:
-    """The scores of all rows; NaN where there is none."""
+def scores_of(item_scores: ItemScores) -> Floats:
+    """The scores of all rows, or of the wide table; NaN where there is none."""
+    if isinstance(item_scores, WideScores):
+        return item_scores.scores
     return item_scores["score"].to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def relative_scores(item_scores: pd.DataFrame) -> Floats:
+def relative_scores(item_scores: ItemScores) -> Floats:
     """Scores with 0 for the lowest and 1 for the highest option of their format.
 
     Where the frame does not say which they are, the lowest and highest score that came up anywhere
     under the same format take their place, after reverse-keying. NaN where they are the same.
     """
-    scores = scores_of(item_scores)
+    asked = administrations_of(item_scores)
     lowest, highest = _observed_ends(item_scores)
     known = known_ends(item_scores)
     if known.any():
-        ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
+        ends = asked[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
         lowest = np.where(known, ends[:, 0], lowest)
         highest = np.where(known, ends[:, 1], highest)
-    return shares_of_range(scores, lowest, highest)
+    if isinstance(item_scores, WideScores):
+        return shares_of_range(scores_of(item_scores), lowest[:, None], highest[:, None])
+    return shares_of_range(scores_of(item_scores), lowest, highest)
 
 
-def known_ends(item_scores: pd.DataFrame) -> npt.NDArray[np.bool_]:
+def known_ends(item_scores: ItemScores) -> npt.NDArray[np.bool_]:
     """Whether the frame says, for each row, which scores its answer format allows.
 
     It does not where scores lie beyond what it says, as imported ones may.
     """
-    if LOWEST not in item_scores or HIGHEST not in item_scores:
-        return np.zeros(len(item_scores), dtype=np.bool_)
-    ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
+    asked = administrations_of(item_scores)
+    if LOWEST not in asked or HIGHEST not in asked:
+        return np.zeros(len(asked), dtype=np.bool_)
+    ends = asked[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
     lowest, highest = _observed_ends(item_scores)
     beyond = (lowest < ends[:, 0]) | (highest > ends[:, 1])
     return np.asarray(np.isfinite(ends).all(axis=1) & ~beyond)
 
 
-def _observed_ends(item_scores: pd.DataFrame) -> tuple[Floats, Floats]:
+def _observed_ends(item_scores: ItemScores) -> tuple[Floats, Floats]:
     """For each row, the lowest and highest score that came up under its answer format."""
     scores = scores_of(item_scores)
-    code, labels = codes_of(item_scores["format"])
-    ends = (
-        pd.Series(scores).groupby(code, sort=False).agg(["min", "max"]).reindex(range(len(labels)))
-    )
-    return np.asarray(ends["min"].to_numpy()[code]), np.asarray(ends["max"].to_numpy()[code])
+    code, labels = codes_of(administrations_of(item_scores)["format"])
+    ends = np.full((len(labels), 2), np.nan)
+    for number, rows in _blocks(code) if len(code) else ():
+        own = scores[rows]
+        ends[number] = np.fmin.reduce(own, axis=None), np.fmax.reduce(own, axis=None)
+    return ends[code, 0], ends[code, 1]
 
 
 def codes_of(column: pd.Series[Any]) -> tuple[Integers, list[Any]]:
@@ -264,18 +405,19 @@ _PEOPLE_UNIT = (
 _IDENTITY = ("study", *FACTORS, CONTEXT_SET, REWRITING, ORIGIN)
 
 
-def rows_are_people(item_scores: pd.DataFrame) -> bool:
+def rows_are_people(item_scores: ItemScores) -> bool:
     """Whether every row is of a person, or of a context of its own; see PEOPLE."""
-    return PEOPLE in item_scores and bool(item_scores[PEOPLE].all())
+    asked = administrations_of(item_scores)
+    return PEOPLE in asked and bool(asked[PEOPLE].all())
 
 
-def analysis_unit(item_scores: pd.DataFrame, *, called: str = "") -> str:
+def analysis_unit(item_scores: ItemScores, *, called: str = "") -> str:
     """What a row is; `called` is what notes call one."""
     unit = _PEOPLE_UNIT if rows_are_people(item_scores) else _MODELS_UNIT
     return f"{unit} (a {called}, where notes speak of {called}s)" if called else unit
 
 
-def row_cautions(item_scores: pd.DataFrame, always: str, of_models: str) -> tuple[str, ...]:
+def row_cautions(item_scores: ItemScores, always: str, of_models: str) -> tuple[str, ...]:
     """A caution on what an analysis takes for granted, where rows are answers of models.
 
     `always` says what it takes for granted, `of_models` how models differ from that.
@@ -285,7 +427,7 @@ def row_cautions(item_scores: pd.DataFrame, always: str, of_models: str) -> tupl
     return (" ".join(part for part in (always, of_models) if part),)
 
 
-def row_notes(item_scores: pd.DataFrame, always: str, _of_models: str) -> tuple[str, ...]:
+def row_notes(item_scores: ItemScores, always: str, _of_models: str) -> tuple[str, ...]:
     """The same as a note, where rows are people: asked once, they are independent."""
     return (always,) if always and rows_are_people(item_scores) else ()
 
@@ -377,18 +519,17 @@ def _empty_column(column: pd.Series[Any]) -> Any:
 
 
 def varying_factors(
-    item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]]
+    item_scores: ItemScores, offered: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """Those of the factors offered, with their titles, that have several levels."""
+    asked = administrations_of(item_scores)
     return [
-        (name, title)
-        for name, title in offered
-        if name in item_scores and len(item_scores[name].unique()) > 1
+        (name, title) for name, title in offered if name in asked and len(asked[name].unique()) > 1
     ]
 
 
 def with_alternatives(
-    remedy: str, item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]], chosen: str
+    remedy: str, item_scores: ItemScores, offered: Sequence[tuple[str, str]], chosen: str
 ) -> str:
     """The remedy, and which factors offered do vary if the chosen one does not.
 

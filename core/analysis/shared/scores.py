@@ -10,10 +10,16 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared.matrices import ALL_ITEMS, distinct, group_name
-from core.analysis.shared.rows import Integers, codes_of
+from core.analysis.shared.rows import (
+    Integers,
+    administrations_of,
+    codes_of,
+    with_columns,
+)
 from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
 from core.domain.study import FACTORS, WAYS_OF_ASKING
+from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 from core.stats.scores import ScoreRule, scale_scores
@@ -24,7 +30,7 @@ _FIRST_LEVELS = ("original", "as_is", "standard", "initial")
 """Levels that others are variations of, so they come first."""
 
 
-def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> pd.DataFrame:
+def administration_scores(item_scores: ItemScores, incomplete: ScoreRule) -> pd.DataFrame:
     """Mean of the items of every administration, on all items and on each subscale.
 
     Parameters
@@ -40,19 +46,43 @@ def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> p
         One row per scale ("all items" first) and administration: `scale`, `administration`,
         `score`, NaN where too few items were answered.
     """
-    rows = item_scores[["administration", "score"]].assign(
-        scale=level_labels(item_scores["subscale"])
-    )
-    means = (
-        pd.concat([rows.assign(scale=ALL_ITEMS), rows])
-        .groupby(["scale", "administration"], sort=False)["score"]
-        .agg(["sum", "count", "size"])
-        .reset_index()
-        # as numbers, the 63-bit ids would lose digits next to a missing one
-        .astype({"administration": "object"})
-    )
+    if isinstance(item_scores, WideScores):
+        means: pd.DataFrame = _sums_of_wide(item_scores)
+    else:
+        rows = item_scores[["administration", "score"]].assign(
+            scale=level_labels(item_scores["subscale"])
+        )
+        means = (
+            pd.concat([rows.assign(scale=ALL_ITEMS), rows])
+            .groupby(["scale", "administration"], sort=False)["score"]
+            .agg(["sum", "count", "size"])
+            .reset_index()
+        )
+    # as numbers, the 63-bit ids would lose digits next to a missing one
+    means = means.astype({"administration": "object"})
     scores = scale_scores(means["sum"], means["count"], means["size"], incomplete)
-    return means.assign(score=scores).drop(columns=["sum", "count", "size"])
+    scored: pd.DataFrame = means[["scale", "administration"]].assign(score=scores)
+    return scored
+
+
+def _sums_of_wide(item_scores: WideScores) -> pd.DataFrame:
+    """Sum and count of the scores and number of items planned, by scale and administration."""
+    scored, planned = np.isfinite(item_scores.scores), item_scores.status != NOT_PLANNED
+    codes, names = codes_of(item_scores.items["subscale"])
+    parts: list[pd.DataFrame] = []
+    for scale, columns in (
+        (ALL_ITEMS, np.ones(len(codes), dtype=bool)),
+        *((name, codes == code) for code, name in enumerate(names)),
+    ):
+        size = planned[:, columns].sum(axis=1)
+        own = np.where(scored[:, columns], item_scores.scores[:, columns], 0.0)
+        part = pd.DataFrame({
+            "scale": scale,
+            "administration": item_scores.administrations["administration"].to_numpy(),
+            "sum": own.sum(axis=1), "count": scored[:, columns].sum(axis=1), "size": size,
+        })  # fmt: skip
+        parts.append(part[size > 0])
+    return pd.concat(parts, ignore_index=True)
 
 
 def aggregate_administrations(scores: Any, units: Any, *, sort: bool = False) -> Any:
@@ -64,7 +94,7 @@ def aggregate_administrations(scores: Any, units: Any, *, sort: bool = False) ->
     return scores.groupby(units, sort=sort).mean()
 
 
-def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def administration_labels(item_scores: ItemScores, names: Sequence[str]) -> pd.DataFrame:
     """The levels of some columns under which each administration was given, by its id.
 
     Raises
@@ -72,22 +102,20 @@ def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd
     NotEnoughData
         The frame lacks one of the columns.
     """
+    asked = administrations_of(item_scores)
     for name in names:
-        if name not in item_scores:
+        if name not in asked:
             raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
-    columns = item_scores[["administration", *names]].drop_duplicates("administration")
+    columns = asked[["administration", *names]].drop_duplicates("administration")
     labels = pd.DataFrame(
         {name: level_labels(columns[name]) for name in names}, index=columns.index
     )
     return labels.set_index(pd.Index(columns["administration"].astype("object")))
 
 
-def scores_remedy(item_scores: pd.DataFrame, incomplete: ScoreRule, otherwise: str) -> str:
+def scores_remedy(item_scores: ItemScores, incomplete: ScoreRule, otherwise: str) -> str:
     """What to do where no score is known: first about items that never got a usable answer."""
-    answered = (
-        item_scores["score"].notna().groupby(level_labels(item_scores["item"]), sort=False).any()
-    )
-    never = [str(item) for item in answered.index[~answered]]
+    never = _never_answered(item_scores)
     if incomplete != "listwise" or not never:
         return otherwise
     which = f"Item {never[0]}" if len(never) == 1 else f"Items {name_list(never)}"
@@ -98,14 +126,33 @@ def scores_remedy(item_scores: pd.DataFrame, incomplete: ScoreRule, otherwise: s
     )
 
 
+def _never_answered(item_scores: ItemScores) -> list[str]:
+    """The items without a single score."""
+    if isinstance(item_scores, WideScores):
+        without = ~np.isfinite(item_scores.scores).any(axis=0)
+        return [str(item) for item in item_scores.items["item"].to_numpy()[without]]
+    answered = (
+        item_scores["score"].notna().groupby(level_labels(item_scores["item"]), sort=False).any()
+    )
+    return [str(item) for item in answered.index[~answered]]
+
+
 def shown_scales(scales: Iterable[str]) -> list[str]:
     """All items together, then each subscale; a single subscale alone, which is all there is."""
     own = [scale for scale in dict.fromkeys(scales) if scale != ALL_ITEMS]
     return [ALL_ITEMS, *own] if len(own) > 1 else own
 
 
-def scores_used(item_scores: pd.DataFrame, used: Mapping[str, Iterable[int]]) -> int:
+def scores_used(item_scores: ItemScores, used: Mapping[str, Iterable[int]]) -> int:
     """How many item scores stand behind the administrations used on each scale, each once."""
+    if isinstance(item_scores, WideScores):
+        asked = item_scores.administrations["administration"]
+        scale_of = level_labels(item_scores.items["subscale"])
+        wanted = np.zeros(item_scores.scores.shape, dtype=bool)
+        for scale, ids in used.items():
+            columns = np.full(len(scale_of), scale == ALL_ITEMS) | (scale_of == scale)
+            wanted |= asked.isin(list(ids)).to_numpy()[:, None] & columns
+        return int((wanted & np.isfinite(item_scores.scores)).sum())
     administration, subscale = item_scores["administration"], level_labels(item_scores["subscale"])
     is_used = administration.isin(list(used.get(ALL_ITEMS, ())))
     for scale, ids in used.items():
@@ -196,7 +243,7 @@ class Pairing:
     is compared together with the factor.
     """
 
-    item_scores: pd.DataFrame
+    item_scores: ItemScores
     factor: str
     by: tuple[str, ...]
     others: tuple[str, ...]
@@ -205,7 +252,7 @@ class Pairing:
     """What whole studies differ in, where it is studies that are compared."""
 
 
-def prepare_pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -> Pairing:
+def prepare_pairing(item_scores: ItemScores, factor: str, by: Sequence[str]) -> Pairing:
     """What scores have to agree in to be partners under two levels of `factor`.
 
     Parameters
@@ -286,7 +333,7 @@ def _one_row_each(part: pd.DataFrame) -> pd.DataFrame:
 
 def _cells(paired: Pairing) -> tuple[pd.DataFrame, list[str]]:
     """Group, matched unit and level of every administration, indexed by its id."""
-    frame, code = paired.item_scores, _AS_ASKED
+    frame, code = administrations_of(paired.item_scores), _AS_ASKED
     wanted = dict.fromkeys((*paired.others, paired.factor, *paired.by))
     own = administration_labels(frame, [*wanted, *([code] if code in frame else [])])
     cells = (
@@ -313,29 +360,28 @@ def _cells(paired: Pairing) -> tuple[pd.DataFrame, list[str]]:
     return unique, notes
 
 
-def _with_origins(item_scores: pd.DataFrame) -> pd.DataFrame:
-    """The frame with every rewritten context under the name and in the set of its origin."""
+def _with_origins(item_scores: ItemScores) -> ItemScores:
+    """The scores with every rewritten context under the name and in the set of its origin."""
+    frame = administrations_of(item_scores)
     for name in (REWRITING, ORIGIN):
-        if name not in item_scores:
+        if name not in frame:
             raise NotEnoughData(
                 "The answers do not say which contexts are rewritten.",
                 "Choose a study whose contexts were rewritten in Inkblot.",
             )
-    context, origin = level_labels(item_scores["context"]), level_labels(item_scores[ORIGIN])
-    origin = pd.Series(origin, index=item_scores.index).where(origin != "", context)
-    frame = item_scores.assign(**{"context": origin, _AS_ASKED: context})
+    context, origin = level_labels(frame["context"]), level_labels(frame[ORIGIN])
+    origin = pd.Series(origin, index=frame.index).where(origin != "", context)
+    columns = {"context": origin, _AS_ASKED: context}
     if CONTEXT_SET in frame:
         asked = pd.Series(level_labels(frame[CONTEXT_SET]), index=frame.index)
         sets = dict(zip(context, asked, strict=True))
-        frame = frame.assign(
-            **{CONTEXT_SET: origin.map(sets).where(origin.isin(list(sets)), asked)}
-        )
-    return frame
+        columns[CONTEXT_SET] = origin.map(sets).where(origin.isin(list(sets)), asked)
+    return with_columns(item_scores, columns)
 
 
-def _study_levels(item_scores: pd.DataFrame, name: str) -> str:
+def _study_levels(item_scores: ItemScores, name: str) -> str:
     """The levels of a factor that studies differ in throughout; empty where they do not."""
-    pairs = item_scores[["study", name]].astype("object").drop_duplicates()
+    pairs = administrations_of(item_scores)[["study", name]].astype("object").drop_duplicates()
     pairs = pairs.assign(level=level_labels(pairs[name])).drop_duplicates(["study", "level"])
     if pairs["study"].duplicated().any() or pairs["level"].nunique() < 2:
         return ""

@@ -19,12 +19,13 @@ from core.analysis.shared.registry import (
     all_analyses,
     parse_option,
 )
-from core.analysis.shared.rows import average_over
+from core.analysis.shared.rows import administrations_of, average_over
 from core.analysis.template_pilot import proposed_templates
 from core.collect import simulated
 from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.instrument import ORIGINAL
 from core.domain.results import AnalysisResult, ResultTable, TextFile
+from core.domain.wide_scores import ItemScores, WideScores
 from core.errors import DesignError, NotEnoughData
 from core.store import banks, imports, runs, studies
 from core.workflow import saved_inputs
@@ -292,7 +293,7 @@ def scripts(
 class _Inputs:
     """Frame and options as an analysis takes them, what to say of them, and words for its unit."""
 
-    frame: pd.DataFrame
+    frame: ItemScores
     options: dict[str, Any]
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
@@ -313,17 +314,23 @@ def _load_inputs(
         groups = frames.default_groups(workspace, analysis, study_codes, options, where, over)
         options = {**options, _BY_OPTION: groups}
     by = tuple(options.get(_BY_OPTION, ()))
-    frame = frames.load_frame(workspace, analysis, study_codes, where, options)
-    check_frame(frame, analysis.needs)
+    wide = analysis.takes_wide_table and not over  # averages are of rows
+    frame = frames.load_frame(workspace, analysis, study_codes, where, options, wide=wide)
+    if not isinstance(frame, WideScores):
+        check_frame(frame, analysis.needs)
     chosen = frames.load_other_data(workspace, analysis, options, where)
     chosen |= bank_tables.load(workspace, analysis, study_codes)
-    grouping = _grouping_by_format(analysis, frame, chosen)
+    asked = administrations_of(frame)
+    grouping = _grouping_by_format(analysis, asked, chosen)
     chosen |= grouping
     notes = (
         *left_out.notes(workspace, study_codes, where, frames.scores_brought_in(analysis, options)),
         *((_SEVERAL_FORMATS_NOTE,) if grouping else ()),
-        *item_attributes.without_value_notes(frame, by),
+        *item_attributes.without_value_notes(asked, by),
     )
+    if isinstance(frame, WideScores):
+        cautions = frames.cautions(workspace, analysis, asked, chosen)
+        return _Inputs(frame, chosen, notes, cautions)
     if analysis.needs is not ITEM_SCORES:
         return _Inputs(frame, chosen, notes)
     averaged_factors = frames.factors_to_average(analysis, chosen, over)

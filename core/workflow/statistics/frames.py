@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from core.domain.frames import (
     TEXTS,
 )
 from core.domain.study import FACTORS, LEAVE_OUT, Context
+from core.domain.wide_scores import ItemScores, WideScores
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 from core.store import answers, frames, studies
@@ -60,8 +61,12 @@ def load_frame(
     codes: Sequence[str],
     where: Filters,
     options: Mapping[str, Any],
-) -> pd.DataFrame:
+    *,
+    wide: bool = False,
+) -> ItemScores:
     """The frame that an analysis needs, of some studies and the answers that pass the filters.
+
+    ITEM_SCORES come as a wide table where `wide` allows it and no option names an attribute.
 
     Counts are kept apart by the factors that the analysis declares and that its options name;
     other frames hold every factor anyway. Attributes of items that an option such as `by` names are
@@ -73,18 +78,16 @@ def load_frame(
         No answers pass the filters, a filter or group names an unknown factor or attribute, or
         answers are to be left out of texts, ratings or attempts.
     """
-    for factor in where:
-        if factor not in (*FACTORS, "item", LEAVE_OUT) and not is_attribute(factor):
-            raise NotEnoughData(
-                f"There is no factor '{factor}' to filter by.",
-                f"Use: {', '.join(FACTORS)}, item, an attribute such as item.genre, or "
-                f"{LEAVE_OUT}.",
-            )
+    _require_known(where)
     left_out.require_kinds(where.get(LEAVE_OUT, ()))
     if analysis.needs not in (ITEM_SCORES, OPTION_COUNTS):
         left_out.refuse(where, _NOT_OPTIONS.get(analysis.needs, analysis.needs.noun))
     attributes = sorted(filter(is_attribute, _factors_in_options(analysis, options)))
     item_attributes.require_attributes(workspace, codes, (*where, *attributes))
+    if wide and not attributes:
+        table = wide_scores(workspace, codes, where)
+        if table is not None:
+            return table
     if analysis.needs is TEXTS:
         frame = _text_frame(workspace, codes, where)
     elif analysis.needs is RATINGS:
@@ -104,11 +107,33 @@ def load_frame(
     return item_attributes.with_attributes(workspace, frame, attributes)
 
 
+def _require_known(where: Filters) -> None:
+    """Raise where a filter names an unknown factor."""
+    for factor in where:
+        if factor not in (*FACTORS, "item", LEAVE_OUT) and not is_attribute(factor):
+            raise NotEnoughData(
+                f"There is no factor '{factor}' to filter by.",
+                f"Use: {', '.join(FACTORS)}, item, an attribute such as item.genre, or "
+                f"{LEAVE_OUT}.",
+            )
+
+
 def item_scores(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:
     """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS)."""
     frame = frames.item_scores(workspace.database, list(codes), where)
-    if frame.empty:
-        return frame
+    return frame if frame.empty else _with_known_columns(workspace, frame)
+
+
+def wide_scores(workspace: Workspace, codes: Sequence[str], where: Filters) -> WideScores | None:
+    """The same as a wide table; None where it would be nearly empty, or where there is nothing."""
+    table = frames.wide_scores(workspace.database, list(codes), where)
+    if table is None:
+        return None
+    return replace(table, administrations=_with_known_columns(workspace, table.administrations))
+
+
+def _with_known_columns(workspace: Workspace, frame: pd.DataFrame) -> pd.DataFrame:
+    """ITEM_SCORES or its administrations with what is known of contexts, formats and people."""
     people = {PEOPLE: _is_of_people(workspace, frame)}
     return frame.assign(
         **_context_columns(workspace, frame), **_format_points(workspace, frame), **people

@@ -54,6 +54,9 @@ def rows(database, where):
         "cells": (frames._cells_expression, (factors,)),
         "attempts": (frames._attempt_counts_expression, (factors,)),
         "kinds": (frames._answer_kinds_expression, ()),
+        "trial counts": (frames._trial_counts, ()),
+        "answers": (frames._answered_trials, ()),
+        "option scores": (frames._option_scores, ()),
     }
     return {
         name: frames._read(database, expression, ["one", "two"], where, more)

@@ -37,6 +37,7 @@ from core.analysis.shared.matrices import (
 )
 from core.analysis.shared.rows import Floats
 from core.domain.results import Column, ResultTable
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import fit_cfa
 from core.stats.factor.likelihood import LikelihoodRule
@@ -55,7 +56,7 @@ _RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
 
 
 def choose_estimator(
-    estimator: Literal["automatic"] | EstimatorKind, item_scores: pd.DataFrame
+    estimator: Literal["automatic"] | EstimatorKind, item_scores: ItemScores
 ) -> tuple[EstimatorKind, tuple[str, ...]]:
     """The estimator asked for, or the one that suits the answers and a note that says why.
 
@@ -172,7 +173,7 @@ class PreparedGroups:
 
 
 def prepare_groups(
-    item_scores: pd.DataFrame,
+    item_scores: ItemScores,
     by: Sequence[str],
     kind: ModelKind,
     model_text: str,

@@ -12,7 +12,8 @@ import pandas as pd
 
 from core.analysis.shared.matrices import distinct, score_matrices
 from core.analysis.shared.registry import Choice, Text
-from core.analysis.shared.rows import Floats
+from core.analysis.shared.rows import Floats, items_of
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator
 from core.stats.factor.likelihood import LikelihoodRule
@@ -293,9 +294,9 @@ def _check(kind: ModelKind, n_subscales: int, n_reverse: int, n_items: int) -> N
         )
 
 
-def subscales_of_items(item_scores: pd.DataFrame) -> tuple[dict[str, str], list[str]]:
+def subscales_of_items(item_scores: ItemScores) -> tuple[dict[str, str], list[str]]:
     """The subscale of each item, and a note on items that have several (the first one counts)."""
-    pairs = item_scores[["item", "subscale"]].drop_duplicates()
+    pairs = items_of(item_scores)[["item", "subscale"]].drop_duplicates()
     subscale_of: dict[str, str] = {}
     several: dict[str, None] = {}
     for item, subscale in zip(pairs["item"], pairs["subscale"], strict=True):
@@ -346,7 +347,7 @@ def left_out_notes(
 
 
 def proposed_text(
-    item_scores: pd.DataFrame, model: ModelKind = "subscales", *, by: Sequence[str] = ()
+    item_scores: ItemScores, model: ModelKind = "subscales", *, by: Sequence[str] = ()
 ) -> WrittenModel:
     """The text of a model of these answers, to be read, edited and given as model text.
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-import pandas as pd
 
 from core.analysis.shared.matrices import ALL_ITEMS, distinct, group_name, score_matrices
 from core.analysis.shared.rows import Floats
@@ -26,6 +25,7 @@ from core.analysis.shared.scripts.names import (
 )
 from core.analysis.shared.scripts.python_text import python_start
 from core.domain.results import TextFile
+from core.domain.wide_scores import ItemScores
 from core.stats.inputs import PairRule
 
 # Templates of the Python scripts.
@@ -445,7 +445,7 @@ class ScaleGroup:
     subscales: tuple[str, ...]
 
 
-def scale_groups(item_scores: pd.DataFrame, by: Sequence[str]) -> tuple[ScaleGroup, ...]:
+def scale_groups(item_scores: ItemScores, by: Sequence[str]) -> tuple[ScaleGroup, ...]:
     """The groups of an ITEM_SCORES frame, as the writers below take them.
 
     Parameters

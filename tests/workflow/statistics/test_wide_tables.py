@@ -1,0 +1,88 @@
+"""Analyses of a wide table say the same as analyses of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.shared.registry import all_analyses
+from core.domain.results import AnalysisResult
+from core.errors import NotEnoughData
+from core.store import banks as bank_store
+from core.workflow.answers import imports
+from core.workflow.statistics import analyses, frames
+
+WIDE = [one.name for one in analyses.all_analyses() if one.takes_wide_table]
+FEW = {"resamples": 20}
+
+
+@pytest.fixture(scope="module")
+def answers() -> bytes:
+    """Answers with gaps of every kind: items not asked, refusals, two languages, three models."""
+    draw = np.random.default_rng(3)
+    lines = ["study,instrument,item,model,context,language,repetition,answer,status"]
+    for person in range(40):
+        trait = draw.normal()
+        for repetition in (1, 2):
+            for item in ("a1", "a2", "b1", "b2"):
+                if draw.random() < 0.05:
+                    continue  # not planned
+                raw = int(np.clip(round(2 + trait + 0.7 * draw.normal()), 1, 3))
+                raw = 4 - raw if item == "a2" else raw
+                outcome = ",refused" if draw.random() < 0.08 else f"{raw},"
+                language = ("en", "de")[person % 2]
+                lines.append(
+                    f"wide,small,{item},m{person % 3},c{person},{language},{repetition},{outcome}"
+                )
+    return "\n".join(lines).encode()
+
+
+@pytest.fixture
+def study(workspace, small_bank, answers):
+    bank_store.save_draft(workspace.database, small_bank, expected_revision=None, summary="test")
+    imports.import_tidy(workspace, "wide.csv", answers)
+    return workspace
+
+
+def result(run, frame, options) -> AnalysisResult | str:
+    try:
+        return run(frame, **options)
+    except NotEnoughData as error:
+        return str(error)
+
+
+def test_every_analysis_of_a_wide_table_agrees_with_that_of_the_rows(study):
+    table = frames.wide_scores(study, ["wide"], {})
+    rows = frames.item_scores(study, ["wide"], {})
+    assert table is not None
+    assert "item_statistics" in WIDE
+    defined = []
+    for analysis in all_analyses():
+        if analysis.name not in WIDE:
+            continue
+        names = {option.name for option in analysis.options}
+        for by in ((), ("model",), ("language", "context_set")):
+            for more in ({}, {"missing": "pairwise"}, {"factor": "repetition"}):
+                options = {"by": by} | more | {n: v for n, v in FEW.items() if n in names}
+                if not set(options) <= names or (
+                    more.get("missing") == "pairwise" and (analysis.name == "score_distribution")
+                ):
+                    continue
+                wide = result(analysis.run, table, options)
+                expected = result(analysis.run, rows, options)
+                agree(wide, expected)
+                if not isinstance(wide, str):
+                    defined.append(analysis.name)
+    assert set(defined) == set(WIDE)
+
+
+def agree(wide: AnalysisResult | str, expected: AnalysisResult | str) -> None:
+    """The same numbers to 1e-12, and the same words."""
+    if isinstance(expected, str) or isinstance(wide, str):
+        assert wide == expected
+        return
+    for name in ("unit", "n_used", "n_missing", "n_left_out", "method", "cautions", "notes"):
+        assert getattr(wide, name) == getattr(expected, name), name
+    for own, other in zip(wide.tables, expected.tables, strict=True):
+        pd.testing.assert_frame_equal(own.frame, other.frame, rtol=1e-12, atol=1e-12)
