@@ -266,6 +266,17 @@ def wide_scores(database: Database, studies: Sequence[str], where: Where) -> Wid
     return table.in_order(studies)
 
 
+def n_planned(database: Database, studies: Sequence[str], where: Where) -> int:
+    """How many rows `item_scores` would have."""
+    return sum(_read(database, _trial_counts, studies, where).column("n").to_pylist())
+
+
+def n_on_file(database: Database) -> int:
+    """How many trials all studies have; known without counting."""
+    ((n_trials,),) = database.rows("select count(*) from trial")
+    return int(n_trials)
+
+
 def _items_in_order(
     database: Database, studies: Sequence[str], where: Where, asked: pa.Table
 ) -> pd.DataFrame:
@@ -624,8 +635,7 @@ def _counted_options(
     database: Database, studies: Sequence[str], where: Where, more: tuple[Any, ...]
 ) -> pa.Table:
     """The rows of `option_counts_expression`; of many trials, counted a part at a time."""
-    ((n_trials,),) = database.rows("select count(*) from trial")
-    n_parts = max(1, -(-int(n_trials) // _TRIALS_AT_ONCE))
+    n_parts = max(1, -(-n_on_file(database) // _TRIALS_AT_ONCE))
     if database.engine is not None or n_parts == 1:
         rows = _read(database, option_counts_expression, studies, where, more)
         parts = [_with_small_counts(rows)]

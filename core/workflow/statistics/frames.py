@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core import settings
 from core.analysis.shared.registry import Analysis, OtherData
 from core.analysis.shared.rows import rows_are_people
 from core.domain.attributes import is_attribute
@@ -29,7 +30,7 @@ from core.domain.frames import (
 )
 from core.domain.study import FACTORS, LEAVE_OUT, Context
 from core.domain.wide_scores import ItemScores, WideScores
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, TooLarge
 from core.stats.inputs import name_list
 from core.store import answers, frames, studies
 from core.store import banks as bank_store
@@ -77,6 +78,8 @@ def load_frame(
     NotEnoughData
         No answers pass the filters, a filter or group names an unknown factor or attribute, or
         answers are to be left out of texts, ratings or attempts.
+    TooLarge
+        The answers need more memory than INKBLOT_MEMORY.
     """
     _require_known(where)
     left_out.require_kinds(where.get(LEAVE_OUT, ()))
@@ -84,6 +87,8 @@ def load_frame(
         left_out.refuse(where, _NOT_OPTIONS.get(analysis.needs, analysis.needs.noun))
     attributes = sorted(filter(is_attribute, _factors_in_options(analysis, options)))
     item_attributes.require_attributes(workspace, codes, (*where, *attributes))
+    if analysis.needs is ITEM_SCORES:
+        _require_memory(workspace, codes, where, wide=wide and not attributes)
     if wide and not attributes:
         table = wide_scores(workspace, codes, where)
         if table is not None:
@@ -105,6 +110,28 @@ def load_frame(
             "No planned answers pass these filters.", "Choose another study, or fewer filters."
         )
     return item_attributes.with_attributes(workspace, frame, attributes)
+
+
+_BYTES_OF_ROW, _BYTES_IN_TABLE = 280, 60
+"""Memory for each answer as a row, and in a wide table, with what an analysis makes of it."""
+
+
+def _require_memory(
+    workspace: Workspace, codes: Sequence[str], where: Filters, *, wide: bool
+) -> None:
+    """Raise where so many answers need more memory than INKBLOT_MEMORY."""
+    allowed = settings.from_environment()
+    most = allowed.memory_bytes // (_BYTES_IN_TABLE if wide else _BYTES_OF_ROW)
+    if frames.n_on_file(workspace.database) <= most:
+        return
+    n = frames.n_planned(workspace.database, list(codes), where)
+    if n > most:
+        raise TooLarge(
+            f"{n:,} answers need more memory than they may take ({allowed.memory_limit}, by "
+            f"INKBLOT_MEMORY, is enough for {most:,}).",
+            "Set INKBLOT_MEMORY to more (for example 4GB) and restart Inkblot, or choose fewer "
+            "answers by filters.",
+        )
 
 
 def _require_known(where: Filters) -> None:

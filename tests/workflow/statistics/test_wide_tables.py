@@ -8,7 +8,7 @@ import pytest
 
 from core.analysis.shared.registry import all_analyses
 from core.domain.results import AnalysisResult
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, TooLarge
 from core.store import banks as bank_store
 from core.workflow.answers import imports
 from core.workflow.statistics import analyses, frames
@@ -75,6 +75,17 @@ def test_every_analysis_of_a_wide_table_agrees_with_that_of_the_rows(study):
                 if not isinstance(wide, str):
                     defined.append(analysis.name)
     assert set(defined) == set(WIDE)
+
+
+def test_more_answers_than_the_memory_holds_are_refused_with_what_to_do(study, monkeypatch):
+    monkeypatch.setenv("INKBLOT_MEMORY", "15KB")  # 250 answers in a table, 53 in rows
+    for name, most in (("item_statistics", "250"), ("dif", "53")):
+        with pytest.raises(TooLarge) as caught:
+            analyses.run(study, name, ["wide"], {}, {})
+        assert f"INKBLOT_MEMORY, is enough for {most})" in caught.value.problem
+        assert "filters" in caught.value.remedy
+    few = {"model": ["m1"]}
+    assert analyses.run(study, "item_statistics", ["wide"], {}, few).n_used < 250
 
 
 def agree(wide: AnalysisResult | str, expected: AnalysisResult | str) -> None:
