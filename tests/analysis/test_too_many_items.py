@@ -30,7 +30,7 @@ def many():
 
 @pytest.mark.parametrize("estimator", ["ml", "mlr", "fiml", "wlsmv"])
 def test_a_factor_model_is_refused_before_anything_is_computed(many, estimator):
-    with pytest.raises(TooLarge, match=r"has 2000 items.*The limit is 2 GB") as caught:
+    with pytest.raises(TooLarge, match=r"has 2000 items.*INKBLOT_MEMORY allows 2GB") as caught:
         cfa(many, estimator=estimator)
     assert "fewer items" in caught.value.remedy
 
@@ -64,5 +64,5 @@ def test_the_limit_is_the_largest_number_of_items_whose_arrays_fit(many, estimat
     FIML: 14 (p (p + 3) / 2)^2, of 90, 91 items 245, 256 million;
     WLSMV: p (p - 1) / 2 (40 + 5 q + 200), of 448, 449 items 248.4, 250.04 million.
     """
-    with pytest.raises(TooLarge, match=f"is {most} items here"):
+    with pytest.raises(TooLarge, match=f"enough for {most} items here"):
         cfa(many, estimator=estimator)

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 import numpy.typing as npt
 
+from core import settings
 from core.errors import TooLarge, UserError
 from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, ParsedModel, Term
 from core.stats.inputs import Floats, score_table
@@ -266,8 +267,6 @@ def _check_circles(
 
 # The items of a measurement model among the columns of the data.
 
-_MEMORY_LIMIT = 2e9
-"""Bytes that the arrays of one factor model may take together."""
 MANY_ITEMS = (
     "Fit fewer items at a time: filter the subscales, or type a model that names fewer items."
 )
@@ -292,18 +291,18 @@ def check_memory(n_items: int, cells: Callable[[int], float], remedy: str) -> No
     Raises
     ------
     TooLarge
-        They would take more than `_MEMORY_LIMIT`.
+        They would take more than INKBLOT_MEMORY.
     """
-    needed = 8 * cells(n_items)
-    if needed <= _MEMORY_LIMIT:
+    needed, allowed = 8 * cells(n_items), settings.from_environment()
+    if needed <= allowed.memory_bytes:
         return
     most = n_items
-    while 8 * cells(most) > _MEMORY_LIMIT:
+    while most and 8 * cells(most) > allowed.memory_bytes:
         most -= 1
     raise TooLarge(
         f"The factor model has {n_items} items, and its tests would take about "
-        f"{needed / 1e9:,.0f} GB of memory. The limit is {_MEMORY_LIMIT / 1e9:g} GB, which is "
-        f"{most} items here.",
+        f"{needed / 1e9:,.1f} GB of memory. INKBLOT_MEMORY allows {allowed.memory_limit}, which is "
+        f"enough for {most} items here.",
         remedy,
     )
 
