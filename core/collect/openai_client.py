@@ -6,8 +6,8 @@ import asyncio
 import json
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -15,7 +15,9 @@ import aiohttp
 import httpx2
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHttpClient
+from multidict import CIMultiDict
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+from yarl import URL
 
 from core.collect.client import (
     CallFailure,
@@ -39,12 +41,11 @@ from core.errors import CollectionError
 # What passes between the one client and the network: addresses looked up, replies without keys.
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
-_MAX_COMPRESSED_BYTES = 256 * 1024  # a compressed reply unpacks to a thousand times that
-
-_STREAM_CUT = (aiohttp.ClientError, httpx2.ReadError, httpx2.RemoteProtocolError)
 
 # They tell how a body travelled, and the body that is passed on has arrived.
 _OF_TRAVEL = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_WAY = "inkblot_way"
+"""In the extensions of a request: which transport takes it? Nothing is sent."""
 
 
 class ReplyTooLarge(Exception):
@@ -78,95 +79,125 @@ class CheckedResolver(AbstractResolver):
         """There is nothing to release."""
 
 
-class CleanTransport(httpx2.AsyncBaseTransport):
-    """Passes responses on when they are complete, and without keys.
+@dataclass(frozen=True)
+class Answer:
+    """A complete response without keys. `headers` are found by their names in any case."""
 
-    It stands below everything that reads or logs a response: headers, status line and body.
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class CleanTransport(httpx2.AsyncBaseTransport):
+    """Sends requests by aiohttp; passes responses on when they are complete, and without keys.
+
+    It stands below everything that reads or logs a response: headers, status line and body. Calls
+    of a study come to `send`; requests of the openai package come to `handle_async_request`.
     """
 
     def __init__(
-        self, inner: httpx2.AsyncBaseTransport, keys: Callable[[], Collection[str]], largest: int
-    ) -> None:
-        self._inner = inner
+        self, session: Callable[[], aiohttp.ClientSession], keys: Callable[[], Collection[str]],
+        largest: int, timeout: aiohttp.ClientTimeout, proxy: URL | None,
+    ) -> None:  # fmt: skip
+        self._make_session = session
+        self._session: aiohttp.ClientSession | None = None
         self._keys = keys
         self._largest = largest  # bytes of a response
+        self._timeout = timeout
+        self._proxy = proxy
+
+    async def send(
+        self, method: str, url: URL | str, headers: Mapping[str, str], content: Any
+    ) -> Answer:
+        """The response to a request; ReplyTooLarge where there is no end to it."""
+        if self._session is None:
+            self._session = self._make_session()
+        async with self._session.request(
+            method, url, headers=headers, data=content, proxy=self._proxy,
+            timeout=self._timeout, allow_redirects=False,
+        ) as response:  # fmt: skip
+            content = await self._content(response)
+        keys = self._keys()
+        return Answer(
+            response.status, _clean_headers(response.headers, keys), clean_body(content, keys)
+        )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response to a request; TooLargeError where there is no end to it."""
-        arriving = await self._inner.handle_async_request(request)
-        compressed = arriving.headers.get("content-encoding", "identity") != "identity"
-        limit = _MAX_COMPRESSED_BYTES if compressed else self._largest
-        if isinstance(arriving.stream, httpx2.AsyncByteStream):
-            arriving.stream = _LimitedStream(arriving.stream, limit)
-        try:
-            content = await self._content(arriving)
-        finally:
-            await arriving.aclose()
-        keys = self._keys()
-        headers = [
-            (name, clean_text(value, keys))
-            for name, value in arriving.headers.multi_items()
-            if name not in _OF_TRAVEL and clean_text(name, keys) == name
-        ]
-        return httpx2.Response(  # without the service's words in the status line
-            arriving.status_code, headers=headers, content=clean_body(content, keys),
-            request=request,
-        )  # fmt: skip
+        """The response to a request of the package, without the service's words in its status."""
+        if _WAY in request.extensions:
+            return httpx2.Response(204, extensions={_WAY: self})
+        content: Any = request.stream if _is_streamed(request) else request.content or None
+        answer = await self.send(request.method, str(request.url), request.headers, content)
+        headers = [pair for pair in answer.headers.items() if pair[0].lower() not in _OF_TRAVEL]
+        return httpx2.Response(
+            answer.status, headers=headers, content=answer.content, request=request
+        )
 
-    async def _content(self, arriving: httpx2.Response) -> bytes:
+    async def _content(self, response: aiohttp.ClientResponse) -> bytes:
         """The whole body; of a stream that breaks off, what came of it."""
-        if not arriving.headers.get("content-type", "").startswith("text/event-stream"):
-            return await arriving.aread()
         parts: list[bytes] = []
+        left = self._largest
         try:
-            async for part in arriving.aiter_bytes():
+            async for part in response.content.iter_any():
+                left -= len(part)
+                if left < 0:
+                    raise ReplyTooLarge
                 parts.append(part)
-        except _STREAM_CUT:
-            if not parts:
+        except aiohttp.ClientError as error:
+            is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+            if not parts or not is_stream or isinstance(error, TimeoutError):
                 raise
-        return b"".join(parts)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def aclose(self) -> None:
         """Release connections."""
-        await self._inner.aclose()
+        if self._session is not None:
+            await self._session.close()
 
 
-class _LimitedStream(httpx2.AsyncByteStream):
-    """A reply's bytes, cut off with an exception beyond the limit."""
+def _clean_headers(headers: Mapping[str, str], keys: Collection[str]) -> Mapping[str, str]:
+    """Headers without keys; those with a key in the name are left out."""
+    text = "\n".join(part for pair in headers.items() for part in pair)
+    if text.isascii() and clean_text(text, keys) == text:
+        return headers
+    return CIMultiDict(
+        (name, clean_text(_readable(value), keys))
+        for name, value in headers.items()
+        if clean_text(name, keys) == name
+    )
 
-    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
-        self._stream = stream
-        self._left = limit
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
-            self._left -= len(chunk)
-            if self._left < 0:
-                raise ReplyTooLarge
-            yield chunk
+def _readable(value: str) -> str:
+    """A header's value without the surrogates that stand for bytes that are no UTF-8."""
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+
+def _is_streamed(request: httpx2.Request) -> bool:
+    """Whether the body of a request is made while it is sent."""
+    try:
+        return request.content is None
+    except httpx2.RequestNotRead:
+        return True
 
 
 # Models behind an OpenAI-compatible address.
 #
-# The chat resource of the openai package builds and checks many objects a call; posting the body
-# and reading the JSON ourselves takes less than half its time and keeps replies exactly as they
-# came.
+# The openai package, and httpx2 below it, build and check many objects a call. So each call is
+# posted by aiohttp, with the address and the headers that the package gives, and its reply is read
+# here: docs/decisions/0046-posting-calls.md. Files and batches go through the package as a whole.
 
 _Found = TypeVar("_Found")
 
 _MOST_LOGPROBS = 20  # what OpenAI's service gives at most
 _LONGEST_CONNECT_S = 20.0
+_KEPT_OPEN_S = 5.0  # connections without a call
 
 _NO_CONNECTION = (
     aiohttp.ClientConnectorError,
+    aiohttp.ClientHttpProxyError,
     aiohttp.ConnectionTimeoutError,
     aiohttp.InvalidURL,
-    httpx2.ProxyError,
 )
-_CUT = (aiohttp.ClientError, httpx2.ReadError, httpx2.DecodingError)
 
 # The package adds headers from its environment variables (organization, project, any others), which
 # belong to one service and not to whichever address is called here. Only these leave the machine.
@@ -189,13 +220,13 @@ class OpenAIClient:
         self._key = None if key is None else clean_key(key)
         self._timeout_s = timeout_s
         self._resolved = False
-        http_client = _HttpClient(
-            CheckedResolver(base_url, with_key=key is not None),
-            lambda: {*used_keys(), *([self._key] if self._key else [])},
-            largest or MAX_REPLY_BYTES,
+        self._at_once = at_once
+        self._used_keys = used_keys
+        self._largest = largest or MAX_REPLY_BYTES
+        self._ways: dict[str, _Way] = {}
+        self._http_client = _HttpClient(
+            self._transport,
             follow_redirects=False,
-            timeout=httpx2.Timeout(timeout_s, connect=min(_LONGEST_CONNECT_S, timeout_s / 2)),
-            limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once),
             trust_env=not is_private(base_url),  # a proxy cannot reach this computer's own ports
             event_hooks={"request": [self._only_own_headers]},
         )
@@ -204,7 +235,8 @@ class OpenAIClient:
             api_key=self._key or "none",  # never sent: the hook sets what is
             admin_api_key="",
             max_retries=0,
-            http_client=http_client,
+            timeout=timeout_s,
+            http_client=self._http_client,
         )
 
     def __repr__(self) -> str:
@@ -243,11 +275,13 @@ class OpenAIClient:
 
         A failure keeps the body.
         """
-        answer: httpx2.Response | None = None
+        answer: Answer | None = None
 
         async def ask(_: AsyncOpenAI) -> tuple[_Found, ServiceLimits | None]:
             nonlocal answer
             answer = await self._send(path, content)
+            if not 200 <= answer.status < 300:
+                raise status_failure(answer.status, answer.headers, answer.content)
             return read(answer.content), read_limits(answer.headers)
 
         return await self.guarded(ask, lambda: answer)
@@ -255,7 +289,7 @@ class OpenAIClient:
     async def guarded(
         self,
         ask: Callable[[AsyncOpenAI], Awaitable[_Found]],
-        received: Callable[[], httpx2.Response | None] = lambda: None,
+        received: Callable[[], Answer | None] = lambda: None,
     ) -> _Found:
         """What a use of the package came to, CallFailure where it failed.
 
@@ -269,24 +303,64 @@ class OpenAIClient:
                 return await ask(self._client)
         except CallFailure as raised:
             failure = raised
-        except (APIStatusError, APIConnectionError, TimeoutError, aiohttp.ClientError) as error:
-            answer = error.response if isinstance(error, APIStatusError) else None
+        except APIStatusError as error:
+            response = error.response
+            answer = Answer(response.status_code, response.headers, response.content)
+            failure = status_failure(answer.status, answer.headers, answer.content)
+        except (APIConnectionError, TimeoutError, aiohttp.ClientError) as error:
             failure = self._failure(error)
         except ReplyTooLarge:
             failure = broken_reply("The reply was larger than any answer to a question can be.")
-        answer = received() if answer is None else answer
+        answer = answer or received()
         if answer is not None:
             failure.body = truncate_body(answer.content)
             failure.limits = read_limits(answer.headers)
         raise failure from None
 
-    async def _send(self, path: str, content: bytes | None) -> httpx2.Response:
+    async def _send(self, path: str, content: bytes | None) -> Answer:
+        """What comes back from a path: of a post where there is a content, else of a get."""
+        way = self._ways.get(path)
+        if way is None:
+            way = self._ways[path] = await self._way(path)
         if content is None:
-            return await self._client.get(path, cast_to=httpx2.Response)
-        headers = {"Content-Type": "application/json"}
-        return await self._client.post(
-            path, cast_to=httpx2.Response, content=content, options={"headers": headers}
-        )
+            return await way.transport.send("GET", way.url, way.headers, None)
+        headers = {**way.headers, "Content-Type": "application/json"}
+        return await way.transport.send("POST", way.url, headers, content)
+
+    async def _way(self, path: str) -> _Way:
+        """Where requests to a path go, as the package and its client below would send them."""
+        url = str(self._client.base_url).rstrip("/") + path
+        named = {k: v for k, v in self._client.default_headers.items() if isinstance(v, str)}
+        request = self._http_client.build_request("GET", url, headers=named, extensions={_WAY: ""})
+        answer = await self._http_client.send(request)
+        headers = {k: v for k, v in request.headers.items() if k != "content-type"}
+        return _Way(answer.extensions[_WAY], URL(str(request.url)), headers)
+
+    def _transport(self, proxy: httpx2.Proxy | None, **tls: Any) -> CleanTransport:
+        """The connections to the address, by themselves or through a proxy."""
+        url = None if proxy is None else URL(str(proxy.url))
+        if url is not None and proxy is not None and proxy.auth is not None:
+            url = url.with_user(proxy.auth[0]).with_password(proxy.auth[1])
+
+        def session() -> aiohttp.ClientSession:
+            with_key = self._key is not None
+            connector = aiohttp.TCPConnector(
+                resolver=CheckedResolver(self._base_url, with_key=with_key)
+                if url is None
+                else None,
+                ssl=httpx2.create_ssl_context(**tls),
+                limit=self._at_once,
+                keepalive_timeout=_KEPT_OPEN_S,
+            )
+            return aiohttp.ClientSession(connector=connector)
+
+        connect_s = min(_LONGEST_CONNECT_S, self._timeout_s / 2)
+        timeout = aiohttp.ClientTimeout(sock_connect=connect_s)  # `guarded` limits the whole
+        return CleanTransport(session, self._secrets, self._largest, timeout, url)
+
+    def _secrets(self) -> set[str]:
+        """The keys to take out of replies."""
+        return {*self._used_keys(), *([self._key] if self._key else [])}
 
     async def _only_own_headers(self, request: httpx2.Request) -> None:
         for name in set(request.headers) - _OWN_HEADERS:
@@ -315,9 +389,6 @@ class OpenAIClient:
 
     def _failure(self, error: Exception) -> CallFailure:
         """What an exception means, in plain words."""
-        if isinstance(error, APIStatusError):
-            answer = error.response
-            return status_failure(error.status_code, answer.headers, answer.content)
         host = urlsplit(self._base_url).hostname
         chain = _chain(error)
         if _any(chain, aiohttp.ClientConnectorCertificateError, ssl.SSLError):
@@ -329,45 +400,43 @@ class OpenAIClient:
         if _any(chain, TimeoutError):
             words = f"No reply within {self._timeout_s:g} seconds."
             return CallFailure(FailureKind.TIMEOUT, words)
-        # httpx2's own time-out exceptions say nothing: the transport uses them for cuts as well.
-        if _any(chain, *_CUT):
+        if _any(chain, aiohttp.ClientError):
             return broken_reply("The connection was cut before the reply was complete.")
         return broken_reply("The service sent something that is no reply.")
 
 
-class _HttpClient(DefaultAioHttpClient):
-    """The client below the openai package, with checked addresses and clean replies.
+@dataclass(frozen=True)
+class _Way:
+    """Where requests to a path go, with what stands before their bodies."""
 
-    The package has no arguments for these, so the two methods that make transports are replaced.
+    transport: CleanTransport
+    url: URL
+    headers: Mapping[str, str]
+
+
+class _HttpClient(httpx2.AsyncClient):
+    """The client below the openai package, with our transports.
+
+    It chooses between them by the proxies that the environment names. It has no arguments for
+    transports and proxies at once, so the two methods that make transports are replaced.
     """
 
-    def __init__(
-        self, resolver: CheckedResolver, keys: Callable[[], Collection[str]], largest: int,
-        **settings: Any,
-    ) -> None:  # fmt: skip
-        self._resolver = resolver
-        self._keys = keys
-        self._largest = largest
+    def __init__(self, transport: Callable[..., CleanTransport], **settings: Any) -> None:
+        self._make_transport = transport
         super().__init__(**settings)
 
     def _init_transport(self, *args: Any, **settings: Any) -> httpx2.AsyncBaseTransport:
-        transport: Any = super()._init_transport(*args, **settings)
+        return self._make_transport(None, **_tls(**settings))
 
-        def session() -> aiohttp.ClientSession:
-            connector = aiohttp.TCPConnector(
-                resolver=self._resolver,
-                ssl=transport.ssl_context,
-                limit=transport.limits.max_connections,
-                keepalive_timeout=transport.limits.keepalive_expiry,
-            )
-            return aiohttp.ClientSession(connector=connector)
+    def _init_proxy_transport(
+        self, proxy: httpx2.Proxy, *args: Any, **settings: Any
+    ) -> httpx2.AsyncBaseTransport:
+        return self._make_transport(proxy, **_tls(**settings))
 
-        transport.client = session
-        return CleanTransport(transport, self._keys, self._largest)
 
-    def _init_proxy_transport(self, *args: Any, **settings: Any) -> httpx2.AsyncBaseTransport:
-        transport = super()._init_proxy_transport(*args, **settings)
-        return CleanTransport(transport, self._keys, self._largest)
+def _tls(*, verify: Any, cert: Any, trust_env: bool, **_: Any) -> dict[str, Any]:
+    """Of the settings of a transport, those that decide which certificates are trusted."""
+    return {"verify": verify, "cert": cert, "trust_env": trust_env}
 
 
 async def list_models(

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 _MARK = "[key]"
 _EVENT_STREAM = (b"data:", b"event:", b":", b"id:", b"retry:")
 _SHORTEST_SECRET = 6  # placeholders like "x" are no secrets, and redacting them garbles messages
+_BESIDE_STRUCTURE = bytes(set(range(256)) - set(b'[]{},"'))
+_ASCII_ESCAPE = re.compile(rb"\\u00[0-7]")
 
 
 def clean_text(text: str, keys: Iterable[str]) -> str:
@@ -39,12 +41,30 @@ def clean_body(content: bytes, keys: Iterable[str]) -> bytes:
     raw = clean_text(content.decode("latin-1"), keys).encode("latin-1")  # each byte a character
     if is_stream(content):
         return _clean_stream(content, raw, keys)
+    if raw == content and not _may_hide(content):
+        return content
     try:
         body = [json.loads(content, object_pairs_hook=partial(_named, keys))]
         changed = _clean_texts(body, keys)
         return json.dumps(body[0]).encode("ascii") if changed or raw != content else content
     except (ValueError, RecursionError):
         return raw  # no JSON, or too deep to be taken apart
+
+
+def _may_hide(content: bytes) -> bool:
+    """Whether a JSON text may hold a key that is not to be seen in its bytes.
+
+    Escapes and encodings can hide one, and a list of several entries can hold one in parts. Most
+    replies have none of these, which shows in the order of brackets, commas and quotes; what
+    stands inside of texts only adds to them.
+    """
+    if b"\0" in content or (b"\\u00" in content and _ASCII_ESCAPE.search(content)):
+        return True
+    structure = content.translate(None, _BESIDE_STRUCTURE)
+    if b",{" in structure or b",[" in structure:
+        return True
+    empty, opened, closed = (structure.count(pair) for pair in (b"[]", b"[{", b"}]"))
+    return structure.count(b"[") != empty + opened or structure.count(b"]") != empty + closed
 
 
 def is_stream(content: bytes) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -235,6 +236,11 @@ class AttemptRow:
     tokens_cached: int | None = None
     prompt_id: int | None = None
 
+    @cached_property
+    def attempt_id(self) -> int:
+        """Key of the attempt: the n-th one at its call."""
+        return stable_id("attempt", self.call_id, self.number)
+
     @property
     def parts(self) -> tuple[str, ...]:
         """The parts of a response other than the text of the reply, in the order of `_PARTS`."""
@@ -345,7 +351,7 @@ def _not_on_file(
     cursor: duckdb.DuckDBPyConnection, attempts: Sequence[AttemptRow]
 ) -> list[AttemptRow]:
     """The attempts that are not on file, each once."""
-    by_id = {_attempt_id(row.call_id, row.number): row for row in reversed(attempts)}
+    by_id = {row.attempt_id: row for row in reversed(attempts)}
     study_ids = sorted({row.study_id for row in attempts})
     known = cursor.execute(_KNOWN_ATTEMPTS, [study_ids, list(by_id)]).fetchall()
     for (attempt_id,) in known:
@@ -424,11 +430,6 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _attempt_id(call_id: int, number: int) -> int:
-    """Key of the n-th attempt at a call."""
-    return stable_id("attempt", call_id, number)
-
-
 def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
     """One call from its rows, one for each trial in the order of asking."""
     (
@@ -500,7 +501,7 @@ _TEXT_FIELDS = frozenset({"message", "finish_reason", "model"})
 
 def _attempt_table(batch: list[AttemptRow], prompt_ids: list[int]) -> pa.Table:
     columns: dict[str, pa.Array] = {
-        "attempt_id": pa.array([_attempt_id(r.call_id, r.number) for r in batch], pa.int64()),
+        "attempt_id": pa.array([r.attempt_id for r in batch], pa.int64()),
         "prompt_id": pa.array(prompt_ids, pa.int64()),
     }
     for name, kind in _ATTEMPT_FIELDS:
@@ -512,7 +513,7 @@ def _attempt_table(batch: list[AttemptRow], prompt_ids: list[int]) -> pa.Table:
 
 
 def _text_table(attempts: list[AttemptRow]) -> pa.Table:
-    ids = [_attempt_id(row.call_id, row.number) for row in attempts]
+    ids = [row.attempt_id for row in attempts]
     texts = [storable(row.reply or "") for row in attempts]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "reply": pa.array(texts, pa.string())}
@@ -520,7 +521,7 @@ def _text_table(attempts: list[AttemptRow]) -> pa.Table:
 
 
 def _token_table(attempts: list[AttemptRow]) -> pa.Table:
-    ids = [_attempt_id(row.call_id, row.number) for row in attempts]
+    ids = [row.attempt_id for row in attempts]
     bodies = [storable(json.dumps(row.first_token, ensure_ascii=False)) for row in attempts]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "body": pa.array(bodies, pa.string())}
@@ -528,7 +529,7 @@ def _token_table(attempts: list[AttemptRow]) -> pa.Table:
 
 
 def _part_table(attempts: list[AttemptRow]) -> pa.Table:
-    ids = pa.array([_attempt_id(row.call_id, row.number) for row in attempts], pa.int64())
+    ids = pa.array([row.attempt_id for row in attempts], pa.int64())
     columns = zip(_PARTS, zip(*(row.parts for row in attempts), strict=True), strict=True)
     texts = {
         name: pa.array([storable(text) if text else None for text in values], pa.string())
@@ -538,14 +539,14 @@ def _part_table(attempts: list[AttemptRow]) -> pa.Table:
 
 
 def _usage_table(attempts: list[AttemptRow], name: str) -> pa.Table:
-    ids = [_attempt_id(row.call_id, row.number) for row in attempts]
+    ids = [row.attempt_id for row in attempts]
     tokens = pa.array([getattr(row, name) for row in attempts], pa.int32())
     return pa.table({"attempt_id": pa.array(ids, pa.int64()), name: tokens})
 
 
 def _response_table(batch: list[AttemptRow]) -> pa.Table:
     codings = [(row, coding) for row in batch for coding in row.codings]
-    attempt_ids = [_attempt_id(row.call_id, row.number) for row, _ in codings]
+    attempt_ids = [row.attempt_id for row, _ in codings]
     study_ids = [row.study_id for row, _ in codings]
     return pa.table(
         {

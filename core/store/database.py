@@ -118,20 +118,19 @@ class Database:
         if cursor is not None:
             yield cursor
             return
-        size = _file_size(self.path)
-        try:
-            with self._cursor() as cursor:
-                cursor.begin()
-                try:
-                    yield cursor
-                except BaseException:
-                    _rollback(cursor)
-                    raise
-                cursor.commit()
-        except StoreError:
-            if self._has_unused_space or _file_size(self.path) > size:
-                self._reopen()
-            raise
+        with self._freeing_space(), self._cursor() as cursor:
+            cursor.begin()
+            try:
+                yield cursor
+            except BaseException:
+                _rollback(cursor)
+                raise
+            cursor.commit()
+
+    def write(self, sql: str, parameters: Parameters = ()) -> None:
+        """One statement as a transaction, which takes half the time of opening one for it."""
+        with self._freeing_space(), self._cursor() as cursor:
+            cursor.execute(sql, parameters)
 
     @contextmanager
     def all_or_nothing(self) -> Generator[None, None, None]:
@@ -184,6 +183,17 @@ class Database:
             self._idle.wait_for(lambda: self._open <= 0)
             self._open = -1
         self._connection.close()
+
+    @contextmanager
+    def _freeing_space(self) -> Generator[None, None, None]:
+        """Has DuckDB use the space of a failed write again."""
+        size = _file_size(self.path)
+        try:
+            yield
+        except StoreError:
+            if self._has_unused_space or _file_size(self.path) > size:
+                self._reopen()
+            raise
 
     def _reopen(self) -> None:
         """Open the file again once no read or write is under way; others wait.

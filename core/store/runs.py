@@ -123,7 +123,10 @@ _NO_ANSWER_KEPT = "no_answer_kept"
 # Lists as parameters: for the few rows of a batch they take half the time of an Arrow table.
 _WRITE = """
 insert into sending (study_id, call_id, number, run, written_at, cost)
-select ?, unnest(?::bigint[]), unnest(?::integer[]), ?, now(), unnest(?::double[])
+select ?, call_id, number, ?, now(), cost from (
+    select unnest(?::bigint[]) as call_id, unnest(?::integer[]) as number,
+        unnest(?::double[]) as cost
+)
 """
 _LOST = """
 select s.* from sending s
@@ -183,17 +186,16 @@ class LostAttempts:
 
 def save_sendings(database: Database, study_id: int, run: int, sendings: Sequence[Sending]) -> None:
     """Write attempts about to be sent; `run` is the number of the run's first event."""
-    with database.transaction() as cursor:
-        cursor.execute(
-            _WRITE,
-            [
-                study_id,
-                [sending.call_id for sending in sendings],
-                [sending.number for sending in sendings],
-                run,
-                [sending.cost for sending in sendings],
-            ],
-        )
+    database.write(
+        _WRITE,
+        [
+            study_id,
+            run,
+            [sending.call_id for sending in sendings],
+            [sending.number for sending in sendings],
+            [sending.cost for sending in sendings],
+        ],
+    )
 
 
 def count_lost(database: Database, study_id: int, *, ended: bool) -> LostAttempts:

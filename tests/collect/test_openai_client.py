@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import gzip
 import json
 import logging
 import socket
@@ -10,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 
 import pytest
+from openai import OpenAI
 
 from core.collect import endpoints, openai_client
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply, TokenChance
@@ -96,6 +99,24 @@ def test_only_settings_that_are_given_are_sent():
         "max_tokens": 7,
         "seed": 3,
     }
+
+
+def test_a_call_arrives_as_the_openai_package_itself_would_send_it():
+    """Calls take the address and the headers from the package, and are posted beside it."""
+    with FaultServer(key=KEY) as server:
+        ask(server, request(temperature=0.5, max_tokens=None))
+        package = OpenAI(base_url=server.base_url, api_key=KEY)
+        package.chat.completions.create(
+            model="m", messages=[{"role": "user", "content": "The sun is hot."}], temperature=0.5
+        )
+        package.close()
+    ours, theirs = server.chats
+    assert (ours.path, ours.body) == (theirs.path, theirs.body)
+    for name in ("Host", "Accept", "Content-Type", "Authorization"):
+        assert ours.headers[name] == theirs.headers[name]
+    agent, version = (seen.headers["User-Agent"].split(" ") for seen in (ours, theirs))
+    assert agent == [f"Async{version[0]}", version[1]]
+    assert set(ours.headers) - set(theirs.headers) == set()
 
 
 def test_additional_settings_are_merged_and_can_leave_a_setting_out():
@@ -355,6 +376,18 @@ def test_an_error_inside_a_choice_keeps_the_part_that_came():
     assert failure.partial.text == "I th"
 
 
+def test_a_reply_that_is_compressed_unasked_is_read(monkeypatch):
+    def packed(text):
+        return Step(
+            body=gzip.compress(json.dumps({"choices": [{"message": {"content": text}}]}).encode()),
+            headers={"Content-Encoding": "gzip"},
+        )
+
+    assert answer_to(packed(f"4 {KEY}")).text == "4 [key]"
+    monkeypatch.setattr(openai_client, "MAX_REPLY_BYTES", 100_000)
+    assert "larger" in answer_to(packed("x" * 10_000_000)).message
+
+
 def test_a_huge_reply_is_cut_off(monkeypatch):
     monkeypatch.setattr(openai_client, "MAX_REPLY_BYTES", 100_000)
     assert answer_to(Step(content="x" * 90_000)).text == "x" * 90_000
@@ -500,7 +533,8 @@ def test_a_proxy_never_sees_calls_to_this_computer(monkeypatch):
 def test_replies_through_a_proxy_are_free_of_keys_as_well(monkeypatch):
     """No key goes over plain http to the internet; what a proxy says may hold one all the same."""
     with FaultServer([Step(content=f"You sent {KEY}")], key=None) as proxy:
-        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
+        named = proxy.base_url.removesuffix("/v1").replace("//", "//me:word%40@")
+        monkeypatch.setenv("HTTP_PROXY", named)
 
         async def call():
             client = OpenAIClient(
@@ -512,7 +546,9 @@ def test_replies_through_a_proxy_are_free_of_keys_as_well(monkeypatch):
                 await client.close()
 
         assert asyncio.run(call()).text == "You sent [key]"
-        assert proxy.chats[0].headers["Host"] == "models.invalid"
+        sent = proxy.chats[0].headers
+        assert sent["Host"] == "models.invalid"
+        assert base64.b64decode(sent["Proxy-Authorization"].split()[1]) == b"me:word@"
 
 
 def test_the_key_is_in_no_message_log_or_repr_even_if_the_service_repeats_it(caplog):

@@ -102,6 +102,12 @@ def test_plain_lists_of_tokens_and_parts_of_a_message_are_joined_as_well():
     assert text.count("Bearer ") == 3
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32-be"])
+def test_no_encoding_hides_a_key(encoding):
+    content = json.dumps({"choices": [{"message": {"content": f"a {KEY}"}}]}).encode(encoding)
+    assert json.loads(clean_body(content, [KEY]))["choices"][0]["message"]["content"] == "a [key]"
+
+
 def test_placeholders_are_no_keys():
     found, _ = cleaned({"content": "x none"}, keys=["x", "none"])
     assert found == {"content": "x none"}
@@ -114,6 +120,9 @@ def test_no_split_and_no_depth_leaves_a_key(data):
     ends = zip([0, *cuts], [*cuts, len(KEY)], strict=True)
     parts = ["a", *(KEY[start:end] for start, end in ends), "b"]
     value = [{"token": part} for part in parts]
+    for _ in range(data.draw(st.integers(0, 3))):
+        other = data.draw(st.sampled_from([{}, [], 5, None, "", {"n": [{}]}, ["],["]]))
+        value.insert(data.draw(st.integers(0, len(value))), other)
     for name in data.draw(st.lists(st.sampled_from(["", "x"]), max_size=5)):
         value = {name: value} if name else [value]
     _, text = cleaned(value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from json import loads
 from typing import Any
@@ -17,6 +17,7 @@ from core.domain.study import Certainty, Layer, Parsed, Status
 
 _AMBIGUOUS = Parsed(Status.AMBIGUOUS, None)
 _ABOUT_ALL = (Status.REFUSED, Status.NEUTRAL, Status.NO_ANSWER, Status.TRUNCATED)
+_NOWHERE = frozenset[int]()
 _SPLITS = ("lines_apart", "dash", "commas", "last_space")
 
 
@@ -43,8 +44,8 @@ class Block:
         self, items: Sequence[str], read: Callable[[str, bool], Parsed], pair: bool, cut_off: bool
     ) -> None:
         self.read, self.cut_off, self.count = read, cut_off, len(items)
-        self.items = [_normal(text).rstrip(" .!?。？！") for text in items]
-        self.statements = [k for k, item in enumerate(self.items) if not _is_word(item)]
+        self.items, self.statements, self.asked = _asked(tuple(items))
+        self.shortest = min((len(self.items[k]) for k in self.statements), default=0)
         self.pair = pair and not self.statements
         self.missing = Parsed(Status.TRUNCATED if cut_off else Status.NO_ANSWER, None)
 
@@ -64,7 +65,7 @@ class Block:
     def _places(self, text: str) -> frozenset[int]:
         """Where in the block exactly this text was asked."""
         key = text.strip(" \t.,!?;:。？！：#)*_`\"'")
-        return frozenset(k for k, asked in enumerate(self.items) if asked == key != "")
+        return self.asked.get(key, _NOWHERE) if key else _NOWHERE
 
     def _is_option(self, text: str) -> bool:
         return self.read(text, False).status is Status.ANSWERED
@@ -152,7 +153,8 @@ class Block:
                     label = text if not alone and self._is_option(item) else ""
                     unclear = entry.unclear or (not (said or label) and _is_word(item))
                     return replace(entry, text=said, places=places, label=label, unclear=unclear)
-        inside = [k for k in self.statements if self.items[k] and self.items[k] in text]
+        among = self.statements if len(text) >= self.shortest else ()
+        inside = [k for k in among if self.items[k] and self.items[k] in text]
         if inside:
             item = self.items[max(inside, key=lambda k: (k == own, len(self.items[k])))]
             rest = text.replace(item, " ", 1)
@@ -219,6 +221,18 @@ class Block:
             named = any(w in _fillers() or self.read(w, False).option for w in words)
             return parsed if named or "?" in text else Parsed(Status.NEUTRAL, None)
         return parsed
+
+
+@lru_cache(maxsize=256)
+def _asked(
+    texts: tuple[str, ...],
+) -> tuple[Sequence[str], Sequence[int], Mapping[str, frozenset[int]]]:
+    """Items as they are compared, which of them are no single words, and where each stands."""
+    items = tuple(_normal(text).rstrip(" .!?。？！") for text in texts)
+    places: dict[str, frozenset[int]] = {}
+    for place, item in enumerate(items):
+        places[item] = places.get(item, _NOWHERE) | {place}
+    return items, tuple(k for k, item in enumerate(items) if not _is_word(item)), places
 
 
 @cache

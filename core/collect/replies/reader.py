@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 from core.collect.replies.blocks import Block
@@ -30,6 +31,7 @@ PARSER_VERSION = 4
 
 _LONGEST_REPLY = 8_000  # characters; what is longer is an essay and is never searched for an option
 _LONGEST_BLOCK = 60_000
+_LONGEST_REMEMBERED = 60
 
 
 def parse(
@@ -63,14 +65,25 @@ def parse_block(
     if says_nothing(said) or len(said) > _LONGEST_BLOCK:
         return (_unread(said, cut_off=cut_off),) * len(items)
     asked = [plain(item) for item in items]
-    block = Block(asked, lambda t, cut: _read(t, options, cut_off=cut), options.pair, cut_off)
-    return block.results(plain(said))
+
+    def read(part: str, cut: bool) -> Parsed:
+        if len(part) > _LONGEST_REMEMBERED:
+            return _read(part, options, cut_off=cut)
+        return _read_short(part, options, cut)
+
+    return Block(asked, read, options.pair, cut_off).results(plain(said))
 
 
 def refuses(text: str) -> bool:
     """Whether a text of any known language declines, or says that a model wrote it."""
     words, said = EVERY_LANGUAGE, plain(text)
     return bool(words.refusal.search(said) or words.disclaimer.search(said))
+
+
+@lru_cache(maxsize=4096)
+def _read_short(text: str, options: Vocabulary, cut_off: bool) -> Parsed:
+    """As `_read`: what is said of an item is short, and comes again and again."""
+    return _read(text, options, cut_off=cut_off)
 
 
 def _read(text: str, options: Vocabulary, *, item: str = "", cut_off: bool) -> Parsed:

@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 
 _BATCH = 500
 FLUSH_S = 1.0
-_ANNOUNCE_S = 0.01  # between two writings of what is about to be sent
+_ANNOUNCE_S = 0.004  # between two writings of what is about to be sent
 _PAGE = 5000
 RETRY_POLICY = RetryPolicy()
 

@@ -309,12 +309,16 @@ def wait(
     every_s: float = 0.5,
 ) -> Progress:
     """Block until the run has ended; `report(progress)` is called now and then."""
+    record = studies.get(workspace.database, study)
     while True:
-        now = progress(workspace, study)
-        if report is not None:
-            report(now)
-        if now.state not in UNDER_WAY:
-            return now
+        event = runs.last_event(workspace.database, record.study_id)
+        ended = _state(event, workspace.process) not in UNDER_WAY
+        if report is not None or ended:
+            now = progress(workspace, study)
+            if report is not None:
+                report(now)
+            if now.state not in UNDER_WAY:
+                return now
         collector.ensure_running(workspace)
         time.sleep(every_s)
 
