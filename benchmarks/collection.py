@@ -18,6 +18,8 @@ SETTINGS = {"model": "test-model", "temperature": 0.0, "max_tokens": 64}
 WARM_UP = 100
 AIM = 0.6
 AIM_RATE = 1000
+BLOCK = 20
+AIM_BLOCK = 2
 PEERS = {
     "created": "openai client, `chat.completions.create`",
     "posted": "openai client, `post` of the finished body",
@@ -34,13 +36,18 @@ def measure(work: Path, *, quick: bool) -> Section:
     """Collect the same calls with each, in turns."""
     calls, at_once, latency_s, repeats = (100, 16, 0.005, 1) if quick else (10_000, 64, 0.05, 3)
     found: dict[str, list[Mapping[str, float]]] = {"ours": [], **{name: [] for name in PEERS}}
-    with service(latency_s) as where:
+    blocks = []
+    with service(latency_s) as where, service(latency_s, "--blocks", "willing") as asked_in_blocks:
         for number in range(repeats):
             order = {**where, "calls": calls, "at_once": at_once}
             found["ours"].append(in_child(ours, path=str(work / f"c{number}.duckdb"), **order))
             for name in PEERS:
                 found[name].append(in_child(bare, peer=name, **order))
+            path = str(work / f"b{number}.duckdb")
+            order = {**order, **asked_in_blocks, "items": BLOCK, "calls": calls // 5}
+            blocks.append(in_child(ours, path=path, **order))
     ours_is, *others = (_medians(runs, calls) for runs in found.values())
+    blocks_are = _medians(blocks, calls // 5)
     pairs = zip(found["ours"], found["created"], strict=True)
     spread = sorted(one["cpu"] / other["cpu"] for one, other in pairs)
     return Section(
@@ -49,7 +56,8 @@ def measure(work: Path, *, quick: bool) -> Section:
         "Inkblot renders the prompts, asks, parses the replies and stores every attempt in a "
         "database file; the others, under a semaphore, get finished prompts and keep nothing. "
         "All use aiohttp below. Aim: at most "
-        f"{AIM} CPU-s per 1,000 calls, and {AIM_RATE:,} calls/s on a quiet machine.",
+        f"{AIM} CPU-s per 1,000 calls, and {AIM_RATE:,} calls/s on a quiet machine; a call with "
+        f"{BLOCK} items takes at most {AIM_BLOCK} times the CPU-s of a call with one.",
         ("", "CPU-s per 1,000 calls", "calls/s"),
         (
             ("Inkblot", *map(figure, ours_is)),
@@ -59,6 +67,8 @@ def measure(work: Path, *, quick: bool) -> Section:
             ),
             ("Ratio to the first of these", *map(ratio, ours_is, others[0])),
             ("Ratio to the last", *map(ratio, ours_is, others[-1])),
+            (f"Inkblot, {BLOCK} items a call", *map(figure, blocks_are)),
+            ("Ratio to one item a call", *map(ratio, blocks_are, ours_is)),
         ),
         (
             f"Medians of {repeats} runs each, in turns; the ratio of processor time to the first "
@@ -70,8 +80,10 @@ def measure(work: Path, *, quick: bool) -> Section:
     )
 
 
-def ours(*, base_url: str, key: str, path: str, calls: int, at_once: int) -> Mapping[str, float]:
-    """Collect a frozen study into a new database file."""
+def ours(
+    *, base_url: str, key: str, path: str, calls: int, at_once: int, items: int = 1
+) -> Mapping[str, float]:
+    """Collect a frozen study into a new database file, so many items a call."""
     from core.workflow.opening import open_workspace
     from core.workflow.runs import control
     from tests.workflow.studies import KEY_VARIABLE, freeze
@@ -81,11 +93,13 @@ def ours(*, base_url: str, key: str, path: str, calls: int, at_once: int) -> Map
     workspace = open_workspace(path)
     person = respondent(base_url, at_once=at_once, timeout_s=60.0)
     for study, size in (("warm_up", WARM_UP), ("measured", calls)):
-        freeze(workspace, person, study=study, n_personas=size // 20)
+        people = size * items // 20
+        freeze(workspace, person, study=study, n_personas=people, items_per_call=items)
         with Stopwatch() as watch:
             control.start(workspace, study)
             progress = control.wait(workspace, study)
-        if (progress.state, progress.n_done, progress.n_attempts) != ("finished", size, size):
+        done = ("finished", size * items, size)
+        if (progress.state, progress.n_done, progress.n_attempts) != done:
             raise RuntimeError(f"not every call was answered: {progress}")
     events = {kind: at for at, kind, _ in control.history(workspace, study)}
     workspace.close()

@@ -41,10 +41,10 @@ def _here(function: Callable[..., Any], **arguments: Any) -> Any:
 
 
 @contextmanager
-def service(latency_s: float) -> Iterator[dict[str, str]]:
+def service(latency_s: float, *options: str) -> Iterator[dict[str, str]]:
     """Address and key of a chat service in a process of its own that takes that long to answer."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.fault_server", "--latency", str(latency_s)],
+        [sys.executable, "-m", "tests.fault_server", "--latency", str(latency_s), *options],
         cwd=ROOT, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -119,9 +119,11 @@ class Blocks:
     """A script that answers numbered blocks with numbered lists, and evades items at first.
 
     Which items, and how often, depends on the messages alone; counted are the times it was put.
+    A willing one evades none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, willing: bool = False) -> None:
+        self.willing = willing
         self.times: Counter[str] = Counter()
 
     def __call__(self, _number: int, body: dict) -> Step:
@@ -135,7 +137,7 @@ class Blocks:
         return Step(content="\n".join(lines))
 
     def _said(self, messages, item: str, times: int) -> str:
-        needed = patience(messages, item)
+        needed = 1 if self.willing else patience(messages, item)
         return digit(messages, item) if needed <= min(times, MOST_PATIENCE) else EVASION
 
 
@@ -338,9 +340,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--key", default="sk-test-canary-0123456789", help="empty: none needed")
     parser.add_argument("--fault-every", type=int, default=0, help="every n-th call fails")
-    parser.add_argument("--blocks", action="store_true", help="answer numbered blocks")
+    parser.add_argument("--blocks", choices=("evading", "willing"), help="answer numbered blocks")
     options = parser.parse_args()
-    blocks = Blocks()
+    blocks = Blocks(willing=options.blocks == "willing")
 
     def script(number: int, body: dict) -> Step | None:
         every = options.fault_every

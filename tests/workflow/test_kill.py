@@ -42,7 +42,7 @@ def server():
 @pytest.fixture
 def server_of_blocks():
     """The same, but it answers numbered blocks, and not all of them at once."""
-    yield from served("--blocks")
+    yield from served("--blocks", "evading")
 
 
 def served(*options):

@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from core.collect.replies.blocks import Block
+from core.collect.replies.blocks import LONGEST_REMEMBERED, Block
 from core.collect.replies.claims import Reply
 from core.collect.replies.languages import EVERY_LANGUAGE
 from core.collect.replies.options import PLAIN, Mention, Vocabulary, vocabulary
@@ -31,7 +31,6 @@ PARSER_VERSION = 4
 
 _LONGEST_REPLY = 8_000  # characters; what is longer is an essay and is never searched for an option
 _LONGEST_BLOCK = 60_000
-_LONGEST_REMEMBERED = 60
 
 
 def parse(
@@ -64,20 +63,25 @@ def parse_block(
     said = without_thoughts(text)
     if says_nothing(said) or len(said) > _LONGEST_BLOCK:
         return (_unread(said, cut_off=cut_off),) * len(items)
-    asked = [plain(item) for item in items]
-
-    def read(part: str, cut: bool) -> Parsed:
-        if len(part) > _LONGEST_REMEMBERED:
-            return _read(part, options, cut_off=cut)
-        return _read_short(part, options, cut)
-
-    return Block(asked, read, options.pair, cut_off).results(plain(said))
+    return _block(tuple(items), options, cut_off).results(plain(said))
 
 
 def refuses(text: str) -> bool:
     """Whether a text of any known language declines, or says that a model wrote it."""
     words, said = EVERY_LANGUAGE, plain(text)
     return bool(words.refusal.search(said) or words.disclaimer.search(said))
+
+
+@lru_cache(maxsize=64)
+def _block(items: tuple[str, ...], options: Vocabulary, cut_off: bool) -> Block:
+    """The items of a call; other calls ask the same."""
+
+    def read(part: str, cut: bool) -> Parsed:
+        if len(part) > LONGEST_REMEMBERED:
+            return _read(part, options, cut_off=cut)
+        return _read_short(part, options, cut)
+
+    return Block([plain(item) for item in items], read, options.pair, cut_off)
 
 
 @lru_cache(maxsize=4096)

@@ -107,9 +107,9 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
     else:
         read = reader.parse_block(text, listed, language, texts, finish_reason=finish_reason)
     options = zip(listed.options, question.response_format.options, strict=True)
-    codes = {shown.code: option.code for shown, option in options}
+    codes = {shown.code: option.code for shown, option in options if shown.code != option.code}
     return tuple(
-        replace(one, option=codes[one.option]) if one.option is not None else one for one in read
+        replace(one, option=codes[one.option]) if one.option in codes else one for one in read
     )
 
 
