@@ -47,10 +47,9 @@ class SparkEngine:
 
     def rows(self, sql: str, studies: Sequence[str]) -> pa.Table:
         """Rows of a query in which the table `study` has only the studies of these codes."""
-        with _plain_errors():
-            own = self._studies.where(self._studies["code"].isin(list(studies)))
-            own.createOrReplaceTempView("study")
-            return self._session.sql(sql).toArrow()
+        own = self._studies.where(self._studies["code"].isin(list(studies)))
+        own.createOrReplaceTempView("study")
+        return self._session.sql(sql).toArrow()
 
 
 @contextmanager
@@ -73,7 +72,7 @@ def spark_engine(directory: Path, master: str, memory: str) -> Generator[SparkEn
     """
     require_pyspark()
     require_java()
-    with _plain_errors():
+    with _plain_errors(master):
         session = _session(master, _megabytes(memory))
         try:
             yield SparkEngine(session, directory)
@@ -115,7 +114,7 @@ def require_pyspark() -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # that it does not know this pandas
-            import pyspark.sql  # noqa: F401
+            import pyspark.sql.classic.dataframe  # noqa: F401
     except ImportError as error:
         raise StoreError(
             "The package pyspark is not installed.",
@@ -149,7 +148,7 @@ def _megabytes(memory: str) -> int:
 
 
 @contextmanager
-def _plain_errors() -> Generator[None, None, None]:
+def _plain_errors(master: str) -> Generator[None, None, None]:
     """Spark's errors as one line. Those of Java come with a long trace."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -157,8 +156,10 @@ def _plain_errors() -> Generator[None, None, None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
+        lines = [line.strip(" :") for line in str(error).splitlines()]
+        said = [line for line in lines if line and "error occurred while calling" not in line]
         raise StoreError(
-            f"Spark could not count: {lines[0] if lines else type(error).__name__}",
-            "Check INKBLOT_SPARK, INKBLOT_MEMORY and that every machine of Spark reads the tables.",
+            f"Spark could not count ({said[0] if said else type(error).__name__}).",
+            f"Check INKBLOT_SPARK ({master}), INKBLOT_MEMORY, and that every machine of Spark "
+            "reads the tables.",
         ) from error
