@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
 import subprocess
 import warnings
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +73,15 @@ def spark_engine(directory: Path, master: str, memory: str) -> Generator[SparkEn
     """
     require_pyspark()
     require_java()
-    with _plain_errors(master):
+    from py4j.protocol import Py4JError
+
+    with _plain_errors(master), _without_traces():
         session = _session(master, _megabytes(memory))
         try:
             yield SparkEngine(session, directory)
         finally:
-            session.stop()
+            with suppress(Py4JError, ConnectionError):  # its process may have ended
+                session.stop()
 
 
 def _session(master: str, megabytes: int) -> Any:
@@ -94,7 +98,8 @@ def _session(master: str, megabytes: int) -> Any:
         "spark.ui.enabled": "false",
     }
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    gateway = launch_gateway(conf, {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL})
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    gateway = SparkContext._gateway or launch_gateway(conf, silent)  # a process has one at most
     return SparkSession(SparkContext(gateway=gateway, conf=conf))
 
 
@@ -155,11 +160,33 @@ def _plain_errors(master: str) -> Generator[None, None, None]:
 
     try:
         yield
-    except (PySparkException, Py4JError) as error:
-        lines = [line.strip(" :") for line in str(error).splitlines()]
-        said = [line for line in lines if line and "error occurred while calling" not in line]
+    except (PySparkException, Py4JError, ConnectionError) as error:
         raise StoreError(
-            f"Spark could not count ({said[0] if said else type(error).__name__}).",
+            f"Spark could not count ({_cause(error)}).",
             f"Check INKBLOT_SPARK ({master}), INKBLOT_MEMORY, and that every machine of Spark "
             "reads the tables.",
         ) from error
+
+
+@contextmanager
+def _without_traces() -> Generator[None, None, None]:
+    """Nothing of py4j on the terminal, which logs a lost connection by Python's first logger."""
+
+    def is_of_another(record: logging.LogRecord) -> bool:
+        return record.module != "java_gateway"
+
+    logger = logging.getLogger()
+    logger.addFilter(is_of_another)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_of_another)
+
+
+def _cause(error: Exception) -> str:
+    """The last cause that an error of Spark names, or else its first line."""
+    lines = [line.strip(" :") for line in str(error).splitlines()]
+    said = [line for line in lines if line and "error occurred while calling" not in line]
+    causes = [line for line in said if line.startswith("Caused by: ")]
+    line = causes[-1] if causes else said[0] if said else "its process has ended"
+    return line.removeprefix("Caused by: ").rstrip(".")

@@ -82,20 +82,42 @@ def numbers(workspace, name):
     return {table.name: table.frame.to_csv() for table in result.tables}
 
 
+def require_spark():
+    pytest.importorskip("pyspark", reason="pyspark is not installed (requirements-spark.txt)")
+    try:
+        spark.require_java()
+    except StoreError as error:
+        pytest.skip(error.problem)
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
 def test_tables_give_the_rows_and_numbers_of_the_database(source, folder, engine, monkeypatch):
     if engine == "spark":
-        pytest.importorskip("pyspark", reason="pyspark is not installed (requirements-spark.txt)")
+        require_spark()
         monkeypatch.setenv("INKBLOT_SPARK", "local[2]")
-        try:
-            spark.require_java()
-        except StoreError as error:
-            pytest.skip(error.problem)
     analysis = analyses.by_name("item_statistics")
     with workspace_of_tables(source, analysis, {}, folder, engine) as own:
         assert (own.database.engine is not None) == (engine == "spark")
         assert_same_rows(rows(own.database, FILTERS), rows(source.database, FILTERS))
         assert numbers(own, "item_statistics") == numbers(source, "item_statistics")
+
+
+def counts_without_a_file(source, folder):
+    """Item statistics by Spark, with the answers taken away after it has started."""
+    analysis = analyses.by_name("item_statistics")
+    with workspace_of_tables(source, analysis, {}, folder, "spark") as own:
+        without_a_file(folder)
+        return numbers(own, "item_statistics")
+
+
+def test_an_error_of_spark_is_one_sentence(source, folder, monkeypatch, capfd):
+    require_spark()
+    monkeypatch.setenv("INKBLOT_SPARK", "local[2]")
+    with pytest.raises(StoreError, match=r"count \(.*/response/.* does not exist\)\.") as error:
+        counts_without_a_file(source, folder)
+    assert "Check INKBLOT_SPARK (local[2]), INKBLOT_MEMORY" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_study_that_is_not_among_the_tables_is_not_there(source, tmp_path):
