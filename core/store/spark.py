@@ -75,7 +75,7 @@ def spark_engine(directory: Path, master: str, memory: str) -> Generator[SparkEn
     require_java()
     from py4j.protocol import Py4JError
 
-    with _plain_errors(master), _without_traces():
+    with _plain_errors(master), _quiet():
         session = _session(master, _megabytes(memory))
         try:
             yield SparkEngine(session, directory)
@@ -169,8 +169,8 @@ def _plain_errors(master: str) -> Generator[None, None, None]:
 
 
 @contextmanager
-def _without_traces() -> Generator[None, None, None]:
-    """Nothing of py4j on the terminal, which logs a lost connection by Python's first logger."""
+def _quiet() -> Generator[None, None, None]:
+    """Nothing of Spark's packages on the terminal: lost connections, and a pandas newer than it."""
 
     def is_of_another(record: logging.LogRecord) -> bool:
         return record.module != "java_gateway"
@@ -178,7 +178,9 @@ def _without_traces() -> Generator[None, None, None]:
     logger = logging.getLogger()
     logger.addFilter(is_of_another)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
+            yield
     finally:
         logger.removeFilter(is_of_another)
 
