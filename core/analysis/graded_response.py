@@ -277,12 +277,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     """How steep the items of every subscale are, and how reliable the trait is."""
     items = rows_by_group(table_of(result, "items"), "subscale")
 
-    def of(row: TableRow, own: Sequence[TableRow]) -> str:
+    def of(row: TableRow, rows: Sequence[TableRow], own: Sequence[TableRow]) -> str:
+        several = len(rows) > 1 or row["subscale"]
+        scale = f"{row['subscale'] or '(no subscale)'}: " if several else ""
         slopes = [one["a"] for one in own if math.isfinite(one["a"])]
         if not row["converged"] or not slopes:
-            return f"{row['subscale']}: undefined (the search found no maximum, or too few answers)"
+            return f"{scale}undefined (the search found no maximum, or too few answers)"
         return (
-            f"{row['subscale']}: {count_text(len(slopes), 'item')} with a from "
+            f"{scale}{count_text(len(slopes), 'item')} with a from "
             f"{decimal_text(min(slopes))} to {decimal_text(max(slopes))}, marginal reliability "
             f"{coefficient_text(row['marginal_reliability'])}"
         )
@@ -292,7 +294,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             group,
             join_parts(
                 (
-                    of(row, [o for o in items[group] if o["subscale"] == row["subscale"]])
+                    of(row, rows, [o for o in items[group] if o["subscale"] == row["subscale"]])
                     for row in rows
                 ),
                 "subscales",

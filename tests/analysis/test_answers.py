@@ -445,6 +445,24 @@ def test_the_sentence_is_what_one_writes_by_hand(name):
     assert analyses.by_name(name).answer(result) == ((group, sentence, LIGHTS.get(name)),)
 
 
+@pytest.mark.parametrize(
+    ("scales", "words"),
+    [
+        (("",), "1 item with a from 1.20 to 1.20, marginal reliability .70."),
+        (("A", ""), "A: 1 item with a from 1.20 to 1.20, marginal reliability .70; (no subscale): "
+                    "1 item with a from 1.20 to 1.20, marginal reliability .70."),
+    ],
+)  # fmt: skip
+def test_the_model_of_items_without_a_subscale_is_named_where_there_are_others(scales, words):
+    given = made(
+        table("items", ("respondent", "subscale", "item", "a"),
+              [("m", scale, f"i{scale}", 1.2) for scale in scales]),
+        table("fit", ("respondent", "subscale", "converged", "marginal_reliability"),
+              [("m", scale, True, 0.7) for scale in scales]),
+    )  # fmt: skip
+    assert analyses.by_name("graded_response").answer(given)[0][1] == words
+
+
 def test_programs_differ_where_any_index_or_correlation_does():
     fit, loadings, correlations = BY_HAND["cfa_check"][0].tables
     for column, changed in (("left", fit), ("difference", correlations)):
