@@ -11,10 +11,15 @@ import pickle
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, BinaryIO
 
 STATUS = struct.Struct("i")
 """How a process has ended, as `os.waitstatus_to_exitcode` says it."""
+NICENESS = 10
+"""Of processes that compute: pages go first."""
+SESSION_NICENESS = Path("/proc/self/autogroup")
+"""Where Linux takes the niceness of a session, which counts against those of others."""
 N_FILES = 3
 """Files that come with the order for a process: its task, its channel, and that of its status."""
 
@@ -24,7 +29,7 @@ _ALIGNED = 64  # bytes; as numpy and Arrow want their arrays
 
 @dataclass(frozen=True)
 class Task:
-    """An analysis by its name with its frame and options, and the bounds of its process.
+    """An analysis by its name with its frame and options, and the bound of its process.
 
     `memory` are bytes beyond those of packages and frame; `known` are values of earlier tasks (see
     core/stats/reuse.py).
@@ -34,7 +39,6 @@ class Task:
     frame: Any
     options: Mapping[str, Any]
     memory: int
-    niceness: int
     known: Mapping[Any, Any]
 
 

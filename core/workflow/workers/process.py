@@ -43,7 +43,19 @@ def main(arguments: list[str]) -> None:
     with socket.socket(fileno=os.dup(0)) as orders, open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
         _load()
+        _let_other_sessions_go_first()
         _Forks(orders).serve()
+
+
+def _let_other_sessions_go_first() -> None:
+    """Give the session of this process the niceness that counts between sessions.
+
+    Linux shares out the processor among sessions first, so that the niceness of a process counts
+    among those of its own session only.
+    """
+    if sys.platform == "linux" and os.getsid(0) == os.getpid():
+        with suppress(OSError):
+            handover.SESSION_NICENESS.write_text(str(handover.NICENESS))
 
 
 def _load() -> None:
@@ -169,6 +181,7 @@ def _do_one() -> None:
     messages = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what an analysis prints does not stand between messages
     _load()
+    _let_other_sessions_go_first()
     path = sys.stdin.buffer.readline().decode().strip()
     if not path:
         return
@@ -188,7 +201,7 @@ def _do(file: BinaryIO, messages: BinaryIO) -> None:
     """Do the task in a file and send what comes of it."""
     task: Task = handover.read(file)
     if hasattr(os, "nice"):
-        os.nice(task.niceness)
+        os.nice(handover.NICENESS)
     handover.send(messages, _outcome(task, _Reports(messages)))
 
 

@@ -32,7 +32,6 @@ MAX_AT_ONCE = 2  # more would only slow each other down
 TRIED_AT_ONCE = 2
 TRY_S = 5.0
 _READ_AT_ONCE = 2  # frames are held in the server while they are read
-_NICENESS = 10  # pages go first
 _POLL_S = 0.1
 _KILLED = -9
 _COMPUTE_AGAIN = "Compute it again."
@@ -58,7 +57,7 @@ class ComputedByWorker:
         self._workers, self._title = workers, analysis.title
         self._known = reuse.values_besides({})
         memory = settings.from_environment().memory_bytes
-        task = Task(analysis.name, frame, options, memory, _NICENESS, self._known)
+        task = Task(analysis.name, frame, options, memory, self._known)
         self._task = WrittenTask(task, named=workers.named)
 
     def run(self) -> AnalysisResult:

@@ -196,7 +196,16 @@ def test_a_worker_has_neither_the_database_nor_what_asks_services(forks, tmp_pat
         files = {os.readlink(one) for one in Path(f"/proc/{child}/fd").iterdir()}
         assert not [name for name in files if "own.duckdb" in name]
         assert len([name for name in files if name.startswith("socket:")]) == 1  # its channel
+
+
+def test_the_server_and_what_else_runs_go_first(forks):
+    with heavy_ones(forks, 1):
+        (child,) = children(forks.process.pid)
         until(lambda: os.getpriority(os.PRIO_PROCESS, child) == 10)
+        among_sessions = Path(f"/proc/{child}/autogroup")
+        if among_sessions.exists():
+            assert among_sessions.read_text().split()[1:] == ["nice", "10"]
+            assert os.getsid(child) == forks.process.pid != os.getsid(0)
 
 
 def test_all_processes_end_with_the_server_even_when_it_is_killed(tmp_path):
