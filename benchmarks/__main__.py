@@ -15,7 +15,7 @@ NAMES = (
     "start_up", "collection", "limits", "memory", "plan", "blocks", "batches", "contexts",
     "parsing", "rereading", "statistics", "option_counts", "statement_tests", "words", "explore",
     "psychometrics", "many_items", "recovery", "imports", "long_imports", "wide_scores",
-    "exported_tables", "reports", "pages", "browser", "local_model",
+    "exported_tables", "reports", "pages", "browser", "workers", "local_model",
 )  # fmt: skip
 FILE = ROOT / "docs" / "benchmarks.md"
 QUICK_FILE = ROOT / "build" / "benchmarks-quick.md"  # tiny sizes say nothing about speed

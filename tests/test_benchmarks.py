@@ -35,6 +35,7 @@ TITLES = {
     "reports": "Reports",
     "pages": "Pages",
     "browser": "Pages in a browser",
+    "workers": "Workers",
     "local_model": "Local model",
 }
 
