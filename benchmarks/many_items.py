@@ -48,7 +48,8 @@ def measure(work: Path, *, quick: bool) -> Section:
             "of all pairs. semopy's has estimates and plain indices, no robust ones. 'All pairs' "
             "is the correction of the saturated model by its information matrix, as Inkblot "
             "computed it before, and nothing else.",
-            "MB are the most that the process held, with its packages.",
+            "MB are the most that the process held, with its packages. Until November 2026 a model "
+            "of 120 items did not end within two minutes, and one of 500 asked for 117 GiB.",
             f"Medians of {turns} processes.",
         ),
         ("numpy", "scipy", "semopy"),
