@@ -46,8 +46,8 @@ def measure(work: Path, *, quick: bool) -> Section:
         (
             f"At its peak {figure(whole['peak_mb'])} MB. The last million takes {figure(growth)} "
             f"times the CPU-s of the first (aim: at most {GROWTH:g}).",
-            "Until November 2026 a study had at most 1,500,000 rows; ten million answers in several "
-            "studies took a database of 200 bytes an answer, and the same million was saved in "
+            "Until November 2026 a study had at most 1,500,000 rows; ten million answers in seven "
+            "studies took a database of 200 bytes an answer, and a million more was saved in "
             "8.0 s into an empty database and in 14.8 s into a full one.",
         ),
         ("duckdb", "pandas", "pyarrow"),

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from core import settings
 from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wanted_text
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS, coin
@@ -235,7 +236,11 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
 # ITEM_SCORES as a wide table. Joined with administrations, items and options, millions of rows
 # would be wide. So only keys are read, some trials at a time, and put into a matrix.
 
-_TRIALS_AT_ONCE = 2_500_000
+_SMALL_PART = 2_500_000
+"""So many trials are joined in one go, as it takes little memory whatever there is."""
+_FEW_PARTS = 4
+_BYTES_OF_TRIAL = 160
+"""What a join takes for each trial, with 50,000,000 of them in 4 parts."""
 _MOST_PLACES = 4
 """A table may have so many places for each answer planned; a sparser one is given up."""
 _ORDINAL_BITS = 40
@@ -531,12 +536,18 @@ def _answers_in_file_order(
             given = given.slice(n) if n < given.num_rows else next(answers, None)
 
 
+def _n_parts(n_trials: int) -> int:
+    """How many parts trials are joined in: few, as each reads all keys, but each fits in memory."""
+    at_once = max(settings.from_environment().memory_bytes // _BYTES_OF_TRIAL, 1)
+    return max(1, min(_FEW_PARTS, -(-n_trials // _SMALL_PART)), -(-n_trials // at_once))
+
+
 def _joined_answers(
     database: Database, studies: Sequence[str], where: Where, n_trials: int
 ) -> Iterator[pa.RecordBatch]:
     """Every trial with its answer, by joins of a part of the trials each."""
     sql = _sql(_answered_trials, _filters(where), ())
-    n_parts = -(-n_trials // _TRIALS_AT_ONCE)
+    n_parts = _n_parts(n_trials)
     for part in range(n_parts):
         yield from database.arrow_parts(
             _PART_OF_STUDIES.format(sql=sql),
@@ -635,7 +646,7 @@ def _counted_options(
     database: Database, studies: Sequence[str], where: Where, more: tuple[Any, ...]
 ) -> pa.Table:
     """The rows of `option_counts_expression`; of many trials, counted a part at a time."""
-    n_parts = max(1, -(-n_on_file(database) // _TRIALS_AT_ONCE))
+    n_parts = _n_parts(n_on_file(database))
     if database.engine is not None or n_parts == 1:
         rows = _read(database, option_counts_expression, studies, where, more)
         parts = [_with_small_counts(rows)]

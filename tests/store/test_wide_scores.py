@@ -68,7 +68,7 @@ WHERE = [
 @pytest.mark.parametrize("where", WHERE, ids=[" ".join(where) or "all" for where in WHERE])
 @pytest.mark.parametrize("at_once", [2_500_000, 50])
 def test_a_wide_table_says_what_the_rows_say(studies, monkeypatch, codes, where, at_once):
-    monkeypatch.setattr(frames, "_TRIALS_AT_ONCE", at_once)  # all in one join, or in several
+    monkeypatch.setattr(frames, "_SMALL_PART", at_once)  # all in one join, or in several
     table = frames.wide_scores(studies, codes, where)
     rows = frames.item_scores(studies, codes, where)
     key = ["administration", "item"]
@@ -96,10 +96,21 @@ def test_answers_that_stand_as_their_trials_are_read_without_a_join(
 
 def test_counts_of_options_are_the_same_in_parts(studies, monkeypatch):
     whole = frames.option_counts(studies, ["t", "s"], {}, factors=["form"], seed=3)
-    monkeypatch.setattr(frames, "_TRIALS_AT_ONCE", 50)
+    monkeypatch.setattr(frames, "_SMALL_PART", 50)
     del frames._kept[studies]  # else the counts on hand come again
     parts = frames.option_counts(studies, ["t", "s"], {}, factors=["form"], seed=3)
     pd.testing.assert_frame_equal(parts, whole, check_categorical=False)
+
+
+@pytest.mark.parametrize(
+    ("memory", "n_trials", "expected"),
+    [("2GB", 2_500_000, 1), ("2GB", 10_000_000, 4), ("2GB", 50_000_000, 4), ("2GB", 10**8, 8),
+     ("100MB", 10_000_000, 16)],
+)  # fmt: skip
+def test_parts_are_few_and_fit_in_memory(monkeypatch, memory, n_trials, expected):
+    """Each part reads the keys of all trials: with parts of one size, work grew by the square."""
+    monkeypatch.setenv("INKBLOT_MEMORY", memory)
+    assert frames._n_parts(n_trials) == expected
 
 
 def test_a_table_that_would_be_nearly_empty_is_given_up(studies, monkeypatch):
