@@ -27,7 +27,7 @@ from core.workflow.workers import handover
 PAGES = ("home", "banks", "answers", "collect")
 SAMPLE = "sample_simulated"
 HEAVY, POINTS = "graded_response", (241, 239)
-REPEATS = 5
+REPEATS = 3
 LONGEST_S = 60.0
 _RESULT = ".st-key-result [data-testid='stDataFrame']"
 _UNDER_WAY = "text=scales done"
