@@ -52,7 +52,8 @@ log = logging.getLogger(__name__)
 _BATCH = 500
 FLUSH_S = 1.0
 _ANNOUNCE_S = 0.004  # between two writings of what is about to be sent
-_PAGE = 5000
+_PAGE = 5000  # trials
+_LARGE_PAGE = 20_000  # where a call asks several items, so that the plan is not read too often
 RETRY_POLICY = RetryPolicy()
 
 RETRY_WRITING_S = 3.0
@@ -292,8 +293,9 @@ class _StudyRun:
         self, respondent_ids: list[int], read: Callable[..., list[_Planned]], after: int
     ) -> list[_Planned]:
         """What comes next in the plan."""
+        limit = _PAGE if 1 in self.materials.design.block_sizes else _LARGE_PAGE
         return await asyncio.to_thread(
-            read, self.workspace.database, self.study_id, respondent_ids, after=after, limit=_PAGE
+            read, self.workspace.database, self.study_id, respondent_ids, after=after, limit=limit
         )
 
     def _chain(

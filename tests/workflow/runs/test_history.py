@@ -189,7 +189,8 @@ def test_a_reply_that_no_file_can_hold_is_the_same_in_the_history_before_and_aft
 def test_administrations_are_read_a_page_at_a_time_and_none_is_asked_twice(
     workspace, asked, monkeypatch
 ):
-    monkeypatch.setattr(collector, "_PAGE", 30)  # trials: two administrations and their rest
+    for page in ("_PAGE", "_LARGE_PAGE"):
+        monkeypatch.setattr(collector, page, 30)  # trials: two administrations and their rest
     sizes = []
     read = collection.remaining_chains
 
