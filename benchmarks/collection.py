@@ -31,7 +31,7 @@ BEFORE = (
     "(three runs of 10,000; in the same runs 1.24 to 1.30 and 0.64 to 0.68 for the openai client)."
 )
 INSPECT = (
-    "Inspect 0.3.285, which keeps a transcript of every sample, took 19.4 CPU-s per 1,000 calls and "
+    "Inspect 0.3.285, which keeps a transcript of each sample, took 19.4 CPU-s per 1,000 calls and "
     "made 52 calls/s against the same service on this machine: 2,000 samples, 64 connections, two "
     "runs in an environment of its own, so not in the same turns."
 )
