@@ -174,13 +174,15 @@ class Database:
         """Whether the file is released; reads and writes fail from then on."""
         return self._open < 0
 
-    def close(self) -> None:
+    def close(self, *, within_s: float | None = None) -> None:
         """Release the file once no read or write is under way; later ones are refused.
 
-        DuckDB crashes the process where a connection closes during a query.
+        What is under way after `within_s` seconds goes on, and the file stays open: DuckDB crashes
+        the process where a connection closes during a query.
         """
         with self._idle:
-            self._idle.wait_for(lambda: self._open <= 0)
+            if not self._idle.wait_for(lambda: self._open <= 0, within_s):
+                return
             self._open = -1
         self._connection.close()
 

@@ -393,6 +393,15 @@ def test_closing_waits_for_what_is_under_way_and_refuses_what_comes_later(tmp_pa
         found.rows("select 1")
 
 
+def test_closing_leaves_the_file_open_where_something_is_under_way_for_too_long(tmp_path):
+    found = Database(tmp_path / "x.duckdb")
+    with found.transaction():
+        found.close(within_s=0.01)
+        assert found.rows("select 1") == [(1,)]
+    found.close(within_s=0.01)
+    assert found.closed
+
+
 @pytest.mark.parametrize(
     ("cause", "words"),
     [

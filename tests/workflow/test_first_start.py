@@ -117,3 +117,20 @@ def test_a_database_that_is_killed_right_after_its_first_start_can_be_opened(tmp
     again = open_workspace(path)
     assert holdings(again)[0]
     again.close()
+
+
+def test_a_process_that_ends_leaves_all_in_the_file_though_its_garbage_is_not_collected(tmp_path):
+    """A copy of the file alone would lack what is only in DuckDB's log."""
+    path = tmp_path / "left.duckdb"
+    code = (
+        "import gc\n"
+        "from core.workflow.opening import open_workspace\n"
+        f"workspace = open_workspace({str(path)!r})\n"
+        "workspace.circle = workspace\n"
+        "gc.freeze()"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=120)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    database = Database(path)
+    assert len(banks.drafts(database)) > 3
+    database.close()
