@@ -101,8 +101,9 @@ async def _ask(
 
     from core.collect.budget import Budget
     from core.collect.client import ChatRequest, Question
+    from core.collect.lanes import Control, EndpointCalls, Task
     from core.collect.openai_client import OpenAIClient
-    from core.collect.runner import Control, EndpointCalls, RetryPolicy, Task, run
+    from core.collect.runner import RetryPolicy, run
     from core.domain.instrument import Item, ResponseFormat
     from core.domain.study import SamplingSettings
 

@@ -268,21 +268,40 @@ class Pace:
         reply = longest if self._reply_tokens is None else min(self._reply_tokens, longest)
         return size * self._per_byte + reply
 
+    def expected(self, within_s: float, now: float) -> int:
+        """How many places calls in flight will leave within so short a time, as in the last minute.
+
+        At most half of all places, and none before the first reply.
+        """
+        rate = self._taken_rate(now)
+        return int(min(rate * within_s, self._most / 2)) if rate < math.inf else 0
+
+    def has_room(self, waiting: int) -> bool:
+        """Whether there are more places than calls in flight and so many that wait for one."""
+        return len(self._in_flight) + waiting < self.places
+
     def wait_s(self, tokens: float, now: float) -> float:
-        """Seconds until a call may start; inf: not before another one ends."""
-        if len(self._in_flight) >= self.places:
-            return math.inf
+        """Seconds until the limits let a call start, if there is a place."""
         wait = self._calls.wait_s(1.0, now, self._limit())
         return max(wait, self._tokens.wait_s(tokens, now)) if tokens else wait
 
-    def start(self, tokens: float, size: int, now: float) -> Start:
-        """Count a call that starts now."""
-        self._started += 1
+    def spend(self, tokens: float, now: float) -> None:
+        """Count a call that starts soon against the limits."""
         if self._first is None:
             self._first = now
         self._calls.spend(1.0, now, self._limit())
         if tokens:
             self._tokens.spend(tokens, now)
+
+    def restore(self, tokens: float, now: float) -> None:
+        """Count a call no longer that was to start."""
+        self._calls.correct(-1.0, now)
+        if tokens:
+            self._tokens.correct(-tokens, now)
+
+    def start(self, tokens: float, size: int) -> Start:
+        """Take a place for a call that starts now, and is counted against the limits."""
+        self._started += 1
         is_busy = 2 * (len(self._in_flight) + 1) >= self.places
         start = Start(self._started, tokens, size, is_busy)
         self._in_flight[start.number] = start

@@ -4,225 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
-import threading
 import time
 import traceback
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from random import Random
-from typing import Literal
 
-from core.collect.budget import Budget, Reservation, longest_reply
-from core.collect.client import (
-    PAUSES,
-    RETRIED,
-    CallFailure,
-    ChatClient,
-    ChatRequest,
-    FailureKind,
-    Reply,
-)
-from core.collect.limits import Pace, Start
+from core.collect.budget import Budget, Reservation
+from core.collect.client import PAUSES, RETRIED, CallFailure, ChatRequest, FailureKind, Reply
+from core.collect.lanes import Control, EndpointCalls, EndpointState, Task
+from core.collect.limits import Start
 from core.errors import CollectionError, UserError
-
-__all__ = ["Attempt", "Control", "EndpointCalls", "Outcome", "RunResult", "Task", "run"]
-
-
-# The calls of one endpoint, how fast they may start, and how a run is ended from outside.
-
-_FEWEST_FAILED_IN_A_ROW = 3
-_LONGEST_WAIT_S = 1.0  # before a call that waits for its turn looks at the limits again
-StopReason = Literal["pause", "stop"]
-
-
-def _always(reply: Reply) -> bool:
-    return True
-
-
-def _nothing(reply: Reply) -> None:
-    return None
-
-
-@dataclass(frozen=True)
-class Task:
-    """One call to make. `attempts_before` counts the tries of earlier runs.
-
-    A reply that does not satisfy `judge` is asked for anew, until `most_replies` have come.
-    `following` gives the next call of a chain from the last reply to this one; None ends the chain.
-    A call that is given up ends its chain too.
-    """
-
-    call_id: int
-    request: ChatRequest
-    attempts_before: int = 0
-    judge: Callable[[Reply], bool] = _always
-    most_replies: int = 1
-    following: Callable[[Reply], Task | None] = _nothing
-
-
-@dataclass(frozen=True)
-class EndpointCalls:
-    """The calls of one endpoint. None: no limit.
-
-    `at_once` is the largest number of calls in flight, `per_minute` of calls started in a minute,
-    `tokens_per_minute` of tokens of prompts and replies. A run starts slower and adapts: see Pace.
-    `announce` is awaited before each try is sent, with the call id, the number of the try and its
-    cost at worst (None: unknown). A try whose announcement fails is not sent.
-    """
-
-    name: str
-    client: ChatClient
-    tasks: AsyncIterator[Task]
-    at_once: int
-    per_minute: int | None
-    announce: Callable[[int, int, float | None], Awaitable[None]] | None = None
-    tokens_per_minute: int | None = None
-
-
-class Control:
-    """Ends a run from outside: calls in flight are awaited, nothing new is sent."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._reason: StopReason | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._event: asyncio.Event | None = None
-
-    @property
-    def stopping(self) -> StopReason | None:
-        """What was requested, or None."""
-        return self._reason
-
-    def request_stop(self, reason: StopReason) -> None:
-        """Ask the run to end. Safe from any thread; a stop outranks a pause."""
-        with self._lock:
-            if self._reason != "stop":
-                self._reason = reason
-            loop, event = self._loop, self._event
-        if loop is not None and event is not None:
-            with suppress(RuntimeError):  # the loop is closed: the run is over
-                loop.call_soon_threadsafe(event.set)
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait that long, or until a stop is requested."""
-        event = self._attached()
-        if seconds > 0:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await event.wait()
-
-    def _attached(self) -> asyncio.Event:
-        """The event of the running loop, set when a stop was requested before."""
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            if self._event is None or self._loop is not loop:
-                self._loop, self._event = loop, asyncio.Event()
-                if self._reason is not None:
-                    self._event.set()
-            return self._event
-
-
-class EndpointState:
-    """What the workers of one lane share."""
-
-    def __init__(self, lane: EndpointCalls, control: Control) -> None:
-        self.name = lane.name
-        self.client = lane.client
-        self.announce = lane.announce
-        self.failed_in_a_row = 0
-        self.has_replied = False
-        self.probing = asyncio.Lock()
-        """Held by the one call under way until the lane has replied for the first time."""
-        self._at_once = lane.at_once
-        self._tasks = lane.tasks
-        self._begun: deque[Task] = deque()
-        """The next call of each chain whose last one has its reply; at most one a worker."""
-        self._exhausted = False
-        self._pulling = asyncio.Lock()  # an async generator cannot be asked twice at a time
-        self._control = control
-        self._pace = Pace(lane.at_once, lane.per_minute, lane.tokens_per_minute)
-        self._starting = asyncio.Lock()  # calls start in the order in which they came
-        self._ended = asyncio.Event()
-        self._closed_until = 0.0
-
-    @property
-    def bearable(self) -> int:
-        """How many calls in a row may be given up."""
-        return max(_FEWEST_FAILED_IN_A_ROW, self._at_once if self.has_replied else 0)
-
-    async def next_task(self) -> Task | None:
-        """The lane's next task; None when there is none or the run is ending.
-
-        Chains under way come before what was not begun, so that few are under way at a time.
-        """
-        async with self._pulling:
-            if self._control.stopping:
-                return None
-            if self._begun:
-                return self._begun.popleft()
-            if self._exhausted:
-                return None
-            try:
-                return await anext(self._tasks)
-            except StopAsyncIteration:
-                self._exhausted = True
-                return None
-
-    def put_next(self, task: Task) -> None:
-        """Make this the next task that a worker takes: one that follows on what it has asked."""
-        self._begun.append(task)
-
-    def close_for(self, seconds: float) -> None:
-        """Let no call of the lane start for that long."""
-        self._closed_until = max(self._closed_until, _now() + seconds)
-
-    async def turn(self, request: ChatRequest) -> Start | None:
-        """Wait until the call may start; None where the run is ending. `end` gives its place back.
-
-        Limits are looked at again now and then, for replies that come meanwhile change them.
-        """
-        async with self._starting:
-            while not self._control.stopping:
-                tokens, size = self._tokens(request) if self._pace.counts_tokens else (0.0, 0)
-                wait = max(self._closed_until - _now(), self._pace.wait_s(tokens, _now()))
-                if wait <= 0:
-                    return self._pace.start(tokens, size, _now())
-                if math.isinf(wait):
-                    self._ended.clear()
-                    await self._ended.wait()
-                else:
-                    await self._control.sleep(min(wait, _LONGEST_WAIT_S))
-        return None
-
-    def _tokens(self, request: ChatRequest) -> tuple[float, int]:
-        """Tokens to set aside for the call, and the size of its prompt in bytes."""
-        size = sum(len(m["content"].encode("utf-8", "replace")) for m in request.messages)
-        return self._pace.set_aside(size, longest_reply(request.sampling)), size
-
-    def end(self, start: Start, outcome: Reply | CallFailure | None = None) -> None:
-        """The call is no longer in flight; its outcome shows how many more the service takes."""
-        self._pace.release(start)
-        self._ended.set()
-        if outcome is None:
-            return
-        if isinstance(outcome, Reply):
-            self._pace.note_reply(start, outcome.tokens_in, outcome.tokens_out, _now())
-        elif outcome.kind is FailureKind.RATE_LIMIT:
-            self._pace.note_refusal(start, _now())
-        else:
-            self._pace.note_failure(start, _now())
-        if outcome.limits is not None:
-            self._pace.note_limits(start, outcome.limits, _now())
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
-
 
 # How long to wait before a call is tried again, and when to give up.
 
@@ -291,6 +85,15 @@ class _Tries:
     failed_since: int = 0  # since the last reply
 
 
+@dataclass(frozen=True)
+class _Sending:
+    """A try that may be sent now."""
+
+    number: int  # counts from 1 over all runs
+    reservation: Reservation
+    start: Start
+
+
 class Outcome(StrEnum):
     """How a run ended."""
 
@@ -326,12 +129,10 @@ async def run(
     mend pause the run, as do a record that fails, a cap that is reached, and `at_once` (at least 3;
     3 before the first reply) calls of a lane in a row that were given up.
     """
-    state = _Run(record, control, policy, budget, random)
     async with asyncio.TaskGroup() as workers:
+        state = _Run(record, control, policy, budget, random, workers)
         for lane in lanes:
-            shared = EndpointState(lane, control)
-            for _ in range(max(1, lane.at_once)):
-                workers.create_task(state.work(shared))
+            state.add_workers(EndpointState(lane, control))
     return await state.result()
 
 
@@ -345,7 +146,9 @@ class _Run:
         policy: RetryPolicy,
         budget: Budget,
         random: Random,
+        workers: asyncio.TaskGroup,
     ) -> None:
+        self._workers = workers
         self._record = record
         self._control = control
         self._policy = policy
@@ -357,7 +160,13 @@ class _Run:
         self._failed = 0
         self._unrecorded: list[Attempt] = []
 
-    async def work(self, lane: EndpointState) -> None:
+    def add_workers(self, lane: EndpointState) -> None:
+        """Have as many workers ask the lane's calls as it wants now."""
+        while lane.workers < lane.wanted_workers:
+            lane.workers += 1
+            self._workers.create_task(self._work(lane))
+
+    async def _work(self, lane: EndpointState) -> None:
         """Make one call of the lane after the other until none is left or the run is ending.
 
         Until the lane has replied, its calls go one at a time: a fault that meets every call then
@@ -367,8 +176,11 @@ class _Run:
             async with lane.probing:
                 if not lane.has_replied and not await self._ask_next(lane):
                     return
-        while await self._ask_next(lane):
-            pass
+        while lane.workers <= lane.wanted_workers:
+            if not await self._ask_next(lane):
+                return
+            self.add_workers(lane)
+        lane.workers -= 1
 
     async def _ask_next(self, lane: EndpointState) -> bool:
         """Make the lane's next call; False where there is none or the run is ending."""
@@ -411,21 +223,38 @@ class _Run:
     async def _ask(self, lane: EndpointState, task: Task) -> None:
         """Try one call until it is done with or the run is ending."""
         tries = _Tries()
-        while True:
-            start = await lane.turn(task.request)
-            if start is None:
-                return
+        while not self._control.stopping:
+            sending = await self._started(lane, task, task.attempts_before + tries.made + 1)
+            if sending is None:
+                continue
+            tries.made += 1
             try:
-                reservation = await self._reserved(task.request)
-                if reservation is None:
-                    return
-                tries.made += 1
-                wait = await self._try(lane, task, tries, reservation, start)
+                wait = await self._try(lane, task, tries, sending)
             finally:
-                lane.end(start)
+                lane.end(sending.start)
             if wait is None:
                 return
             await self._control.sleep(wait)
+
+    async def _started(self, lane: EndpointState, task: Task, number: int) -> _Sending | None:
+        """A try that has its money, is announced and may be sent now; None: not yet, or never."""
+        size = await lane.near(task.request)
+        if size is None:
+            return None
+        start = None
+        try:
+            reservation = await self._reserved(task.request)
+            if reservation is None or not await self._announced(lane, task, number, reservation):
+                return None
+            start = await lane.turn(size)
+        finally:
+            if start is None:
+                lane.give_up(size)
+        if start is not None:
+            return _Sending(number, reservation, start)
+        self._release(reservation)
+        await self._withdrawn(lane, task.call_id, number)
+        return None
 
     async def _reserved(self, request: ChatRequest) -> Reservation | None:
         """Money for the call, once there is room for it; None when the run is ending."""
@@ -446,20 +275,17 @@ class _Run:
         return None
 
     async def _try(
-        self, lane: EndpointState, task: Task, tries: _Tries, reservation: Reservation, start: Start
+        self, lane: EndpointState, task: Task, tries: _Tries, sending: _Sending
     ) -> float | None:
         """Send once and record it. Returns the wait before the next try; None: no further."""
-        number = task.attempts_before + tries.made
-        if not await self._announced(lane, task.call_id, number, reservation):
-            return None
         self._sent += 1
         sent_at, started = datetime.now(UTC), time.perf_counter()
-        outcome = await self._sent_to(lane, task.request, reservation)
+        outcome = await self._sent_to(lane, task.request, sending.reservation)
         latency_s = time.perf_counter() - started
-        lane.end(start, outcome)
+        lane.end(sending.start, outcome)
         if outcome is None:
             return None
-        cost = self._budget.settle(reservation, outcome)
+        cost = self._budget.settle(sending.reservation, outcome)
         self._settled.set()
         if isinstance(outcome, CallFailure):
             failure, reply = outcome, None
@@ -470,7 +296,7 @@ class _Run:
         await self._keep(
             Attempt(
                 call_id=task.call_id,
-                number=number,
+                number=sending.number,
                 request=task.request,
                 sent_at=sent_at,
                 latency_s=latency_s,
@@ -498,20 +324,33 @@ class _Run:
             lane.put_next(following)
 
     async def _announced(
-        self, lane: EndpointState, call_id: int, number: int, reservation: Reservation
+        self, lane: EndpointState, task: Task, number: int, reservation: Reservation
     ) -> bool:
         """Whether the try is announced, so that it may be sent; else the run is ending."""
-        if lane.announce is None:
+        if lane.announcer is None:
             return True
         try:
-            await lane.announce(call_id, number, reservation.amount)
+            await lane.announcer.announce(task.call_id, number, reservation.amount)
         except Exception as error:  # noqa: BLE001  # calls in flight must still be recorded
             _log("announcing a call", error)
-            self._budget.release(reservation)
-            self._settled.set()
+            self._release(reservation)
             self._pause(f"A call was not sent, because this could not be written before: {error}")
             return False
         return True
+
+    async def _withdrawn(self, lane: EndpointState, call_id: int, number: int) -> None:
+        """Take an announced try back; where that fails, it counts as one without an answer."""
+        if lane.announcer is None:
+            return
+        try:
+            await lane.announcer.withdraw(call_id, number)
+        except Exception as error:  # noqa: BLE001  # calls in flight must still be recorded
+            _log("withdrawing a call", error)
+
+    def _release(self, reservation: Reservation) -> None:
+        """Free the money of a call that is not sent."""
+        self._budget.release(reservation)
+        self._settled.set()
 
     async def _sent_to(
         self, lane: EndpointState, request: ChatRequest, reservation: Reservation

@@ -128,6 +128,7 @@ select ?, call_id, number, ?, now(), cost from (
         unnest(?::double[]) as cost
 )
 """
+_WITHDRAW = "delete from sending where study_id = ? and run = ? and call_id = ? and number = ?"
 _LOST = """
 select s.* from sending s
 anti join (select call_id, number from attempt where study_id = $study) using (call_id, number)
@@ -196,6 +197,13 @@ def save_sendings(database: Database, study_id: int, run: int, sendings: Sequenc
             [sending.cost for sending in sendings],
         ],
     )
+
+
+def withdraw_sending(
+    database: Database, study_id: int, run: int, call_id: int, number: int
+) -> None:
+    """Take back an attempt of a run that was written and not sent."""
+    database.write(_WITHDRAW, [study_id, run, call_id, number])
 
 
 def count_lost(database: Database, study_id: int, *, ended: bool) -> LostAttempts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from itertools import pairwise
 from random import Random
@@ -13,9 +12,10 @@ import pytest
 from core.collect import limits
 from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question
+from core.collect.lanes import Control, EndpointCalls, Task
 from core.collect.limits import Allowance, Pace, ServiceLimits, read_limits
 from core.collect.openai_client import OpenAIClient
-from core.collect.runner import Control, EndpointCalls, RetryPolicy, Task, run
+from core.collect.runner import RetryPolicy, run
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import SamplingSettings
 from tests.fault_server import FaultServer, Step
@@ -95,8 +95,10 @@ def test_the_client_hands_on_what_the_service_states_with_replies_and_refusals()
 
 def started(pace, now, tokens=0.0):
     """A call that starts; an error where it may not."""
+    assert pace.has_room(0)
     assert pace.wait_s(tokens, now) <= 1e-9
-    return pace.start(tokens, 0, now)
+    pace.spend(tokens, now)
+    return pace.start(tokens, 0)
 
 
 def replied(pace, start, now, tokens_in=None, tokens_out=None):
@@ -121,7 +123,7 @@ def test_calls_in_flight_begin_with_one_and_double_with_each_round_trip_up_to_th
     pace = Pace(6, None, None)
     for round_trip, places in enumerate([1, 2, 4, 6, 6]):
         starts = [started(pace, round_trip) for _ in range(places)]
-        assert pace.wait_s(0, round_trip) == math.inf
+        assert not pace.has_room(0)
         for start in starts:
             replied(pace, start, round_trip + 0.5)
 
@@ -175,7 +177,7 @@ def test_a_refusal_slows_the_starts_to_what_the_service_took_in_the_last_minute(
 def test_tokens_are_spread_over_the_minute_and_the_true_number_is_settled():
     pace = Pace(8, None, 6000)  # 97 tokens a second are used
     first = started(pace, 0.0, tokens=97.0)
-    assert pace.wait_s(97.0, 0.0) == math.inf  # until the first reply, one call at a time
+    assert not pace.has_room(0)  # until the first reply, one call at a time
     replied(pace, first, 0.1, tokens_in=180, tokens_out=14)  # twice as many
     assert pace.wait_s(97.0, 0.1) == pytest.approx(1.9)
 
@@ -184,7 +186,8 @@ def test_tokens_of_a_call_are_estimated_by_those_of_earlier_calls():
     pace = Pace(8, None, 6000)
     tokens = pace.set_aside(300, 500)
     assert tokens == 600.0  # a token for three bytes, and the longest reply
-    start = pace.start(tokens, 300, 0.0)
+    pace.spend(tokens, 0.0)
+    start = pace.start(tokens, 300)
     replied(pace, start, 1.0, tokens_in=60, tokens_out=10)
     assert pace.set_aside(300, 500) == pytest.approx(70.0)
     assert pace.set_aside(300, 4) == pytest.approx(64.0)
@@ -198,6 +201,26 @@ def test_tokens_of_a_call_that_fails_are_free_again():
     assert pace.wait_s(100.0, 0.5) > 200
     pace.note_failure(start, 0.5)
     assert pace.wait_s(100.0, 0.5) == 0.0
+
+
+def test_a_call_that_is_not_sent_after_all_leaves_its_part_of_the_limits_to_others():
+    pace = Pace(8, 60, 600)
+    replied(pace, started(pace, 0.0, tokens=9.0), 0.0)
+    wait = pace.wait_s(9.0, 0.1)
+    pace.spend(9.0, 0.1)
+    assert pace.wait_s(9.0, 0.1) > wait + 0.9
+    pace.restore(9.0, 0.1)
+    assert pace.wait_s(9.0, 0.1) == pytest.approx(wait)
+
+
+def test_places_to_come_are_expected_as_replies_came_and_at_most_half_of_all():
+    pace = Pace(8, None, None)
+    assert pace.expected(10.0, 0.0) == 0
+    for second in range(4):
+        replied(pace, started(pace, second), second)
+    assert pace.expected(0.5, 4.0) == 0
+    assert pace.expected(2.0, 4.0) == 2
+    assert pace.expected(100.0, 4.0) == 4
 
 
 def test_a_limit_of_nothing_is_no_limit():

@@ -15,8 +15,9 @@ import pytest
 
 from core.collect.budget import Budget
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply
+from core.collect.lanes import Control, EndpointCalls, Task
 from core.collect.openai_client import OpenAIClient
-from core.collect.runner import Control, EndpointCalls, RetryPolicy, Task, run
+from core.collect.runner import RetryPolicy, run
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import SamplingSettings
 from core.errors import StoreError
@@ -95,20 +96,41 @@ def go(lanes, record, *, control=None, policy=QUICK, budget=None, seed=1):
     return asyncio.run(main())
 
 
-def lane_of(server, source, *, at_once=4, per_minute=None, name="lane", timeout_s=5.0):
+class Announcements:
+    """Keeps what is announced, by call and number; each takes some time to write."""
+
+    def __init__(self, *, wait_s=0.002, broken=False):
+        self.on_file, self.withdrawn = [], []
+        self._wait_s, self._broken = wait_s, broken
+
+    async def announce(self, call_id, number, cost):
+        await asyncio.sleep(self._wait_s)
+        self.on_file.append((call_id, number))
+
+    async def withdraw(self, call_id, number):
+        if self._broken:
+            raise StoreError("The disk is full.", "Free some space.")
+        self.on_file.remove((call_id, number))
+        self.withdrawn.append((call_id, number))
+
+
+def lane_of(
+    server, source, *, at_once=4, per_minute=None, name="lane", timeout_s=5.0, announcer=None
+):
     client = OpenAIClient(server.base_url, server.key, at_once=at_once, timeout_s=timeout_s)
-    return EndpointCalls(name, client, source, at_once, per_minute)
+    return EndpointCalls(name, client, source, at_once, per_minute, announcer)
 
 
-def collect(server, count, record=None, *, at_once=4, per_minute=None, timeout_s=5.0, **kwargs):
+def collect(
+    server, count, record=None, *, at_once=4, per_minute=None, timeout_s=5.0, announcer=None,
+    **kwargs,
+):  # fmt: skip
     record = record or Recorder()
     sampling = kwargs.pop("sampling", {})
 
     def lanes():
-        source = tasks(count, **sampling)
-        return [
-            lane_of(server, source, at_once=at_once, per_minute=per_minute, timeout_s=timeout_s)
-        ]
+        lane = {"at_once": at_once, "per_minute": per_minute, "timeout_s": timeout_s}
+        return [lane_of(server, tasks(count, **sampling), announcer=announcer, **lane)]
 
     return go(lanes, record, **kwargs), record
 
@@ -744,3 +766,75 @@ def test_a_chain_whose_next_call_cannot_be_made_pauses_the_run():
         result = go(lambda: [lane_of(server, source())], record)
     assert (result.outcome, len(record.finals())) == ("paused", 1)
     assert "The plan cannot be read." in result.reason
+
+
+# Calls are announced before they are sent; of a fast service, before there is a place for them.
+
+
+@pytest.mark.parametrize(("latency_s", "count", "most"), [(0.01, 400, 8), (0.2, 60, 3)])
+def test_a_fast_service_need_not_wait_for_what_is_announced_and_a_slow_one_has_few_ahead(
+    latency_s, count, most
+):
+    announcements, ahead = Announcements(), []
+
+    def script(number, _body):
+        ahead.append(len(announcements.on_file) - number - 1)
+        return Step(latency_s=latency_s)
+
+    with FaultServer(script, key=KEY) as server:
+        result, _ = collect(server, count, at_once=16, announcer=announcements)
+        assert server.max_in_flight == 16
+    assert (result.outcome, result.sent) == ("finished", count)
+    assert sorted(announcements.on_file) == [(number, 1) for number in range(count)]
+    assert announcements.withdrawn == []
+    assert min(ahead) >= 0  # each was on file before it came
+    assert max(ahead) <= 16 + most  # beside those for which there is a place
+
+
+def test_what_is_announced_and_not_sent_when_the_run_ends_is_withdrawn():
+    announcements, control = Announcements(wait_s=0.02), Control()
+
+    def then(record):
+        if len(record.attempts) == 100:
+            control.request_stop("pause")
+
+    with FaultServer(key=KEY, latency_s=0.01) as server:
+        result, record = collect(
+            server, 2000, Recorder(then=then), at_once=16, control=control, announcer=announcements
+        )
+    sent = sorted((attempt.call_id, attempt.number) for attempt in record.attempts)
+    assert 100 <= len(sent) == result.sent < 150
+    assert sorted(announcements.on_file) == sent
+    assert announcements.withdrawn
+
+
+def test_a_withdrawal_that_fails_does_not_change_how_the_run_ends():
+    announcements, control = Announcements(wait_s=0.02, broken=True), Control()
+
+    def then(record):
+        if len(record.attempts) == 100:
+            control.request_stop("stop")
+
+    with FaultServer(key=KEY, latency_s=0.01) as server:
+        result, record = collect(
+            server, 2000, Recorder(then=then), at_once=16, control=control, announcer=announcements
+        )
+    assert (result.outcome, result.sent) == ("stopped", len(record.attempts))
+    assert len(announcements.on_file) > result.sent
+
+
+def test_calls_that_a_service_lets_wait_are_withdrawn_and_announced_anew():
+    announcements = Announcements()
+
+    def script(number, _body):
+        return retry_after(1.5) if number == 120 else Step(latency_s=0.01)
+
+    with FaultServer(script, key=KEY) as server:
+        result, record = collect(server, 300, at_once=16, announcer=announcements)
+    assert (result.outcome, len(record.finals())) == ("finished", 300)
+    assert all(attempt.reply is not None for attempt in record.finals())
+    sent = sorted((attempt.call_id, attempt.number) for attempt in record.attempts)
+    assert sorted(announcements.on_file) == sent
+    assert len(sent) == 301
+    assert set(announcements.withdrawn) < set(sent)
+    assert announcements.withdrawn

@@ -51,6 +51,17 @@ def test_a_call_whose_answer_was_lost_is_asked_again_as_its_next_try(database, s
     assert runs.count_lost(database, study.study_id, ended=True) == LostAttempts(1, 2.0, 0)
 
 
+def test_a_try_that_was_withdrawn_is_neither_lost_nor_counted_as_one(database, study, calls):
+    (_, _, run) = database.row("select study_id, call_id, run from sending order by 2 desc")
+    runs.withdraw_sending(database, study.study_id, run, calls[2].call_id, 2)  # never written
+    runs.withdraw_sending(database, study.study_id, run + 1, calls[2].call_id, 1)  # of another run
+    assert runs.count_lost(database, study.study_id, ended=True) == LostAttempts(1, 2.0, 0)
+    runs.withdraw_sending(database, study.study_id, run, calls[2].call_id, 1)
+    assert runs.count_lost(database, study.study_id, ended=True) == LostAttempts(0, 0.0, 0)
+    tries = {call.call_id: call.tries for call in remaining(database, study)}
+    assert tries[calls[2].call_id] == 0
+
+
 def test_the_list_of_calls_holds_every_try_with_what_came_of_it(database, study, calls):
     listed = runs.call_table(database, study.study_id, ended=True).to_pylist()
     assert [(row["call"], row["try"], row["outcome"], row["cost"], row["cost_estimated"])

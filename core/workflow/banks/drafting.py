@@ -11,9 +11,10 @@ from random import Random
 from core.collect import runner
 from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question, Reply
+from core.collect.lanes import Control, EndpointCalls, Task
 from core.collect.replies.reader import refuses
 from core.collect.replies.text import says_nothing, without_thoughts
-from core.collect.runner import Attempt, Control, EndpointCalls, RetryPolicy, Task
+from core.collect.runner import Attempt, RetryPolicy
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, ORIGINAL, PLACEHOLDERS, Instrument, Item, Wording
 from core.domain.languages import names_of

@@ -16,8 +16,9 @@ from pydantic import TypeAdapter
 
 from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question, Reply
+from core.collect.lanes import Control, EndpointCalls, Task
 from core.collect.replies.text import without_thoughts
-from core.collect.runner import Attempt, Control, EndpointCalls, RetryPolicy, Task, run
+from core.collect.runner import Attempt, RetryPolicy, run
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import Context, Message, Respondent, as_json_values
 from core.errors import CollectionError, ConflictError, DesignError, UserError

@@ -21,16 +21,8 @@ from typing import Any, TypeVar
 from core.collect.budget import Budget
 from core.collect.client import ChatClient, Message, Reply
 from core.collect.endpoints import KeyRing
-from core.collect.runner import (
-    Attempt,
-    Control,
-    EndpointCalls,
-    Outcome,
-    RetryPolicy,
-    RunResult,
-    Task,
-    run,
-)
+from core.collect.lanes import Control, EndpointCalls, Task
+from core.collect.runner import Attempt, Outcome, RetryPolicy, RunResult, run
 from core.domain.numbers import count_text
 from core.domain.study import Respondent, Status
 from core.errors import StoreError, UserError
@@ -51,7 +43,7 @@ log = logging.getLogger(__name__)
 
 _BATCH = 500
 FLUSH_S = 1.0
-_ANNOUNCE_S = 0.004  # between two writings of what is about to be sent
+_ANNOUNCE_S = 0.006  # between two writings of what is about to be sent
 _PAGE = 5000  # trials
 _LARGE_PAGE = 20_000  # where a call asks several items, so that the plan is not read too often
 RETRY_POLICY = RetryPolicy()
@@ -263,7 +255,7 @@ class _StudyRun:
                     at_once=min(person.sampling.at_once for person in members.values()),
                     per_minute=min(calls, default=None),
                     tokens_per_minute=min(tokens, default=None),
-                    announce=None if first.kind == "simulated" else announcer,
+                    announcer=None if first.kind == "simulated" else announcer,
                 )
             )
         return clients, lanes
@@ -444,12 +436,19 @@ class _Announcer:
         self._turn = asyncio.Lock()
         self._last = 0.0
 
-    async def __call__(self, call_id: int, number: int, cost: float | None) -> None:
+    async def announce(self, call_id: int, number: int, cost: float | None) -> None:
         """Return when the try is on file."""
         self._next.append(runs.Sending(call_id, number, cost))
         if self._writing is None:
             self._writing = asyncio.create_task(self._write())
         await asyncio.shield(self._writing)
+
+    async def withdraw(self, call_id: int, number: int) -> None:
+        """Return when a try that will not be sent is no longer on file."""
+        async with self._turn:
+            await asyncio.to_thread(
+                runs.withdraw_sending, self._database, self._study_id, self._run, call_id, number
+            )
 
     async def _write(self) -> None:
         async with self._turn:

@@ -458,8 +458,35 @@ def test_every_call_is_on_file_before_the_service_receives_it(workspace, server)
     server.script = script
     control.start(workspace, "study")
     assert finished(workspace).n_done == len(on_file) == record.n_trials == 100
-    assert all(received <= count <= received + 8 for received, count in on_file)
+    # A few more than eight are on file before there is a place for them (core/collect/lanes.py).
+    assert all(received <= count <= received + 8 + 4 for received, count in on_file)
     assert workspace.database.row("select count(distinct written_at) from sending")[0] < 100
+
+
+def test_what_was_written_down_and_not_sent_when_a_run_is_paused_is_no_call_of_it(
+    workspace, server, monkeypatch
+):
+    withdraw, withdrawn = runs.withdraw_sending, []
+
+    def counted(*arguments):
+        withdrawn.append(arguments)
+        withdraw(*arguments)
+
+    monkeypatch.setattr(runs, "withdraw_sending", counted)
+    monkeypatch.setattr(collector, "_ANNOUNCE_S", 0.03)  # so that some wait at any moment
+    server.latency_s = 0.01
+    freeze(workspace, service(server.base_url, at_once=16), n_personas=60)
+    for _ in range(20):
+        control.start(workspace, "study")
+        time.sleep(0.5)
+        control.pause(workspace, "study")
+        now = finished(workspace)
+        assert (now.no_answer_kept, now.n_attempts) == (0, len(server.chats))
+        if withdrawn or now.state == "finished":
+            break
+    assert withdrawn
+    control.start(workspace, "study")
+    assert finished(workspace).n_done == len(server.chats) == 1200
 
 
 def test_a_call_that_cannot_be_written_down_is_not_sent_and_the_run_says_why(
