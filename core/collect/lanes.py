@@ -16,7 +16,7 @@ from core.collect.limits import Pace, Start
 
 _FEWEST_FAILED_IN_A_ROW = 3
 _LONGEST_WAIT_S = 1.0  # before a call that waits for its turn looks at the limits again
-_AHEAD_S = 0.03  # before its turn a call is announced, so that none waits for that to be written
+_AHEAD_S = 0.04  # before its turn a call is announced, so that none waits for that to be written
 StopReason = Literal["pause", "stop"]
 
 
@@ -150,6 +150,11 @@ class EndpointState:
         self._entering = asyncio.Lock()  # calls come near, and start, in the order they came in
         self._starting = asyncio.Lock()
         self._near = 0  # calls that are announced, or being announced, and have no place yet
+        self._ahead = 0
+        """How many of them may be more than there are places: so few that each has one soon.
+
+        A kill leaves them on file though they were not sent.
+        """
         self._changed = asyncio.Event()
         self._closed_until = 0.0
 
@@ -188,14 +193,6 @@ class EndpointState:
     def wanted_workers(self) -> int:
         """As many as calls may be in flight, and those that are announced before their turn."""
         return max(1, self._at_once) + self._ahead
-
-    @property
-    def _ahead(self) -> int:
-        """How many calls are announced before there is a place for them.
-
-        Few enough to have one in a moment: a kill leaves them on file though they were not sent.
-        """
-        return 0 if self.announcer is None else self._pace.expected(_AHEAD_S, _now())
 
     async def near(self, request: ChatRequest) -> Size | None:
         """Wait until a call will have its turn in a moment; None where the run is ending.
@@ -260,6 +257,8 @@ class EndpointState:
             return
         if isinstance(outcome, Reply):
             self._pace.note_reply(start, outcome.tokens_in, outcome.tokens_out, _now())
+            if self.announcer is not None:
+                self._ahead = self._pace.expected(_AHEAD_S, _now())
         elif outcome.kind is FailureKind.RATE_LIMIT:
             self._pace.note_refusal(start, _now())
         else:

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 _BATCH = 500
 FLUSH_S = 1.0
-_ANNOUNCE_S = 0.006  # between two writings of what is about to be sent
+_ANNOUNCE_S = 0.015  # between two writings of what is about to be sent, where it is many calls
 _PAGE = 5000  # trials
 _LARGE_PAGE = 20_000  # where a call asks several items, so that the plan is not read too often
 RETRY_POLICY = RetryPolicy()
@@ -425,7 +425,8 @@ def _missing_kind(reply: Reply) -> str:
 class _Announcer:
     """Writes what is about to be sent, several calls at once, and lets them go when it is written.
 
-    A single call is written at once. Others wait at most ANNOUNCE_S and are written together.
+    Calls that come one by one are written at once. Others wait at most _ANNOUNCE_S, and are written
+    together.
     """
 
     def __init__(self, workspace: Workspace, study_id: int, run: int) -> None:
@@ -434,7 +435,7 @@ class _Announcer:
         self._next: list[runs.Sending] = []
         self._writing: asyncio.Task[None] | None = None  # of what is in `_next`
         self._turn = asyncio.Lock()
-        self._last = 0.0
+        self._not_before = 0.0
 
     async def announce(self, call_id: int, number: int, cost: float | None) -> None:
         """Return when the try is on file."""
@@ -452,12 +453,13 @@ class _Announcer:
 
     async def _write(self) -> None:
         async with self._turn:
-            await asyncio.sleep(self._last + _ANNOUNCE_S - time.monotonic())
+            await asyncio.sleep(self._not_before - time.monotonic())
             batch, self._next, self._writing = self._next, [], None
             await asyncio.to_thread(
                 runs.save_sendings, self._database, self._study_id, self._run, batch
             )
-            self._last = time.monotonic()
+            if len(batch) > 1:
+                self._not_before = time.monotonic() + _ANNOUNCE_S
 
 
 def _attempt_row(
