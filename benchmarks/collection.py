@@ -29,9 +29,9 @@ BEFORE = (
     "Before calls were posted by aiohttp (docs/decisions/0046-posting-calls.md), Inkblot took 1.42 "
     "to 1.46 CPU-s per 1,000 calls and made 498 to 517 calls/s on this machine when it was quiet "
     "(three runs of 10,000; in the same runs 1.24 to 1.30 and 0.64 to 0.68 for the openai client). "
-    "Before calls were announced a moment ahead (docs/decisions/0001-single-writer.md), it took 0.57 "
-    "to 0.73 CPU-s and made 760 to 845 calls/s: calls waited for each other's announcements, until "
-    "all 64 went out and came back together."
+    "Before calls were written down a moment ahead (docs/decisions/0001-single-writer.md), it took "
+    "0.77 CPU-s and made 741 calls/s (1.35 and 715 for the openai client): calls waited for each "
+    "other's writing, until all 64 went out and came back together."
 )
 INSPECT = (
     "Inspect 0.3.285, which keeps a transcript of each sample, took 19.4 CPU-s per 1,000 calls and "
