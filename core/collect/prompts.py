@@ -133,8 +133,8 @@ def item_text(item: Item, question: Question) -> str:
             f"Item {item.code} has no text in '{language}'{which}.",
             "Add the text to the question bank, or leave that language out of the study.",
         )
-    if question.response_format.ratings or form == REPLY_TO_JUDGE:
-        return text  # written by a model, braces and all
+    if "{" not in text or question.response_format.ratings or form == REPLY_TO_JUDGE:
+        return text  # which names no entity, or was written by a model, braces and all
     for placeholder, name in ((_ENTITY, question.entity), (_ENTITY_B, question.entity_b)):
         if placeholder in text and not name.strip():
             raise DesignError(

@@ -319,5 +319,7 @@ def _settled(entry: Entry, *, named: bool) -> Entry:
 
 def _agreed(results: Sequence[Parsed]) -> Parsed | None:
     """What all results for an item say; ambiguous where they contradict each other."""
+    if len(results) == 1:
+        return results[0]
     told = [parsed for parsed in results if parsed.status is not Status.NO_ANSWER] or results
     return _AMBIGUOUS if len({p.option or p.status for p in told}) > 1 else next(iter(told), None)
