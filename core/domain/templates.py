@@ -157,7 +157,14 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
     Placeholders inside a value stay as they are. Raises KeyError for a placeholder without a value.
     """
-    return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
+    parts = _parts(text)
+    return "".join([values[part] if at % 2 else part for at, part in enumerate(parts)])
+
+
+@lru_cache(maxsize=1024)
+def _parts(text: str) -> list[str]:
+    """What stands between the placeholders of a text, and in turn their names."""
+    return _PLACEHOLDER.split(text)
 
 
 @lru_cache(maxsize=1024)
