@@ -32,6 +32,8 @@ TITLES = {
     "recovery": "Known effects",
     "imports": "Wide SPSS files",
     "long_imports": "Ten million answers",
+    "wide_scores": "Ten million answers analyzed",
+    "exported_tables": "Exported tables",
     "reports": "Reports",
     "pages": "Pages",
     "browser": "Pages in a browser",
