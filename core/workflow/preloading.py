@@ -61,7 +61,7 @@ def first_page_is_drawn() -> None:
 
 def _load() -> None:
     _import(FIRST)
-    leave_out_loaded()
+    gc.freeze()  # at once: the first page waits
     _drawn.wait(_NOBODY_S)
     _warm_up_workers()
     _import(LATER)
