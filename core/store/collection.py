@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -138,8 +138,7 @@ where study_id = ? and outcome = 'reply' and sent_at > now() - interval 60 secon
 """
 
 
-@dataclass(frozen=True)
-class PlannedItem:
+class PlannedItem(NamedTuple):
     """An item of a call; `waiting` says that it has no response yet."""
 
     trial_id: int
@@ -183,8 +182,7 @@ class PlannedCall:
         return any(planned.waiting for planned in self.items)
 
 
-@dataclass(frozen=True)
-class Coding:
+class Coding(NamedTuple):
     """The coding of one trial in a reply. `chance` is the option's probability, where recorded.
 
     `layer`, `certainty` and `hedged` say how it was read; see core.domain.study.

@@ -42,7 +42,7 @@ def attempt(study, call, number=1, *, status="answered", option="3", **changes):
 
 
 def recoded(row, option):
-    return tuple(replace(coding, option=option) for coding in row.codings)
+    return tuple(coding._replace(option=option) for coding in row.codings)
 
 
 def remaining(database, study, people=IDS, after=0, limit=100):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from json import loads
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.collect.replies.languages import EVERY_LANGUAGE as _W
 from core.collect.replies.text import is_spaceless, plain, whole_words
@@ -23,8 +23,7 @@ LONGEST_REMEMBERED = 60  # characters; what is short comes again and again
 _MOST_REMEMBERED = 1024
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """The text under one number, on one line, or in one row of a table or object of JSON."""
 
     number: int | None
@@ -116,11 +115,11 @@ class Block:
                 numbers = range(low, high + 1) if unclear else [low]
                 found += [Entry(k, start[7].strip(" |,;"), table, unclear=unclear) for k in numbers]
             elif found:
-                found[-1] = replace(found[-1], text=f"{found[-1].text}\n{line}".lstrip())
+                found[-1] = found[-1]._replace(text=f"{found[-1].text}\n{line}".lstrip())
             elif line:
                 others.append(Entry(None, line.strip(), table))
         if found and not any("\n\n" in entry.text.strip() for entry in found[:-1]):  # closing words
-            found[-1] = replace(found[-1], text=found[-1].text.split("\n\n")[0])
+            found[-1] = found[-1]._replace(text=found[-1].text.split("\n\n")[0])
         if found[1:] and all(map(self._is_code, found[: -1 if self.cut_off else None])):
             inside = any(e.text for e in found) and max(e.number or 0 for e in found) <= self.count
             return [Entry(None, str(entry.number), unclear=inside) for entry in found]
@@ -161,20 +160,20 @@ class Block:
                 if places and (alone or item is halves[0]):
                     label = text if not alone and self._is_option(item) else ""
                     unclear = entry.unclear or (not (said or label) and _is_word(item))
-                    return replace(entry, text=said, places=places, label=label, unclear=unclear)
+                    return entry._replace(text=said, places=places, label=label, unclear=unclear)
         among = self.statements if len(text) >= self.shortest else ()
         inside = [k for k in among if self.items[k] and self.items[k] in text]
         if inside:
             item = self.items[max(inside, key=lambda k: (k == own, len(self.items[k])))]
             rest = text.replace(item, " ", 1)
             unclear = entry.unclear or any(self.items[k] in rest for k in inside)
-            return replace(entry, text=rest, places=self._places(item), unclear=unclear)
+            return entry._replace(text=rest, places=self._places(item), unclear=unclear)
         head, *after = _W.dash.split(text, maxsplit=1)
         announced = _fillers().issuperset(whole_words(head))
         other = after and not self.statements and _is_word(head) and not announced
         label = text if other and self._is_option(head) and self._is_option(after[0]) else ""
         foreign = bool(other) and not (label or self.read(head, False).option)
-        return replace(entry, text=text, label=label, unclear=foreign or entry.unclear)
+        return entry._replace(text=text, label=label, unclear=foreign or entry.unclear)
 
     def _item_by_item(self, entries: list[Entry]) -> tuple[Parsed, ...]:
         """By the items' numbers and words, or by order; nothing where none of these tells."""
@@ -311,9 +310,9 @@ def _settled(entry: Entry, *, named: bool) -> Entry:
     """Whether an option that was asked is the item, or the answer as no entry names its item."""
     own = entry.number is None or entry.number - 1 in entry.places
     if entry.label and not named:
-        return replace(entry, text=entry.label, places=frozenset())
+        return entry._replace(text=entry.label, places=frozenset())
     if entry.label and not (own and entry.text):
-        return replace(entry, unclear=True, places=entry.places if own else frozenset())
+        return entry._replace(unclear=True, places=entry.places if own else frozenset())
     return entry
 
 
