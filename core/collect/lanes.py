@@ -185,6 +185,11 @@ class EndpointState:
         """Make this the next task that a worker takes: one that follows on what it has asked."""
         self._begun.append(task)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a chain that is begun waits for a worker, who may be the last one."""
+        return bool(self._begun)
+
     def close_for(self, seconds: float) -> None:
         """Let no call of the lane start for that long."""
         self._closed_until = max(self._closed_until, _now() + seconds)

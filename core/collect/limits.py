@@ -198,6 +198,12 @@ class _Meter:
         if self._left is not None:
             self._left -= amount
 
+    def restore(self, amount: float, now: float) -> None:
+        """Count no longer what was spent on a call that will not start."""
+        self.correct(-amount, now)
+        if self._left is not None:
+            self._left += amount
+
     def correct(self, difference: float, now: float) -> None:
         """Count what a call took beyond what was set aside for it; less where negative."""
         rate = self._rate(now, math.inf)
@@ -240,6 +246,8 @@ class Pace:
         self._calls = _Meter(per_minute)
         self._tokens = _Meter(tokens_per_minute)
         self._in_flight: dict[int, Start] = {}
+        self._coming = 0  # calls that are counted against the limits and have no place yet
+        self._coming_tokens = 0.0
         self._started = 0
         self._stated_by = 0  # number of the call whose reply stated the limits
         self._refused_until = 0  # number of the last call started before the last refusal
@@ -287,6 +295,8 @@ class Pace:
 
     def spend(self, tokens: float, now: float) -> None:
         """Count a call that starts soon against the limits."""
+        self._coming += 1
+        self._coming_tokens += tokens
         if self._first is None:
             self._first = now
         self._calls.spend(1.0, now, self._limit())
@@ -295,12 +305,16 @@ class Pace:
 
     def restore(self, tokens: float, now: float) -> None:
         """Count a call no longer that was to start."""
-        self._calls.correct(-1.0, now)
+        self._coming -= 1
+        self._coming_tokens -= tokens
+        self._calls.restore(1.0, now)
         if tokens:
-            self._tokens.correct(-tokens, now)
+            self._tokens.restore(tokens, now)
 
     def start(self, tokens: float, size: int) -> Start:
         """Take a place for a call that starts now, and is counted against the limits."""
+        self._coming -= 1
+        self._coming_tokens -= tokens
         self._started += 1
         is_busy = 2 * (len(self._in_flight) + 1) >= self.places
         start = Start(self._started, tokens, size, is_busy)
@@ -317,8 +331,9 @@ class Pace:
             return
         self._stated_by = start.number
         later = [one for number, one in self._in_flight.items() if number > start.number]
-        self._calls.state(limits.requests, len(later), now)
-        self._tokens.state(limits.tokens, sum(one.tokens for one in later), now)
+        self._calls.state(limits.requests, len(later) + self._coming, now)
+        tokens = sum(one.tokens for one in later) + self._coming_tokens
+        self._tokens.state(limits.tokens, tokens, now)
 
     def note_reply(
         self, start: Start, tokens_in: int | None, tokens_out: int | None, now: float

@@ -176,7 +176,7 @@ class _Run:
             async with lane.probing:
                 if not lane.has_replied and not await self._ask_next(lane):
                     return
-        while lane.workers <= lane.wanted_workers:
+        while lane.has_begun or lane.workers <= lane.wanted_workers:
             if not await self._ask_next(lane):
                 return
             self.add_workers(lane)
@@ -339,13 +339,16 @@ class _Run:
         return True
 
     async def _withdrawn(self, lane: EndpointState, call_id: int, number: int) -> None:
-        """Take an announced try back; where that fails, it counts as one without an answer."""
+        """Take an announced try back; where that fails, the run pauses, as the try looks sent."""
         if lane.announcer is None:
             return
         try:
             await lane.announcer.withdraw(call_id, number)
         except Exception as error:  # noqa: BLE001  # calls in flight must still be recorded
             _log("withdrawing a call", error)
+            self._pause(
+                f"A call counts as sent that was not, as this could not be written: {error}"
+            )
 
     def _release(self, reservation: Reservation) -> None:
         """Free the money of a call that is not sent."""

@@ -213,6 +213,25 @@ def test_a_call_that_is_not_sent_after_all_leaves_its_part_of_the_limits_to_othe
     assert pace.wait_s(9.0, 0.1) == pytest.approx(wait)
 
 
+@pytest.mark.parametrize("starts", [True, False])
+def test_calls_that_start_soon_count_where_the_service_says_what_is_left(starts):
+    pace = Pace(16, None, None)
+    risen(pace, 8)
+    first = started(pace, 0.0)
+    for _ in range(5):
+        if starts:
+            started(pace, 0.0)
+        else:
+            pace.spend(0.0, 0.0)
+    replied(pace, first, 0.1)
+    left = ServiceLimits(Allowance(None, 5, 30.0), Allowance())
+    pace.note_limits(first, left, 0.1)
+    assert pace.wait_s(0, 0.1) == pytest.approx(30.0)
+    if not starts:
+        pace.restore(0.0, 0.1)
+        assert pace.wait_s(0, 0.1) == 0.0
+
+
 def test_places_to_come_are_expected_as_replies_came_and_at_most_half_of_all():
     pace = Pace(8, None, None)
     assert pace.expected(10.0, 0.0) == 0

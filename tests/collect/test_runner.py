@@ -820,6 +820,7 @@ def test_a_withdrawal_that_fails_does_not_change_how_the_run_ends():
             server, 2000, Recorder(then=then), at_once=16, control=control, announcer=announcements
         )
     assert (result.outcome, result.sent) == ("stopped", len(record.attempts))
+    assert "counts as sent that was not" in result.reason
     assert len(announcements.on_file) > result.sent
 
 
@@ -838,3 +839,30 @@ def test_calls_that_a_service_lets_wait_are_withdrawn_and_announced_anew():
     assert len(sent) == 301
     assert set(announcements.withdrawn) < set(sent)
     assert announcements.withdrawn
+
+
+def test_every_call_of_every_chain_is_asked_though_the_last_chains_are_slow():
+    """The fewer replies come in a second, the fewer workers a lane wants."""
+    announcements = Announcements()
+
+    def link(chain, step):
+        def following(_reply):
+            return link(chain, step + 1) if step < 39 else None
+
+        return Task(chain * 100 + step, request(f"{chain}:{step}"), following=following)
+
+    async def source():
+        for chain in range(16):
+            yield link(chain, 0)
+
+    def script(_number, body):
+        chain = body["messages"][-1]["content"].removeprefix("statement ").partition(":")[0]
+        return Step(latency_s=0.1 if chain == "3" else 0.02)
+
+    record = Recorder()
+    with FaultServer(script, key=KEY) as server:
+        result = go(
+            lambda: [lane_of(server, source(), at_once=16, announcer=announcements)], record
+        )
+    assert (result.outcome, result.sent) == ("finished", 640)
+    assert len(announcements.on_file) == len(record.finals()) == 640
