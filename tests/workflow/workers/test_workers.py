@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pandas as pd
@@ -52,6 +52,19 @@ def children(process):
         int(number)
         for number in Path(f"/proc/{process}/task/{process}/children").read_text().split()
     }
+
+
+def open_files(process):
+    """What a process has open, by name; a file that it closes meanwhile is left out."""
+    names = set()
+    for one in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            names.add(os.readlink(one))
+    return names
+
+
+def sockets(process):
+    return {name for name in open_files(process) if name.startswith("socket:")}
 
 
 def until(condition, seconds=10):
@@ -193,9 +206,8 @@ def test_a_worker_has_neither_the_database_nor_what_asks_services(forks, tmp_pat
         maps = Path(f"/proc/{child}/maps").read_text()
         assert "pandas" in maps
         assert "duckdb" not in maps
-        files = {os.readlink(one) for one in Path(f"/proc/{child}/fd").iterdir()}
-        assert not [name for name in files if "own.duckdb" in name]
-        assert len([name for name in files if name.startswith("socket:")]) == 1  # its channel
+        until(lambda: len(sockets(child)) == 1)  # its channel: it has closed what the fork left
+        assert not [name for name in open_files(child) if "own.duckdb" in name]
 
 
 def test_the_server_and_what_else_runs_go_first(forks):
