@@ -24,10 +24,12 @@ _POLL_S = 0.1  # how soon what waits sees that it is given up
 class Computation(Generic[T]):
     """A result under way or finished. Pages read it; the thread that computes writes it.
 
-    `name` is that of the analysis, or of what else is computed.
+    `name` is that of the analysis, or of what else is computed. One that `finishes_steps` saves as
+    it goes: canceled, it ends once the step that it is at is saved.
     """
 
     name: str
+    finishes_steps: bool = False
     state: ComputationState = "waiting"
     done: int = 0
     total: int = 0
@@ -47,19 +49,26 @@ class Computation(Generic[T]):
         """Whether it ended without a result that the same inputs may well have."""
         return self.state == "cancelled" or isinstance(self.error, WorkerError)
 
+    @property
+    def stopping(self) -> bool:
+        """Whether it was canceled and finishes its step."""
+        return self._stop.is_set() and not self.ended
+
     def wait(self, seconds: float) -> bool:
         """Wait for the end, at most so long; whether it has ended."""
         return self._ended.wait(seconds)
 
     def cancel(self) -> None:
-        """Give it up at once; what is under way is not kept.
+        """Give it up at once; what is under way is not kept, unless it `finishes_steps`.
 
         A worker is killed, other work stops before its next step.
         """
         with _guard:
-            if not self.ended:
+            if self.ended:
+                return
+            self._stop.set()
+            if not self.finishes_steps:
                 self.state = "cancelled"
-                self._stop.set()
                 self._ended.set()
 
     def end(
@@ -106,9 +115,14 @@ _current: ContextVar[Computation[Any] | None] = ContextVar("computation", defaul
 
 
 def begin(
-    key: str, name: str, compute: Callable[[], T], *, waits_for_others: bool = False
+    key: str,
+    name: str,
+    compute: Callable[[], T],
+    *,
+    waits_for_others: bool = False,
+    finishes_steps: bool = False,
 ) -> Computation[T]:
-    """The computation of that key, begun if it is not yet.
+    """The computation of that key, begun if it is not yet; `finishes_steps` as in `Computation`.
 
     One that `waits_for_others` does not count among those at once: each that it waits for does, or
     is counted by the workers that compute it (core/workflow/workers/running.py).
@@ -116,7 +130,7 @@ def begin(
     with _guard:
         computation = _computations.get(key)
         if computation is None:
-            computation = _computations[key] = Computation(name)
+            computation = _computations[key] = Computation(name, finishes_steps)
             threading.Thread(
                 target=_compute,
                 args=(computation, compute, nullcontext() if waits_for_others else _slots),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -21,11 +22,20 @@ _ASKED = "package_asked"
 _MOST_REASONS = 3
 
 
+class TakenIn(NamedTuple):
+    """A study that answers came into: how many it holds, and how many of them are new."""
+
+    study: str
+    n_total: int
+    n_new: int
+    bank: str
+
+
 def import_section(
     name: str,
     data: bytes,
     file_id: str,
-    take: Callable[[list[tuple[str, int, str]]], None],
+    take: Callable[[list[TakenIn]], None],
 ) -> None:
     """What a package holds, and a button that takes the study in; `take` is told what came in."""
     preview = _preview((workspace().process, file_id), name, data)
@@ -49,7 +59,7 @@ def import_section(
         with st.spinner("Importing the study ..."):
             done = reading.import_package(workspace(), name, data)
         st.toast(plain(done.about_bank))
-        take([(done.study, done.n_answers, done.bank)])
+        take([TakenIn(done.study, done.n_answers, done.n_answers, done.bank)])
     command("import", name)
 
 

@@ -18,6 +18,7 @@ from core.workflow.banks import editing
 from core.workflow.designs import studies
 from pages.import_export import packages
 from pages.import_export.mapping import FileKeys, mapping_of_user, save_mapping
+from pages.import_export.packages import TakenIn
 from pages.shared import analysis_page, bank_attachment, downloads, study_bar, widgets
 from pages.shared.downloads import command
 from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
@@ -180,8 +181,8 @@ def import_section() -> None:
     command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
 
 
-def _shown(imported: Sequence[ImportedStudy]) -> list[tuple[str, int, str]]:
-    return [(one.study, one.n_new, one.instrument) for one in imported]
+def _shown(imported: Sequence[ImportedStudy]) -> list[TakenIn]:
+    return [TakenIn(one.study, one.n_total, one.n_new, one.instrument) for one in imported]
 
 
 def _adds(epoch: int) -> bool:
@@ -256,6 +257,8 @@ def _show_progress(computation: Computation[Any]) -> None:
 
 
 def _progress_words(computation: Computation[Any]) -> str:
+    if computation.stopping:
+        return "Canceling: the part under way is saved first ..."
     if not computation.total:
         return "Reading the file ..."
     return (
@@ -264,7 +267,7 @@ def _progress_words(computation: Computation[Any]) -> str:
     )
 
 
-def _take_imported(studies_made: list[tuple[str, int, str]]) -> None:
+def _take_imported(studies_made: list[TakenIn]) -> None:
     """Show what was imported, and an empty form for the next file."""
     st.session_state[_DONE] = studies_made
     st.session_state[_EPOCH] += 1
@@ -386,9 +389,11 @@ def _show_preview(preview: TidyPreview) -> None:
 
 
 def _show_done() -> None:
-    for study, count, instrument in st.session_state.get(_DONE) or ():
+    for study, n_total, n_new, instrument in st.session_state.get(_DONE) or ():
+        more = "" if n_new == n_total else f", {n_new:,} of them new"
         st.success(
-            f"Study {plain(study)} now holds {count:,} imported answers (bank {plain(instrument)})."
+            f"Study {plain(study)} now holds {n_total:,} imported answers{more} "
+            f"(bank {plain(instrument)})."
         )
         query = {STUDY_PARAMETER: study}
         with st.container(horizontal=True):

@@ -156,6 +156,7 @@ def watch(
     st.button(
         "Cancel", icon=":material/stop_circle:",
         key=f"cancel_computing:{computation.name}", on_click=computation.cancel,
+        disabled=computation.stopping,
     )  # fmt: skip
     st.caption("You can leave this page. The result will be here when you return.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import threading
 import time
 from functools import partial
 
@@ -14,6 +15,7 @@ import streamlit
 from core.analysis.shared import progress
 from core.errors import FileError
 from core.files import parts
+from core.store import imports as import_store
 from core.workflow.answers import exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
@@ -143,10 +145,19 @@ def test_keeping_makes_the_study_and_leads_to_it(workspace):
     assert ".venv/bin/python -m core import x.csv.gz --study pilot" in commands(at)
     at = press(at, "data_keep")
     assert studies.load(workspace, "pilot").n_responses == 4
-    assert "Study pilot now holds 4 imported answers" in texts(at)
+    assert "Study pilot now holds 4 imported answers (bank x)." in texts(at)
     links = {link.label: link.proto.query_string for link in at.get("page_link")}
     assert links["Read the answers"] == links["See item statistics"] == "study=pilot"
     assert at.file_uploader[0].value is None
+
+
+def test_further_answers_are_told_beside_all_that_the_study_holds(workspace):
+    imports.import_tidy(workspace, "s.csv", b"item,person,answer\na,p,1\nb,p,2\n")
+    at = upload(open_page(), "s.csv", b"item,person,answer\nb,p,2\na,q,1\nb,q,2\n")
+    (adds,) = [box for box in at.checkbox if box.label == "Add to the study, if it is there"]
+    at = fine(adds.check().run())
+    at = press(at, "data_keep")
+    assert "Study s now holds 4 imported answers, 2 of them new (bank s)." in texts(at)
 
 
 @pytest.mark.parametrize(
@@ -317,6 +328,32 @@ def test_a_large_file_comes_in_in_the_background_and_can_be_undone(workspace, mo
     at = press(at, "data_keep")
     at = wait_for(at, lambda at: "Study big now holds 36 imported answers" in texts(at))
     assert studies.load(workspace, "big").n_responses == 36
+
+
+def test_a_canceled_import_tells_what_is_saved_once_the_part_under_way_is(workspace, monkeypatch):
+    monkeypatch.setattr(parts, "PART_ROWS", 10)
+    monkeypatch.setattr(parts, "_WHOLE_BYTES", 100)
+    begun, go_on, add = threading.Event(), threading.Event(), import_store.add_answers
+
+    def held(*given, **choices):
+        if workspace.database.row("select count(*) from trial")[0]:
+            begun.set()
+            go_on.wait(30)
+        return add(*given, **choices)
+
+    monkeypatch.setattr(import_store, "add_answers", held)
+    rows = [f"q{item},p{person},1" for person in range(9) for item in range(4)]
+    at = upload(open_page(), "big.csv", "\n".join(["item,context,answer", *rows]).encode())
+    at = press(wait_for(at, lambda at: any(b.key == "data_keep" for b in at.button)), "data_keep")
+    assert begun.wait(30)
+    at = press(at, "cancel_computing:import of big.csv")
+    assert "saved first" in at.get("progress")[0].proto.text
+    assert "is not finished" not in texts(at)
+    go_on.set()
+    at = wait_for(at, lambda at: "big is not finished" in texts(at))
+    (on_file,) = workspace.database.row("select count(*) from trial")
+    assert on_file == 20
+    assert f"{on_file} of 36 rows are saved" in texts(at)
 
 
 def wait_for(at, holds):

@@ -74,7 +74,10 @@ class _UserChoices:
 
 @dataclass(frozen=True)
 class ImportedStudy:
-    """What came of an import: `n_rows` of the file, of which `n_new` were not on file before."""
+    """What came of an import: `n_rows` of the file, of which `n_new` were not on file before.
+
+    The study holds `n_total` answers now.
+    """
 
     study: str
     instrument: str
@@ -82,6 +85,7 @@ class ImportedStudy:
     created_instrument: bool
     about_bank: str = ""
     n_new: int = 0
+    n_total: int = 0
 
 
 @dataclass(frozen=True)
@@ -589,8 +593,11 @@ class _Saving:
                     self._workspace.database, study.study_id, design, digest
                 )
             done.append(
-                ImportedStudy(new.code, new.bank.code, n_rows, new.created, new.about_bank, n_new)
-            )
+                ImportedStudy(
+                    new.code, new.bank.code, n_rows, new.created, new.about_bank, n_new,
+                    n_total=self._before[new.code] + n_new,
+                )
+            )  # fmt: skip
         self._report("finished")
         return tuple(done)
 
@@ -644,11 +651,15 @@ def begin_preview(
 def begin_import(
     workspace: Workspace, sha256: str, name: str, source: Source, **choices: Any
 ) -> Computation[tuple[ImportedStudy, ...]]:
-    """The import of a large file in the background; `choices` are those of `import_tidy`."""
+    """The import of a large file in the background; `choices` are those of `import_tidy`.
+
+    Canceled, it ends when the part under way is saved, so that what it says is saved is all.
+    """
     background.forget_key(_import_key(workspace, sha256))
     return background.begin(
         _import_key(workspace, sha256), f"import of {name}",
-        lambda: import_tidy(workspace, name, source, **choices), waits_for_others=True,
+        lambda: import_tidy(workspace, name, source, **choices),
+        waits_for_others=True, finishes_steps=True,
     )  # fmt: skip
 
 

@@ -147,7 +147,7 @@ def test_a_cancelled_import_says_what_is_saved_and_the_same_file_continues_it(wo
         cautions = analyses.run(workspace, "option_distribution", ["s"], {}, {}).cautions
         assert any(caution in one for one in cautions)
     (done,) = imports.import_tidy(workspace, "s.csv", data)
-    assert (done.n_rows, done.n_new) == (48, 48 - n_saved)
+    assert (done.n_rows, done.n_new, done.n_total) == (48, 48 - n_saved, 48)
     assert imports.unfinished_imports(workspace) == ()
     cautions = analyses.run(workspace, "option_distribution", ["s"], {}, {}).cautions
     assert not any("not finished" in one for one in cautions)
@@ -219,10 +219,10 @@ def test_more_answers_come_to_a_study_and_equal_ones_stay(workspace):
     with pytest.raises(FileError, match="already"):
         imports.import_tidy(workspace, "s.csv", csv(rows(6)))
     (same,) = imports.import_tidy(workspace, "s.csv", csv(rows(6)), add=True)
-    assert (same.n_rows, same.n_new) == (24, 0)
+    assert (same.n_rows, same.n_new, same.n_total) == (24, 0, 24)
     more = pd.concat([rows(8, first=4), rows(1, model="other", language="de")])
     (done,) = imports.import_tidy(workspace, "more.csv", csv(more), study="s", add=True)
-    assert (done.n_rows, done.n_new) == (36, 28)
+    assert (done.n_rows, done.n_new, done.n_total) == (36, 28, 24 + 28)
     design = study_store.get(workspace.database, "s").design
     assert (design.respondents, design.languages) == (("m", "other"), ("de", "en"))
     imports.import_tidy(
