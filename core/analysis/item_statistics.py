@@ -249,12 +249,14 @@ def item_table(
             "Check on the page Answers why no answer could be used, or collect more.",
         )
     relative = relative_scores(item_scores)
+    difficulties = [column_means(layout.filled(relative)) for layout in layouts]
+    del relative  # as large as all scores
     rows = [
         row
-        for matrix, layout in progress.with_progress(
-            list(zip(matrices, layouts, strict=True)), "groups and subscales"
+        for matrix, difficulty in progress.with_progress(
+            list(zip(matrices, difficulties, strict=True)), "groups and subscales"
         )
-        for row in _rows(matrix, column_means(layout.filled(relative)), missing, ci_level)
+        for row in _rows(matrix, difficulty, missing, ci_level)
     ]
     columns = (*by_columns(names), *_item_columns(ci_level))
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])

@@ -26,6 +26,7 @@ from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import (
     Floats,
     Integers,
+    MatrixLayout,
     administrations_of,
     analysis_unit,
     cells_of,
@@ -252,22 +253,24 @@ def score_distribution(
     Repeated administrations of one model are not independent: n overstates what is known.
     """
     names = distinct(by)
-    parts, pairs = _matrices(item_scores, names)
-    scores = [row_scores(matrix.scores, missing) for matrix, _ in pairs]
+    parts, laid_out = _matrices(item_scores, names)
+    matrices = [matrix for matrix, _ in laid_out]
+    scores = [row_scores(matrix.scores, missing) for matrix in matrices]
     if not any(np.isfinite(values).any() for values in scores):
         raise NotEnoughData(
             "No administration has a score.",
             "Take the mean of the answers there are as score, or collect more.",
         )
     columns, bin_columns = (*by_columns(names), *_SCORES), (*by_columns(names), *_BINS)
+    relative = relative_scores(item_scores)
     rows = [
-        _row(matrix, ends, values)
-        for (matrix, ends), values in progress.with_progress(
-            list(zip(pairs, scores, strict=True)), "groups and subscales"
+        _row(matrix, layout.filled(relative), values)
+        for (matrix, layout), values in progress.with_progress(
+            list(zip(laid_out, scores, strict=True)), "groups and subscales"
         )
     ]
+    del relative  # as large as all scores
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    matrices = [matrix for matrix, _ in pairs]
     histogram = pd.DataFrame(
         _histogram(matrices, scores, values_by_subscale(item_scores), int(bins)),
         columns=[column.name for column in bin_columns],
@@ -296,20 +299,19 @@ def score_distribution(
 
 def _matrices(
     item_scores: ItemScores, names: Sequence[str]
-) -> tuple[tuple[ScoreMatrix, ...], list[tuple[ScoreMatrix, ScoreMatrix]]]:
-    """Scores by group and subscale; and with all items, each with the same relative to the ends."""
-    cells = cells_of(item_scores, names)
-    scores, relative = scores_of(item_scores), relative_scores(item_scores)
+) -> tuple[tuple[ScoreMatrix, ...], list[tuple[ScoreMatrix, MatrixLayout]]]:
+    """Scores by group and subscale; and with all items, each with the layout it was made by."""
+    cells, scores = cells_of(item_scores, names), scores_of(item_scores)
     layouts = cells.layouts()
     parts = matrices_of(layouts, scores)
-    pairs = list(zip(parts, matrices_of(layouts, relative), strict=True))
+    laid_out = list(zip(parts, layouts, strict=True))
     n_parts = Counter(part.group for part in parts)
     if max(n_parts.values()) > 1:
         several = [one for one in cells.layouts(ALL_ITEMS) if n_parts[one.group] > 1]
-        pairs += zip(matrices_of(several, scores), matrices_of(several, relative), strict=True)
+        laid_out += zip(matrices_of(several, scores), several, strict=True)
     place = {group: number for number, group in enumerate(n_parts)}
-    pairs.sort(key=lambda pair: place[pair[0].group])
-    return parts, pairs
+    laid_out.sort(key=lambda one: place[one[0].group])
+    return parts, laid_out
 
 
 def _n_used(parts: Sequence[ScoreMatrix], scored: Iterable[tuple[ScoreMatrix, Floats]]) -> int:
@@ -326,8 +328,8 @@ def _n_used(parts: Sequence[ScoreMatrix], scored: Iterable[tuple[ScoreMatrix, Fl
     return used
 
 
-def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[Any, ...]:
-    """The row of one group and subscale."""
+def _row(matrix: ScoreMatrix, relative: Floats, all_scores: Floats) -> tuple[Any, ...]:
+    """The row of one group and subscale; `relative` are its scores between 0 and 1."""
     scored = np.isfinite(all_scores)
     own, five = moments(all_scores), quartiles(all_scores)
     return (
@@ -342,7 +344,7 @@ def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[An
         *skewness_and_kurtosis(all_scores),
         *(float(value) for value in five),
         float(five[-1] - five[0]),
-        *floor_and_ceiling(ends.scores[scored]),
+        *floor_and_ceiling(relative[scored]),
     )
 
 

@@ -152,7 +152,7 @@ def save_batch(
     keys = {"batch_id": batch.batch_id, "study_id": batch.study_id}
     for name, value in keys.items():
         calls = calls.append_column(name, pa.array([value] * n, pa.int64()))
-    with database.transaction() as cursor:
+    with database.adding_answers(), database.transaction() as cursor:
         cursor.execute(
             _ADD,
             [batch.batch_id, batch.study_id, batch.respondent_id, batch.number, batch.file,

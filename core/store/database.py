@@ -28,7 +28,7 @@ _READ_SETTINGS = """
 select name, value from duckdb_settings() where name in (select unnest(?)) order by name
 """
 
-_PART_ROWS = 500_000  # of what is read in parts
+_PART_ROWS = 250_000  # of what is read in parts
 
 Parameters = Sequence[object] | Mapping[str, object]
 """Values of a query: in order, or by the names of its $parameters."""
@@ -259,14 +259,16 @@ def insert(
     """Append Arrow rows to `table` by column name, without rows whose `key` is on file already.
 
     INSERT ... SELECT from Arrow takes a hundredth of the time of executemany. `table`, `key` and
-    the columns are constants of the program, never a user's text.
+    the columns are constants of the program, never a user's text. With a `key`, the caller is in
+    `adding_answers`: the table may have no unique keys.
     """
     columns = ", ".join(rows.column_names)
-    known = f" on conflict ({key}) do nothing" if key else ""
+    known = f" anti join (from {table} semi join incoming using ({key})) using ({key})"
     cursor.register("incoming", rows)
     try:
         cursor.execute(
-            f"insert into {table} ({columns}) select {columns} from incoming{known}"  # noqa: S608
+            f"insert into {table} ({columns})"  # noqa: S608
+            f" select {columns} from incoming{known if key else ''}"
         )
     finally:
         cursor.unregister("incoming")

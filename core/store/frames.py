@@ -236,9 +236,9 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
 # ITEM_SCORES as a wide table. Joined with administrations, items and options, millions of rows
 # would be wide. So only keys are read, some trials at a time, and put into a matrix.
 
-_SMALL_PART = 2_500_000
+_SMALL_PART = 2_000_000
 """So many trials are joined in one go, as it takes little memory whatever there is."""
-_FEW_PARTS = 4
+_FEW_PARTS = 5
 _BYTES_OF_TRIAL = 160
 """What a join takes for each trial, with 50,000,000 of them in 4 parts."""
 _MOST_PLACES = 4

@@ -720,6 +720,19 @@ create table import_event (
 );
 """
 
+_PROMPTS_WITHOUT_INDEX = """
+-- Where every call has a prompt of its own, this table grows as those of answers do. With an index
+-- of its keys, DuckDB writes up to 120,000 prompts out again each time it empties its log. With the
+-- compression named, which is the one it finds, it does not hold them in memory to try the others.
+create table prompt_by_row (
+    prompt_id bigint not null,
+    messages varchar not null using compression fsst
+);
+insert into prompt_by_row by name from prompt;
+drop table prompt;
+alter table prompt_by_row rename to prompt;
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -736,6 +749,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0013_readings", _READINGS),
     ("0014_audit_kinds", _AUDIT_KINDS),
     ("0015_rows_without_index", _ROWS_WITHOUT_INDEX),
+    ("0016_prompts_without_index", _PROMPTS_WITHOUT_INDEX),
 )
 
 

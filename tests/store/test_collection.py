@@ -134,6 +134,8 @@ def test_two_threads_that_save_the_same_attempts_keep_each_once(database, study)
             one.result(timeout=60)
     for table in ("attempt", "attempt_text", "response"):
         assert database.row(f"select count(*) from {table}") == (4,), table  # noqa: S608
+    prompts = database.row("select count(*), count(distinct prompt_id) from prompt")
+    assert prompts == (1, 1)
 
 
 def test_a_failed_attempt_leaves_the_trial_to_be_asked(database, study):

@@ -104,7 +104,7 @@ def test_counts_of_options_are_the_same_in_parts(studies, monkeypatch):
 
 @pytest.mark.parametrize(
     ("memory", "n_trials", "expected"),
-    [("2GB", 2_500_000, 1), ("2GB", 10_000_000, 4), ("2GB", 50_000_000, 4), ("2GB", 10**8, 8),
+    [("2GB", 2_000_000, 1), ("2GB", 10_000_000, 5), ("2GB", 50_000_000, 5), ("2GB", 10**8, 8),
      ("100MB", 10_000_000, 16)],
 )  # fmt: skip
 def test_parts_are_few_and_fit_in_memory(monkeypatch, memory, n_trials, expected):
