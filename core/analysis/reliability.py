@@ -135,7 +135,8 @@ def _split_halves(halves: SplitHalf) -> Coefficients:
     over = "all" if halves.every_split else "random"
     every = f"{halves.n_splits:,} splits ({over})"
     # odd against even items may not be among random splits, and so lie outside
-    of_some = "" if halves.every_split else f" of {halves.n_splits:,} random splits"
+    some = halves.n_splits and not halves.every_split
+    of_some = f" of {halves.n_splits:,} random splits" if some else ""
     return [
         (title, Estimate(
             value, n=halves.n, n_left_out=halves.n_left_out, problems=halves.problems,

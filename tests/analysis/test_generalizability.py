@@ -249,6 +249,13 @@ def test_one_item_and_equal_scores():
         generalizability(study((3, 4), {(): 3.0}).assign(score=2.0))
 
 
+def test_few_answers_to_many_combinations_leave_no_residual():
+    frame = study((8, 6, 5, 4), {(): 3.0}, names=("item", "context", "language", "respondent"))
+    sparse = frame.sample(90, random_state=1)
+    with pytest.raises(NotEnoughData, match="too few answers to tell so many sources"):
+        generalizability(sparse)
+
+
 def test_an_item_never_answered_is_left_out_and_named():
     frame = study((5, 6), {(0,): 4.0, (1,): 2.0, (): 3.0})
     frame.loc[frame["item"] == "i2", "score"] = np.nan

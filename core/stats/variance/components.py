@@ -152,6 +152,10 @@ def _estimated(
         own.expected
     ):
         return _with(own, own.estimates, ("The effects cannot be told apart in these answers.",))
+    if own.degrees[-1] < 1:
+        return _with(own, own.estimates, (
+            "There are too few answers to tell so many sources of variance from chance.",
+        ))  # fmt: skip
     moments: Floats = np.asarray(np.linalg.solve(own.expected, own.squares), dtype=np.float64)
     moments[np.abs(moments) < ROUNDING * np.abs(own.squares).sum()] = 0.0
     if estimator == "anova" or (estimator == "automatic" and balanced):
