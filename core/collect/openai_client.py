@@ -352,7 +352,8 @@ class OpenAIClient:
                 limit=self._at_once,
                 keepalive_timeout=_KEPT_OPEN_S,
             )
-            return aiohttp.ClientSession(connector=connector)
+            # no cookies, by which a service could connect the calls of a study
+            return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
         connect_s = min(_LONGEST_CONNECT_S, self._timeout_s / 2)
         timeout = aiohttp.ClientTimeout(sock_connect=connect_s)  # `guarded` limits the whole

@@ -46,6 +46,7 @@ ANSWER_ENDINGS = (*TEXT_ENDINGS, ".xlsx", ".parquet", ".sav", ".zsav")
 """Endings of files that hold tables of answers; those of text may be followed by .gz."""
 MAX_CELLS = 100_000_000  # a repeated value takes no place in the file, but in memory
 _MAX_SPSS_CELLS = 20_000_000  # of a file of 50 MB, whose zeros may be packed
+_BLOCK = 2**24  # bytes of a CSV file that Arrow reads at once
 _GUARDED_PATTERN = r"\A'([=+\-@\t\r'])"
 
 
@@ -143,6 +144,22 @@ def _exact_table(read: Table) -> Any:
     return pa.table(arrays, names=read.header)
 
 
+class WholeLineBreaks(io.BufferedReader):
+    """The bytes of a file in blocks that never part a carriage return from its line feed.
+
+    What one call of `read` returns is one block of Arrow. Arrow drops a line feed that begins a
+    block after a carriage return, even inside quotation marks (apache/arrow#51368).
+    """
+
+    _held = b""
+
+    def read(self, size: int, /) -> bytes:  # type: ignore[override]
+        """Read up to `size` bytes; a carriage return at their end waits for the next call."""
+        block = self._held + super().read(size - len(self._held))
+        self._held = b"\r" if len(block) > 1 and block.endswith(b"\r") else b""
+        return block.removesuffix(self._held)
+
+
 def _arrow_table(name: str, text: str) -> Any:
     """The file as a table of text, or None where only the exact reader reads it right."""
     delimiter = sniff_delimiter(text)
@@ -154,8 +171,8 @@ def _arrow_table(name: str, text: str) -> Any:
         return None
     try:
         table = arrow_csv.read_csv(
-            pa.BufferReader(text.encode("utf-8")),
-            arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=1, block_size=2**24),
+            WholeLineBreaks(io.BytesIO(text.encode("utf-8")), _BLOCK),
+            arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=1, block_size=_BLOCK),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values='"' in text),
             arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False

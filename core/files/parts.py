@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from core.errors import FileError
 from core.files.columns import (
     TextColumns,
+    WholeLineBreaks,
     arrow_columns,
     parquet_columns,
     parquet_texts,
@@ -345,7 +346,7 @@ def _arrow_tables(file: _Utf8, scan: _Scan) -> Iterator[Any]:
     """The rows as tables of text, of PART_ROWS rows but for the last one."""
     names = scan.header()[1]
     reader = arrow_csv.open_csv(
-        io.BufferedReader(file, _BLOCK),
+        WholeLineBreaks(file, _BLOCK),
         arrow_csv.ReadOptions(
             column_names=names, skip_rows_after_names=1, block_size=_BLOCK, use_threads=False
         ),

@@ -252,6 +252,19 @@ def wide_scores(database: Database, studies: Sequence[str], where: Where) -> Wid
     None where nothing is planned, where the table would be nearly empty, as with studies of
     different banks, and where an item has another subscale or key in another study.
     """
+    try:
+        return _read_wide(database, studies, where)
+    except _AnswersChanged:
+        # an import or a run has added answers between two reads: read all at one moment
+        with database.all_or_nothing():
+            return _read_wide(database, studies, where)
+
+
+class _AnswersChanged(Exception):
+    """What one read has found does not fit what an earlier one has."""
+
+
+def _read_wide(database: Database, studies: Sequence[str], where: Where) -> WideScores | None:
     asked = _read(database, _administrations, studies, where)
     items = _items_in_order(database, studies, where, asked)
     n_trials = int(items["n"].sum())
@@ -267,7 +280,9 @@ def wide_scores(database: Database, studies: Sequence[str], where: Where) -> Wid
     for rows in _answers(database, studies, where, n_trials):
         table.place(rows, scores)
     if n_trials != np.count_nonzero(table.status != NOT_PLANNED):
-        raise TypeError("an administration holds an item twice, or the answers have changed")
+        if not database.in_transaction:
+            raise _AnswersChanged
+        raise TypeError("an administration holds an item twice")
     return table.in_order(studies)
 
 
@@ -389,7 +404,7 @@ class _WideTable:
         own = self.row_of.get_indexer(number[starts])
         item = self.item_of.get_indexer(rows.column("item_key").to_numpy())
         if (own < 0).any() or (item < 0).any():
-            raise KeyError("an answer of an administration or item that is not in the table")
+            raise _AnswersChanged
         row = np.repeat(own, np.diff(np.append(starts, len(number))))
         status = rows.column("status").dictionary_encode()
         codes = np.array([STATUSES.index(one) for one in status.dictionary.to_pylist()], np.int8)

@@ -18,16 +18,34 @@ from core.store.studies import FrozenStudy, check_name
 
 _ADD_STUDY = "insert into study values (?, ?, 'imported', ?, ?, ?, now())"
 _CHANGE_STUDY = "update study set design = ?, plan_hash = ? where study_id = ?"
-_KEYED = """
+_ADMINISTRATION_ID = """
+cast(md5_number_lower(concat_ws(chr(31), 'administration', ?, model, language, context,
+    entity, entity_b, form, format, template, label_order, phase, repetition,
+    case when items_per_call <> '' then 'items_per_call ' || items_per_call end,
+    case when history <> '' then 'history ' || history end)) // 2 as bigint)
+"""
+_KEYED = f"""
 create or replace temp table keyed as
-select *, cast(md5_number_lower(concat_ws(chr(31), 'administration', ?, model, language, context,
-        entity, entity_b, form, format, template, label_order, phase, repetition,
-        case when items_per_call <> '' then 'items_per_call ' || items_per_call end,
-        case when history <> '' then 'history ' || history end)) // 2 as bigint)
-        as administration_id,
+select *, {_ADMINISTRATION_ID} as administration_id,
     'trial' || chr(31) || administration_id || chr(31) as start_of_trial
 from incoming_administrations
-"""
+"""  # noqa: S608 - all parts are constants of the program; values are parameters
+# One administration of each format and one trial of each item, with the key they would have now.
+_OTHER_KEYS = f"""
+select
+    (select count(*) from (
+        select distinct on (a.format) a.administration_id as stored, r.label as model,
+            a.* exclude (administration_id)
+        from administration a join respondent r using (respondent_id) where a.study_id = ?
+    ) where stored <> {_ADMINISTRATION_ID})
+    + (select count(*) from (
+        select distinct on (item_id) trial_id, administration_id, item_id from trial
+        where study_id = ?
+    ) t join item i using (item_id)
+    where trial_id <> cast(md5_number_lower(
+        concat_ws(chr(31), 'trial', t.administration_id, i.code)) // 2 as bigint))
+"""  # noqa: S608
+_FORMATS = "select distinct format from administration where study_id = ? order by 1"
 _COMING = """
 create or replace temp table coming as
 select cast(md5_number_lower(k.start_of_trial || r.item) // 2 as bigint) as trial_id,
@@ -243,6 +261,21 @@ class ImportEvent:
             f"The import of '{self.file}' into the study '{self.study}' is not finished: "
             f"{self.n_saved:,} of {self.n_rows:,} rows are saved."
         )
+
+
+def has_other_keys(database: Database, study: FrozenStudy) -> bool:
+    """Whether equal rows of a file would not be recognised among the answers of the study.
+
+    The keys of answers come from the codes of the bank that they were imported with.
+    """
+    own = study.study_id
+    ((n_other,),) = database.rows(_OTHER_KEYS, [own, study.code, own])
+    return bool(n_other)
+
+
+def formats_of(database: Database, study_id: int) -> list[str]:
+    """The answer formats of an imported study."""
+    return [name for (name,) in database.rows(_FORMATS, [study_id])]
 
 
 def add_imported_study(

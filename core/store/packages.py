@@ -134,6 +134,7 @@ _REFERENCES = (
     ("batch_drive", "respondent_id", "respondent", "respondent_id"),
 )
 _KEYS = {
+    "prompt": "prompt_id",
     "administration": "administration_id",
     "trial": "trial_id",
     "call_shown": "call_id",

@@ -59,7 +59,8 @@ select code, instrument_id,
     (select concat_ws(' ', count(*), count(layer), sum(parser)) from response r
      where r.study_id = s.study_id),
     (select count(*) from attempt a where a.study_id = s.study_id),
-    (select count(*) from recoding c where c.study_id = s.study_id)
+    (select count(*) from recoding c where c.study_id = s.study_id),
+    (select max(number) from import_event e where e.study_id = s.study_id)
 from chosen s order by code
 """
 # DuckDB knows the number of rows of a table without reading it.

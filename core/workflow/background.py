@@ -148,9 +148,10 @@ def known(key: str) -> Computation[Any] | None:
 
 
 def forget_key(key: str) -> None:
-    """Let what has that key be computed anew."""
+    """Let what has that key be computed anew, unless it is under way."""
     with _guard:
-        _computations.pop(key, None)
+        if key in _computations and _computations[key].ended:
+            del _computations[key]
 
 
 def stop_if_cancelled() -> None:

@@ -523,6 +523,20 @@ def test_no_header_from_the_environment_reaches_the_service(monkeypatch):
     assert with_key["Authorization"] == f"Bearer {KEY}"
 
 
+def test_a_service_gets_no_cookie_back_by_which_it_could_connect_calls():
+    async def calls(address):
+        client = OpenAIClient(address, KEY, at_once=1, timeout_s=5)
+        try:
+            return [await client.complete(request()) for _ in range(2)]
+        finally:
+            await client.close()
+
+    with FaultServer([Step(headers={"Set-Cookie": "track=abc; Path=/"})] * 2, key=KEY) as server:
+        asyncio.run(calls(server.base_url.replace("127.0.0.1", "localhost")))
+    assert len(server.chats) == 2
+    assert not any("Cookie" in seen.headers for seen in server.chats)
+
+
 def test_a_proxy_never_sees_calls_to_this_computer(monkeypatch):
     with FaultServer(key=None) as proxy, FaultServer(key=KEY) as server:
         monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))

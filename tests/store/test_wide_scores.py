@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -111,6 +112,41 @@ def test_parts_are_few_and_fit_in_memory(monkeypatch, memory, n_trials, expected
     """Each part reads the keys of all trials: with parts of one size, work grew by the square."""
     monkeypatch.setenv("INKBLOT_MEMORY", memory)
     assert frames._n_parts(n_trials) == expected
+
+
+def test_answers_that_come_between_two_reads_are_read_again_at_one_moment(
+    studies, small_bank, monkeypatch
+):
+    """Another thread freezes more of the plan after the administrations were read."""
+    read, calls = frames._items_in_order, []
+
+    def items_in_order(database, *arguments):
+        calls.append(database.in_transaction)
+        if len(calls) == 1:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(add_a_trial, database).result()
+        return read(database, *arguments)
+
+    monkeypatch.setattr(frames, "_items_in_order", items_in_order)
+    table = frames.wide_scores(studies, ["s"], {})
+    assert calls == [False, True]
+    rows = frames.item_scores(studies, ["s"], {})
+    assert np.count_nonzero(table.status != NOT_PLANNED) == len(rows)
+
+
+def add_a_trial(database):
+    """One more administration, a repetition of the first, with one trial."""
+    with database.transaction() as cursor:
+        cursor.execute(
+            "insert into administration by name select 77 as administration_id, 9 as repetition,"
+            " * exclude (administration_id, repetition) from administration"
+            " order by rowid desc limit 1"
+        )
+        cursor.execute(
+            "insert into trial by name select 78 as trial_id, study_id, 77 as administration_id,"
+            " item_id, ordinal + 1000 as ordinal, 79 as call_id from trial"
+            " order by rowid desc limit 1"
+        )
 
 
 def test_a_table_that_would_be_nearly_empty_is_given_up(studies, monkeypatch):

@@ -123,22 +123,34 @@ def full_match(bank: Instrument, items: Sequence[str], used: AnswersByFormat) ->
 
 
 def fit_formats(
-    bank: Instrument, used: AnswersByFormat, *, new_formats: bool = False
+    bank: Instrument,
+    used: AnswersByFormat,
+    *,
+    new_formats: bool = False,
+    on_file: Sequence[str] = (),
 ) -> tuple[Instrument, dict[str, str]]:
     """The bank with a format for every answer, and the format that each one of the rows becomes.
 
-    Answers without a format are in the bank's first format that has all of them. `new_formats`
-    lets a format that nobody knows be made from its answers.
+    Answers without a format are in the bank's first format that has all of them; where answers are
+    `on_file`, in their format, as equal answers must become equal. `new_formats` lets a format that
+    nobody knows be made from its answers.
 
     Raises
     ------
     FileError
-        An answer is no option of its format.
+        An answer is no option of its format, or has none, and those on file have several.
     """
+    if "" in used and len(on_file) > 1:
+        raise FileError(
+            f"Some answers have no format, and the study has several: {', '.join(on_file)}.",
+            "Add a column format with one of them for each answer.",
+        )
     formats = {f.code: f for f in bank.formats}
     placed: dict[str, str] = {}
     for name, answers in used.items():
         known = formats.get(name) or BUILT_IN.get(name)
+        if not name and on_file:
+            known = formats.get(on_file[0]) or BUILT_IN.get(on_file[0])
         unnamed = name in ("", _AS_IMPORTED) or not new_formats
         if known is None and unnamed and bank.formats:
             known = _first_format_with(bank.formats, answers)
@@ -256,13 +268,17 @@ def attach(workspace: Workspace, study: str, bank: str = "") -> Attachment:
     Raises
     ------
     BankError, FileError
-        The study was not imported, there is no such bank, or it lacks an item or an option.
+        The study was not imported, its import is not finished, there is no such bank, or it lacks
+        an item or an option.
     """
     record = studies.frozen_study(workspace.database, study)
     if record.kind != "imported":
         raise BankError(
             f"Study '{study}' was asked with its bank.", "Attach banks to imported answers only."
         )
+    unfinished = {event.study: event for event in imports.events(workspace.database)}
+    if study in unfinished and unfinished[study].unfinished:
+        raise BankError(unfinished[study].words, "Continue or undo it, then attach the bank.")
     items, used = imports.items_and_options(workspace.database, record.study_id)
     match = full_match(_choose_bank(workspace, study, bank), items, used)
     content, formats = fit_formats(match.bank, used)

@@ -53,6 +53,7 @@ __all__ = ["SCORE_MEANINGS", "ScoreMeaning"]
 # The preview of a file, and its import.
 
 _MOST_STUDIES = 200  # of one file; each costs a moment, and more are a column mistaken for a name
+_UNKNOWN_MODEL = "unknown"
 NEW_BANK = ""
 """Chosen as the bank: one is made of the answers, whatever banks there are."""
 
@@ -280,36 +281,17 @@ def _new_studies(
     workspace: Workspace, file: AnswerFile, found: FileContents, choices: _UserChoices
 ) -> tuple[_NewStudy, ...]:
     """Everything a file would make, checked as a whole before anything of it is kept."""
-    name = file.name
-    cells = _with_names(name, found.cells, choices.study.strip(), found)
-    for column in ("study", "instrument"):
-        _refuse_names(name, column, cells[column])
-    groups = list(cells.groupby(["study", "instrument"], sort=False))
+    groups = _groups(file, found, choices.study.strip())
     per_study = Counter(str(one) for (one, _), _ in groups)
-    if len(groups) > _MOST_STUDIES:
-        raise FileError(
-            f"{name} would make {len(groups):,} studies; at most {_MOST_STUDIES} can be made of "
-            "one file.",
-            "Check that the columns 'study' and 'instrument' hold names and not numbers of rows, "
-            "or split the file.",
-        )
     known = {record.code: record for record in studies.studies(workspace.database)}
     unfinished = {event.study: event for event in unfinished_imports(workspace)}
     coming: list[_NewStudy] = []
     made: dict[str, Instrument] = {}  # by this file: banks of studies that stand further up
     for (one, instrument), rows in groups:
         code = str(one) if per_study[str(one)] == 1 else f"{one}-{instrument}"
-        on_file = known.get(code)
+        on_file, event = known.get(code), unfinished.get(code)
         if on_file is not None:
-            event = unfinished.get(code)
-            continues = event is not None and event.sha256 == file.parts.sha256
-            if not (choices.add or continues) or on_file.kind != "imported":
-                _refuse_existing(code, can_add=on_file.kind == "imported")
-            if event is not None and not continues:
-                raise FileError(
-                    event.words,
-                    "Continue it with the same file, or undo it, before you import another file.",
-                )
+            _refuse_addition(workspace, on_file, event, file.parts.sha256, add=choices.add)
         if code in {new.code for new in coming}:
             _refuse_existing(code, can_add=False)
         if on_file is not None:
@@ -317,12 +299,40 @@ def _new_studies(
         else:
             choice = _choose_bank(workspace, str(instrument), rows, made, choices)
         in_file = (str(one), str(instrument))
-        new = _new_study(file, code, in_file, rows, choice, choices.scores, on_file)
-        new = replace(new, continued=unfinished.get(code))
+        used = []
+        if on_file is not None and event is None:
+            used = imports.formats_of(workspace.database, on_file.study_id)
+        new = _new_study(file, code, in_file, rows, choice, choices.scores, on_file, used)
+        new = replace(new, continued=event)
         if new.created:
             made[new.bank.code] = new.bank
         coming.append(new)
     return tuple(coming)
+
+
+def _groups(
+    file: AnswerFile, found: FileContents, study: str
+) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """The cells of a file by the study and the instrument that they name."""
+    name = file.name
+    if file.is_divided:
+        stand_for_none = {
+            "model": _UNKNOWN_MODEL, "study": study or _stem(name), "instrument": _stem(name)
+        }  # fmt: skip
+        for column, value in stand_for_none.items():
+            _refuse_blank_and_same(name, column, found.cells[column], value)
+    cells = _with_names(name, found.cells, study, found)
+    for column in ("study", "instrument"):
+        _refuse_names(name, column, cells[column])
+    groups = list(cells.groupby(["study", "instrument"], sort=False))
+    if len(groups) > _MOST_STUDIES:
+        raise FileError(
+            f"{name} would make {len(groups):,} studies; at most {_MOST_STUDIES} can be made of "
+            "one file.",
+            "Check that the columns 'study' and 'instrument' hold names and not numbers of rows, "
+            "or split the file.",
+        )
+    return groups
 
 
 def _match_of_study(workspace: Workspace, study: FrozenStudy, rows: pd.DataFrame) -> BankMatch:
@@ -334,7 +344,7 @@ def _match_of_study(workspace: Workspace, study: FrozenStudy, rows: pd.DataFrame
 
 def _with_names(name: str, frame: pd.DataFrame, study: str, found: FileContents) -> pd.DataFrame:
     """The rows with a study, an instrument and a model each."""
-    stem = slug(Path(name).name.split(".")[0])
+    stem = _stem(name)
     if study and (fault := name_fault(study)):
         raise FileError(f"The name of the study {fault}.", "Type another name.")
     studies_in_file = found.cells["study"]
@@ -345,8 +355,13 @@ def _with_names(name: str, frame: pd.DataFrame, study: str, found: FileContents)
         study=own.replace("", study or stem), instrument=frame["instrument"].replace("", stem)
     )
     if "model" in frame:
-        named["model"] = frame["model"].replace("", "unknown")
+        named["model"] = frame["model"].replace("", _UNKNOWN_MODEL)
     return named
+
+
+def _stem(name: str) -> str:
+    """The name of a file as that of a study or bank."""
+    return slug(Path(name).name.split(".")[0])
 
 
 def _new_study(
@@ -357,12 +372,15 @@ def _new_study(
     choice: _BankChoice,
     scores: ScoreMeaning,
     on_file: FrozenStudy | None,
+    formats_on_file: Sequence[str],
 ) -> _NewStudy:
     """The study to come, from its cells: its bank with formats for all answers."""
     match = choice.match
     study, instrument = in_file
     known = on_file is None and (choice.created or match.bank.code == slug(instrument))
-    bank, formats = fit_formats(match.bank, answers_by_format(rows), new_formats=known)
+    bank, formats = fit_formats(
+        match.bank, answers_by_format(rows), new_formats=known, on_file=formats_on_file
+    )
     if file.is_divided:
         _refuse_two_names(file.name, rows, bank, formats)
     cells = _in_codes_of_bank(rows, bank, match.codes, formats)
@@ -380,16 +398,29 @@ def _refuse_two_names(
     name: str, rows: pd.DataFrame, bank: Instrument, formats: Mapping[str, str]
 ) -> None:
     """Raise FileError where rows of two parts might become one: only whole files are compared."""
-    same = {"language": bank.languages[0], "form": "original"}
-    if "" in formats:
-        same["format"] = formats[""]
-    for column, value in same.items():
-        if {"", value} <= set(rows[column].unique()):
+    for column, value in {"language": bank.languages[0], "form": "original"}.items():
+        _refuse_blank_and_same(name, column, rows[column], value)
+    first: dict[str, str] = {}
+    for used in rows["format"].unique():
+        other = first.setdefault(formats[used], used)
+        if "" in (used, other):
+            _refuse_blank_and_same(name, "format", rows["format"], used or other)
+        elif other != used:
             raise FileError(
-                f"{name}: some rows have no {column}, and others have '{value}', which is the same "
-                "here.",
-                f"Give every row a {column}.",
+                f"{name}: some rows have the format '{other}', and others '{used}', which are the "
+                f"same here ('{formats[used]}').",
+                "Give these rows one format.",
             )
+
+
+def _refuse_blank_and_same(name: str, column: str, values: pd.Series[str], same: str) -> None:
+    """Raise FileError where some rows have no value and others have what stands for none."""
+    if same and {"", same} <= set(values.unique()):
+        raise FileError(
+            f"{name}: some rows have no {column}, and others have '{same}', which is the same "
+            "here.",
+            f"Give every row a {column}.",
+        )
 
 
 def _in_codes_of_bank(
@@ -461,6 +492,31 @@ def _refuse_existing(code: str, *, can_add: bool) -> None:
     )
 
 
+def _refuse_addition(
+    workspace: Workspace, study: FrozenStudy, event: ImportEvent | None, sha256: str, *, add: bool
+) -> None:
+    """Raise FileError where the answers of the file cannot come to a study that is there."""
+    continues = event is not None and event.sha256 == sha256
+    if not (add or continues) or study.kind != "imported":
+        _refuse_existing(study.code, can_add=study.kind == "imported")
+    _refuse_between(event, sha256)
+    if imports.has_other_keys(workspace.database, study):
+        raise FileError(
+            f"Answers cannot be added to the study '{study.code}': a bank with other codes of "
+            "items or formats was attached to it, so that equal answers would come in twice.",
+            "Import all answers under a new name, then attach the bank to that study.",
+        )
+
+
+def _refuse_between(event: ImportEvent | None, sha256: str) -> None:
+    """Raise FileError where another file is on its way into the study."""
+    if event is not None and event.sha256 != sha256:
+        raise FileError(
+            event.words,
+            "Continue it with the same file, or undo it, before you import another file.",
+        )
+
+
 class _Saving:
     """The rows of a file on their way into the database, one transaction for each part."""
 
@@ -488,7 +544,7 @@ class _Saving:
                 return self._end()
         if any(new.on_file for new in self._coming):
             self._each_part(save=False)
-        with database.all_or_nothing():
+        with database.adding_answers(), database.all_or_nothing():
             self._begin()
         try:
             self._each_part(save=True)
@@ -508,10 +564,14 @@ class _Saving:
             done += len(frame)
 
     def _begin(self) -> None:
-        """Save the banks, and the studies without answers."""
+        """Save the banks, and the studies without answers; no other file comes in between."""
+        unfinished = {event.study: event for event in unfinished_imports(self._workspace)}
         for new in self._coming:
+            _refuse_between(unfinished.get(new.code), self._file.parts.sha256)
             if new.on_file is None:
                 self._add_study(new)
+            else:  # another file may have come in since this one was read
+                self._before[new.code] = _n_answers(self._workspace, new.on_file)
         self._report("started")
 
     def _add_study(self, new: _NewStudy) -> None:
@@ -532,10 +592,14 @@ class _Saving:
         imports.add_imported_study(database, design, version.instrument_id, "")
 
     def _save(self, frame: pd.DataFrame, *, save: bool) -> None:
-        """Save, or only compare, the rows of a part."""
+        """Save, or only compare, the rows of a part; what is not committed does not count."""
         database = self._workspace.database
+        counts = {code: [*own] for code, own in self._counts.items()}
+        digests = {code: own.copy() for code, own in self._digests.items()}
         named = _with_names(self._file.name, frame, self._study, self._found)
         with database.adding_answers(), database.all_or_nothing():
+            if save and self._file.is_divided:
+                self._refuse_undone()
             for new in self._coming:
                 rows = new.rows_of(named)
                 if rows.empty:
@@ -545,21 +609,37 @@ class _Saving:
                 n_new = imports.add_answers(database, study, table, administrations, save=save)
                 if save:
                     hashes = answers.row_hashes(rows, [*rows.columns])
-                    self._digests[new.code].update(hashes.tobytes())
-                    self._counts[new.code][0] += len(rows)
-                    self._counts[new.code][1] += n_new
+                    digests[new.code].update(hashes.tobytes())
+                    counts[new.code][0] += len(rows)
+                    counts[new.code][1] += n_new
             if save:
-                self._report("saved")
+                self._report("saved", counts)
+        self._counts, self._digests = counts, digests
 
-    def _report(self, kind: str) -> None:
+    def _under_way(self) -> set[str]:
+        """The studies into which this file is on its way, by what is on file."""
+        events = unfinished_imports(self._workspace)
+        return {event.study for event in events if event.sha256 == self._file.parts.sha256}
+
+    def _refuse_undone(self) -> None:
+        """Raise FileError where the import was undone since its last part."""
+        under_way = self._under_way()
+        for new in self._coming:
+            if new.code not in under_way:
+                raise FileError(
+                    f"The import into the study '{new.code}' was undone while it was under way.",
+                    "Import the file again.",
+                )
+
+    def _report(self, kind: str, counts: Mapping[str, Sequence[int]] | None = None) -> None:
         """Save how far the import is; of one part, nobody would see it."""
         if not self._file.is_divided:
             return
-        database = self._workspace.database
+        database, under_way = self._workspace.database, self._under_way()
         for new in self._coming:
-            if not studies.is_there(database, new.code):  # undone meanwhile
+            if kind != "started" and new.code not in under_way:  # undone meanwhile
                 continue
-            n_saved, n_new = self._counts[new.code]
+            n_saved, n_new = (counts or self._counts)[new.code]
             n_before = self._before[new.code]
             if new.continued is not None:  # its rows are still those of this file
                 n_saved = max(n_saved, new.continued.n_saved)
@@ -653,7 +733,8 @@ def begin_import(
 ) -> Computation[tuple[ImportedStudy, ...]]:
     """The import of a large file in the background; `choices` are those of `import_tidy`.
 
-    Canceled, it ends when the part under way is saved, so that what it says is saved is all.
+    One that is under way goes on. Canceled, it ends when the part under way is saved, so that what
+    it says is saved is all.
     """
     background.forget_key(_import_key(workspace, sha256))
     return background.begin(
@@ -680,7 +761,8 @@ def undo(workspace: Workspace, study: str) -> int:
     Raises
     ------
     FileError, DesignError
-        No import into the study is unfinished, or its answers were coded anew meanwhile.
+        No import into the study is unfinished, it is still under way, or its answers were coded
+        anew meanwhile.
     """
     found = {event.study: event for event in unfinished_imports(workspace)}
     if study not in found:
@@ -688,6 +770,11 @@ def undo(workspace: Workspace, study: str) -> int:
         raise FileError(
             f"There is no unfinished import into a study '{study}'.",
             f"Studies with an unfinished import: {known}.",
+        )
+    running = known_import(workspace, found[study].sha256)
+    if running is not None and not running.ended:
+        raise FileError(
+            f"The import into the study '{study}' is under way.", "Cancel it, then undo it."
         )
     record = studies.frozen_study(workspace.database, study)
     return imports.undo_import(workspace.database, record, found[study].n_before)

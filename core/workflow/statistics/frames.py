@@ -93,6 +93,7 @@ def load_frame(
         table = wide_scores(workspace, codes, where)
         if table is not None:
             return table
+        _require_memory(workspace, codes, where, wide=False)
     if analysis.needs is TEXTS:
         frame = _text_frame(workspace, codes, where)
     elif analysis.needs is RATINGS:

@@ -103,6 +103,8 @@ class _Forks:
                 if child is None:
                     if not self._take_order():
                         return
+                elif child not in self._children:  # ended by what was ready before, at once
+                    continue
                 elif key.fd == child.channel:  # the server never writes there: it has hung up
                     self._ready.unregister(child.channel)
                     os.kill(child.number, signal.SIGKILL)

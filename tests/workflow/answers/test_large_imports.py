@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import io
+import threading
 
 import pandas as pd
 import pytest
 
 from core.analysis.shared import progress
-from core.errors import DesignError, FileError
+from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
+from core.errors import BankError, DesignError, FileError
 from core.files import mapped_answers, parts
+from core.store import banks as bank_store
 from core.store import imports as import_store
 from core.store import studies as study_store
-from core.workflow.answers import exports, imports
+from core.workflow.answers import bank_attachment, exports, imports
 from core.workflow.designs import studies
 from core.workflow.statistics import analyses
 
@@ -250,3 +253,170 @@ def test_rows_that_become_equal_in_the_bank_are_refused(workspace):
     with pytest.raises(FileError, match=r"Answer 5, item 'q0', is under the .* as answer 1"):
         imports.import_tidy(workspace, "s.parquet", few)
     assert studies.list_studies(workspace) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            ({"model": ""}, {"model": "unknown"}),
+            "some rows have no model, and others have 'unknown'",
+        ),
+        (
+            ({"format": "a"}, {"format": "b"}),
+            "others 'b', which are the same here \\('likert_5'\\)",
+        ),
+    ],
+)
+def test_rows_of_two_parts_that_become_equal_are_refused_before_anything_is_kept(
+    workspace, changes, words
+):
+    save_bank(workspace, "mine", "likert_5")
+    twice = csv(pd.concat([rows(4, **one) for one in changes]))
+    with pytest.raises(FileError, match=words):
+        imports.import_tidy(workspace, "s.csv", twice, bank="mine")
+    assert studies.list_studies(workspace) == ()
+
+
+def save_bank(workspace, code, *formats, items=range(4)):
+    """A bank of items q0 to q3 with formats of 3 or 5 options, as their names say."""
+    made = tuple(
+        ResponseFormat(name, tuple(Option(str(k), float(k), {"en": str(k)}) for k in range(1, n)))
+        for name, n in ((name, 4 if name == "three" else 6) for name in formats)
+    )
+    questions = tuple(Item(f"q{n}", (Wording("en", f"text {n}"),), "A", 1) for n in items)
+    bank = Instrument(code, code, questions, made, ("en",))
+    bank_store.save_draft(workspace.database, bank, expected_revision=None, summary="made")
+
+
+def test_a_file_is_not_added_where_equal_answers_would_not_be_recognised(workspace):
+    """The attached bank has another code for the format, and the keys of answers are made of it."""
+    data = csv(rows(3, format=""))
+    imports.import_tidy(workspace, "s.csv", data, bank=imports.NEW_BANK)
+    save_bank(workspace, "mine", "likert_5")
+    bank_attachment.attach(workspace, "s", "mine")
+    with pytest.raises(FileError, match="a bank with other codes of items or formats"):
+        imports.import_tidy(workspace, "s.csv", data, study="s", add=True)
+    assert counts(workspace)[0] == 12
+
+
+def test_a_bank_with_the_same_codes_does_not_keep_answers_from_being_added(workspace):
+    data = csv(rows(3))
+    imports.import_tidy(workspace, "s.csv", data, bank=imports.NEW_BANK)
+    save_bank(workspace, "mine", "likert_5")
+    bank_attachment.attach(workspace, "s", "mine")
+    (done,) = imports.import_tidy(workspace, "s.csv", csv(rows(4)), study="s", add=True)
+    assert (done.n_new, done.n_total) == (4, 16)
+
+
+def test_a_bank_is_attached_only_when_the_import_is_finished(workspace):
+    stopped(workspace, csv(rows(format="")), 2, bank=imports.NEW_BANK)
+    save_bank(workspace, "mine", "likert_5")
+    with pytest.raises(BankError, match=r"20 of 48 rows are saved\. Continue or undo it"):
+        bank_attachment.attach(workspace, "s", "mine")
+
+
+def test_answers_without_a_format_have_that_of_the_answers_on_file(workspace):
+    """By its answers alone, the second file would have the format with more options."""
+    save_bank(workspace, "mine", "three", "five")
+    first = rows(4, format="")
+    first["answer"] = first["answer"].astype(int).clip(upper=3).astype(str)
+    imports.import_tidy(workspace, "s.csv", csv(first), bank="mine")
+    more = csv(pd.concat([first, rows(1, first=9, format="", answer="5")]))
+    with pytest.raises(FileError, match="'5' is not an option of the format 'three'"):
+        imports.import_tidy(workspace, "s.csv", more, study="s", add=True)
+    assert counts(workspace)[0] == 16
+
+
+def test_undo_leaves_the_answers_of_a_file_that_came_in_while_this_one_was_compared(workspace):
+    imports.import_tidy(workspace, "s.csv", csv(rows(2)))
+    compared, go_on = threading.Event(), threading.Event()
+    stop = Stop(2)
+
+    def watch(done, total, unit):
+        if unit == "rows compared" and done:
+            compared.set()
+            assert go_on.wait(30)
+        stop(done, total, unit)
+
+    def large():
+        with pytest.raises(progress.Cancelled), progress.watch(watch):
+            imports.import_tidy(workspace, "a.csv", csv(rows(20, 50)), study="s", add=True)
+
+    thread = threading.Thread(target=large)
+    thread.start()
+    assert compared.wait(30)
+    imports.import_tidy(workspace, "b.csv", csv(rows(2, 30)), study="s", add=True)
+    go_on.set()
+    thread.join(60)
+    assert imports.undo(workspace, "s") == 20
+    assert counts(workspace)[0] == 16
+
+
+def test_another_file_does_not_come_in_while_an_import_is_saving(workspace):
+    imports.import_tidy(workspace, "s.csv", csv(rows(2)))
+    stopped(workspace, csv(rows(20, 50)), 2, study="s", add=True)
+    with pytest.raises(FileError, match="undo it, before you import another file"):
+        imports.import_tidy(workspace, "b.csv", csv(rows(2, 30)), study="s", add=True)
+
+
+class Gate:
+    """Holds an import in the background before its third part is saved."""
+
+    def __init__(self, monkeypatch):
+        self.reached, self.opened, self.n = threading.Event(), threading.Event(), 0
+        self.real = import_store.add_answers
+        monkeypatch.setattr(import_store, "add_answers", self)
+
+    def __call__(self, *arguments, **options):
+        self.n += 1
+        if self.n == 3:
+            self.reached.set()
+            assert self.opened.wait(30)
+        return self.real(*arguments, **options)
+
+
+def test_an_import_that_is_under_way_is_neither_begun_twice_nor_undone(workspace, monkeypatch):
+    gate, data = Gate(monkeypatch), csv(rows())
+    sha256 = parts.answer_parts("s.csv", data).sha256
+    one = imports.begin_import(workspace, sha256, "s.csv", data)
+    assert gate.reached.wait(30)
+    assert imports.begin_import(workspace, sha256, "s.csv", data) is one
+    with pytest.raises(FileError, match="is under way"):
+        imports.undo(workspace, "s")
+    gate.opened.set()
+    assert one.wait(30)
+    assert [done.n_new for done in one.value()] == [48]
+
+
+def test_a_part_that_was_not_committed_is_not_said_to_be_saved(workspace, monkeypatch):
+    """The second study of the second part fails, so that the first one's rows are taken back."""
+    real, calls = import_store.add_answers, []
+
+    def add_answers(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    both = pd.concat([rows(6, study="a"), rows(6, study="b")])
+    monkeypatch.setattr(import_store, "add_answers", add_answers)
+    with pytest.raises(KeyboardInterrupt):
+        imports.import_tidy(
+            workspace, "s.csv", csv(both.sort_values(["context", "item"], kind="stable"))
+        )
+    left = {event.study: event for event in imports.unfinished_imports(workspace)}
+    assert [(one.n_saved, one.n_new) for one in left.values()] == [(5, 5), (5, 5)]
+    assert counts(workspace)[0] == 10
+    assert imports.undo(workspace, "a") == 5
+
+
+def test_results_after_an_undo_are_those_of_the_answers_that_came_instead(workspace):
+    """As many rows of a corrected file with the same name: only their values differ."""
+    stopped(workspace, csv(rows(answer="1")), 2)
+    before = analyses.run(workspace, "option_distribution", ["s"], {}, {})
+    imports.undo(workspace, "s")
+    stopped(workspace, csv(rows(answer="5")), 2)
+    after = analyses.run(workspace, "option_distribution", ["s"], {}, {})
+    tables = [result.tables[0].frame.set_index("option")["count"] for result in (before, after)]
+    assert [(set(own[own > 0].index), own.sum()) for own in tables] == [({"1"}, 20), ({"5"}, 20)]

@@ -215,6 +215,10 @@ def without_first(rows):
     return rows.slice(1)
 
 
+def doubled(rows):
+    return pa.concat_tables([rows, rows])
+
+
 def other_study(rows):
     """Rows of a study that is not the package's."""
     place = rows.column_names.index("study_id")
@@ -235,6 +239,7 @@ def with_text(column, text):
         (changed_answer, "are not those of its CSV file"),
         (other_rows("administration", without_first), "column administration_id names rows"),
         (other_rows("prompt", without_first), "column prompt_id names rows"),
+        (other_rows("prompt", doubled), "'prompt' of the package has a row twice"),
         (other_rows("response", other_study), "column study_id names rows"),
         (other_rows("response", with_text("status", "fine")), "not of one study and its bank"),
         (other_rows("instrument", with_text("body", "{")), "cannot be read"),

@@ -10,6 +10,7 @@ from core.analysis.shared.registry import all_analyses
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData, TooLarge
 from core.store import banks as bank_store
+from core.store import frames as store_frames
 from core.workflow.answers import imports
 from core.workflow.statistics import analyses, frames
 
@@ -86,6 +87,15 @@ def test_more_answers_than_the_memory_holds_are_refused_with_what_to_do(study, m
         assert "filters" in caught.value.remedy
     few = {"model": ["m1"]}
     assert analyses.run(study, "item_statistics", ["wide"], {}, few).n_used < 250
+
+
+def test_a_table_that_is_given_up_is_not_read_as_rows_for_which_there_is_no_memory(
+    study, monkeypatch
+):
+    monkeypatch.setenv("INKBLOT_MEMORY", "30KB")  # 500 answers in a table, 107 in rows
+    monkeypatch.setattr(store_frames, "_MOST_PLACES", 0.5)
+    with pytest.raises(TooLarge, match="is enough for 107"):
+        analyses.run(study, "item_statistics", ["wide"], {}, {})
 
 
 def agree(wide: AnalysisResult | str, expected: AnalysisResult | str) -> None:

@@ -151,6 +151,23 @@ def test_where_the_process_that_forks_is_killed_its_children_end_and_a_new_one_b
         assert forks.process.pid != before
 
 
+def test_a_task_that_ends_while_the_process_that_forks_waits_for_the_processor_harms_no_other(
+    forks,
+):
+    """Its end and the closed channel are then seen at once."""
+    with heavy_ones(forks, 1) as (heavy,):
+        (first,) = children(forks.process.pid)
+        short = begun(f"short {time.monotonic()}", "item_statistics", SMALL)
+        until(lambda: children(forks.process.pid) - {first})
+        os.kill(forks.process.pid, signal.SIGSTOP)
+        assert short.wait(10)
+        time.sleep(0.2)
+        os.kill(forks.process.pid, signal.SIGCONT)
+        until(lambda: children(forks.process.pid) == {first})
+        assert forks.process.poll() is None
+        assert (short.state, heavy.state) == ("done", "running")
+
+
 def test_cancelling_ends_the_process_at_once(forks):
     with heavy_ones(forks, 1) as (under_way,):
         (child,) = children(forks.process.pid)
