@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+import selectors
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +20,7 @@ from core.analysis.shared import progress
 from core.analysis.shared.registry import all_analyses
 from core.errors import NotEnoughData, TooLarge, WorkerError
 from core.workflow import background
-from core.workflow.workers import launching, running
+from core.workflow.workers import handover, launching, process, running
 from tests.analysis.score_frames import item_scores
 from tests.stats.simulated_answers import simulated
 
@@ -151,21 +153,34 @@ def test_where_the_process_that_forks_is_killed_its_children_end_and_a_new_one_b
         assert forks.process.pid != before
 
 
-def test_a_task_that_ends_while_the_process_that_forks_waits_for_the_processor_harms_no_other(
-    forks,
-):
-    """Its end and the closed channel are then seen at once."""
-    with heavy_ones(forks, 1) as (heavy,):
-        (first,) = children(forks.process.pid)
-        short = begun(f"short {time.monotonic()}", "item_statistics", SMALL)
-        until(lambda: children(forks.process.pid) - {first})
-        os.kill(forks.process.pid, signal.SIGSTOP)
-        assert short.wait(10)
-        time.sleep(0.2)
-        os.kill(forks.process.pid, signal.SIGCONT)
-        until(lambda: children(forks.process.pid) == {first})
-        assert forks.process.poll() is None
-        assert (short.state, heavy.state) == ("done", "running")
+class EndFirst(selectors.DefaultSelector):
+    """Gives what is ready with the end of a child before its channel, and orders last."""
+
+    def select(self, timeout=None):
+        return sorted(super().select(timeout), key=lambda one: (one[0].data is None, one[0].fd))
+
+
+def test_the_end_of_a_child_and_its_closed_channel_may_be_seen_at_once():
+    """Else the process that forks would end, and with it the children of all others."""
+    alive, ending = os.pipe()
+    channel, server = socket.socketpair()
+    assert alive < channel.fileno()
+    status_of, status = os.pipe()
+    orders, ours = socket.socketpair()
+    forks = process._Forks(orders)
+    forks._ready = EndFirst()
+    forks._ready.register(orders, selectors.EVENT_READ)
+    child = process._Child(subprocess.Popen(["true"]).pid, alive, channel.detach(), status)
+    forks._children.add(child)
+    for one in (child.alive, child.channel):
+        forks._ready.register(one, selectors.EVENT_READ, child)
+    os.close(ending)
+    for one in (server, ours):
+        one.close()
+    forks.serve()
+    assert forks._children == set()
+    assert os.read(status_of, 10) == handover.STATUS.pack(0)
+    os.close(status_of)
 
 
 def test_cancelling_ends_the_process_at_once(forks):
