@@ -170,7 +170,9 @@ def test_the_end_of_a_child_and_its_closed_channel_may_be_seen_at_once():
     forks = process._Forks(orders)
     forks._ready = EndFirst()
     forks._ready.register(orders, selectors.EVENT_READ)
-    child = process._Child(subprocess.Popen(["true"]).pid, alive, channel.detach(), status)
+    child = process._Child(
+        os.posix_spawnp("true", ["true"], os.environ), alive, channel.detach(), status
+    )
     forks._children.add(child)
     for one in (child.alive, child.channel):
         forks._ready.register(one, selectors.EVENT_READ, child)
