@@ -90,6 +90,8 @@ _FITTING = "The bank that the file names or that holds the items"
 _MADE = "A new bank, made from the file, without keys"
 # Session key of the file whose import was begun here.
 _BEGUN = "data_import_begun"
+# Session key of what the last undone import has deleted.
+_UNDONE = "data_import_undone"
 _MOST_MB = 500  # of an upload, which stays in memory
 _MOST_SENTENCES = 5  # studies whose bank is described in a sentence; all are in the table
 _ENDINGS = [*(ending.removeprefix(".") for ending in mappings.ANSWER_FILE_ENDINGS), "gz", "zip"]
@@ -169,6 +171,7 @@ def import_section() -> None:
         if file.is_large:
             imports.begin_import(workspace(), file.sha256, name, data, **choices)
             st.session_state[_BEGUN] = file.sha256
+            st.toast("The import has begun. The top of this page shows how far it is.")
             st.session_state[_EPOCH] += 1
             st.rerun()
         with st.spinner("Importing the answers ..."):
@@ -213,19 +216,32 @@ def _preview_of(
     return None
 
 
-def _unfinished_section() -> None:
-    """Imports under way, with their progress, and those that did not come to their end."""
+def _begun_import() -> Computation[Any] | None:
+    """The import that was begun here, while it is under way; says once how it has ended."""
     begun = st.session_state.get(_BEGUN)
     computation = imports.known_import(workspace(), begun) if begun else None
-    if computation is not None and computation.ended:
-        del st.session_state[_BEGUN]
-        if computation.state == "done":
-            _take_imported(_shown(computation.value()))
-        if computation.state == "failed":
-            with widgets.error_box():
-                computation.value()
+    if computation is None or not computation.ended:
+        return computation
+    del st.session_state[_BEGUN]
+    if computation.state == "done":
+        st.toast("The import is finished. The top of this page says what was imported.")
+        _take_imported(_shown(computation.value()))
+    if computation.state == "failed":
+        with widgets.error_box():
+            computation.value()
+    if computation.state == "cancelled":
+        st.info("The import is canceled.", icon=":material/cancel:")
+    return None
+
+
+def _unfinished_section() -> None:
+    """Imports under way, with their progress, and those that did not come to their end."""
+    begun, computation = st.session_state.get(_BEGUN), _begun_import()
+    undone = widgets.last_note(_UNDONE)
+    if undone is not None:
+        st.success(undone)
     shown = set()
-    if computation is not None and not computation.ended:
+    if computation is not None:
         shown.add(begun)
         _show_progress(computation)
     for left in imports.unfinished_imports(workspace()):
@@ -247,7 +263,11 @@ def _unfinished_section() -> None:
             icon=":material/delete:", help=f"Deletes what this import has saved.{n_kept}",
         ):  # fmt: skip
             with widgets.error_box():
-                imports.undo(workspace(), left.study)
+                n_deleted = imports.undo(workspace(), left.study)
+                st.session_state[_UNDONE] = (
+                    f"The import into the study {plain(left.study)} is undone: {n_deleted:,} "
+                    "answers are deleted."
+                )
                 st.rerun()
 
 

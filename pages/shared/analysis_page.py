@@ -76,7 +76,7 @@ def show(
                 analysis.name, (study.code, *other_studies), options, filters, averaged
             )
             with st.container(key="result"), widgets.error_box():
-                result = result_of(request)
+                result = result_of(request, cancels_earlier=True)
                 if result is not None:
                     results.show_result(
                         analysis,
@@ -115,9 +115,20 @@ def _left_out_tab(analysis: Analysis, request: AnalysisRequest, result: Analysis
     return {left_out.TITLE: draw}
 
 
-def result_of(request: AnalysisRequest) -> AnalysisResult | None:
+def _cancel_earlier(request: AnalysisRequest, computation: Computation[Any]) -> None:
+    """Cancel what is still computed for this tab of the same studies with other options."""
+    key = f"computing:{request.analysis}"
+    studies, earlier = st.session_state.get(key, ((), computation))
+    if studies == request.studies and earlier is not computation:
+        earlier.cancel()
+    st.session_state[key] = request.studies, computation
+
+
+def result_of(request: AnalysisRequest, *, cancels_earlier: bool = False) -> AnalysisResult | None:
     """The result, or None while it is being computed; raises the error of the computation."""
     computation = computing.computation_of(widgets.workspace(), request)
+    if cancels_earlier:
+        _cancel_earlier(request, computation)
     computation.wait(WAIT_S)
     if computation.may_be_repeated:
         if isinstance(computation.error, UserError):

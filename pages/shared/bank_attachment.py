@@ -38,7 +38,9 @@ def attach_section() -> None:
         match.bank.code: match for match in bank_attachment.banks_for_study(workspace(), study)
     }
     if not matches:
-        st.info("No bank holds items of this study. First import the bank on the page Banks.")
+        st.info(
+            "No other bank holds items of this study. First write or import one on the page Banks."
+        )
         return
     bank = right.selectbox("Bank", list(matches), key=f"attach_bank:{study}")
     match = matches[bank]

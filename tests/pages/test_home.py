@@ -8,6 +8,8 @@ import pytest
 from streamlit import get_option
 from streamlit.testing.v1 import AppTest
 
+from core.analysis.shared import progress
+from core.files import parts
 from core.workflow.answers import imports
 from core.workflow.runs import collector, control
 from tests.pages import apps
@@ -96,6 +98,22 @@ def test_pressing_the_sample_button_twice_makes_one_study(workspace):
     at = fine(at.button(key="sample_simulated").click().run())
     assert control.wait(workspace, "sample_simulated", every_s=0.05).n_done == 500
     assert figures(fine(at.run()))["Studies"] == "1"
+
+
+def test_an_import_that_is_not_finished_is_marked(workspace, monkeypatch):
+    monkeypatch.setattr(parts, "PART_ROWS", 10)
+    monkeypatch.setattr(parts, "_WHOLE_BYTES", 100)
+
+    def stops(done, total, unit):
+        if (unit, done) == ("rows saved", 10):
+            raise progress.Cancelled
+
+    rows = [f"q{item},p{person},1" for person in range(9) for item in range(4)]
+    data = "\n".join(["item,context,answer", *rows]).encode()
+    with pytest.raises(progress.Cancelled), progress.watch(stops):
+        imports.import_tidy(workspace, "big.csv", data)
+    shown = texts(open_page()).replace("\\", "")
+    assert "is not finished: 10 of 36 rows are saved." in shown
 
 
 def test_planned_and_imported_studies_are_listed_newest_first(workspace):

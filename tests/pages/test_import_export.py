@@ -320,13 +320,16 @@ def test_a_large_file_comes_in_in_the_background_and_can_be_undone(workspace, mo
     at = open_page()
     assert "into the study big is not finished: 20 of 36 rows" in texts(at)
     at = press(at, "data_undo:big")
+    assert "The import into the study big is undone: 20 answers are deleted." in texts(at)
     assert studies.list_studies(workspace) == ()
     at = wait_for(
         upload(at, "big.csv", data), lambda at: any(b.key == "data_keep" for b in at.button)
     )
     assert table(at, "Bank is")[["Answers", "On file"]].to_numpy().tolist() == [[36, 0]]
     at = press(at, "data_keep")
+    assert "The import has begun." in at.toast[0].value
     at = wait_for(at, lambda at: "Study big now holds 36 imported answers" in texts(at))
+    assert "The import is finished." in at.toast[0].value
     assert studies.load(workspace, "big").n_responses == 36
 
 
@@ -354,6 +357,7 @@ def test_a_canceled_import_tells_what_is_saved_once_the_part_under_way_is(worksp
     (on_file,) = workspace.database.row("select count(*) from trial")
     assert on_file == 20
     assert f"{on_file} of 36 rows are saved" in texts(at)
+    assert "The import is canceled." in texts(at)
 
 
 def wait_for(at, holds):

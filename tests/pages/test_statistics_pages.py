@@ -322,6 +322,21 @@ def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, mon
     assert "Compute again" in [button.label for button in at.button]
 
 
+def test_another_option_cancels_what_the_last_one_still_computes(collected, monkeypatch):
+    monkeypatch.setattr(analysis_page, "WAIT_S", 0.05)
+    begun = {}
+
+    def computation_of(_workspace, request):
+        level = request.options["ci_level"]
+        return begun.setdefault(level, background.Computation("item_statistics"))
+
+    monkeypatch.setattr(computing, "computation_of", computation_of)
+    at = open_page(study="study")
+    (level,) = [n for n in at.number_input if n.label == "Confidence level"]
+    level.set_value(0.8).run()
+    assert {one: own.state for one, own in begun.items()} == {0.95: "cancelled", 0.8: "waiting"}
+
+
 def test_a_row_can_be_the_mean_of_repetitions(workspace):
     freeze(workspace, simulated(), n_personas=6, repetitions=2)
     control.start(workspace, "study")

@@ -558,8 +558,10 @@ class _Saving:
     def _each_part(self, *, save: bool) -> None:
         done = 0
         what = "rows saved" if save else "rows compared"
+        # the first rows of a file that is continued are on file
+        on_file = sum(new.continued.n_saved for new in self._coming if new.continued) if save else 0
         for frame in self._file.frames(check=False):
-            progress.step(done, self._found.n_rows, what)
+            progress.step(max(done, on_file), self._found.n_rows, what)
             self._save(frame, save=save)
             done += len(frame)
 

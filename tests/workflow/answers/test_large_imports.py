@@ -187,6 +187,14 @@ def test_an_import_that_is_cancelled_again_and_again_is_undone_as_a_whole(worksp
     assert exported(workspace) == before
 
 
+def test_a_continued_import_begins_to_count_at_the_rows_that_are_saved(workspace):
+    stopped(workspace, csv(rows()), 3)
+    seen = []
+    with progress.watch(lambda done, _total, unit: seen.append((done, unit))):
+        imports.import_tidy(workspace, "s.csv", csv(rows()))
+    assert [done for done, unit in seen if unit == "rows saved"] == [30, 30, 30, 30, 40]
+
+
 def test_an_import_that_ends_after_its_last_part_is_finished_by_the_same_file(
     workspace, monkeypatch
 ):

@@ -183,6 +183,8 @@ def test_the_end_of_a_child_and_its_closed_channel_may_be_seen_at_once():
     assert forks._children == set()
     assert os.read(status_of, 10) == handover.STATUS.pack(0)
     os.close(status_of)
+    orders.close()
+    forks._ready.close()
 
 
 def test_cancelling_ends_the_process_at_once(forks):
