@@ -135,8 +135,7 @@ class ComputedByWorker:
         """What to say of a process that ended without an outcome."""
         if code is None:
             return WorkerError(
-                f"{self._title} has no result: its process could not be started, or ended with "
-                "the one that starts it.",
+                f"{self._title} has no result: the system ended its process, or did not start it.",
                 _COMPUTE_AGAIN,
             )
         if code == _KILLED:

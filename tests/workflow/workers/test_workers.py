@@ -146,7 +146,7 @@ def test_where_the_process_that_forks_is_killed_its_children_end_and_a_new_one_b
         (child,) = children(before)
         os.kill(before, signal.SIGKILL)
         assert under_way.wait(10)
-        with pytest.raises(WorkerError, match="ended with the one that starts it"):
+        with pytest.raises(WorkerError, match="the system ended its process"):
             under_way.value()
         until(lambda: not lives(child))
         assert task("item_statistics", SMALL).run().n_used
