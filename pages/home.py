@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.domain.numbers import count_text
 from core.workflow import next_steps, sample
-from core.workflow.answers import imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
@@ -106,7 +105,7 @@ def sample_progress(now: StudyRun) -> None:
 def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -> None:
     """Each study with its state, and its next steps as links."""
     pages = {page.name: page for page in navigation.all_pages()}
-    unfinished = {left.study: left for left in imports.unfinished_imports(widgets.workspace())}
+    unfinished = next_steps.unfinished_imports(widgets.workspace())
     for study in listed:
         run = planned.get(study.code)
         query = {widgets.STUDY_PARAMETER: study.code}
@@ -124,7 +123,7 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
                     query_params={widgets.STUDY_PARAMETER: step.study or study.code},
                 )  # fmt: skip
         if study.code in unfinished:
-            st.caption(f":material/warning: {widgets.plain(unfinished[study.code].words)}")
+            st.caption(f":material/warning: {widgets.plain(unfinished[study.code])}")
         if run and run.state in ("paused", "interrupted"):
             reason = control.progress(widgets.workspace(), study.code).reason
             if reason:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.instrument import REPLY_TO_JUDGE
 from core.domain.numbers import count_text
+from core.store import imports
 from core.store.studies import StudyRecord
 from core.workflow.answers import bank_attachment
 from core.workflow.designs import studies
@@ -36,6 +37,12 @@ def state_words(study: StudyRecord, run: StudyRun | None) -> str:
     if run is None:
         return f"{count_text(study.n_responses, 'answer')}, imported"
     return f"{control.replied_words(run)}, {control.STATE_WORDS[run.state]}"
+
+
+def unfinished_imports(workspace: Workspace) -> dict[str, str]:
+    """What each import that is not finished has come to, in words, by study."""
+    events = imports.events(workspace.database)
+    return {event.study: event.words for event in events if event.unfinished}
 
 
 def next_steps(
