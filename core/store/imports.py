@@ -67,7 +67,8 @@ having count(*) > 1 order by 3 limit 1
 _OF_KNOWN_ADMINISTRATIONS = """
 create or replace temp table likely_known as
 select trial_id from coming where administration_id in
-    (select administration_id from administration where study_id = ?)
+    (select administration_id from administration where study_id = ?
+        and administration_id in (select administration_id from keyed))
 """
 _COUNT_KNOWN = """
 select count(*) from trial
@@ -102,7 +103,8 @@ select administration_id, $study,
     cast(repetition as integer), items_per_call, history
 from keyed
 where administration_id in (select administration_id from coming) and administration_id not in
-    (select administration_id from administration where study_id = $study)
+    (select administration_id from administration where study_id = $study
+        and administration_id in (select administration_id from keyed))
 order by administration
 """
 _TRIALS = """
