@@ -394,9 +394,10 @@ def add_event(database: Database, study_id: int, event: ImportEvent) -> None:
         cursor.execute(_ADD_EVENT, [study_id, *values])
 
 
-def events(database: Database) -> tuple[ImportEvent, ...]:
-    """The newest event of each study that has one, the oldest first."""
-    return tuple(ImportEvent(*row) for row in database.rows(_EVENTS))
+def unfinished_imports(database: Database) -> tuple[ImportEvent, ...]:
+    """The newest event of each study whose last import is not finished, the oldest first."""
+    events = (ImportEvent(*row) for row in database.rows(_EVENTS))
+    return tuple(event for event in events if event.unfinished)
 
 
 def undo_import(database: Database, study: FrozenStudy, n_before: int) -> int:

@@ -41,8 +41,7 @@ def state_words(study: StudyRecord, run: StudyRun | None) -> str:
 
 def unfinished_imports(workspace: Workspace) -> dict[str, str]:
     """What each import that is not finished has come to, in words, by study."""
-    events = imports.events(workspace.database)
-    return {event.study: event.words for event in events if event.unfinished}
+    return {left.study: left.words for left in imports.unfinished_imports(workspace.database)}
 
 
 def next_steps(

@@ -276,8 +276,8 @@ def attach(workspace: Workspace, study: str, bank: str = "") -> Attachment:
         raise BankError(
             f"Study '{study}' was asked with its bank.", "Attach banks to imported answers only."
         )
-    unfinished = {event.study: event for event in imports.events(workspace.database)}
-    if study in unfinished and unfinished[study].unfinished:
+    unfinished = {left.study: left for left in imports.unfinished_imports(workspace.database)}
+    if study in unfinished:
         raise BankError(unfinished[study].words, "Continue or undo it, then attach the bank.")
     items, used = imports.items_and_options(workspace.database, record.study_id)
     match = full_match(_choose_bank(workspace, study, bank), items, used)

@@ -714,7 +714,7 @@ def _tables(rows: pd.DataFrame) -> tuple[pa.Table, pa.Table]:
 
 def unfinished_imports(workspace: Workspace) -> tuple[ImportEvent, ...]:
     """Imports that were cancelled or interrupted, with what they have saved, the oldest first."""
-    return tuple(event for event in imports.events(workspace.database) if event.unfinished)
+    return imports.unfinished_imports(workspace.database)
 
 
 def begin_preview(

@@ -215,8 +215,8 @@ def _unfinished_imports(workspace: Workspace, study_codes: Sequence[str]) -> tup
     """A caution for each study whose import did not come to its end."""
     return tuple(
         event.words
-        for event in imports.events(workspace.database)
-        if event.unfinished and event.study in study_codes
+        for event in imports.unfinished_imports(workspace.database)
+        if event.study in study_codes
     )
 
 
