@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +62,8 @@ class _DrawingBeside:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
+        self._guard = threading.Lock()
+        self._ended = False
 
     def svg(self, spec: str) -> bytes:
         """Vega-Lite as SVG, without loading anything."""
@@ -71,11 +74,8 @@ class _DrawingBeside:
         return self._drawn("png", svg, scale)
 
     def _drawn(self, kind: str, *what: Any) -> bytes:
-        self._process = self._process or subprocess.Popen(
-            [sys.executable, __file__], env=_environment(self._folder),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
-        to_process, from_process = self._process.stdin, self._process.stdout
+        process = self._running()
+        to_process, from_process = process.stdin, process.stdout
         if to_process is None or from_process is None:
             raise RuntimeError("the drawing process has no input or output")
         pickle.dump((kind, what), to_process)
@@ -85,8 +85,20 @@ class _DrawingBeside:
             raise ValueError(fault)
         return bytes(picture)
 
+    def _running(self) -> subprocess.Popen[bytes]:
+        with self._guard:  # one that ends meanwhile waits for the start, and ends what it started
+            if self._ended:
+                raise RuntimeError("the drawing has ended")
+            self._process = self._process or subprocess.Popen(
+                [sys.executable, __file__], env=_environment(self._folder),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            )  # fmt: skip
+            return self._process
+
     def end(self) -> None:
-        """End the process."""
+        """End the process, also one that another thread is just starting."""
+        with self._guard:
+            self._ended = True
         if self._process is not None:
             self._process.kill()
             self._process.communicate()

@@ -132,6 +132,31 @@ def test_a_process_of_its_own_draws_the_same_lines_and_letters():
     assert files["png"][:26] == png_file(chart)[:26]
 
 
+def test_a_drawing_that_ends_while_its_process_starts_leaves_none(monkeypatch):
+    reached, let_on, started = threading.Event(), threading.Event(), []
+    start = subprocess.Popen
+
+    def slowly(*command, **settings):
+        reached.set()
+        let_on.wait(10)
+        started.append(start(*command, **settings))
+        return started[0]
+
+    def draw():
+        with pytest.raises((RuntimeError, ValueError, OSError, EOFError)):
+            beside.svg("{")
+
+    monkeypatch.setattr(subprocess, "Popen", slowly)
+    with drawing_process() as beside:
+        drawing = threading.Thread(target=draw)
+        drawing.start()
+        assert reached.wait(10)
+        threading.Timer(0.2, let_on.set).start()
+    drawing.join(10)
+    assert not drawing.is_alive()
+    assert [process.returncode is not None for process in started] == [True]
+
+
 def test_only_folders_of_the_font_that_is_in_memory_are_left_out(tmp_path):
     for name in ("cjk/Noto.ttc", "latin/dejavu/Sans.ttf", "latin/lib/LiberationSans-Bold.ttf",
                  "latin/lib/LiberationMono-Bold.ttf", "mixed/LiberationSans-Bold.ttf",
