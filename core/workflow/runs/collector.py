@@ -71,7 +71,7 @@ def ensure_running(workspace: Workspace) -> None:
         if thread is not None and thread.is_alive():
             return
         thread = threading.Thread(
-            target=_work_off_queue, args=(workspace,), name="inkblot-collector", daemon=True
+            target=_collect, args=(workspace,), name="inkblot-collector", daemon=True
         )
         _threads[workspace.process] = thread
         thread.start()
@@ -85,6 +85,15 @@ def request_start(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
             _keys[workspace.process, study_id] = workspace.keys.for_run()
     ensure_running(workspace)
     return started
+
+
+def _collect(workspace: Workspace) -> None:
+    """Work off the queue, unless Inkblot ends meanwhile."""
+    try:
+        _work_off_queue(workspace)
+    except StoreError:
+        if not workspace.database.closed:
+            raise
 
 
 def _work_off_queue(workspace: Workspace) -> None:

@@ -294,6 +294,22 @@ def test_a_batch_the_full_disk_refused_pauses_the_run_and_is_written_later_in_or
     assert finished(workspace).n_done == len(server.chats) == 200
 
 
+def test_the_database_may_close_as_a_run_ends(workspace, monkeypatch):
+    queued, asked = runs.queued_runs, []
+
+    def closed_at_the_second(database, process):
+        asked.append(process)
+        if len(asked) == 2:
+            database.close()
+        return queued(database, process)
+
+    monkeypatch.setattr(collector.runs, "queued_runs", closed_at_the_second)
+    freeze(workspace, simulated(), n_personas=2)
+    control.start(workspace, "study")
+    wait_until(lambda: len(asked) == 2)
+    wait_until(lambda: "inkblot-collector" not in [one.name for one in threading.enumerate()])
+
+
 IN_BLOCKS = {"items_per_call": 5, "ask_again": 2, "item_order": "shuffled"}
 """Twenty items are four calls of each persona; an answer is asked for up to three times."""
 _CODED = """
