@@ -396,8 +396,18 @@ def add_event(database: Database, study_id: int, event: ImportEvent) -> None:
 
 def unfinished_imports(database: Database) -> tuple[ImportEvent, ...]:
     """The newest event of each study whose last import is not finished, the oldest first."""
-    events = (ImportEvent(*row) for row in database.rows(_EVENTS))
-    return tuple(event for event in events if event.unfinished)
+    return tuple(event for event in _newest_events(database) if event.unfinished)
+
+
+def last_finished_import(database: Database) -> ImportEvent | None:
+    """The large file whose import finished last, if its study is there."""
+    finished = [event for event in _newest_events(database) if not event.unfinished]
+    return finished[-1] if finished else None
+
+
+def _newest_events(database: Database) -> list[ImportEvent]:
+    """The newest event of each study, the oldest first."""
+    return [ImportEvent(*row) for row in database.rows(_EVENTS)]
 
 
 def undo_import(database: Database, study: FrozenStudy, n_before: int) -> int:

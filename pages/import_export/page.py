@@ -409,7 +409,15 @@ def _show_preview(preview: TidyPreview) -> None:
 
 
 def _show_done() -> None:
-    for study, n_total, n_new, instrument in st.session_state.get(_DONE) or ():
+    """What was imported here; after a reload, the last large file."""
+    done = st.session_state.get(_DONE)
+    last = None if done else imports.last_finished_import(workspace())
+    if last is not None:
+        st.caption(
+            f":material/check: The last import of a large file is finished: **{plain(last.file)}** "
+            f"into the study {plain(last.study)}, {last.n_rows:,} rows, {last.n_new:,} of them new."
+        )
+    for study, n_total, n_new, instrument in done or ():
         more = "" if n_new == n_total else f", {n_new:,} of them new"
         st.success(
             f"Study {plain(study)} now holds {n_total:,} imported answers{more} "

@@ -331,6 +331,9 @@ def test_a_large_file_comes_in_in_the_background_and_can_be_undone(workspace, mo
     at = wait_for(at, lambda at: "Study big now holds 36 imported answers" in texts(at))
     assert "The import is finished." in at.toast[0].value
     assert studies.load(workspace, "big").n_responses == 36
+    last = "finished: **big\\.csv** into the study big, 36 rows, 36 of them new."
+    assert last not in texts(at)  # what was imported is said above
+    assert last in texts(fine(open_page()))  # after a reload
 
 
 def test_a_canceled_import_tells_what_is_saved_once_the_part_under_way_is(workspace, monkeypatch):

@@ -717,6 +717,11 @@ def unfinished_imports(workspace: Workspace) -> tuple[ImportEvent, ...]:
     return imports.unfinished_imports(workspace.database)
 
 
+def last_finished_import(workspace: Workspace) -> ImportEvent | None:
+    """The large file whose import finished last, also where nobody has looked since."""
+    return imports.last_finished_import(workspace.database)
+
+
 def begin_preview(
     workspace: Workspace, key: str, name: str, source: Source, **choices: Any
 ) -> Computation[TidyPreview]:
