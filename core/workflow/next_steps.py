@@ -49,6 +49,8 @@ def next_steps(
 ) -> tuple[NextStep, ...]:
     """One or two things to do with a study, the more important one first."""
     if run is None:
+        if study.code in unfinished_imports(workspace):
+            return NextStep("Finish the import", "import_export"), _READ
         unkeyed = bank_attachment.is_unkeyed(workspace, study.code)
         return (*([NextStep("Attach a bank", "import_export")] if unkeyed else []), _READ)
     if run.state != "finished":

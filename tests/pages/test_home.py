@@ -112,8 +112,15 @@ def test_an_import_that_is_not_finished_is_marked(workspace, monkeypatch):
     data = "\n".join(["item,context,answer", *rows]).encode()
     with pytest.raises(progress.Cancelled), progress.watch(stops):
         imports.import_tidy(workspace, "big.csv", data)
-    shown = texts(open_page()).replace("\\", "")
-    assert "is not finished: 10 of 36 rows are saved." in shown
+    at = open_page()
+    assert "is not finished: 10 of 36 rows are saved." in texts(at).replace("\\", "")
+    assert links(at)["Finish the import"].query_string == "study=big"
+    assert "Attach a bank" not in links(at)
+    imports.import_tidy(workspace, "big.csv", data)
+    at = open_page()
+    assert "is not finished" not in texts(at)
+    assert "Attach a bank" in links(at)
+    assert "Finish the import" not in links(at)
 
 
 def test_planned_and_imported_studies_are_listed_newest_first(workspace):
