@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import resource
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from benchmarks import machine
 from benchmarks.processes import Stopwatch, in_child
 from benchmarks.report import Section, figure, ratio
 
@@ -94,7 +94,7 @@ def export_and_import(*, folder: str, calls: int) -> Mapping[str, Mapping[str, f
 
 def _peak() -> float:
     """The most memory of this process so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return machine.memory_peak() / 1e6
 
 
 def _answer(request: Mapping) -> dict:

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks import machine
 from benchmarks.processes import Stopwatch, caller
 from benchmarks.report import Section, figure
 
@@ -97,7 +98,6 @@ def reading(*, path: str) -> Mapping[str, Any]:
 
 def importing(*, path: str, database: str) -> Mapping[str, Any]:
     """Seconds of guessing the mapping and importing the file; the most memory of the process."""
-    import resource
 
     from core.workflow.answers import imports, mappings
     from core.workflow.opening import open_workspace
@@ -110,5 +110,5 @@ def importing(*, path: str, database: str) -> Mapping[str, Any]:
         mapping = mappings.guessed(workspace, opened)
         imports.import_tidy(workspace, file.name, data, mapping=mapping)
     workspace.close()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    peak = machine.memory_peak() / 1e6
     return {"seconds": watch.seconds, "cpu": watch.cpu, "peak_mb": peak}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks import machine
 from benchmarks.processes import Stopwatch, caller
 from benchmarks.report import Section, figure
 
@@ -97,7 +98,6 @@ def inserting(*, path: str, database: str) -> Mapping[str, Any]:
 
 def importing(*, path: str, database: str) -> Mapping[str, Any]:
     """Seconds of the import of a long file, and of its first and last million saved rows."""
-    import resource
     import time
 
     from core.analysis.shared import progress
@@ -119,7 +119,7 @@ def importing(*, path: str, database: str) -> Mapping[str, Any]:
     first = next((at - saved[0][1] for done, at in saved if done >= most), 0.0)
     earlier = [at for done, at in saved if done <= study.n_rows - most]
     last = saved[-1][1] - (earlier[-1] if earlier else saved[0][1])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    peak = machine.memory_peak() / 1e6
     return {
         "seconds": watch.seconds, "cpu": watch.cpu, "peak_mb": peak, "first": first, "last": last,
         "bytes": Path(database).stat().st_size,

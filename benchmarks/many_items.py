@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks import machine
 from benchmarks import psychometric_runs as runs
 from benchmarks.processes import Stopwatch, caller
 from benchmarks.report import Section, figure, ratio
@@ -105,7 +105,7 @@ def fit(*, items: int, estimator: str) -> Mapping[str, float]:
         result = (fit_wlsmv if estimator == "WLSMV" else fit_cfa)(scores, names, text)
     return {
         "cpu": watch.cpu, "chi2": result.fit.chi2, "scaling_h1": result.scaling_h1,
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "memory": machine.memory_peak() / 1e6,
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import long_imports
+from benchmarks import long_imports, machine
 from benchmarks.processes import Stopwatch, caller
 from benchmarks.report import Section, figure
 
@@ -104,6 +104,4 @@ def analysis(*, name: str, database: str) -> Mapping[str, Any]:
 
 
 def _peak() -> float:
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return machine.memory_peak() / 1e6
