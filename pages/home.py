@@ -116,7 +116,9 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
                     query_params=query, help="Read the answers of this study.",
                 )  # fmt: skip
                 st.caption(widgets.plain(next_steps.state_words(study, run)))
-            for step in next_steps.next_steps(widgets.workspace(), study, run):
+            for step in next_steps.next_steps(
+                widgets.workspace(), study, run, import_unfinished=study.code in unfinished
+            ):
                 page = pages[step.page]
                 st.page_link(
                     page.script, label=step.action, icon=page.icon_name, width="content",

@@ -45,11 +45,15 @@ def unfinished_imports(workspace: Workspace) -> dict[str, str]:
 
 
 def next_steps(
-    workspace: Workspace, study: StudyRecord, run: StudyRun | None
+    workspace: Workspace,
+    study: StudyRecord,
+    run: StudyRun | None,
+    *,
+    import_unfinished: bool = False,
 ) -> tuple[NextStep, ...]:
     """One or two things to do with a study, the more important one first."""
     if run is None:
-        if study.code in unfinished_imports(workspace):
+        if import_unfinished:
             return NextStep("Finish the import", "import_export"), _READ
         unkeyed = bank_attachment.is_unkeyed(workspace, study.code)
         return (*([NextStep("Attach a bank", "import_export")] if unkeyed else []), _READ)
