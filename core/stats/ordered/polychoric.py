@@ -337,7 +337,7 @@ class Polychoric:
     """Thresholds and polychoric correlations of items with ordered answers."""
 
     answers: OrderedAnswers
-    tables: Floats  # (pairs, options, options): counts the correlations were fitted to
+    tables: Floats  # (pairs, options, options): counts as observed
     pair_correlations: Floats  # (pairs,), in the order of answers.pairs()
     problems: tuple[str, ...]
 
@@ -403,13 +403,13 @@ def polychoric(
     lavaan 0.6-19: 1e-6.
     """
     answers = _ordered_answers(scores, names, missing=missing, offered=offered)
-    fitted, correlations = correlations_of_tables(answers)
-    problems = (*answers.problems, *_pair_notes(answers, answers.tables(), correlations))
-    return Polychoric(answers, fitted, correlations, problems)
+    tables, correlations = correlations_of_tables(answers)
+    problems = (*answers.problems, *_pair_notes(answers, tables, correlations))
+    return Polychoric(answers, tables, correlations, problems)
 
 
 def correlations_of_tables(answers: OrderedAnswers) -> tuple[Floats, Floats]:
-    """The two-way tables as fitted, and the correlation of each pair, NaN where it has none."""
+    """The two-way tables as observed, and the correlation of each pair, NaN where it has none."""
     tables = answers.tables()
     first, second = answers.pairs()
     known = _both_vary(tables)
@@ -420,7 +420,7 @@ def correlations_of_tables(answers: OrderedAnswers) -> tuple[Floats, Floats]:
         correlations[known] = _likeliest_correlations(
             fitted[known], thresholds[first[known]], thresholds[second[known]]
         )
-    return fitted, correlations
+    return tables, correlations
 
 
 def _both_vary(tables: Floats) -> Booleans:
@@ -484,6 +484,8 @@ def ordered_moments(fitted: Polychoric) -> OrderedMoments:
     r = fitted.pair_correlations
     first_cuts, second_cuts = answers.thresholds[first], answers.thresholds[second]
     cells, slopes = _slopes_of_likelihood(first_cuts, second_cuts, r)
+    # The scores of rows add up over the tables as observed, so their information does as well. The
+    # half answer in an empty cell belongs to no row; it gives the correlation, and nothing else.
     information = (fitted.tables * slopes**2).sum(axis=(1, 2)) / answers.n
 
     per_item = _threshold_contributions(answers)

@@ -17,6 +17,8 @@ from tests.stats.reference import compare_wlsmv
 GOLDEN = Path(__file__).parents[1] / "golden"
 LAVAAN = json.loads((GOLDEN / "likert22_lavaan.json").read_text())
 LIKERT = pd.read_csv(GOLDEN / "likert22.csv")
+EMPTY_CELLS = json.loads((GOLDEN / "empty_cells_lavaan.json").read_text())["samples"]
+EMPTY_CELL_ANSWERS = pd.read_csv(GOLDEN / "empty_cells.csv")
 NAMES = [f"y{number}" for number in range(1, 9)]
 TWO_FACTORS = "F =~ y1 + y2 + y3 + y4\nG =~ y5 + y6 + y7 + y8"
 LOADINGS = np.array([0.8, 0.7, 0.6, 0.5, 0.75, 0.65, 0.55, 0.45])
@@ -125,6 +127,36 @@ def test_variance_explained_equals_lavaan(both):
     found, wanted = both
     for item, value in zip(found.items, found.groups[0].r_squared, strict=True):
         assert value == pytest.approx(wanted["rsquare"][item], abs=1e-5)
+
+
+@pytest.mark.parametrize("sample", range(1, 13))
+def test_yes_no_items_with_empty_cells_equal_lavaan(sample):
+    """Shares of yes from .10 to .90; from .02 in samples 9, 10 and 12 (gold_empty_cells.R)."""
+    wanted = EMPTY_CELLS[sample - 1]
+    answers = EMPTY_CELL_ANSWERS[EMPTY_CELL_ANSWERS["sample"] == sample].drop(columns="sample")
+    found = fit_wlsmv(
+        answers.to_numpy(float),
+        list(answers),
+        "F =~ " + " + ".join(answers),
+        missing=wanted["missing"],
+    )
+    fit = wanted["fit"]
+    assert wanted["empty_cells"] >= 1
+    assert (found.n, found.fit.df) == (wanted["n"], fit["df"])
+    assert found.scaled.p == pytest.approx(fit["pvalue.scaled"], abs=1e-5)
+    assert found.scaled.cfi == pytest.approx(fit["cfi.scaled"], abs=1e-5)
+    assert found.scaled.tli == pytest.approx(fit["tli.scaled"], abs=1e-5)
+    assert found.scaled.rmsea == pytest.approx(fit["rmsea.scaled"], abs=1e-5)
+    assert found.srmr == pytest.approx(fit["srmr"], abs=1e-5)
+    assert found.fit.chi2 == pytest.approx(fit["chisq"], rel=1e-5)
+    assert found.scaled.chi2 == pytest.approx(fit["chisq.scaled"], rel=1e-5)
+    if fit["cfi.robust"] is not None:  # lavaan has none where correlations contradict each other
+        assert found.robust.cfi == pytest.approx(fit["cfi.robust"], abs=1e-5)
+        assert found.robust.rmsea == pytest.approx(fit["rmsea.robust"], abs=1e-5)
+    loadings = [each for each in found.standardized if each.op == "=~"]
+    for row, loading, error in zip(loadings, wanted["loadings"], wanted["se"], strict=True):
+        assert row.estimate == pytest.approx(loading, abs=1e-4)
+        assert row.se == pytest.approx(error, abs=1e-5)
 
 
 def test_an_item_outside_the_model_costs_no_rows():

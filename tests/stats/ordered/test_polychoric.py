@@ -105,8 +105,9 @@ def test_its_standard_error_worked_by_hand():
 
 def test_an_empty_cell_of_two_by_two_gets_half_an_answer():
     found = polychoric(two_by_two(20, 0, 10, 20), ["a", "b"])
-    np.testing.assert_allclose(found.tables[0], [[19.5, 0.5], [10.5, 19.5]])
-    assert 0.7 < found.correlations[0, 1] < 0.99
+    # lavCor of lavaan 0.6-14, which fits 19.5, .5, 10.5, 19.5; the counts stay as observed
+    assert found.correlations[0, 1] == pytest.approx(0.908708558, abs=1e-6)
+    np.testing.assert_array_equal(found.tables[0], [[20, 0], [10, 20]])
     assert any("1 of 4 cells" in problem for problem in found.problems)
 
 

@@ -65,16 +65,36 @@ def test_every_analysis_of_factor_models_chooses_alike_and_says_so():
 def test_a_true_scale_of_yes_no_items_is_seldom_rejected_by_the_default():
     """Bands of the report on the indices it takes; 200 samples: see docs/analyses/cfa.md."""
     rng = np.random.default_rng(3)
-    items = tuple(f"i{number}" for number in range(1, 9))
-    model = WrittenModel(f"F =~ {' + '.join(items)}", items, {})
     rejected = {"automatic": 0, "mlr": 0}
     for _ in range(14):
         values = one_factor(rng, n=500)
         for asked in rejected:
-            estimator, _ = choose_estimator(asked, item_scores(values))
-            fit = fit_model(values, model, estimator, 0.95)
-            judged = fit.scaled if estimator == "wlsmv" else fit.robust
+            _, judged = _fitted(values, asked)
             rejected[asked] += not (judged.rmsea <= 0.05 and judged.cfi >= 0.9)
-    # shares of 200 samples: 6 % and 85 %; bounds are four standard errors wide
-    assert rejected["automatic"] <= 4
+    # shares of 200 samples: 0 % and 84 %
+    assert rejected["automatic"] == 0
     assert rejected["mlr"] >= 7
+
+
+def test_the_test_of_a_true_scale_of_yes_no_items_rejects_no_more_than_it_says():
+    """p below .05 in at most 7 % of 200 samples, nearly all with an empty cell; lavaan: 0 %."""
+    rng = np.random.default_rng(4)
+    n_empty, rejected = 0, 0
+    for _ in range(200):
+        values = one_factor(rng, n=200)
+        counts = np.stack([a.T @ b for a in (values, 1 - values) for b in (values, 1 - values)])
+        n_empty += bool((counts[:, *np.triu_indices(8, 1)] == 0).any())
+        fit, judged = _fitted(values, "automatic")
+        assert fit.estimator == "WLSMV"
+        rejected += judged.p < 0.05
+    assert n_empty >= 190
+    assert rejected <= 14
+
+
+def _fitted(values, asked):
+    """The fit of a one-factor model, and the indices of it that the report judges."""
+    items = tuple(f"i{number}" for number in range(1, 9))
+    estimator, _ = choose_estimator(asked, item_scores(values))
+    model = WrittenModel(f"F =~ {' + '.join(items)}", items, {})
+    fit = fit_model(values, model, estimator, 0.95)
+    return fit, fit.scaled if estimator == "wlsmv" else fit.robust
