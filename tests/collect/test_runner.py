@@ -322,18 +322,28 @@ def test_stopping_costs_at_most_the_calls_in_flight_and_records_them(reason, out
 
 
 def test_stopping_works_from_another_thread_while_calls_are_waiting_to_be_repeated():
+    """A call that could not be woken would wait for 1,000 s, past the limit of a test."""
     control, patient = Control(), RetryPolicy(max_attempts=9, base_s=1000, cap_s=1000)
     script = [None, *[Step(status=500)] * 50]
+    all_wait = threading.Event()
+
+    def then(record):
+        if len(record.attempts) == 4:  # the first call alone, and three once it had its reply
+            all_wait.set()
+
+    def stop_when_all_wait():
+        all_wait.wait()
+        control.request_stop("stop")
+
+    stopping = threading.Thread(target=stop_when_all_wait, daemon=True)
+    stopping.start()
     with FaultServer(script, key=KEY) as server:
-        timer = threading.Timer(0.3, control.request_stop, ["stop"])
-        timer.start()
-        started = time.perf_counter()
-        result, record = collect(server, 50, control=control, policy=patient, at_once=3)
-        elapsed = time.perf_counter() - started
-        timer.join(5)
+        result, record = collect(
+            server, 50, Recorder(then=then), control=control, policy=patient, at_once=3
+        )
+    stopping.join()
     assert result.outcome == "stopped"
-    assert elapsed < 3
-    assert len(record.attempts) == 4  # the first call alone, and three once it had its reply
+    assert len(record.attempts) == 4
     assert [attempt.call_id for attempt in record.finals()] == [0]
 
 
@@ -482,13 +492,15 @@ def test_what_could_not_be_recorded_is_offered_again():
 
 
 def test_records_are_awaited_so_that_a_slow_disk_slows_the_sending():
+    control = Control()
+
+    def then(record):
+        if len(record.attempts) == 5:
+            control.request_stop("stop")
+
     with FaultServer(key=KEY) as server:
-        control = Control()
-        timer = threading.Timer(0.5, control.request_stop, ["stop"])
-        timer.start()
-        collect(server, 1000, Recorder(wait_s=0.1), at_once=2, control=control)
-        timer.join(5)
-    assert server.total <= 2 * 8
+        collect(server, 1000, Recorder(then=then, wait_s=0.1), at_once=2, control=control)
+    assert server.total <= 5 + 2 * 2  # not written yet, and in flight
 
 
 def test_a_fault_of_the_client_pauses_the_run_and_logs_no_key(caplog):
