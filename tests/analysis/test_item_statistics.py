@@ -62,6 +62,20 @@ def test_worked_by_hand():
     assert rows["keyed"].tolist() == [1, 1, -1]
 
 
+@pytest.mark.parametrize("missing", ["listwise", "pairwise"])
+def test_without_a_constant_item_alpha_is_that_of_the_items_that_vary(missing):
+    """A constant adds nothing to the variance of the sum, and does not count among the items."""
+    values = [[1, 1, 3, 2], [2, 3, 3, 2], [3, 2, 3, 4], [4, 4, 3, 4]]
+    rows = items_of(item_scores(values), missing=missing)
+    # Items (1,2,3,4), (1,3,2,4), (2,2,4,4): variances 5/3, 5/3, 4/3, of their sum (4,7,9,12) 34/3;
+    # alpha = 3/2 (1 - (14/3) / (34/3)) = 15/17. Taken for one of four items, it were 45/34 - 5/17.
+    constant = rows[rows["item"] == "i3"].iloc[0]
+    assert constant["alpha_if_dropped"] == pytest.approx(15 / 17)
+    # without the first, the second and the fourth item: as in the case worked by hand
+    first = rows[rows["item"] == "i1"].iloc[0]
+    assert first["alpha_if_dropped"] == pytest.approx(2 * (1 - 9 / 13))
+
+
 def test_agrees_with_scipy_within_each_group():
     rng = np.random.default_rng(8)
     parts = [rng.integers(1, 6, (12, 4)), rng.integers(1, 6, (15, 4))]

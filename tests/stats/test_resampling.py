@@ -12,6 +12,7 @@ from core.stats.resampling import (
     Bootstrap,
     percentile_interval,
     percentile_intervals,
+    recentered,
     resampled_means,
     resampled_ratios,
     resampled_totals,
@@ -134,3 +135,10 @@ def test_places_among_the_highest_are_those_by_ranks_and_equal_values_share_them
 def test_a_column_without_values_has_no_place():
     values = np.array([[0.5, np.nan, 0.5], [0.1, np.nan, np.nan]])
     np.testing.assert_array_equal(shares_among_highest(values, 1), [0.75, np.nan, 0.25])
+
+
+def test_recentered_resamples_have_the_observed_mean_and_stay_within_what_is_possible():
+    drawn = np.array([[0.2, 0.1], [0.4, np.nan], [0.6, 0.3]])
+    # means .4 and .2; moved by +.5 and -.15: .7, .9, 1.1 and -.05, .15, kept from 0 to 1
+    moved = recentered(drawn, np.array([0.9, 0.05]), 0.0, 1.0)
+    np.testing.assert_allclose(moved, [[0.7, 0.0], [0.9, np.nan], [1.0, 0.15]], atol=1e-12)

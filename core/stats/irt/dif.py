@@ -245,7 +245,7 @@ def _adjusted(items: Sequence[ItemDif], adjust: Adjustment | None) -> list[ItemD
     return done
 
 
-def _with_magnitudes(item: ItemDif, alpha: float) -> ItemDif:
+def with_magnitudes(item: ItemDif, alpha: float) -> ItemDif:
     """The item with its flag and magnitudes."""
     if math.isnan(item.total.p_adjusted):
         return item
@@ -366,7 +366,7 @@ def differential_item_functioning(
         for item, name in enumerate(names)
     ]
     return DifResult(
-        items=tuple(_with_magnitudes(item, alpha) for item in _adjusted(tested, adjust)),
+        items=tuple(with_magnitudes(item, alpha) for item in _adjusted(tested, adjust)),
         groups=labels,
         anchors=tuple(names[column] for column in columns) if trait is None else (),
         problems=(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from core.errors import NotEnoughData
 from core.stats.groups import adjusted_p
+from core.stats.irt import dif
 from core.stats.irt.dif import differential_item_functioning, purified_dif
 from tests.examples import few_examples
 from tests.stats.simulated_answers import drawn
@@ -64,6 +67,26 @@ def test_a_table_by_hand():
     assert item.uniform.chi_square == pytest.approx(0, abs=1e-9)
     assert item.effects[0].log_odds == pytest.approx(0, abs=1e-9)
     assert item.n_per_group == (80, 80)
+
+
+@pytest.mark.parametrize(
+    ("rise", "zumbo_thomas", "jodoin_gierl", "above_choi"),
+    [(0.0199, "negligible", "negligible", False), (0.02, "negligible", "negligible", True),
+     (0.0349, "negligible", "negligible", True), (0.035, "negligible", "moderate", True),
+     (0.0699, "negligible", "moderate", True), (0.07, "negligible", "large", True),
+     (0.13, "moderate", "large", True), (0.26, "large", "large", True)],
+)  # fmt: skip
+def test_a_rise_at_a_bound_has_the_magnitude_that_begins_there(
+    rise, zumbo_thomas, jodoin_gierl, above_choi
+):
+    """Moderate from .035 and large from .070 (Jodoin & Gierl 2001); .13, .26; .02 (Choi 2011)."""
+    answers, groups, trait = two_groups(2, n=1000, harder=1.0)
+    item = differential_item_functioning(answers, NAMES, groups, trait=trait).items[0]
+    assert item.flagged
+    total = replace(item.total, nagelkerke_change=rise, mcfadden_change=rise)
+    found = dif.with_magnitudes(replace(item, total=total), 0.01)
+    assert (found.zumbo_thomas, found.jodoin_gierl) == (zumbo_thomas, jodoin_gierl)
+    assert found.above_choi == above_choi
 
 
 def test_likelihoods_and_effects_agree_with_statsmodels():

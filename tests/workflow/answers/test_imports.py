@@ -112,6 +112,11 @@ def test_a_bank_that_lacks_an_item_or_an_option_is_proposed_and_not_taken(on_fil
         imports.preview_tidy(
             on_file, "m.csv", people(items=("tr_1", "tr_2", "tr_3", "other")), bank="trust"
         )
+    half = imports.preview_tidy(on_file, "m.csv", people(items=("tr_1", "tr_2", "a", "b")))
+    words = "Bank 'trust' may hold these items: 2 of 4 item codes match."
+    assert words in half.studies[0].about_bank
+    less = imports.preview_tidy(on_file, "m.csv", people(items=("tr_1", "a", "b")))
+    assert "may hold" not in less.studies[0].about_bank
     seven = people().replace(b",5\n", b",7\n")
     found = imports.preview_tidy(on_file, "m.csv", seven)
     assert found.studies[0].creates_instrument
@@ -273,6 +278,11 @@ def test_scores_of_the_file_are_derived_once_a_bank_is_attached(workspace):
 def test_a_bank_that_lacks_items_or_options_is_not_attached(on_file):
     odd = people(items=("tr_1", "tr_2", "tr_3", "other"))
     imports.import_tidy(on_file, "odd.csv", odd)
+    half = imports.preview_tidy(on_file, "m.csv", people(items=("tr_1", "tr_2", "a", "b")))
+    words = "Bank 'trust' may hold these items: 2 of 4 item codes match."
+    assert words in half.studies[0].about_bank
+    less = imports.preview_tidy(on_file, "m.csv", people(items=("tr_1", "a", "b")))
+    assert "may hold" not in less.studies[0].about_bank
     seven = people().replace(b",5\n", b",7\n")
     imports.import_tidy(on_file, "seven.csv", seven)
     before = [exports.export_tidy(on_file, study) for study in ("odd", "seven")]
