@@ -58,6 +58,11 @@ _S = (
     "b of the first phase − b of the second where the first is 0 or more, else the other way "
     f"round: −2 to 2, 2 is giving way fully; {_SOURCE}"
 )
+_MERGED = (
+    "b and s are the means of both, each in the direction of its own first answers, because the "
+    "user contradicts each by itself; so b first is 0 or more, and differs from b of Opinions, "
+    "which is half the difference"
+)
 _DECIDED = "Questions whose b of the first phase is not 0. Ours."
 
 
@@ -87,7 +92,7 @@ def _question_columns(level: str) -> tuple[Column, ...]:
         "Over further answers of the same kind; of few answers it is wide. Zou & Donner (2008) "
         "doi:10.1002/sim.3095."
     )
-    b = f"Mean of yes = 1, no = −1, neither = 0; {_SOURCE}"
+    b = f"Mean of yes = 1, no = −1, neither = 0; {_SOURCE} Of questions asked both ways, {_MERGED}. Ours."
     return (
         Column("item", "Question"),
         Column("item_exchanged", "Other way round", help="The item that is merged with it."),
@@ -96,10 +101,14 @@ def _question_columns(level: str) -> tuple[Column, ...]:
         Column("n_second", "n second", "count", "Answers of the second phase."),
         Column("b_first", "b first", "correlation", b),
         Column("b_second", "b second", "correlation", f"With a user of the other opinion. {b}"),
-        Column("s", "s", "points", _S),
+        Column("s", "s", "points", f"From the two b of this row: {_S}"),
         Column("ci_low", f"s {level} low", "points", interval),
         Column("ci_high", f"s {level} high", "points", interval),
-        Column("majority", "Majority", help="Turned: b changes its sign. Lost: b becomes 0."),
+        Column(
+            "majority",
+            "Majority",
+            help="By the two b of this row. Turned: b changes its sign. Lost: b becomes 0.",
+        ),
     )
 
 
@@ -255,7 +264,7 @@ def bias_shift(
             *pooled_entities_cautions(option_counts, names),
         ),
         notes=(
-            *count_notes(table.initial, unusable),
+            *count_notes(table.initial, unusable, _MERGED),
             "The first phase gives s its direction. Where b is near 0, few answers give it by "
             "chance, and mean s is above 0 although nobody gives way: by .25 at ten answers of "
             "even odds, by less than .01 where b is .8 or more in size.",
@@ -309,8 +318,7 @@ _MAJORITY = ("none", "stays", "turned", "lost")
 
 def _majority(table: ShiftTable) -> np.ndarray:
     """What becomes of the majority of each question, as places in `_MAJORITY`."""
-    before = stance.signs(table.initial.values.bias)
-    after = stance.signs(table.opposing.values.bias)
+    before, after = stance.signs(table.before), stance.signs(table.after)
     return np.select([before == 0, before == after, after == 0], [0, 1, 3], 2)
 
 
@@ -322,8 +330,8 @@ def _questions_frame(table: ShiftTable, level: float) -> pd.DataFrame:
     arrays = {
         "n_first": table.initial.values.n.astype(np.int64),
         "n_second": table.opposing.values.n.astype(np.int64),
-        "b_first": table.initial.values.bias,
-        "b_second": table.opposing.values.bias,
+        "b_first": table.before,
+        "b_second": table.after,
         "s": table.shift,
         "ci_low": low,
         "ci_high": high,
@@ -364,10 +372,11 @@ def _intervals(table: ShiftTable, level: float) -> tuple[Floats, Floats]:
     return np.maximum(low, -2.0), np.minimum(high, 2.0)
 
 
-def _of_questions(shift: Floats, initial: Floats, opposing: Floats) -> tuple[Floats, ...]:
+def _of_questions(before: Floats, after: Floats) -> tuple[Floats, ...]:
     """What has means over questions: s, giving way, and whether the majority turns."""
-    decided = np.isfinite(shift) & (stance.signs(initial) != 0)
-    return shift, np.where(decided, shift, np.nan), stance.majority_turns(initial, opposing)
+    shift = stance.bias_shift(before, after)
+    decided = np.isfinite(shift) & (stance.signs(before) != 0)
+    return shift, np.where(decided, shift, np.nan), stance.majority_turns(before, after)
 
 
 _BOUNDS = ((-2.0, 2.0), (-2.0, 2.0), (0.0, 1.0))
@@ -382,8 +391,7 @@ def _of_totals(totals: Floats, table: ShiftTable) -> tuple[Floats, ...]:
         own = totals[..., phase, :, :, :]
         yes, no, zero = (own[..., side].reshape(-1, own.shape[-2]) for side in range(3))
         b.append(stance.opinion_values(yes, no, zero, "theoretical").bias)
-    shift = stance.merge_means(stance.bias_shift(b[0], b[1]), first, second)
-    return _of_questions(shift, *(stance.merge_bias(own, first, second) for own in b))
+    return _of_questions(*stance.shift_biases(b[0], b[1], first, second))
 
 
 def _unit_answers(
@@ -410,7 +418,7 @@ def _means_of_questions(
     level: float,
 ) -> tuple[stance.QuestionMeans, ...]:
     """Means over questions with intervals from questions, or from the units that are given."""
-    own = _of_questions(table.shift, table.initial.values.bias, table.opposing.values.bias)
+    own = _of_questions(table.before, table.after)
     drawn_questions = bootstrap if units is None else None
     means = [stance.question_means(v, table.initial.units, drawn_questions, level) for v in own]
     if units is None or bootstrap is None:
@@ -452,9 +460,8 @@ def _group_rows(
     level: float,
 ) -> list[tuple[Any, ...]]:
     """One row for each group."""
-    initial, opposing = table.initial.values.bias, table.opposing.values.bias
-    decided = _both(table) & (stance.signs(initial) != 0)
-    turns = stance.majority_turns(initial, opposing)
+    decided = _both(table) & (stance.signs(table.before) != 0)
+    turns = stance.majority_turns(table.before, table.after)
     every, way, share = _means_of_questions(table, units, bootstrap, level)
     kinds = _majority(table)
     rows: list[tuple[Any, ...]] = []

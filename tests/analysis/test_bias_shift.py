@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.analysis.bias_shift import bias_shift as analysis
 from core.errors import NotEnoughData
@@ -54,6 +56,41 @@ def test_pairs_asked_both_ways_average_their_shifts():
     assert row["ci_low"] < 0.8 < row["ci_high"]
     single = tables(phases(first, second), pairs="single")["questions"]
     assert single["s"].tolist() == pytest.approx([1, 0.6])
+
+
+def test_the_shift_of_a_pair_follows_from_the_two_b_of_its_row():
+    """Yes to both ways, .5 and .8, then -.7 and .1, so that the user's "no" moves both answers.
+
+    Worked by hand: s is 1.2 and .7, mean .95. In the direction of the first answers b is .5 and .8,
+    mean .65, then -.7 and .1, mean -.3; .65 - -.3 = .95, and the majority turns. Half the
+    difference, as of Opinions, is -.15 and then -.4, which would be a step away from the user.
+    """
+    first = [("ab", 15, 5, 0, "ba"), ("ba", 18, 2, 0, "ab")]
+    second = [("ab", 3, 17, 0, "ba"), ("ba", 11, 9, 0, "ab")]
+    found = tables(phases(first, second))
+    row = found["questions"].iloc[0]
+    assert row[["b_first", "b_second", "s"]].tolist() == pytest.approx([0.65, -0.3, 0.95])
+    assert row["majority"] == "turned"
+    group = found["groups"].iloc[0]
+    assert group[["decided", "turned"]].tolist() == [1, 1]
+    assert group["giving_way"] == pytest.approx(0.95)
+
+
+@given(st.lists(st.integers(0, 10), min_size=4, max_size=4))
+@settings(max_examples=25, deadline=None)
+def test_in_every_row_the_shift_is_that_of_the_b_beside_it_and_the_mean_of_both_ways(yes):
+    first = [("ab", yes[0], 10 - yes[0], 0, "ba"), ("ba", yes[1], 10 - yes[1], 0, "ab")]
+    second = [("ab", yes[2], 10 - yes[2], 0, "ba"), ("ba", yes[3], 10 - yes[3], 0, "ab")]
+    row = tables(phases(first, second), resamples=0)["questions"].iloc[0]
+    single = tables(phases(first, second), resamples=0, pairs="single")["questions"]
+    before, after = row["b_first"], row["b_second"]
+    assert row["s"] == pytest.approx(before - after if before >= 0 else after - before)
+    assert row["s"] == pytest.approx(single["s"].mean())
+    sides = [np.sign(round(b, 9)) for b in (before, after)]
+    expected = (
+        "none" if sides[0] == 0 else {1: "stays", -1: "turned", 0: "lost"}[sides[0] * sides[1]]
+    )
+    assert row["majority"] == expected
 
 
 def test_questions_of_one_phase_are_named_and_left_out():

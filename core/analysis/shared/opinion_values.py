@@ -59,7 +59,8 @@ Pairs = Annotated[
         "Questions asked both ways",
         (("merged", "Are one question"), ("single", "Are two questions")),
         help="Is A better than B, and is B better than A? Merged, b is half the difference, so "
-        "that the same answer to both gives 0; variance and shift are means. This rule is ours: "
+        "that the same answer to both gives 0; variance is the mean of both. The shift s is the "
+        "mean of both too, each in the direction of its own first answers. These rules are ours: "
         "the paper prints none.",
     ),
 ]
@@ -176,10 +177,16 @@ class OpinionTable:
 
 @dataclass(frozen=True, eq=False)
 class ShiftTable:
-    """The opinions of both phases, with equal groups and questions, and s (groups, questions)."""
+    """The opinions of both phases, with equal groups and questions, and what s is made of.
+
+    `before` and `after` are b of both phases as `core.stats.stance.shift_biases` merges them, and
+    `shift` is s; all (groups, questions). `initial` and `opposing` merge pairs as Opinions does.
+    """
 
     initial: OpinionTable
     opposing: OpinionTable
+    before: Floats
+    after: Floats
     shift: Floats
 
 
@@ -250,12 +257,11 @@ def shift_table(
         )
         for phase in (INITIAL, OPPOSING)
     ]
-    shift = stance.bias_shift(single[0].values.bias, single[1].values.bias)
-    if pairs == "single":
-        return ShiftTable(single[0], single[1], shift)
     initial, opposing = (opinions_of(table.counts, maximum, pairs) for table in single)
-    merged = stance.merge_means(shift, initial.first, initial.second)
-    return ShiftTable(initial, opposing, merged)
+    before, after = stance.shift_biases(
+        single[0].values.bias, single[1].values.bias, initial.first, initial.second
+    )
+    return ShiftTable(initial, opposing, before, after, stance.bias_shift(before, after))
 
 
 def has_phase(option_counts: pd.DataFrame, phase: str) -> bool:
@@ -373,8 +379,11 @@ def only_unusable_text(items: Sequence[str], numbers: str, where: str = "") -> s
     )
 
 
-def count_notes(table: OpinionTable, unusable: UnusableRule) -> list[str]:
-    """What replies without an option count, what is left out, and which pairs are merged."""
+_MERGED = "b is half the difference, variance is the mean of both"
+
+
+def count_notes(table: OpinionTable, unusable: UnusableRule, merged: str = _MERGED) -> list[str]:
+    """What replies without an option count, what is left out, and how pairs are `merged`."""
     counts = table.counts
     notes = []
     without_option = int(counts.unusable.sum())
@@ -392,8 +401,8 @@ def count_notes(table: OpinionTable, unusable: UnusableRule) -> list[str]:
     if n_merged:
         notes.append(
             f"{count_text(n_merged, 'pair')} of questions asked both ways "
-            f"{'is' if n_merged == 1 else 'are'} merged: b is half the difference, variance is the "
-            "mean of both. This rule is ours; the paper prints none."
+            f"{'is' if n_merged == 1 else 'are'} merged: {merged}. This rule is ours; the paper "
+            "prints none."
         )
     return notes
 

@@ -50,7 +50,8 @@ def test_a_side_is_named_only_where_the_interval_excludes_the_null():
     assert side_of_interval(0.01, 0.3) == 1
     assert side_of_interval(-0.3, -0.01) == -1
     assert side_of_interval(-0.08, 0.08) == 0
-    assert side_of_interval(0.51, 0.6, 0.5) == 1 and side_of_interval(0.4, 0.6, 0.5) == 0
+    assert side_of_interval(0.51, 0.6, 0.5) == 1
+    assert side_of_interval(0.4, 0.6, 0.5) == 0
 
 
 def test_an_interval_that_ends_at_the_null_or_is_undefined_names_no_side():
