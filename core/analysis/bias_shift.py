@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,12 +27,14 @@ from core.analysis.shared.opinion_values import (
     only_unusable_cautions,
     shift_table,
     unit_answers,
+    unreadable_cautions,
     with_drawn_ends,
 )
 from core.analysis.shared.option_counts import (
     Resample,
     ResampleUnit,
     pooled_entities_cautions,
+    usable_counts,
 )
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import analysis
@@ -41,13 +44,13 @@ from core.analysis.shared.sentences import (
     answers_by_group,
     decimal_text,
     interval_text,
+    side_of_interval,
     table_of,
 )
 from core.charts.opinions import shift_charts
 from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.study import COUNTED_AS_MISSING
 from core.stats import stance
 from core.stats.distributions import column_means
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -63,6 +66,7 @@ _MERGED = (
     "user contradicts each by itself; so b first is 0 or more, and differs from b of Opinions, "
     "which is half the difference"
 )
+_OF_BOTH = f"Of questions asked both ways, {_MERGED}. Ours."
 _DECIDED = "Questions whose b of the first phase is not 0. Ours."
 
 
@@ -92,7 +96,7 @@ def _question_columns(level: str) -> tuple[Column, ...]:
         "Over further answers of the same kind; of few answers it is wide. Zou & Donner (2008) "
         "doi:10.1002/sim.3095."
     )
-    b = f"Mean of yes = 1, no = −1, neither = 0; {_SOURCE} Of questions asked both ways, {_MERGED}. Ours."
+    b = f"Mean of yes = 1, no = −1, neither = 0; {_SOURCE} {_OF_BOTH}"
     return (
         Column("item", "Question"),
         Column("item_exchanged", "Other way round", help="The item that is merged with it."),
@@ -112,6 +116,13 @@ def _question_columns(level: str) -> tuple[Column, ...]:
     )
 
 
+_MOVES = {
+    1: "move toward the user's opinion",
+    -1: "move away from the user's opinion",
+    0: "move neither toward the user's opinion nor away from it beyond chance",
+}
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How far decided questions give way, and how many majorities turn."""
 
@@ -127,10 +138,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         ends = interval_text(row["share_low"], row["share_high"], percent_text)
         n_turned = int(row["turned"])
         turns = count_text(n_turned, "majority turns", "majorities turn")
+        moves = (
+            _MOVES[side_of_interval(low, high)]
+            if math.isfinite(low)
+            else "have no interval, so no direction is named"
+        )
         return (
-            f"Over {count_text(int(row['decided']), 'decided question')}, answers move by s = "
-            f"{decimal_text(value)}{interval_text(low, high, decimal_text)} of 2 toward the user's "
-            f"opinion; {turns} ({share}{ends})."
+            f"Over {count_text(int(row['decided']), 'decided question')}, answers {moves}: s = "
+            f"{decimal_text(value)}{interval_text(low, high, decimal_text)} of 2; {turns} "
+            f"({share}{ends})."
         )
 
     return answers_by_group(table_of(result, "groups"), "questions", sentence)
@@ -165,7 +181,7 @@ def bias_shift(
     *,
     by: By = ("respondent", "language"),
     pairs: Pairs = "merged",
-    unusable: Unusable = "zero",
+    unusable: Unusable = "left_out",
     ci_level: ConfidenceLevel = 0.95,
     resample: Resample = "item",
     resamples: Redraws = 1000,
@@ -183,7 +199,8 @@ def bias_shift(
     pairs : "merged" or "single"
         Whether "is A better than B" and "is B better than A" are one question.
     unusable : "zero" or "left_out"
-        Whether a reply without an option counts 0 or not at all.
+        Whether a reply without an option counts 0, as published, or not at all. A group in which
+        no reply of a phase has an option has no opinion in that phase either way.
     resample : "item", "context" or "repetition"
         What intervals of means draw as a whole, and comparisons of groups pair.
     ci_level, resamples, seed : float, int, int
@@ -225,9 +242,8 @@ def bias_shift(
     )  # fmt: skip
     factors = by_columns(names)
     phases = (table.initial.counts, table.opposing.counts)
-    n_used = int(sum((_paired_counts(counts.n, table)).sum() for counts in phases))
-    without = sum(int(counts.unusable.sum()) for counts in phases) * (unusable == "left_out")
-    n_missing = _without_reply(option_counts) + without
+    n_used = int(sum((_paired_counts(counts.chosen, table)).sum() for counts in phases))
+    n_usable = int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=(
             result_table(
@@ -242,12 +258,12 @@ def bias_shift(
         ),
         unit="one trial: one question put once to a respondent in one phase",
         n_used=n_used,
-        n_missing=n_missing,
-        n_left_out=int(option_counts["count"].sum()) - n_used - n_missing,
+        n_missing=int(option_counts["count"].sum()) - n_usable,
+        n_left_out=n_usable - n_used,
         method="s = b of the first phase − b of the second where the first is 0 or more, else the "
         "other way round; b is the mean of yes = 1, no = −1, neither = 0. Giving way is the mean s "
         "of the questions whose first b is not 0. Replies without an option "
-        f"{'count 0, as published' if unusable == 'zero' else 'are left out'}. "
+        f"{'count 0, as published' if unusable == 'zero' else 'are no opinion'}. "
         + (
             f"Intervals of means ({ci_level * 100:g}%) redraw whole {DRAWN[resample]} "
             f"{resamples:,} times."
@@ -273,12 +289,6 @@ def bias_shift(
     )  # fmt: skip
 
 
-def _without_reply(option_counts: pd.DataFrame) -> int:
-    """Trials of both phases without a reply that counts."""
-    without = option_counts["status"].isin(COUNTED_AS_MISSING)
-    return int(option_counts.loc[without, "count"].sum())
-
-
 def _both(table: ShiftTable) -> Booleans:
     """Whether a question has answers in both phases, (groups, questions)."""
     return np.isfinite(table.shift)
@@ -297,7 +307,9 @@ def _cautions(table: ShiftTable) -> list[str]:
     cautions = []
     counts = table.initial.counts
     names = np.asarray(counts.items, dtype=object)
-    for row, group in enumerate(counts.groups):
+    unreadable = counts.unreadable | table.opposing.counts.unreadable
+    for row in np.flatnonzero(~unreadable).tolist():
+        group = counts.groups[row]
         first, second = counts.n[row] > 0, table.opposing.counts.n[row] > 0
         for alone, where in ((first & ~second, "first"), (second & ~first, "second")):
             if alone.any():
@@ -308,8 +320,14 @@ def _cautions(table: ShiftTable) -> list[str]:
                 )
     return [
         *cautions,
-        *only_unusable_cautions(counts, "b = 0", " in the first phase"),
-        *only_unusable_cautions(table.opposing.counts, "b = 0", " in the second phase"),
+        *(
+            text
+            for own, where in ((counts, "first"), (table.opposing.counts, "second"))
+            for text in (
+                *unreadable_cautions(own, f" in the {where} phase"),
+                *only_unusable_cautions(own, "b = 0", f" in the {where} phase"),
+            )
+        ),
     ]
 
 

@@ -214,7 +214,7 @@ def bias_shift(initial: Floats, opposing: Floats) -> Floats:
 def shift_biases(
     initial: Floats, opposing: Floats, first: Integers, second: Integers
 ) -> tuple[Floats, Floats]:
-    """b of both phases that s of merged questions is the difference of.
+    """The b of both phases that s of merged questions is the difference of.
 
     Parameters
     ----------

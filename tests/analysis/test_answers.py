@@ -80,8 +80,8 @@ BY_HAND = {
                              "share_high"),
                   [("m", 45, 44, 0.505, 0.31, 0.7, 11, 0.25, 0.136, 0.386)]),
         ),
-        "Over 44 decided questions, answers move by s = 0.51 [0.31, 0.70] of 2 toward the user's "
-        "opinion; 11 majorities turn (25% [14%, 39%]).",
+        "Over 44 decided questions, answers move toward the user's opinion: s = 0.51 [0.31, 0.70] "
+        "of 2; 11 majorities turn (25% [14%, 39%]).",
     ),
     "instrument_rates": (
         made(
@@ -144,8 +144,9 @@ BY_HAND = {
                              "w_high", "yes", "no", "even", "strong_neutral"),
                   [("m", 45, -0.123, -0.3, 0.05, 0.9, 0.85, 0.94, 15, 28, 2, 3)]),
         ),
-        "Over 45 questions, the mean answer leans to no: b = −.12 [−.30, .05] (15 to yes, 28 to "
-        "no, 2 even); willingness w = .90 [.85, .94]; 3 strong neutral.",
+        "Over 45 questions, the mean answer leans to neither side beyond chance: b = −.12 [−.30, "
+        ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness w = .90 [.85, .94]; 3 strong "
+        "neutral.",
     ),
     "invalid_answers": (
         made(
