@@ -80,7 +80,6 @@ class WordCounts:
     without_stance : (groups, words) answers whose option states no stance; they are neutral.
     missing : (groups, words) tests without an answer that counts.
     planned : (groups, words) whether the group has the word.
-    not_counted : trials that were not asked, failed, or are left out.
     """
 
     by: tuple[str, ...]
@@ -95,7 +94,6 @@ class WordCounts:
     without_stance: Floats
     missing: Floats
     planned: Booleans
-    not_counted: int
 
     @property
     def tests(self) -> Floats:
@@ -169,7 +167,6 @@ def count_words(
         without_stance=own["no_stance"],
         missing=expected - answered,
         planned=expected > 0,
-        not_counted=int((count * ~kinds["counts"]).sum()),
     )
 
 
@@ -191,7 +188,7 @@ def _kinds(option_counts: pd.DataFrame, unusable: NeutralRule) -> dict[str, Bool
     positive, negative = chosen & (stance > 0), chosen & (stance < 0)
     return {
         "positive": positive, "negative": negative, "neutral": neutral, "no_label": no_label,
-        "labeled": chosen, "no_stance": no_stance, "counts": positive | negative | neutral,
+        "labeled": chosen, "no_stance": no_stance,
     }  # fmt: skip
 
 
