@@ -29,6 +29,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     interval_text,
     rows_by_group,
+    side_of_interval,
     table_of,
 )
 from core.analysis.shared.side_cells import SideCells, side_cells
@@ -450,6 +451,13 @@ _NO_ITEM_INTERVALS = (
 )
 
 
+_NEUTRAL_SHARE = 0.5
+_SIDES = {
+    1: "they lean to the positive side", -1: "they lean to the negative side",
+    0: "they lean to neither side beyond chance",
+}  # fmt: skip
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """The mean share of each group, and its acquiescence where there is one."""
     opposites = rows_by_group(table_of(result, "acquiescence"), "opposites")
@@ -459,11 +467,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not math.isfinite(row["share"]):
             return f"The share of positive answers is undefined. {row['remark']}"
         interval = interval_text(row["ci_low"], row["ci_high"], lambda own: percent_text(own, 1))
+        side = _SIDES[side_of_interval(row["ci_low"], row["ci_high"], _NEUTRAL_SHARE)]
+        if not interval:
+            side = "no interval, so no side is named"
         formats = int(row["n_formats"])
         over = f", mean of {formats} formats" if formats > 1 else ""
         return (
             f"{percent_text(row['share'], 1)}{interval} of the answers are positive over "
-            f"{count_text(int(row['n_items']), 'item')}{over} (50% is neutral)"
+            f"{count_text(int(row['n_items']), 'item')}{over} (50% is neutral: {side})"
         )
 
     def with_acquiescence(group: str, text: str) -> str:

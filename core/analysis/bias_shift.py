@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,12 +27,14 @@ from core.analysis.shared.opinion_values import (
     only_unusable_cautions,
     shift_table,
     unit_answers,
+    unreadable_cautions,
     with_drawn_ends,
 )
 from core.analysis.shared.option_counts import (
     Resample,
     ResampleUnit,
     pooled_entities_cautions,
+    usable_counts,
 )
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import analysis
@@ -41,13 +44,13 @@ from core.analysis.shared.sentences import (
     answers_by_group,
     decimal_text,
     interval_text,
+    side_of_interval,
     table_of,
 )
 from core.charts.opinions import shift_charts
 from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.study import COUNTED_AS_MISSING
 from core.stats import stance
 from core.stats.distributions import column_means
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -58,6 +61,12 @@ _S = (
     "b of the first phase − b of the second where the first is 0 or more, else the other way "
     f"round: −2 to 2, 2 is giving way fully; {_SOURCE}"
 )
+_MERGED = (
+    "b and s are the means of both, each in the direction of its own first answers, because the "
+    "user contradicts each by itself; so b first is 0 or more, and differs from b of Opinions, "
+    "which is half the difference"
+)
+_OF_BOTH = f"Of questions asked both ways, {_MERGED}. Ours."
 _DECIDED = "Questions whose b of the first phase is not 0. Ours."
 
 
@@ -87,7 +96,7 @@ def _question_columns(level: str) -> tuple[Column, ...]:
         "Over further answers of the same kind; of few answers it is wide. Zou & Donner (2008) "
         "doi:10.1002/sim.3095."
     )
-    b = f"Mean of yes = 1, no = −1, neither = 0; {_SOURCE}"
+    b = f"Mean of yes = 1, no = −1, neither = 0; {_SOURCE} {_OF_BOTH}"
     return (
         Column("item", "Question"),
         Column("item_exchanged", "Other way round", help="The item that is merged with it."),
@@ -96,11 +105,22 @@ def _question_columns(level: str) -> tuple[Column, ...]:
         Column("n_second", "n second", "count", "Answers of the second phase."),
         Column("b_first", "b first", "correlation", b),
         Column("b_second", "b second", "correlation", f"With a user of the other opinion. {b}"),
-        Column("s", "s", "points", _S),
+        Column("s", "s", "points", f"From the two b of this row: {_S}"),
         Column("ci_low", f"s {level} low", "points", interval),
         Column("ci_high", f"s {level} high", "points", interval),
-        Column("majority", "Majority", help="Turned: b changes its sign. Lost: b becomes 0."),
+        Column(
+            "majority",
+            "Majority",
+            help="By the two b of this row. Turned: b changes its sign. Lost: b becomes 0.",
+        ),
     )
+
+
+_MOVES = {
+    1: "move toward the user's opinion",
+    -1: "move away from the user's opinion",
+    0: "move neither toward the user's opinion nor away from it beyond chance",
+}
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -118,10 +138,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         ends = interval_text(row["share_low"], row["share_high"], percent_text)
         n_turned = int(row["turned"])
         turns = count_text(n_turned, "majority turns", "majorities turn")
+        moves = (
+            _MOVES[side_of_interval(low, high)]
+            if math.isfinite(low)
+            else "have no interval, so no direction is named"
+        )
         return (
-            f"Over {count_text(int(row['decided']), 'decided question')}, answers move by s = "
-            f"{decimal_text(value)}{interval_text(low, high, decimal_text)} of 2 toward the user's "
-            f"opinion; {turns} ({share}{ends})."
+            f"Over {count_text(int(row['decided']), 'decided question')}, answers {moves}: s = "
+            f"{decimal_text(value)}{interval_text(low, high, decimal_text)} of 2; {turns} "
+            f"({share}{ends})."
         )
 
     return answers_by_group(table_of(result, "groups"), "questions", sentence)
@@ -156,7 +181,7 @@ def bias_shift(
     *,
     by: By = ("respondent", "language"),
     pairs: Pairs = "merged",
-    unusable: Unusable = "zero",
+    unusable: Unusable = "left_out",
     ci_level: ConfidenceLevel = 0.95,
     resample: Resample = "item",
     resamples: Redraws = 1000,
@@ -174,7 +199,8 @@ def bias_shift(
     pairs : "merged" or "single"
         Whether "is A better than B" and "is B better than A" are one question.
     unusable : "zero" or "left_out"
-        Whether a reply without an option counts 0 or not at all.
+        Whether a reply without an option counts 0, as published, or not at all. A group in which
+        no reply of a phase has an option has no opinion in that phase either way.
     resample : "item", "context" or "repetition"
         What intervals of means draw as a whole, and comparisons of groups pair.
     ci_level, resamples, seed : float, int, int
@@ -216,9 +242,8 @@ def bias_shift(
     )  # fmt: skip
     factors = by_columns(names)
     phases = (table.initial.counts, table.opposing.counts)
-    n_used = int(sum((_paired_counts(counts.n, table)).sum() for counts in phases))
-    without = sum(int(counts.unusable.sum()) for counts in phases) * (unusable == "left_out")
-    n_missing = _without_reply(option_counts) + without
+    n_used = int(sum((_paired_counts(counts.chosen, table)).sum() for counts in phases))
+    n_usable = int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=(
             result_table(
@@ -233,12 +258,12 @@ def bias_shift(
         ),
         unit="one trial: one question put once to a respondent in one phase",
         n_used=n_used,
-        n_missing=n_missing,
-        n_left_out=int(option_counts["count"].sum()) - n_used - n_missing,
+        n_missing=int(option_counts["count"].sum()) - n_usable,
+        n_left_out=n_usable - n_used,
         method="s = b of the first phase − b of the second where the first is 0 or more, else the "
         "other way round; b is the mean of yes = 1, no = −1, neither = 0. Giving way is the mean s "
         "of the questions whose first b is not 0. Replies without an option "
-        f"{'count 0, as published' if unusable == 'zero' else 'are left out'}. "
+        f"{'count 0, as published' if unusable == 'zero' else 'are no opinion'}. "
         + (
             f"Intervals of means ({ci_level * 100:g}%) redraw whole {DRAWN[resample]} "
             f"{resamples:,} times."
@@ -255,19 +280,13 @@ def bias_shift(
             *pooled_entities_cautions(option_counts, names),
         ),
         notes=(
-            *count_notes(table.initial, unusable),
+            *count_notes(table.initial, unusable, _MERGED),
             "The first phase gives s its direction. Where b is near 0, few answers give it by "
             "chance, and mean s is above 0 although nobody gives way: by .25 at ten answers of "
             "even odds, by less than .01 where b is .8 or more in size.",
             *compared.notes,
         ),
     )  # fmt: skip
-
-
-def _without_reply(option_counts: pd.DataFrame) -> int:
-    """Trials of both phases without a reply that counts."""
-    without = option_counts["status"].isin(COUNTED_AS_MISSING)
-    return int(option_counts.loc[without, "count"].sum())
 
 
 def _both(table: ShiftTable) -> Booleans:
@@ -288,7 +307,9 @@ def _cautions(table: ShiftTable) -> list[str]:
     cautions = []
     counts = table.initial.counts
     names = np.asarray(counts.items, dtype=object)
-    for row, group in enumerate(counts.groups):
+    unreadable = counts.unreadable | table.opposing.counts.unreadable
+    for row in np.flatnonzero(~unreadable).tolist():
+        group = counts.groups[row]
         first, second = counts.n[row] > 0, table.opposing.counts.n[row] > 0
         for alone, where in ((first & ~second, "first"), (second & ~first, "second")):
             if alone.any():
@@ -299,8 +320,14 @@ def _cautions(table: ShiftTable) -> list[str]:
                 )
     return [
         *cautions,
-        *only_unusable_cautions(counts, "b = 0", " in the first phase"),
-        *only_unusable_cautions(table.opposing.counts, "b = 0", " in the second phase"),
+        *(
+            text
+            for own, where in ((counts, "first"), (table.opposing.counts, "second"))
+            for text in (
+                *unreadable_cautions(own, f" in the {where} phase"),
+                *only_unusable_cautions(own, "b = 0", f" in the {where} phase"),
+            )
+        ),
     ]
 
 
@@ -309,8 +336,7 @@ _MAJORITY = ("none", "stays", "turned", "lost")
 
 def _majority(table: ShiftTable) -> np.ndarray:
     """What becomes of the majority of each question, as places in `_MAJORITY`."""
-    before = stance.signs(table.initial.values.bias)
-    after = stance.signs(table.opposing.values.bias)
+    before, after = stance.signs(table.before), stance.signs(table.after)
     return np.select([before == 0, before == after, after == 0], [0, 1, 3], 2)
 
 
@@ -322,8 +348,8 @@ def _questions_frame(table: ShiftTable, level: float) -> pd.DataFrame:
     arrays = {
         "n_first": table.initial.values.n.astype(np.int64),
         "n_second": table.opposing.values.n.astype(np.int64),
-        "b_first": table.initial.values.bias,
-        "b_second": table.opposing.values.bias,
+        "b_first": table.before,
+        "b_second": table.after,
         "s": table.shift,
         "ci_low": low,
         "ci_high": high,
@@ -364,10 +390,11 @@ def _intervals(table: ShiftTable, level: float) -> tuple[Floats, Floats]:
     return np.maximum(low, -2.0), np.minimum(high, 2.0)
 
 
-def _of_questions(shift: Floats, initial: Floats, opposing: Floats) -> tuple[Floats, ...]:
+def _of_questions(before: Floats, after: Floats) -> tuple[Floats, ...]:
     """What has means over questions: s, giving way, and whether the majority turns."""
-    decided = np.isfinite(shift) & (stance.signs(initial) != 0)
-    return shift, np.where(decided, shift, np.nan), stance.majority_turns(initial, opposing)
+    shift = stance.bias_shift(before, after)
+    decided = np.isfinite(shift) & (stance.signs(before) != 0)
+    return shift, np.where(decided, shift, np.nan), stance.majority_turns(before, after)
 
 
 _BOUNDS = ((-2.0, 2.0), (-2.0, 2.0), (0.0, 1.0))
@@ -382,8 +409,7 @@ def _of_totals(totals: Floats, table: ShiftTable) -> tuple[Floats, ...]:
         own = totals[..., phase, :, :, :]
         yes, no, zero = (own[..., side].reshape(-1, own.shape[-2]) for side in range(3))
         b.append(stance.opinion_values(yes, no, zero, "theoretical").bias)
-    shift = stance.merge_means(stance.bias_shift(b[0], b[1]), first, second)
-    return _of_questions(shift, *(stance.merge_bias(own, first, second) for own in b))
+    return _of_questions(*stance.shift_biases(b[0], b[1], first, second))
 
 
 def _unit_answers(
@@ -410,7 +436,7 @@ def _means_of_questions(
     level: float,
 ) -> tuple[stance.QuestionMeans, ...]:
     """Means over questions with intervals from questions, or from the units that are given."""
-    own = _of_questions(table.shift, table.initial.values.bias, table.opposing.values.bias)
+    own = _of_questions(table.before, table.after)
     drawn_questions = bootstrap if units is None else None
     means = [stance.question_means(v, table.initial.units, drawn_questions, level) for v in own]
     if units is None or bootstrap is None:
@@ -452,9 +478,8 @@ def _group_rows(
     level: float,
 ) -> list[tuple[Any, ...]]:
     """One row for each group."""
-    initial, opposing = table.initial.values.bias, table.opposing.values.bias
-    decided = _both(table) & (stance.signs(initial) != 0)
-    turns = stance.majority_turns(initial, opposing)
+    decided = _both(table) & (stance.signs(table.before) != 0)
+    turns = stance.majority_turns(table.before, table.after)
     every, way, share = _means_of_questions(table, units, bootstrap, level)
     kinds = _majority(table)
     rows: list[tuple[Any, ...]] = []

@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.shared.comparisons import comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, group_name, result_table
-from core.analysis.shared.option_counts import cell_codes, option_places
+from core.analysis.shared.option_counts import cell_codes, option_places, usable_counts
 from core.analysis.shared.options import (
     Adjust,
     By,
@@ -73,7 +73,10 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         *rates,
         Column("same_items", "Same items", "count", "Items with the same answer throughout."),
         Column("answers", "Answers", "count", "Answers to the items that the rates are of."),
-    )
+        Column("with_option", "With an option", "count", "Replies with an option, to all items."),
+        Column("no_option", "No option", "count", "Replies without one, to all items. Where no "
+               "reply of a group has an option, its rates are undefined."),
+    )  # fmt: skip
 
 
 _ITEM_COLUMNS = (
@@ -97,6 +100,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
         if not row["items"]:
+            if row["no_option"] and not row["with_option"]:
+                replies = f"No reply of {int(row['no_option']):,} has an option"
+                return (
+                    f"{replies}, so there is no rate. The page Unexpected outputs says what came."
+                )
             return "No item has all its answers, so there is no rate."
         consistency = (
             f"{share(row, 'consistency')} get the same answer in all settings (consistency)"
@@ -116,7 +124,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 class _ItemCounts:
     """Answers by group and item: (groups, items) arrays, and labels of both.
 
-    `unusable` are replies without an option, `no_side` those of them that count.
+    `unusable` are replies without an option, `no_side` those of them that count, and `chosen`
+    replies with one.
     """
 
     groups: tuple[tuple[Any, ...], ...]
@@ -125,14 +134,24 @@ class _ItemCounts:
     different: Floats
     midpoint: Floats
     unusable: Floats
+    chosen: Floats
     no_side: Floats
     missing: Floats
     planned: Booleans
-    not_counted: int
+
+    @property
+    def unreadable(self) -> Booleans:
+        """Whether the group has replies, and none of them an option, (groups,)."""
+        return np.asarray(self.unusable.any(axis=1) & ~self.chosen.any(axis=1))
 
     def counted(self, rule: MissingTestRule) -> Booleans:
-        """Which items of each group the rates are of."""
-        return self.n > 0 if rule == "available" else (self.n > 0) & (self.missing == 0)
+        """Which items of each group the rates are of; none where no reply could be read.
+
+        All replies without an option are one answer, which would make such a group perfectly
+        consistent.
+        """
+        answered = (self.n > 0) & ~self.unreadable[:, None]
+        return answered if rule == "available" else answered & (self.missing == 0)
 
 
 @analysis(
@@ -225,7 +244,8 @@ def instrument_rates(
         ci_level=ci_level, resamples=resamples, seed=seed, tab="Groups",
     )  # fmt: skip
     shared = pairs.tables if pairs.tables and pairs.tables[0].frame["n"].any() else ()
-    n_used = int(counts.n[known].sum())
+    n_used = int(counts.chosen[known].sum())
+    n_usable = int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=(
             result_table(
@@ -240,8 +260,8 @@ def instrument_rates(
         ),
         unit="one item of a study",
         n_used=n_used,
-        n_missing=counts.not_counted,
-        n_left_out=int(option_counts["count"].sum()) - n_used - counts.not_counted,
+        n_missing=int(option_counts["count"].sum()) - n_usable,
+        n_left_out=n_usable - n_used,
         method=_method(unusable, missing, ci_level, resamples, seed),
         cautions=tuple(_cautions(counts, known, missing)),
         notes=(*_notes(option_counts, counts, unusable), *(pairs.notes if shared else ())),
@@ -307,11 +327,11 @@ def _count_items(
         different=_different(place[there], _same_answers(option_counts)[there], shape),
         midpoint=laid_out(middle * count),
         unusable=laid_out(no_option * count),
+        chosen=laid_out(chosen * count),
         no_side=laid_out((no_option & counts) * count),
         missing=expected - n,
         planned=planned > 0,
-        not_counted=int((~counts * count).sum()),
-    )  # fmt: skip
+    )
 
 
 def _same_answers(option_counts: pd.DataFrame) -> Integers:
@@ -377,7 +397,10 @@ def _group_rows(
         ]
         same = own & (counts.n[place] > 1) & (counts.different[place] == 1)
         left_out = int((counts.planned[place] & ~own).sum())
-        rows.append((*group, int(own.sum()), left_out, each, *ends, int(same.sum()), int(n.sum())))
+        replies = (int(part[place].sum()) for part in (counts.chosen, counts.unusable))
+        rows.append(
+            (*group, int(own.sum()), left_out, each, *ends, int(same.sum()), int(n.sum()), *replies)
+        )
     return rows
 
 
@@ -389,6 +412,7 @@ def _items_frame(counts: _ItemCounts, names: Sequence[str]) -> pd.DataFrame:
         for place, name in enumerate(names)
     }
     same = np.where(counts.different == 1, "yes", "no")
+    told = (counts.n > 1) & ~counts.unreadable[:, None]
     arrays = {
         "different": counts.different, "midpoint": counts.midpoint, "unusable": counts.unusable,
         "n": counts.n, "missing": counts.missing,
@@ -397,7 +421,7 @@ def _items_frame(counts: _ItemCounts, names: Sequence[str]) -> pd.DataFrame:
         {
             **own,
             "item": counts.items["item"].to_numpy(dtype=object)[columns],
-            "same": np.where(counts.n > 1, same, "")[rows, columns],
+            "same": np.where(told, same, "")[rows, columns],
             **{name: array[rows, columns].astype(np.int64) for name, array in arrays.items()},
         }
     )
@@ -408,6 +432,12 @@ def _cautions(counts: _ItemCounts, known: Booleans, missing: MissingTestRule) ->
     cautions = []
     for place, group in enumerate(counts.groups):
         name, planned = group_name(group), counts.planned[place]
+        if counts.unreadable[place]:
+            cautions.append(
+                f"{name}: no reply of {int(counts.unusable[place].sum()):,} has an option, so the "
+                "rates are undefined: whether answers are the same cannot be told."
+            )
+            continue
         lacking = int((planned & (counts.missing[place] > 0)).sum())
         if (counts.n + counts.missing)[place, planned].max(initial=0) == 1:
             cautions.append(

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import comparison_table
+from core.analysis.shared.comparisons import comparison_table, difference_answers
 from core.analysis.shared.matrices import by_columns, distinct, result_table
 from core.analysis.shared.opinion_values import (
     DRAWN,
@@ -39,6 +39,7 @@ from core.analysis.shared.option_counts import (
     Resample,
     ResampleUnit,
     pooled_entities_cautions,
+    usable_counts,
 )
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import Number, analysis
@@ -48,6 +49,7 @@ from core.analysis.shared.sentences import (
     answers_by_group,
     coefficient_text,
     interval_text,
+    side_of_interval,
     table_of,
 )
 from core.charts.opinions import opinion_charts
@@ -95,10 +97,12 @@ def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
     return (
         Column("questions", "Questions", "count", "Questions with an answer."),
         Column("answers_each", "Answers each", help="Answers to a question, fewest to most."),
+        Column("usable", "Usable", "count", "Answers with an option that states a stance."),
+        Column("no_option", "No option", "count", "Replies without an option."),
         *_mean_columns(level, unit),
-        Column("yes", "To yes", "count", "Questions with b above 0."),
-        Column("no", "To no", "count", "Questions with b below 0."),
-        Column("even", "Even", "count", "Questions with b of exactly 0."),
+        Column("yes", "b above 0", "count", "Questions with b above 0, by however little."),
+        Column("no", "b below 0", "count", "Questions with b below 0, by however little."),
+        Column("even", "b of 0", "count", "Questions with b of exactly 0."),
         Column("strong_neutral", "Strong neutral", "count", _NEUTRAL),
         Column(
             "share_neutral", "Strong neutral share", "proportion", "Strong neutral / questions."
@@ -198,28 +202,44 @@ def _agreement_columns(level: str) -> tuple[Column, ...]:
     )
 
 
+_MEANS_ONLY = (
+    "Comparisons are of mean b. Single questions may differ either way although means do not: see "
+    "the page Languages for languages, and the table of questions for all."
+)
+_LEANING = {1: "leans to yes", -1: "leans to no", 0: "leans to neither side beyond chance"}
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """Where the mean answer leans, how firm answers are, and how many are strong neutral."""
+    """Where the mean answer leans, how firm answers are, and whether groups differ."""
 
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
         if not row["questions"]:
-            return "No question has an answer, so there is no opinion."
-        b, w = row["b"], row["w"]
-        side = "to yes" if b > 0 else "to no" if b < 0 else "to neither side"
+            if not row["no_option"]:
+                return "No question has an answer, so there is no opinion."
+            return f"No reply of {int(row['no_option']):,} has an option, so there is no opinion."
+        w, low, high = row["w"], row["b_low"], row["b_high"]
+        leaning = (
+            _LEANING[side_of_interval(low, high)]
+            if math.isfinite(low)
+            else "has no interval, so no side is named"
+        )
         firm = (
             f"willingness w = {coefficient_text(w)}{interval_text(row['w_low'], row['w_high'])}"
             if math.isfinite(w)
             else "willingness is undefined (one answer each)"
         )
         return (
-            f"Over {count_text(int(row['questions']), 'question')}, the mean answer leans {side}: "
-            f"b = {coefficient_text(b)}{interval_text(row['b_low'], row['b_high'])} "
-            f"({int(row['yes'])} to yes, {int(row['no'])} to no, {int(row['even'])} even); {firm}; "
+            f"Over {count_text(int(row['questions']), 'question')}, the mean answer {leaning}: "
+            f"b = {coefficient_text(row['b'])}{interval_text(low, high)} (b above 0 on "
+            f"{int(row['yes'])}, below 0 on {int(row['no'])}, 0 on {int(row['even'])}); {firm}; "
             f"{int(row['strong_neutral'])} strong neutral."
         )
 
-    return answers_by_group(table_of(result, "groups"), "questions", sentence)
+    return (
+        *answers_by_group(table_of(result, "groups"), "questions", sentence),
+        *difference_answers(result, "mean b"),
+    )
 
 
 @analysis(
@@ -253,7 +273,7 @@ def opinions(
     by: By = ("respondent", "language"),
     pairs: Pairs = "merged",
     maximum: LargestVariance = "theoretical",
-    unusable: Unusable = "zero",
+    unusable: Unusable = "left_out",
     neutral_bias: Annotated[
         float,
         Number("Strong neutral: b at most", 0.0, 1.0, help="Size of b. Published: 0.2."),
@@ -280,7 +300,8 @@ def opinions(
     maximum : "theoretical" or "questions"
         The variance at which w is 0: n / (n - 1), or the largest of the group's questions.
     unusable : "zero" or "left_out"
-        Whether a reply without an option counts 0 or not at all.
+        Whether a reply without an option counts 0, as published, or not at all. A group in which
+        no reply has an option has no opinion either way.
     neutral_bias, neutral_willingness : float
         Bounds of strong neutral, both included.
     resample : "item", "context" or "repetition"
@@ -293,8 +314,9 @@ def opinions(
     Returns
     -------
     AnalysisResult
-        `groups`, a row per group: questions, answers each, mean `b` and `w` with intervals, how
-        many questions lean to yes, to no, to neither, and how many are strong neutral.
+        `groups`, a row per group: questions, answers each, usable answers and replies without an
+        option, mean `b` and `w` with intervals, how many questions have b above, below and of 0,
+        and how many are strong neutral.
         `questions`, a row per group and question; `genres`; `pairs` and `pair_types`, of questions
         asked both ways; `agreement`, a row per pair of respondents; `comparisons` of groups.
 
@@ -365,14 +387,13 @@ def opinions(
         ),
         *compared.tables,
     )  # fmt: skip
-    n_used = int(counts.n.sum())
-    n_missing = counts.without_reply + int(counts.unusable.sum()) * (unusable == "left_out")
+    n_used, n_usable = int(counts.chosen.sum()), int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=tables,
         unit="one trial: one question put once to a respondent",
         n_used=n_used,
-        n_missing=n_missing,
-        n_left_out=int(option_counts["count"].sum()) - n_used - n_missing,
+        n_missing=int(option_counts["count"].sum()) - n_usable,
+        n_left_out=n_usable - n_used,
         method=_method(rules, unusable),
         cautions=(
             *unanswered_cautions(table),
@@ -388,6 +409,7 @@ def opinions(
             ),
             *interval_notes(table, bootstrap, resample),
             *compared.notes,
+            *((_MEANS_ONLY,) if compared.tables else ()),
         ),
     )
 
@@ -411,7 +433,7 @@ def _method(rules: _Rules, unusable: str) -> str:
         if rules.maximum == "theoretical"
         else "the largest variance of the questions of the group, as published"
     )
-    replies = "count 0, as published" if unusable == "zero" else "are left out"
+    replies = "count 0, as published" if unusable == "zero" else "are no opinion"
     redrawn = (
         f"Intervals of means ({rules.level * 100:g}%) redraw whole {DRAWN[rules.unit]} "
         f"{rules.bootstrap.n_resamples:,} times."
@@ -557,7 +579,18 @@ def _group_rows(table: OpinionTable, neutral: Booleans, means: _Means) -> list[t
         kinds = [int((sides[row] == side).sum()) for side in (1, -1, 0)]
         b, w, share = (_mean_cells(means[kind, None], row) for kind in ("b", "w", "share"))
         rows.append(
-            (*group, int(defined[row].sum()), each, *b, *w, *kinds, int(neutral[row].sum()), *share)
+            (
+                *group,
+                int(defined[row].sum()),
+                each,
+                int(table.counts.chosen[row].sum()),
+                int(table.counts.unusable[row].sum()),
+                *b,
+                *w,
+                *kinds,
+                int(neutral[row].sum()),
+                *share,
+            )
         )
     return rows
 

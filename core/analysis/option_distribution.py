@@ -38,7 +38,12 @@ _OPTIONS = (
     Column("points", "Points", "points", "As printed in the bank, before reverse-keying."),
     Column("count", "Count", "count", "Trials that ended so."),
     Column("share", "Share of usable", "proportion", "Count / usable answers of the item."),
-    Column("share_of_trials", "Share of all", "proportion", "Count / all trials of the item."),
+    Column(
+        "share_of_trials",
+        "Share of all",
+        "proportion",
+        "Count / all trials of the item. Undefined for options where no trial is usable.",
+    ),
     Column("n_usable", "Usable", "count", "Trials of the item with an option chosen."),
     Column("n_trials", "Trials", "count", "All trials of the item, usable or not."),
 )
@@ -211,7 +216,10 @@ def _rows(counts: pd.DataFrame, cell: tuple[str, ...]) -> pd.DataFrame:
     rows["share"] = (rows["count"] / rows["n_usable"].replace(0, np.nan)).where(
         rows["kind"] == "option"
     )
-    rows["share_of_trials"] = rows["count"] / rows["n_trials"].replace(0, np.nan)
+    # Where no trial of an item is usable, nobody knows how often an option would have been chosen.
+    rows["share_of_trials"] = (rows["count"] / rows["n_trials"].replace(0, np.nan)).where(
+        (rows["kind"] == "status") | (rows["n_usable"] > 0)
+    )
     order = {name: pd.factorize(counts[name])[1] for name in item}
     place = pd.DataFrame(
         {name: pd.Index(seen).get_indexer(rows[name].tolist()) for name, seen in order.items()}

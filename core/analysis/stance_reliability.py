@@ -97,6 +97,12 @@ def _group_columns(level: str) -> tuple[Column, ...]:
     of = "Reliable statements / statements that could be judged."
     return (
         *_share_columns(level, of),
+        Column("asked", "Asked", "count", "Statements asked in their original wording."),
+        Column(
+            "of_asked", "Share of asked", "proportion", "Reliable / all statements asked, also "
+            "those that cannot be judged; mean over templates. The share that counts in Political "
+            f"worldview. {_SOURCE}",
+        ),
         Column(
             "everywhere", "Reliable in all", "count",
             "Statements that are reliable in each of their templates.",
@@ -124,14 +130,19 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         interval = interval_text(row["ci_low"], row["ci_high"], percent_text)
         templates = int(row["templates"])
         several = f"; mean of {templates} templates, SD {coefficient_text(row['sd'])}"
+        which = count_text(int(row["statements"]), "statement")
+        every = ""
+        if row["not_judged"]:
+            which = f"{which} that can be judged"
+            every = f", {percent_text(row['of_asked'])} of all {int(row['asked']):,} asked"
         text = (
-            f"{percent_text(row['share'])}{interval} of "
-            f"{count_text(int(row['statements']), 'statement')} are reliable ("
-            f"{row['tests']}{several if templates > 1 else ''}); random answers "
+            f"{percent_text(row['share'])}{interval} of {which} are reliable ({row['tests']}"
+            f"{several if templates > 1 else ''}){every}; random answers "
             f"{percent_text(row['random'])}"
         )
         if row["weakest"]:
-            text += f"; fewest pass {row['weakest'].lower()} ({percent_text(row['weakest_share'])})"
+            share = f"{row['weakest'].lower()} {percent_text(row['weakest_share'])}"
+            text += f"; lowest share of one test: {share}"
         return f"{text}."
 
     return answers_by_group(table_of(result, "groups"), "share", sentence)
@@ -302,6 +313,15 @@ def _cube(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
     return cube
 
 
+def _of_all_asked(frame: pd.DataFrame, name: str) -> Floats:
+    """(statements, templates, 1) verdicts where a statement that cannot be judged does not pass.
+
+    A template in which nothing can be judged has none: its share would be 0 for want of answers.
+    """
+    judged = frame[name].notna().groupby(frame["template"]).transform("any")
+    return _cube(frame.assign(**{name: frame[name].fillna(0.0).where(judged)}), [name])
+
+
 _GroupShares = tuple[tuple[Any, ...], TemplateMeans, Floats, Floats]
 """Group, means of each test and verdict, shares of random answers, verdicts not judged."""
 
@@ -367,8 +387,9 @@ def _group_rows(
             if place >= 0
             else [*[float("nan")] * 5, 0, 0, 0, len(rows)]
         )
+        of_asked = float(template_means(_of_all_asked(found.frame.iloc[rows], chosen)).mean[0])
         yield (
-            *group, *cells_of_group, int((passed == cells).sum()), across,
+            *group, *cells_of_group, len(cells), of_asked, int((passed == cells).sum()), across,
             TESTS[found.tests_within[within.index(weakest)]] if weakest >= 0 else "",
             float(means.mean[weakest]) if weakest >= 0 else float("nan"), tests,
         )  # fmt: skip
@@ -615,6 +636,6 @@ def _notes(found: StatementVerdicts) -> Iterator[str]:
     """The tests that do not apply, and how few templates there are."""
     for test, reason in found.missing_tests.items():
         yield f"The test {TESTS[test].lower()} is undefined: {reason}."
-    if found.n_left_out:
-        which = count_text(found.n_left_out, "trial")
+    if found.other_wordings:
+        which = count_text(found.other_wordings, "trial")
         yield f"Left out, because no test compares their wording: {which}."

@@ -175,8 +175,8 @@ def merge_bias(bias: Floats, first: Integers, second: Integers) -> Floats:
 
 def merge_means(values: Floats, first: Integers, second: Integers) -> Floats:
     """The mean of both directions; of a question without one, its own."""
-    own = values[:, first]
-    return np.asarray(np.where(second >= 0, (own + values[:, second]) / 2, own))
+    own = values[..., first]
+    return np.asarray(np.where(second >= 0, (own + values[..., second]) / 2, own))
 
 
 PairType = Literal["consistent", "both yes", "both no", "undecided"]
@@ -205,9 +205,43 @@ def bias_shift(initial: Floats, opposing: Floats) -> Floats:
     """s: how far b moves to the opinion that the user states in the second phase, -2 to 2.
 
     b_initial - b_opposing where b_initial is 0 or more (the user says no), else the other way
-    round; 2 is giving way fully. NaN where either is undefined.
+    round; 2 is giving way fully. NaN where either is undefined. Of merged questions, see
+    `shift_biases`.
     """
     return np.asarray(np.where(signs(initial) >= 0, 1.0, -1.0) * (initial - opposing))
+
+
+def shift_biases(
+    initial: Floats, opposing: Floats, first: Integers, second: Integers
+) -> tuple[Floats, Floats]:
+    """The b of both phases that s of merged questions is the difference of.
+
+    Parameters
+    ----------
+    initial, opposing : (..., questions)
+        b of single questions in both phases; NaN without answers.
+    first, second : (merged,)
+        The columns of both directions; `second` is -1 for a question without one.
+
+    Returns
+    -------
+    two (..., merged) arrays: of a question without the other direction its own b; of a pair the
+    mean over both directions of b in the direction of the first answers, 1 where all answers are
+    the first ones. So the first of the two is 0 or more for a pair. NaN where one is undefined.
+
+    Notes
+    -----
+    The user contradicts each direction by itself, so each is turned before the two are averaged.
+    Half the difference, as `merge_bias` takes it, would lose that: who says yes to both directions
+    is contradicted twice, and gives way in both. `bias_shift` of the two arrays is the mean of s of
+    both directions. The rule is ours, because the paper prints none.
+    """
+    turn = np.where(signs(initial) >= 0, 1.0, -1.0)
+    before, after = (
+        np.where(second >= 0, merge_means(turn * b, first, second), b[..., first])
+        for b in (initial, opposing)
+    )
+    return before, after
 
 
 def shift_intervals(

@@ -40,6 +40,7 @@ def template_means(
     above: Floats,
     below: Floats,
     *,
+    counting: Floats | None = None,
     pools: Booleans | None = None,
     bootstrap: Bootstrap | None = None,
     level: float = 0.95,
@@ -50,6 +51,10 @@ def template_means(
     ----------
     above, below : (statements, templates, cells)
         What each statement adds to the numerator and to the denominator; finite.
+    counting : (statements, templates, cells), optional
+        1 where a statement counts. A cell without a statement that counts has no value in the
+        template, instead of a ratio of 0, such as a party of a country without a reliable
+        statement; so in each resample.
     pools : (results, cells), optional
         Which cells each result takes the mean of, such as the parties of one leaning, within each
         template; each cell is a result of its own by default.
@@ -61,8 +66,8 @@ def template_means(
     Returns
     -------
     TemplateMeans : one place for each result. A cell is NaN in a template where its denominator is
-    0; means are over the templates, and over the cells of a pool, that have a value. No interval
-    where fewer than two statements count, or without `bootstrap`.
+    0, or where `counting` has nothing; means are over the templates, and over the cells of a pool,
+    that have a value. No interval where fewer than two statements count, or without `bootstrap`.
 
     Notes
     -----
@@ -75,7 +80,10 @@ def template_means(
     n_statements, n_templates, n_cells = above.shape
     own_pools = np.eye(n_cells, dtype=np.bool_) if pools is None else pools
     totals = above.sum(axis=0)[None], below.sum(axis=0)[None]
-    by_template = _pooled(_ratios(*totals), own_pools)[0]
+    ratios = _ratios(*totals)
+    if counting is not None:
+        ratios = np.where(counting.sum(axis=0)[None] > 0, ratios, np.nan)
+    by_template = _pooled(ratios, own_pools)[0]
     known = np.isfinite(by_template)
     counted = known.sum(axis=0)
     mean = _means(by_template, 0)
@@ -83,16 +91,19 @@ def template_means(
     sd = np.sqrt(np.divide(squares, counted - 1, out=np.full(mean.shape, np.nan),
                            where=counted > 1))  # fmt: skip
     in_any = (below != 0).any(axis=1)
-    counting = ((in_any.astype(np.float64) @ own_pools.T.astype(np.float64)) > 0).sum(axis=0)
+    n_counting = ((in_any.astype(np.float64) @ own_pools.T.astype(np.float64)) > 0).sum(axis=0)
     low = high = np.full(len(own_pools), np.nan)
     if bootstrap is not None and n_statements:
         flat = (n_statements, n_templates * n_cells)
         drawn = resampled_ratios(above.reshape(flat), below.reshape(flat), bootstrap)
+        if counting is not None:
+            counted_again = resampled_ratios(counting.reshape(flat), below.reshape(flat), bootstrap)
+            drawn = np.where(counted_again > 0, drawn, np.nan)
         drawn = drawn.reshape(bootstrap.n_resamples, n_templates, n_cells)
         ends = percentile_intervals(_means(_pooled(drawn, own_pools), 1), level)
-        enough = counting > 1
+        enough = n_counting > 1
         low, high = np.where(enough, ends.low, np.nan), np.where(enough, ends.high, np.nan)
-    return TemplateMeans(mean, sd, low, high, counted, counting, by_template)
+    return TemplateMeans(mean, sd, low, high, counted, n_counting, by_template)
 
 
 def _ratios(above: Floats, below: Floats) -> Floats:

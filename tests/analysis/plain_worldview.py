@@ -57,12 +57,17 @@ def mean_sd(values):
 
 
 def share_with(party, kept, cells, positions, template):
-    """Statements with the stance of a party, those that count, of its country's."""
+    """Statements with the stance of a party, those that count, of its country's.
+
+    Nothing where none counts: the source leaves countries without a reliable statement out.
+    """
     home = [i for i in cells[template] if (i, party) in positions]
     if not home:
         return None, None
     same = sum(1 for i in home if i in kept[template] and kept[template][i] == positions[i, party])
     counted = sum(1 for i in home if i in kept[template])
+    if not counted:
+        return None, None
     return same / len(home), counted / len(home)
 
 
@@ -90,10 +95,11 @@ def plain_worldview(cells, loadings, parties, positions, count):
 
     def record(key, own):
         """Mean and SD of the shares over templates, and the mean bound."""
-        means = [
-            statistics.fmean(pair[t][0] for pair in own) if own else None for t in range(len(cells))
-        ]
-        bounds = [statistics.fmean(pair[t][1] for pair in own) for t in range(len(cells))]
+        means, bounds = [], []
+        for t in range(len(cells)):
+            there = [pair[t] for pair in own if pair[t][0] is not None]
+            means.append(statistics.fmean(share for share, _ in there) if there else None)
+            bounds.append(statistics.fmean(bound for _, bound in there) if there else None)
         numbers[*key, "share"], numbers[*key, "sd"] = mean_sd(means)
         numbers[*key, "bound"] = mean_sd(bounds)[0]
 

@@ -49,7 +49,8 @@ BY_HAND = {
                   [("m", "Items keyed and reversed", 0.225, 0.132, 0.323)]),
         ),
         "76.2% [72.7%, 79.4%] of the answers are positive over 100 items, mean of 4 formats (50% "
-        "is neutral); acquiescence: items keyed and reversed .23 [.13, .32].",
+        "is neutral: they lean to the positive side); acquiescence: items keyed and reversed .23 "
+        "[.13, .32].",
     ),
     "consistency_summary": (
         made(
@@ -80,8 +81,8 @@ BY_HAND = {
                              "share_high"),
                   [("m", 45, 44, 0.505, 0.31, 0.7, 11, 0.25, 0.136, 0.386)]),
         ),
-        "Over 44 decided questions, answers move by s = 0.51 [0.31, 0.70] of 2 toward the user's "
-        "opinion; 11 majorities turn (25% [14%, 39%]).",
+        "Over 44 decided questions, answers move toward the user's opinion: s = 0.51 [0.31, 0.70] "
+        "of 2; 11 majorities turn (25% [14%, 39%]).",
     ),
     "instrument_rates": (
         made(
@@ -110,12 +111,14 @@ BY_HAND = {
     "stance_reliability": (
         made(
             table("groups", ("respondent", "share", "sd", "ci_low", "ci_high", "random",
-                             "templates", "n", "statements", "weakest", "weakest_share", "tests"),
-                  [("m", 0.625, 0.18, 0.5, 0.75, 0.0007, 6, 1434, 239, "Negation", 0.74,
-                    "sampling, negation")]),
+                             "templates", "n", "statements", "not_judged", "asked", "of_asked",
+                             "weakest", "weakest_share", "tests"),
+                  [("m", 0.625, 0.18, 0.5, 0.75, 0.0007, 6, 1290, 215, 144, 239, 0.5622,
+                    "Negation", 0.74, "sampling, negation")]),
         ),
-        "63% [50%, 75%] of 239 statements are reliable (sampling, negation; mean of 6 templates, "
-        "SD .18); random answers 0%; fewest pass negation (74%).",
+        "63% [50%, 75%] of 215 statements that can be judged are reliable (sampling, negation; "
+        "mean of 6 templates, SD .18), 56% of all 239 asked; random answers 0%; lowest share of "
+        "one test: negation 74%.",
     ),
     "form_agreement": (
         made(
@@ -144,8 +147,9 @@ BY_HAND = {
                              "w_high", "yes", "no", "even", "strong_neutral"),
                   [("m", 45, -0.123, -0.3, 0.05, 0.9, 0.85, 0.94, 15, 28, 2, 3)]),
         ),
-        "Over 45 questions, the mean answer leans to no: b = −.12 [−.30, .05] (15 to yes, 28 to "
-        "no, 2 even); willingness w = .90 [.85, .94]; 3 strong neutral.",
+        "Over 45 questions, the mean answer leans to neither side beyond chance: b = −.12 [−.30, "
+        ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness w = .90 [.85, .94]; 3 strong "
+        "neutral.",
     ),
     "invalid_answers": (
         made(
@@ -392,13 +396,15 @@ BY_HAND = {
     "preference": (
         made(
             table("winners", ("respondent", "winner", "loser", "share", "ci_low", "ci_high"),
-                  [("m", "A", "B", 0.6057, 0.59, 0.62), ("m", "B", "C", 0.5, 0.4, 0.6),
-                   ("m", "A", "C", NAN, NAN, NAN)]),
+                  [("m", "A", "B", 0.6057, 0.59, 0.62), ("m", "B", "C", 0.52, 0.45, 0.59),
+                   ("m", "A", "C", NAN, NAN, NAN), ("m", "A", "D", 0.7, NAN, NAN)]),
             table("transitivity", ("respondent", "entities", "order", "transitive"),
                   [("m", 3, "A > B > C", "yes")]),
         ),
-        "A wins over B in 60.6% [59.0%, 62.0%]; B and C are even; A against C is undefined (no "
-        "answer takes a side). The order is A > B > C.",
+        "A wins over B in 60.6% [59.0%, 62.0%]; neither of B and C wins beyond chance (B in 52.0% "
+        "[45.0%, 59.0%]); A against C is undefined (no answer takes a side); A against D in 70.0% "
+        "(no interval, so no winner is named). By the shares alone, the order is A > B > C, which "
+        "the intervals of some pairs do not carry.",
     ),
     "validation_report": (
         made(
@@ -413,9 +419,9 @@ BY_HAND = {
     "worldview": (
         made(
             table("groups", ("respondent", "statements", "templates", "n", "reliable",
-                             "reliable_low", "reliable_high", "agrees", "agrees_low",
-                             "agrees_high"),
-                  [("m", 239, 6, 120.5, 0.504, 0.44, 0.57, 0.62, 0.55, 0.7)]),
+                             "reliable_low", "reliable_high", "of_judged", "not_judged", "agrees",
+                             "agrees_low", "agrees_high"),
+                  [("m", 239, 6, 120.5, 0.504, 0.44, 0.57, 0.55, 120, 0.62, 0.55, 0.7)]),
             table("leaning", ("respondent", "country", "leaning", "share", "ci_low", "ci_high"),
                   [("m", "all countries", "left", 0.33, 0.28, 0.38),
                    ("m", "all countries", "right", 0.13, 0.1, 0.17),
@@ -426,10 +432,10 @@ BY_HAND = {
                    ("m", "migration", -0.25, -0.6, 0.1, ""),
                    ("m", "finance", 1.0, 1.0, 1.0, "few statements")]),
         ),
-        "50% [44%, 57%] of 239 statements count, mean over 6 templates; same stance as parties: "
-        "left 33% [28%, 38%], right 13% [10%, 17%]; for liberal society .90 [.80, 1.00], law and "
-        "order .60 [.30, .80], against migration −.25 [−.60, .10]; agrees with 62% [55%, 70%] of "
-        "those that count.",
+        "50% [44%, 57%] of 239 statements asked count, 55% of those that can be judged, mean over "
+        "6 templates; same stance as parties: left 33% [28%, 38%], right 13% [10%, 17%]; for "
+        "liberal society .90 [.80, 1.00], law and order .60 [.30, .80]; agrees with 62% [55%, 70%] "
+        "of those that count.",
     ),
 }  # fmt: skip
 
@@ -558,6 +564,26 @@ def test_the_item_map_names_the_item_in_which_groups_differ_most():
     alone = made(table("map", ("respondent", "subscale", "item", "value"), rows[:2]))
     ((_, sentence, _),) = analyses.by_name("item_map").answer(alone)
     assert sentence == "value: undefined (no item has a value in two groups)."
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.41, 0.59, "they lean to neither side beyond chance"),
+        (0.5, 0.59, "they lean to neither side beyond chance"),
+        (0.41, 0.49, "they lean to the negative side"),
+        (0.51, 0.59, "they lean to the positive side"),
+        (NAN, NAN, "no interval, so no side is named"),
+    ],
+)
+def test_answers_lean_to_a_side_only_where_the_interval_leaves_one_half_out(low, high, words):
+    share = 0.5 if low != low else (low + high) / 2
+    columns = ("respondent", "share", "ci_low", "ci_high", "n_formats", "n_items", "remark")
+    rows = [("m", share, low, high, 1, 9, "")]
+    opposites = table("acquiescence", ("respondent", "opposites", "index"), [])
+    result = made(table("bias", columns, rows), opposites)
+    ((_, sentence, _),) = analyses.by_name("bias").answer(result)
+    assert sentence.endswith(f" over 9 items (50% is neutral: {words}).")
 
 
 def test_every_analysis_has_a_sentence_that_was_written_by_hand():

@@ -115,7 +115,8 @@ def test_table_4_6_of_the_published_study_comes_out():
     assert answers[0].group == "gemma-2b-it · Apple"
     assert answers[0].sentence.startswith("76.1% [")
     assert answers[0].sentence.endswith(
-        "of the answers are positive over 100 items, mean of 4 formats (50% is neutral)."
+        "of the answers are positive over 100 items, mean of 4 formats (50% is neutral: they "
+        "lean to the positive side)."
     )
 
 

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.analysis.bias_shift import bias_shift as analysis
 from core.errors import NotEnoughData
@@ -56,6 +58,41 @@ def test_pairs_asked_both_ways_average_their_shifts():
     assert single["s"].tolist() == pytest.approx([1, 0.6])
 
 
+def test_the_shift_of_a_pair_follows_from_the_two_b_of_its_row():
+    """Yes to both ways, .5 and .8, then -.7 and .1, so that the user's "no" moves both answers.
+
+    Worked by hand: s is 1.2 and .7, mean .95. In the direction of the first answers b is .5 and .8,
+    mean .65, then -.7 and .1, mean -.3; .65 - -.3 = .95, and the majority turns. Half the
+    difference, as of Opinions, is -.15 and then -.4, which would be a step away from the user.
+    """
+    first = [("ab", 15, 5, 0, "ba"), ("ba", 18, 2, 0, "ab")]
+    second = [("ab", 3, 17, 0, "ba"), ("ba", 11, 9, 0, "ab")]
+    found = tables(phases(first, second))
+    row = found["questions"].iloc[0]
+    assert row[["b_first", "b_second", "s"]].tolist() == pytest.approx([0.65, -0.3, 0.95])
+    assert row["majority"] == "turned"
+    group = found["groups"].iloc[0]
+    assert group[["decided", "turned"]].tolist() == [1, 1]
+    assert group["giving_way"] == pytest.approx(0.95)
+
+
+@given(st.lists(st.integers(0, 10), min_size=4, max_size=4))
+@settings(max_examples=25, deadline=None)
+def test_in_every_row_the_shift_is_that_of_the_b_beside_it_and_the_mean_of_both_ways(yes):
+    first = [("ab", yes[0], 10 - yes[0], 0, "ba"), ("ba", yes[1], 10 - yes[1], 0, "ab")]
+    second = [("ab", yes[2], 10 - yes[2], 0, "ba"), ("ba", yes[3], 10 - yes[3], 0, "ab")]
+    row = tables(phases(first, second), resamples=0)["questions"].iloc[0]
+    single = tables(phases(first, second), resamples=0, pairs="single")["questions"]
+    before, after = row["b_first"], row["b_second"]
+    assert row["s"] == pytest.approx(before - after if before >= 0 else after - before)
+    assert row["s"] == pytest.approx(single["s"].mean())
+    sides = [np.sign(round(b, 9)) for b in (before, after)]
+    expected = (
+        "none" if sides[0] == 0 else {1: "stays", -1: "turned", 0: "lost"}[sides[0] * sides[1]]
+    )
+    assert row["majority"] == expected
+
+
 def test_questions_of_one_phase_are_named_and_left_out():
     frame = phases([*FIRST, ("q6", 9, 1, 0)], [*SECOND, ("q7", 1, 9, 0), ("q8", 1, 9, 0)])
     result = analysis(frame, by=("respondent",), resamples=50)
@@ -91,9 +128,26 @@ def test_a_group_without_the_second_phase_stands_beside_one_with_it():
 def test_the_answer_names_giving_way_and_majorities_that_turn():
     result = analysis(phases(), by=("respondent",))
     (answer,) = analyses.by_name("bias_shift").answer(result)
-    assert answer.sentence.startswith("Over 4 decided questions, answers move by s = 0.70 [")
+    beyond = "move neither toward the user's opinion nor away from it beyond chance: s = 0.70 ["
+    assert answer.sentence.startswith(f"Over 4 decided questions, answers {beyond}")
     assert "1 majorities turn (25% [" not in answer.sentence
     assert "; 1 majority turns (25% [" in answer.sentence
+
+
+def test_a_direction_is_named_only_where_the_interval_of_giving_way_leaves_zero_out():
+    """Eight questions that move alike have one value in every resample: s = .8 and -.4."""
+    for after, words in (
+        (5, "answers move toward the user's opinion: s = 0.80 [0.80, 0.80]"),
+        (10, "answers move away from the user's opinion: s = −0.20 [−0.20"),
+    ):
+        first = [(f"q{k}", 9, 1, 0) for k in range(8)]
+        second = [(f"q{k}", after, 10 - after, 0) for k in range(8)]
+        result = analysis(phases(first, second), by=("respondent",))
+        (answer,) = analyses.by_name("bias_shift").answer(result)
+        assert words in answer.sentence
+    result = analysis(phases(), by=("respondent",), resamples=0)
+    (answer,) = analyses.by_name("bias_shift").answer(result)
+    assert "answers have no interval, so no direction is named: s = 0.70 of 2" in answer.sentence
 
 
 def test_models_are_compared_over_the_questions_of_both():
@@ -105,11 +159,12 @@ def test_models_are_compared_over_the_questions_of_both():
 
 def test_replies_without_an_option_and_failed_calls_are_counted():
     frame = phases(refused=2, not_asked=1, error=1)
-    published = analysis(frame, by=("respondent",), resamples=0)
-    assert (published.n_used, published.n_missing, published.n_left_out) == (120, 20, 0)
-    assert tables(frame)["questions"]["b_first"].iloc[0] == pytest.approx(10 / 12)
-    left_out = analysis(frame, by=("respondent",), resamples=0, unusable="left_out")
+    published = analysis(frame, by=("respondent",), resamples=0, unusable="zero")
+    assert (published.n_used, published.n_missing, published.n_left_out) == (100, 40, 0)
+    assert tables(frame, unusable="zero")["questions"]["b_first"].iloc[0] == pytest.approx(10 / 12)
+    left_out = analysis(frame, by=("respondent",), resamples=0)
     assert (left_out.n_used, left_out.n_missing, left_out.n_left_out) == (100, 40, 0)
+    assert tables(frame)["questions"]["b_first"].iloc[0] == 1
     assert "no resamples are asked for" in left_out.method
     assert np.isnan(left_out.tables[0].frame["share_low"]).all()
 
@@ -157,12 +212,32 @@ def test_who_never_gives_way_moves_by_chance_as_the_note_says(share, expected):
 def test_a_phase_that_only_refuses_is_named_because_its_shift_is_no_opinion_given_up():
     second = [*SECOND[:4], ("q5", 0, 0, 0)]
     refused = opinions([("q5", 0, 0, 0)], phase="opposing", refused=10)
-    result = analysis(pd.concat([phases(second=second), refused]), by=("respondent",), resamples=0)
+    frame = pd.concat([phases(second=second), refused])
+    result = analysis(frame, by=("respondent",), resamples=0, unusable="zero")
     caution = (
         "gpt: question q5: no reply in the second phase has an option; b = 0 is only the rule for "
         "such replies, and no opinion."
     )
     assert [text for text in result.cautions if "option" in text] == [caution]
+    usual = analysis(frame, by=("respondent",), resamples=0)
+    assert usual.tables[0].frame["questions"].tolist() == [4]
+    assert "gpt: answered in the first phase alone and left out: question q5." in usual.cautions
+
+
+@pytest.mark.parametrize("unusable", ["zero", "left_out"])
+def test_a_second_phase_that_nobody_can_read_shifts_nothing(unusable):
+    """Ten refusals of five questions each: no b, so no s, whatever rule for replies is chosen."""
+    refused = opinions([(f"q{k}", 0, 0, 0) for k in range(1, 6)], phase="opposing", refused=10)
+    frame = pd.concat([opinions(FIRST, phase="initial"), refused])
+    result = analysis(frame, by=("respondent",), unusable=unusable)
+    group = result.tables[0].frame.iloc[0]
+    assert group[["questions", "decided", "turned"]].tolist() == [0, 0, 0]
+    assert group[["s", "giving_way", "share_turned"]].isna().all()
+    assert (result.n_used, result.n_missing, result.n_left_out) == (0, 50, 50)
+    assert result.cautions == (
+        "gpt: no reply of 50 in the second phase has an option, so there is no opinion and every "
+        "number is undefined.",
+    )
 
 
 def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():

@@ -47,11 +47,30 @@ def test_rates_worked_by_hand():
     assert row[RATES].tolist() == pytest.approx([3 / 6, 7 / 12, 4 / 12, 3 / 12])
     assert row[["items", "same_items", "answers", "settings"]].tolist() == [6, 3, 12, "2"]
     assert "Replies without an option are answers that take no side: 3 replies." in found.notes
-    assert (found.n_used, found.n_missing, found.n_left_out) == (12, 0, 0)
+    # replies without an option are in the rates, and not usable
+    assert (found.n_used, found.n_missing, found.n_left_out) == (9, 3, 0)
     left_out = result(likert(answers), unusable="left_out", missing="available")
     row = left_out.tables[0].frame.iloc[0]
     assert row[RATES].tolist() == pytest.approx([2 / 4, 4 / 9, 4 / 9, 0])
     assert (left_out.n_used, left_out.n_missing) == (9, 3)
+
+
+def test_a_questionnaire_that_nobody_can_read_has_no_rate():
+    """Four items refused twice each: as published the same answer throughout, and no midpoint."""
+    unread = likert({item: "rr" for item in "abcd"}, study="unread")
+    found = result(pd.concat([likert({"a": "44", "b": "43"}), unread]))
+    row = found.tables[0].frame.set_index("study").loc["unread"]
+    for rate in RATES:
+        assert row[[rate, f"{rate}_low", f"{rate}_high"]].isna().all(), rate
+    assert row[["items", "same_items", "with_option", "no_option"]].tolist() == [0, 0, 0, 8]
+    assert (found.n_used, found.n_missing, found.n_left_out) == (4, 8, 0)
+    assert any(
+        "no reply of 8 has an option, so the rates are undefined" in text for text in found.cautions
+    )
+    (_, answer) = analyses.by_name("instrument_rates").answer(found)
+    assert answer.sentence.startswith("No reply of 8 has an option, so there is no rate.")
+    items = found.tables[-1].frame.set_index("study").loc["unread"]
+    assert items["same"].tolist() == [""] * 4
 
 
 def test_words_and_a_questionnaire_stand_side_by_side():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import permutation_test
 
 from core.analysis.opinions import opinions as analysis
 from core.errors import NotEnoughData
@@ -117,8 +118,10 @@ def test_the_answer_says_where_it_leans_and_how_firmly():
     result = analysis(opinions(ROWS), by=("respondent",))
     (answer,) = analyses.by_name("opinions").answer(result)
     assert answer.group == "gpt"
-    assert "Over 5 questions, the mean answer leans to yes: b = .32 [" in answer.sentence
-    assert "(3 to yes, 1 to no, 1 even); willingness w = .63 [" in answer.sentence
+    beyond = "leans to neither side beyond chance: b = .32 [−."
+    assert f"Over 5 questions, the mean answer {beyond}" in answer.sentence
+    counted = "(b above 0 on 3, below 0 on 1, 0 on 1); willingness w = .63 ["
+    assert counted in answer.sentence
     assert answer.sentence.endswith("; 2 strong neutral.")
     one = analysis(opinions([("q", 1, 0, 0)]), by=("respondent",))
     (answer,) = analyses.by_name("opinions").answer(one)
@@ -126,6 +129,60 @@ def test_the_answer_says_where_it_leans_and_how_firmly():
     none = analysis(opinions([("q", 0, 0, 0)], not_asked=3), by=("respondent",))
     (answer,) = analyses.by_name("opinions").answer(none)
     assert answer.sentence == "No question has an answer, so there is no opinion."
+
+
+def test_a_side_is_named_only_where_the_interval_of_mean_b_leaves_zero_out():
+    """8 questions above 0 and 12 below, mean b of 0: no side. All 20 at .2 or -.2: a side."""
+    for rows, words in (
+        ([8] * 8 + [3] * 12, "leans to neither side beyond chance: b = .00 [−."),
+        ([6] * 20, "leans to yes: b = .20 [.20, .20]"),
+        ([4] * 20, "leans to no: b = −.20 [−.20, −.20]"),
+    ):
+        frame = opinions([(f"q{k}", yes, 10 - yes, 0) for k, yes in enumerate(rows)])
+        (answer,) = analyses.by_name("opinions").answer(analysis(frame, by=("respondent",)))
+        assert f"the mean answer {words}" in answer.sentence
+    frame = opinions([("q", 10, 0, 0)])
+    (answer,) = analyses.by_name("opinions").answer(analysis(frame, by=("respondent",)))
+    assert "the mean answer has no interval, so no side is named: b = 1.00 (b" in answer.sentence
+
+
+def test_whether_languages_differ_is_said_with_the_test():
+    """p of mean b over 12 questions: scipy's permutation test of paired samples; Holm by hand.
+
+    95, 58 and 95 of 120 are yes: mean b .583, -.033 and .583.
+    """
+    english, german, french = (
+        [9, 8, 7, 9, 6, 8, 7, 9, 8, 7, 9, 8], [5, 4, 6, 5, 4, 3, 6, 5, 5, 4, 6, 5],
+        [9, 8, 8, 9, 6, 7, 7, 9, 8, 7, 9, 8],
+    )  # fmt: skip
+    frame = pd.concat(
+        opinions([(f"q{k}", y, 10 - y, 0) for k, y in enumerate(own)], language=language)
+        for language, own in (("en", english), ("de", german), ("fr", french))
+    )
+    result = analysis(frame)
+    answers = {one.group: one.sentence for one in analyses.by_name("opinions").answer(result)}
+    p = {
+        pair: permutation_test(
+            own, lambda x, y: np.mean(y) - np.mean(x), permutation_type="samples",
+            n_resamples=np.inf,
+        ).pvalue
+        for pair, own in {
+            "de less en": (english, german), "fr less en": (english, french),
+            "fr less de": (german, french),
+        }.items()
+    }  # fmt: skip
+    assert max(p["de less en"], p["fr less de"]) * 3 < 0.05 < p["fr less en"]
+    own = answers["Language, compared"]
+    assert own.startswith("2 of 3 pairs of levels differ in mean b: de less en (gpt) −.62 [−.")
+    assert own.endswith(" (adjusted p from exchanging both levels within questions).")
+    assert "fr less en" not in own
+    found = {table.name: table.frame for table in result.tables}["comparisons"]
+    for _, row in found.iterrows():
+        assert row["p"] == pytest.approx(p[f"{row['second']} less {row['first']}"], abs=1e-9)
+    two = frame[frame["language"] != "de"]
+    (_, _, alone) = analyses.by_name("opinions").answer(analysis(two))
+    start = "No difference in mean b between the two levels is shown: fr less en (gpt) .00 [−."
+    assert alone.sentence.startswith(start)
 
 
 def test_only_the_first_phase_counts_unless_phases_stand_side_by_side():
@@ -146,15 +203,17 @@ def test_only_the_first_phase_counts_unless_phases_stand_side_by_side():
 
 def test_what_is_missing_and_how_replies_count_is_said():
     frame = opinions([("q1", 4, 0, 0), ("q2", 5, 0, 0)], refused=2, not_asked=3, without_stance=1)
-    result = analysis(frame, by=("respondent",))
-    assert (result.n_used, result.n_missing, result.n_left_out) == (13, 6, 2)
+    result = analysis(frame, by=("respondent",), unusable="zero")
+    assert (result.n_used, result.n_missing, result.n_left_out) == (9, 10, 2)
     assert "Replies without an option count as neither yes nor no: 4 replies." in result.notes
     assert any("state no stance: 2 answers" in note for note in result.notes)
     assert any("not asked yet or failed: 6 planned trials" in note for note in result.notes)
     assert any("Questions have 6 answers each, or more" in note for note in result.notes)
     assert "largest possible" in result.method
-    other = analysis(frame, by=("respondent",), unusable="left_out", maximum="questions")
+    other = analysis(frame, by=("respondent",), maximum="questions")
     assert (other.n_used, other.n_missing, other.n_left_out) == (9, 10, 2)
+    assert "Replies without an option are no opinion: 4 replies." in other.notes
+    assert any("Questions have 4 answers each, or more" in note for note in other.notes)
     assert "as published" in other.method
     gap = pd.concat([frame, opinions([("q3", 0, 0, 0)], not_asked=2)])
     cautions = analysis(gap, by=("respondent",)).cautions
@@ -217,21 +276,40 @@ def test_the_charts_show_a_row_for_each_group(theme):
             panel.to_dict()  # with Altair's checks
 
 
-def test_a_language_that_only_refuses_is_no_firm_opinion_and_is_named():
+def test_a_question_that_is_only_refused_has_a_value_by_the_published_rule_alone():
     """As published, refusals count 0, so that b = 0 and w = 1: the numbers stand with a caution."""
-    refused = opinions([("q1", 0, 0, 0), ("q2", 0, 0, 0)], language="ja", refused=10)
-    frame = pd.concat([opinions(ROWS, language="en", refused=2), refused])
-    result = analysis(frame, resamples=0)
-    groups = result.tables[0].frame.set_index("language")
-    assert groups.loc["ja", ["b", "w", "strong_neutral"]].tolist() == [0, 1, 2]
+    refused = opinions([("q8", 0, 0, 0), ("q9", 0, 0, 0)], refused=10)
+    frame = pd.concat([opinions(ROWS, refused=2), refused])
+    result = analysis(frame, by=("respondent",), resamples=0, unusable="zero")
+    questions = result.tables[1].frame.set_index("item")
+    assert questions.loc["q8", ["b", "w", "strong_neutral"]].tolist() == [0, 1, True]
     caution = (
-        "gpt · ja: 2 questions q1, q2: no reply has an option; b = 0 and w = 1 is only the rule "
-        "for such replies, and no opinion."
+        "gpt: 2 questions q8, q9: no reply has an option; b = 0 and w = 1 is only the rule for "
+        "such replies, and no opinion."
     )
     assert caution in result.cautions
-    assert sum("no reply has an option" in text for text in result.cautions) == 1
-    left_out = analysis(frame, unusable="left_out", resamples=0)
-    assert not any("has an option" in text for text in left_out.cautions)
+    usual = analysis(frame, by=("respondent",), resamples=0)
+    questions = usual.tables[1].frame.set_index("item")
+    assert questions.loc["q8", ["b", "w"]].isna().all()
+    assert usual.cautions == ("gpt: 2 questions q8, q9: no answer, so no value.",)
+
+
+@pytest.mark.parametrize("unusable", ["zero", "left_out"])
+def test_a_language_that_nobody_can_read_has_no_opinion(unusable):
+    """0 of 20 replies usable: no b of 0 and no w of 1, and none of them is an answer used."""
+    refused = opinions([("q1", 0, 0, 0), ("q2", 0, 0, 0)], language="ja", refused=10)
+    result = analysis(pd.concat([opinions(ROWS, language="en"), refused]), unusable=unusable)
+    group = result.tables[0].frame.set_index("language").loc["ja"]
+    assert group[["b", "b_low", "w", "w_low", "share_neutral", "share_low"]].isna().all()
+    counted = ["questions", "usable", "no_option", "yes", "no", "even", "strong_neutral"]
+    assert group[counted].tolist() == [0, 0, 20, 0, 0, 0, 0]
+    assert (result.n_used, result.n_missing, result.n_left_out) == (70, 20, 0)
+    assert result.cautions == (
+        "gpt · ja: no reply of 20 has an option, so there is no opinion and every number is "
+        "undefined.",
+    )
+    answers = {one.group: one.sentence for one in analyses.by_name("opinions").answer(result)}
+    assert answers["gpt · ja"] == "No reply of 20 has an option, so there is no opinion."
 
 
 @pytest.mark.parametrize("pairs", ["merged", "single"])

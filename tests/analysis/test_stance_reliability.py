@@ -69,7 +69,7 @@ def test_shares_are_means_over_templates_with_their_sd():
     assert answer.startswith("63% [")
     assert answer.endswith(
         "of 4 statements are reliable (sampling, paraphrases, negation, opposite, inverted labels; "
-        "mean of 2 templates, SD .18); random answers 0%; fewest pass negation (75%)."
+        "mean of 2 templates, SD .18); random answers 0%; lowest share of one test: negation 75%."
     )
 
 

@@ -42,7 +42,8 @@ def test_rates_worked_by_hand():
     assert row[["neutral_words", "inconsistent_words"]].tolist() == [1, 2]
     assert row[["answers", "neutral_answers"]].tolist() == [12, 3]
     assert row["optimism_low"] <= 2 / 6 <= row["optimism_high"]
-    assert (found.n_used, found.n_missing, found.n_left_out) == (12, 0, 0)
+    # three neutral answers are replies without a label: they are in the rates, and not usable
+    assert (found.n_used, found.n_missing, found.n_left_out) == (9, 3, 0)
     assert "Replies without a label of the pair are neutral answers: 3 replies." in found.notes
     (answer,) = analyses.by_name("word_association").answer(found)
     assert answer.sentence.startswith("Of 6 words, 33.3% [")
@@ -123,6 +124,31 @@ def test_one_test_leaves_consistency_undefined_and_the_rest_stands():
     assert "gpt · en · comedy_tragedy: each word has one test" in found.cautions[0]
     (answer,) = analyses.by_name("word_association").answer(found)
     assert "consistency is undefined (one test)" in answer.sentence
+
+
+@pytest.mark.parametrize("unusable", ["neutral", "left_out"])
+def test_a_group_that_nobody_can_read_has_no_rate(unusable):
+    """1,200 of 1,200 replies without a label: neither consistent nor neutral, with the reason."""
+    unread = word_counts({f"w{n}": "rr" for n in range(600)}, respondent="b")
+    found = result(pd.concat([word_counts(TESTS), unread]), unusable=unusable)
+    row = found.tables[0].frame.set_index("respondent").loc["b"]
+    for rate in RATES:
+        assert row[[rate, f"{rate}_low", f"{rate}_high"]].isna().all(), rate
+    assert row[["words", "words_left_out", "labeled", "no_label"]].tolist() == [0, 600, 0, 1200]
+    caution = (
+        "b · en · comedy_tragedy: no reply of 1,200 has a label of the pair, so the rates are "
+        "undefined: neither neutral nor consistent words can be told."
+    )
+    assert [text for text in found.cautions if text.startswith("b ·")] == [caution]
+    answers = {
+        one.group: one.sentence for one in analyses.by_name("word_association").answer(found)
+    }
+    assert answers["b · en · comedy_tragedy"].startswith(
+        "No reply of 1,200 has a label of the pair, so there is no rate."
+    )
+    assert (found.n_used, found.n_missing) == (9 if unusable == "neutral" else 8, 1203)
+    agreement = {table.name: table.frame for table in found.tables}["agreement"]
+    assert agreement[["share", "kappa", "r"]].isna().all(axis=None)
 
 
 def test_what_a_neutral_answer_is():
@@ -274,11 +300,15 @@ letters = st.text("+-0", min_size=2, max_size=2)
 
 
 @settings(max_examples=15)
-@given(st.dictionaries(st.sampled_from([f"w{n}" for n in range(12)]), letters, min_size=1))
+@given(
+    st.dictionaries(st.sampled_from([f"w{n}" for n in range(12)]), letters, min_size=1).filter(
+        lambda tests: any(set(own) & set("+-") for own in tests.values())
+    )
+)
 def test_shares_add_to_one_and_exchanged_labels_exchange_optimism_and_pessimism(tests):
     turned = {word: text.translate(str.maketrans("+-", "-+")) for word, text in tests.items()}
     own, other = (tables(word_counts(t), resamples=0)["groups"].iloc[0] for t in (tests, turned))
     assert own["optimism"] + own["pessimism"] + own["neutrality"] == pytest.approx(1)
-    assert own["consistency"] >= own["optimism"] + own["pessimism"]
+    assert own["consistency"] >= own["optimism"] + own["pessimism"] - 1e-12
     assert own["reluctancy"] <= own["neutrality"]
     assert [own["optimism"], own["neutrality"]] == [other["pessimism"], other["neutrality"]]

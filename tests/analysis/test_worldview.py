@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.analysis.stance_reliability import stance_reliability
 from core.analysis.worldview.analysis import worldview as analysis
 from core.analysis.worldview.tables import party_pair_tables
 from core.domain.frames import BANK_TABLES
@@ -107,6 +108,70 @@ def test_domains_leaning_parties_and_agrees_worked_by_hand():
     assert (result.n_used, result.n_missing) == (120, 0)
 
 
+def test_a_country_without_a_statement_that_counts_is_left_out_of_left_centre_and_right():
+    """B: three count in template one, none in two; C: none at all.
+
+    Worked by hand. green (B) equals b1 and b3 of three in one: 2/3, and has no share in two, where
+    it would be 0. pink (left, C) has no share, so that left is red's 1/2 and not half of it.
+    """
+    two = {**ANSWERS["two"], "b2": SPLIT}
+    frame = answers(
+        {t: {**own, "c1": SPLIT} for t, own in {"one": ANSWERS["one"], "two": two}.items()}
+    )
+    parties = {**PARTIES, "pink": ("left", "C")}
+    tables = bank(positions=[*POSITIONS, ("c1", "pink", 1)], parties=parties)
+    tables["items"] = pd.concat(
+        [tables["items"], tables["items"].iloc[:1].assign(item="c1", country="C")]
+    )
+    result = run(frame, tables)
+    own = frames(result, "parties", "party")
+    shown = ["share", "bound", "n_templates"]
+    assert own.loc["green", shown].tolist() == pytest.approx([2 / 3, 1, 1])
+    assert own.loc["pink", ["share", "bound", "ci_low"]].isna().all()
+    assert own.loc["pink", "remark"] == (
+        "Undefined: no statement that a party is compared on counts."
+    )
+    leaning = frames(result, "leaning", ["country", "leaning"])
+    everywhere = leaning.loc["all countries"]["share"].to_dict()
+    assert everywhere == pytest.approx({"left": 1 / 2, "centre": 2 / 3, "right": 1 / 6})
+    assert math.isnan(leaning.loc[("C", "left"), "share"])
+    assert leaning.loc[("all countries", "left"), "ci_low"] <= 1 / 2
+
+
+def test_both_shares_of_one_test_are_named_on_both_pages():
+    """Template one: 5 of 6 pass; two: 3 pass, 2 fail, and 3 answers to a1 cannot be judged.
+
+    Of those judged (5/6 + 3/5) / 2 = 72%, of those asked (5/6 + 3/6) / 2 = 67%.
+    """
+    frame = answers({**ANSWERS, "two": {**ANSWERS["two"], "a1": (3, 0)}})
+    result = run(frame, resamples=0)
+    (group,) = frames(result, "groups", []).to_dict("records")
+    judged, asked = (5 / 6 + 3 / 5) / 2, (5 / 6 + 3 / 6) / 2
+    assert (group["reliable"], group["of_judged"]) == pytest.approx((asked, judged))
+    assert group["not_judged"] == 1
+    other = stance_reliability(frame, by=("respondent",), resamples=0)
+    (row,) = frames(other, "groups", []).to_dict("records")
+    assert (row["of_asked"], row["share"]) == pytest.approx((asked, judged))
+    (answer,) = analyses.by_name("worldview").answer(result)
+    assert answer.sentence.startswith(
+        "67% of 6 statements asked count, 72% of those that can be judged, mean over 2 templates; "
+    )
+    (answer,) = analyses.by_name("stance_reliability").answer(other)
+    assert answer.sentence.startswith(
+        "72% of 6 statements that can be judged are reliable (sampling; mean of 2 templates, SD "
+        ".16), 67% of all 6 asked; "
+    )
+
+
+def test_a_group_that_nobody_can_read_has_no_share_that_counts():
+    unread = statements({(item, "one", "as_is", "original"): (0, 0) for item in ANSWERS["one"]},
+                        unclear=12, respondent="b")  # fmt: skip
+    result = run(pd.concat([answers(), unread]))
+    group = frames(result, "groups", "respondent").loc["b"]
+    assert group[["reliable", "reliable_low", "of_judged", "agrees"]].isna().all()
+    assert (result.n_used, result.n_missing, result.n_left_out) == (120, 72, 0)
+
+
 def test_only_statements_of_one_stance_in_all_templates_count_or_all_with_a_stance():
     """Six tests leave a1 and b2, both yes; all have a stance but those of a tie."""
     six = run(count="six")
@@ -158,9 +223,13 @@ def test_the_answer_gives_the_numbers_of_each_group():
         run(more, least_reliable=1)
     )}  # fmt: skip
     assert set(spoken) == {"gpt", "b"}
-    for part in ("75%", "6 statements", "left 50%", "centre 33%", "right 17%", "welfare .50",
-                 "against law −1.00", "agrees with 68%"):  # fmt: skip
+    # of welfare the interval holds 0: no side
+    for part in ("75%", "6 statements", "left 50%", "centre 33%", "right 17%",
+                 "against law −1.00 [−1.00, −1.00]; agrees with 68%"):  # fmt: skip
         assert part in spoken["gpt"], part
+    assert "welfare" not in spoken["gpt"]
+    (alone,) = analyses.by_name("worldview").answer(run(least_reliable=1, resamples=0))
+    assert "; domains have no intervals, so no side is named; " in alone.sentence
     few = analyses.by_name("worldview").answer(run())[0].sentence
     assert "no domain has enough statements" in few
 

@@ -43,7 +43,7 @@ def test_reliable_stances_add_up_to_a_worldview_on_the_page_and_in_its_file(page
     app.start()
     go(page, app, f"worldview?study={STUDY}&analysis=worldview")
     expect(
-        page.get_by_text(re.compile("statements count, mean over 2 templates")).first
+        page.get_by_text(re.compile("statements (asked )?count,.* mean over 2 templates")).first
     ).to_be_visible()
     spider = page.locator("[data-testid='stVegaLiteChart'][aria-label*='Spider chart']").first
     expect(spider).to_be_visible()

@@ -246,7 +246,7 @@ def cross_language(
     pairs: Pairs = "merged",
     maximum: LargestVariance = "theoretical",
     midpoint: Midpoint = "bank",
-    unusable: Unusable = "zero",
+    unusable: Unusable = "left_out",
     ci_level: ConfidenceLevel = 0.95,
     adjust: Adjust = "holm",
     resamples: Resamples = 1000,

@@ -531,6 +531,7 @@ def _pair_types(values: LevelValues) -> Floats:
 _KINDS = ("yes", "no", "neither", "without a stance", "explained", "refused", "neutral",
           "other without an option", "missing")  # fmt: skip
 _OF_TRIALS = ("missing",)
+_OF_CHOICES = ("yes", "no", "neither", "without a stance", "explained")
 
 
 def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRules) -> ResultTable:
@@ -547,9 +548,9 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
     below: list[Floats] = []
     for name in _KINDS:
         of = np.ones(len(frame), dtype=bool) if name in _OF_TRIALS else asked
-        for target, chosen in ((above, kinds[name] & of), (below, of)):
+        for target, counted in ((above, kinds[name] & of), (below, of)):
             own = np.zeros((len(names), n_cells))
-            np.add.at(own, (code, row), np.where(chosen, count, 0.0))
+            np.add.at(own, (code, row), np.where(counted, count, 0.0))
             target.append(own)
     numerators, denominators = np.concatenate(above, axis=1), np.concatenate(below, axis=1)
     low = high = np.full(numerators.shape[1], np.nan)
@@ -561,6 +562,12 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
     n_items = (denominators > 0).sum(axis=0)
     sums, n = numerators.sum(axis=0), denominators.sum(axis=0)
     shares = np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0)
+    # Where no reply of a level has an option, nobody knows how often yes would have been said.
+    chosen = np.zeros(n_cells)
+    np.add.at(chosen, row, np.where(kinds["chosen"], count, 0.0))
+    of_choices = np.repeat([name in _OF_CHOICES for name in _KINDS], n_cells)
+    unread = of_choices & np.tile(chosen == 0, len(_KINDS))
+    shares, low, high = (np.where(unread, np.nan, own) for own in (shares, low, high))
     lines = []
     for number, group in enumerate(values.groups):
         for place, level in enumerate(values.levels):
@@ -577,11 +584,12 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
         Column("kind", "Answers", help="Explained answers are among yes, no and neither too."),
         Column("count", "Count", "count"),
         Column("n", "Of", "count", f"Replies; of planned trials for those {missing}."),
-        Column("share", "Share", "proportion"),
+        Column("share", "Share", "proportion", "Count / Of. Undefined for what an option says "
+               "where no reply has one."),
         Column("ci_low", f"{interval} low", "proportion", resampled),
         Column("ci_high", f"{interval} high", "proportion", resampled),
         Column("n_items", "Items", "count", "Items that were asked."),
-    )
+    )  # fmt: skip
     title = f"Answers by {grouping_title(values.compare).lower()}"
     return result_table("answers", title, lines, columns, tab=COUNTS_TAB)
 
@@ -595,6 +603,7 @@ def _kinds_of_rows(frame: pd.DataFrame) -> dict[str, Any]:
     refused = (status == Status.REFUSED.value).to_numpy()
     neutral = (status == Status.NEUTRAL.value).to_numpy()
     return {
+        "chosen": chosen,
         "yes": chosen & (side > 0),
         "no": chosen & (side < 0),
         "neither": chosen & (side == 0),

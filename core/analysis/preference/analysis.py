@@ -49,6 +49,7 @@ from core.analysis.shared.sentences import (
     interval_text,
     join_parts,
     rows_by_group,
+    side_of_interval,
     table_of,
 )
 from core.charts.preference import preference_charts
@@ -89,11 +90,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def sentence(rows: Sequence[TableRow], order: TableRow) -> str:
         text = join_parts(map(_pair_text, rows), "pairs")
-        if order["transitive"] == "no":
-            return f"{text} The pairs admit no order: {order['order']}."
-        if order["transitive"] == "yes":
-            return f"{text} The order is {order['order']}."
-        return text
+        if order["transitive"] not in _ORDERS:
+            return text
+        told = all(_winner_side(row) > 0 for row in rows if math.isfinite(row["share"]))
+        lead, after = ("The", "") if told else ("By the shares alone, the", _NOT_TOLD)
+        return f"{text} {lead} {_ORDERS[order['transitive']].format(order['order'])}{after}."
 
     winners = rows_by_group(table_of(result, "winners"), "winner")
     return tuple(
@@ -101,14 +102,28 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     )
 
 
+_ORDERS = {"yes": "order is {}", "no": "pairs admit no order: {}"}
+"""What the pairs amount to, by whether they are transitive."""
+_NOT_TOLD = ", which the intervals of some pairs do not carry"
+
+
+def _winner_side(row: TableRow) -> int:
+    """1 where the interval of the share of the entity ahead leaves .5 out, else 0."""
+    return side_of_interval(row["ci_low"], row["ci_high"], _EVEN)
+
+
 def _pair_text(row: TableRow) -> str:
-    """Who wins over whom, and how often."""
+    """Who wins over whom, and how often; no winner where the interval holds one half."""
+    ahead, other = row["winner"], row["loser"]
     if not math.isfinite(row["share"]):
-        return f"{row['winner']} against {row['loser']} is undefined (no answer takes a side)"
-    if row["share"] == _EVEN:
-        return f"{row['winner']} and {row['loser']} are even"
+        return f"{ahead} against {other} is undefined (no answer takes a side)"
     interval = interval_text(row["ci_low"], row["ci_high"], lambda end: percent_text(end, 1))
-    return f"{row['winner']} wins over {row['loser']} in {percent_text(row['share'], 1)}{interval}"
+    share = f"{percent_text(row['share'], 1)}{interval}"
+    if _winner_side(row) > 0:
+        return f"{ahead} wins over {other} in {share}"
+    if not interval:
+        return f"{ahead} against {other} in {share} (no interval, so no winner is named)"
+    return f"neither of {ahead} and {other} wins beyond chance ({ahead} in {share})"
 
 
 @analysis(

@@ -174,9 +174,10 @@ def winner_columns(level: float, unit: str) -> tuple[Column, ...]:
     interval = f"{level * 100:g}% CI"
     how = f"Percentiles over resampled {unit}s; Efron (1979)."
     return (
-        Column("winner", "Winner", help="Wins more than half, in the mean of the formats."),
-        Column("loser", "Loser"),
-        Column("share", "Share of wins", "proportion", "Of the winner, mean of the formats."),
+        Column("winner", "Ahead", help="Wins more than half, in the mean of the formats: the "
+               "winner where the interval leaves .5 out."),
+        Column("loser", "Other"),
+        Column("share", "Share of wins", "proportion", "Of the one ahead, mean of the formats."),
         Column("ci_low", f"{interval} low", "proportion", how),
         Column("ci_high", f"{interval} high", "proportion", how),
         Column("clear", "Interval without .5", help="Whether the interval leaves out .5."),
@@ -184,7 +185,7 @@ def winner_columns(level: float, unit: str) -> tuple[Column, ...]:
         Column("formats", "Of formats", "count", "Formats with an answer that takes a side."),
         Column("n", "n", "count", _N_HELP),
         Column("remark", "Remark", help="Why undefined, and cautions."),
-    )
+    )  # fmt: skip
 
 
 def winner_rows(own: GroupEstimates) -> Iterator[Row]:
@@ -199,6 +200,8 @@ def winner_rows(own: GroupEstimates) -> Iterator[Row]:
         remark = "Undefined: no answer takes a side." if math.isnan(share) else ""
         if share == 0.5:
             remark = "Even: none of the two wins more."
+        elif low <= 0.5 <= high:
+            remark = "No winner: the interval holds .5."
         yield (
             *own.counts.group, *names, share, low, high,
             "" if math.isnan(low) else "yes" if low > 0.5 or high < 0.5 else "no",

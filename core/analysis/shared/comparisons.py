@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any, NamedTuple
@@ -12,10 +13,19 @@ import pandas as pd
 from core.analysis.shared.matrices import distinct, group_name
 from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.options import ADJUSTMENT_NAMES
+from core.analysis.shared.sentences import (
+    GroupAnswer,
+    GroupAnswers,
+    TableRow,
+    coefficient_text,
+    interval_text,
+    p_text,
+    side_of_interval,
+)
 from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, REWRITING, grouping_title
 from core.domain.numbers import count_text
-from core.domain.results import Column, ResultTable, Unit
+from core.domain.results import AnalysisResult, Column, ResultTable, Unit
 from core.stats.groups import Adjustment
 from core.stats.inputs import name_list
 from core.stats.paired import PairedDifferences, paired_differences
@@ -165,6 +175,64 @@ def comparison_table(
         )
     return Comparisons(
         (ResultTable("comparisons", "Groups compared", frame, columns, tab),), tuple(notes)
+    )
+
+
+_MOST_NAMED = 3  # pairs of a sentence; the others are counted
+_ALPHA = 0.05
+
+
+def difference_answers(result: AnalysisResult, measure: str) -> GroupAnswers:
+    """For each factor compared, whether its levels differ in the `measure`, with the test.
+
+    A difference is named only where its interval leaves 0 out and its adjusted p is below .05.
+    """
+    tables = [table for table in result.tables if table.name == "comparisons"]
+    if not tables:
+        return ()
+    (units,) = (column.title.lower() for column in tables[0].columns if column.name == "n")
+    by_factor: dict[str, list[TableRow]] = {}
+    for row in tables[0].frame.to_dict("records"):
+        by_factor.setdefault(str(row["factor"]), []).append({str(k): v for k, v in row.items()})
+    return tuple(
+        GroupAnswer(f"{factor}, compared", _difference_sentence(rows, measure, units))
+        for factor, rows in by_factor.items()
+    )
+
+
+def _difference_sentence(rows: Sequence[TableRow], measure: str, units: str) -> str:
+    """Which of the pairs of one factor differ."""
+    tested = [row for row in rows if math.isfinite(row["p_adjusted"])]
+    if not tested:
+        return f"Whether the levels differ in {measure} is undefined. {rows[0]['remark']}".strip()
+    differing = sorted(
+        (
+            row
+            for row in tested
+            if row["p_adjusted"] < _ALPHA and side_of_interval(row["ci_low"], row["ci_high"])
+        ),
+        key=lambda row: -abs(row["difference"]),
+    )
+    named = differing[:_MOST_NAMED] or [min(tested, key=lambda row: row["p_adjusted"])]
+    texts = [
+        f"{row['second']} less {row['first']}"
+        + (f" ({row['held']})" if row["held"] else "")
+        + f" {coefficient_text(row['difference'])}"
+        f"{interval_text(row['ci_low'], row['ci_high'])}, {p_text(row['p_adjusted'])}"
+        for row in named
+    ]
+    further = len(differing) - len(named)
+    lead = {
+        (True, True): f"The two levels differ in {measure}",
+        (True, False): f"No difference in {measure} between the two levels is shown",
+        (False, True): f"{len(differing)} of {len(tested)} pairs of levels differ in {measure}",
+        (False, False): f"No pair of {len(tested)} is shown to differ in {measure}; the smallest p",
+    }[len(tested) == 1, bool(differing)]
+    adjusted = "" if len(tested) == 1 else "adjusted "
+    return (
+        f"{lead}: {'; '.join(texts)}"
+        + (f"; {further} more" if further > 0 else "")
+        + f" ({adjusted}p from exchanging both levels within {units})."
     )
 
 

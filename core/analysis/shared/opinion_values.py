@@ -46,10 +46,12 @@ Unusable = Annotated[
     Choice(
         "Replies without an option",
         (
+            ("left_out", "Are no opinion"),
             ("zero", "Count as neither yes nor no (as published)"),
-            ("left_out", "Are left out"),
         ),
-        help="Refused, neutral, ambiguous, off the scale, cut off or empty. Calls that failed and "
+        help="Refused, neutral, ambiguous, off the scale, cut off or empty. As published they "
+        "count 0, so that a question that is only refused looks like a firm neutral opinion. A "
+        "group in which no reply has an option has no opinion either way. Calls that failed and "
         "trials that were not asked are always left out.",
     ),
 ]
@@ -59,7 +61,8 @@ Pairs = Annotated[
         "Questions asked both ways",
         (("merged", "Are one question"), ("single", "Are two questions")),
         help="Is A better than B, and is B better than A? Merged, b is half the difference, so "
-        "that the same answer to both gives 0; variance and shift are means. This rule is ours: "
+        "that the same answer to both gives 0; variance is the mean of both. The shift s is the "
+        "mean of both too, each in the direction of its own first answers. These rules are ours: "
         "the paper prints none.",
     ),
 ]
@@ -87,7 +90,7 @@ class AnswerCounts:
     partners : the column of the item that asks the other way round; -1 where there is none.
     yes, no, zero : (groups, items) answers that count.
     unusable : (groups, items) replies without an option, whether they count as 0 or not.
-    chosen : (groups, items) answers that count and have an option.
+    chosen : (groups, items) answers with an option that states a stance: the usable ones.
     planned : (groups, items) whether the group has a row of the item at all, answered or not.
     without_stance : answers whose option states no stance; they are left out.
     without_reply : trials that were not asked, or whose call failed, or that are left out.
@@ -118,6 +121,11 @@ class AnswerCounts:
     def only_unusable(self) -> Booleans:
         """Whether all that counts are replies without an option, (groups, items)."""
         return np.asarray((self.n > 0) & (self.chosen == 0))
+
+    @property
+    def unreadable(self) -> Booleans:
+        """Whether the group has replies, and none of them an option, (groups,)."""
+        return np.asarray(self.unusable.any(axis=1) & ~self.chosen.any(axis=1))
 
     def of_columns(self, columns: Integers) -> Counts:
         """Yes, no and neither of some columns."""
@@ -176,10 +184,16 @@ class OpinionTable:
 
 @dataclass(frozen=True, eq=False)
 class ShiftTable:
-    """The opinions of both phases, with equal groups and questions, and s (groups, questions)."""
+    """The opinions of both phases, with equal groups and questions, and what s is made of.
+
+    `before` and `after` are b of both phases as `core.stats.stance.shift_biases` merges them, and
+    `shift` is s; all (groups, questions). `initial` and `opposing` merge pairs as Opinions does.
+    """
 
     initial: OpinionTable
     opposing: OpinionTable
+    before: Floats
+    after: Floats
     shift: Floats
 
 
@@ -188,7 +202,7 @@ def opinion_table(
     by: Sequence[str],
     *,
     maximum: Maximum = "theoretical",
-    unusable: UnusableRule = "zero",
+    unusable: UnusableRule = "left_out",
     pairs: PairRule = "merged",
 ) -> OpinionTable:
     """b, variance, n and w of every group and question.
@@ -202,7 +216,7 @@ def opinion_table(
     maximum : "theoretical" or "questions"
         As `core.stats.stance.willingness`.
     unusable : "zero" or "left_out"
-        What a reply without an option counts as.
+        What a reply without an option counts as. In a group without any option it counts nothing.
     pairs : "merged" or "single"
         Whether both directions of a pair are one question.
 
@@ -223,7 +237,7 @@ def shift_table(
     by: Sequence[str],
     *,
     maximum: Maximum = "theoretical",
-    unusable: UnusableRule = "zero",
+    unusable: UnusableRule = "left_out",
     pairs: PairRule = "merged",
 ) -> ShiftTable:
     """The opinions of both phases and how far each gives way; arguments as `opinion_table`.
@@ -250,12 +264,11 @@ def shift_table(
         )
         for phase in (INITIAL, OPPOSING)
     ]
-    shift = stance.bias_shift(single[0].values.bias, single[1].values.bias)
-    if pairs == "single":
-        return ShiftTable(single[0], single[1], shift)
     initial, opposing = (opinions_of(table.counts, maximum, pairs) for table in single)
-    merged = stance.merge_means(shift, initial.first, initial.second)
-    return ShiftTable(initial, opposing, merged)
+    before, after = stance.shift_biases(
+        single[0].values.bias, single[1].values.bias, initial.first, initial.second
+    )
+    return ShiftTable(initial, opposing, before, after, stance.bias_shift(before, after))
 
 
 def has_phase(option_counts: pd.DataFrame, phase: str) -> bool:
@@ -281,7 +294,7 @@ def _in_phase(option_counts: pd.DataFrame, phase: str) -> pd.Series[bool]:
 
 
 def answer_counts(
-    option_counts: pd.DataFrame, by: Sequence[str], unusable: UnusableRule = "zero"
+    option_counts: pd.DataFrame, by: Sequence[str], unusable: UnusableRule = "left_out"
 ) -> AnswerCounts:
     """How many answers of each group and item are 1, -1 and 0, in the direction of the form.
 
@@ -314,6 +327,8 @@ def answer_counts(
     without_option, positive, negative, neutral = map(
         laid_out, ("unusable", "positive", "negative", "neutral")
     )
+    chosen = positive + negative + neutral
+    readable = chosen.any(axis=1, keepdims=True)
     planned = np.zeros(shape, dtype=np.bool_)
     planned[row, column] = True
     return AnswerCounts(
@@ -324,9 +339,9 @@ def answer_counts(
         partners=_partners(place, items),
         yes=positive,
         no=negative,
-        zero=neutral + (without_option if unusable == "zero" else 0.0),
+        zero=neutral + np.where((unusable == "zero") & readable, without_option, 0.0),
         unusable=without_option,
-        chosen=positive + negative + neutral,
+        chosen=chosen,
         planned=planned,
         without_stance=int(cells["no_side"].sum()),
         without_reply=int(option_counts.loc[~replied, "count"].sum()),
@@ -335,20 +350,33 @@ def answer_counts(
 
 
 def unanswered_cautions(table: OpinionTable) -> list[str]:
-    """Questions without an answer, with one alone, or without an option in any reply, by group."""
+    """Groups without a readable reply; questions without an answer, or with one alone, by group."""
     counts = table.counts
     repeated = (counts.n[counts.only_unusable] > 1).any()
-    cautions = only_unusable_cautions(counts, "b = 0 and w = 1" if repeated else "b = 0")
+    cautions = unreadable_cautions(counts)
+    cautions += only_unusable_cautions(counts, "b = 0 and w = 1" if repeated else "b = 0")
     names = np.asarray(counts.items, dtype=object)
-    for group, own, planned in zip(counts.groups, counts.n, counts.planned, strict=True):
+    for row in np.flatnonzero(~counts.unreadable).tolist():
+        own, planned = counts.n[row], counts.planned[row]
         for few, result in (
             (planned & (own == 0), "no answer, so no value"),
             (own == 1, "one answer, so no variance and no willingness"),
         ):
             if few.any():
                 what = "question" if few.sum() == 1 else f"{few.sum()} questions"
-                cautions.append(f"{group_name(group)}: {what} {name_list(names[few])}: {result}.")
+                cautions.append(
+                    f"{group_name(counts.groups[row])}: {what} {name_list(names[few])}: {result}."
+                )
     return cautions
+
+
+def unreadable_cautions(counts: AnswerCounts, where: str = "") -> list[str]:
+    """Groups in which no reply has an option; `where` as in `only_unusable_cautions`."""
+    return [
+        f"{group_name(counts.groups[row])}: no reply of {int(counts.unusable[row].sum()):,}{where} "
+        "has an option, so there is no opinion and every number is undefined."
+        for row in np.flatnonzero(counts.unreadable).tolist()
+    ]
 
 
 def only_unusable_cautions(counts: AnswerCounts, numbers: str, where: str = "") -> list[str]:
@@ -373,13 +401,16 @@ def only_unusable_text(items: Sequence[str], numbers: str, where: str = "") -> s
     )
 
 
-def count_notes(table: OpinionTable, unusable: UnusableRule) -> list[str]:
-    """What replies without an option count, what is left out, and which pairs are merged."""
+_MERGED = "b is half the difference, variance is the mean of both"
+
+
+def count_notes(table: OpinionTable, unusable: UnusableRule, merged: str = _MERGED) -> list[str]:
+    """What replies without an option count, what is left out, and how pairs are `merged`."""
     counts = table.counts
     notes = []
     without_option = int(counts.unusable.sum())
     if without_option:
-        what = "count as neither yes nor no" if unusable == "zero" else "are left out"
+        what = "count as neither yes nor no" if unusable == "zero" else "are no opinion"
         which = count_text(without_option, "reply", "replies")
         notes.append(f"Replies without an option {what}: {which}.")
     if counts.without_stance:
@@ -392,8 +423,8 @@ def count_notes(table: OpinionTable, unusable: UnusableRule) -> list[str]:
     if n_merged:
         notes.append(
             f"{count_text(n_merged, 'pair')} of questions asked both ways "
-            f"{'is' if n_merged == 1 else 'are'} merged: b is half the difference, variance is the "
-            "mean of both. This rule is ours; the paper prints none."
+            f"{'is' if n_merged == 1 else 'are'} merged: {merged}. This rule is ours; the paper "
+            "prints none."
         )
     return notes
 
@@ -437,14 +468,18 @@ def unit_answers(
 ) -> UnitAnswers:
     """The answers of `counts`, which are of the same frame, by context or repetition."""
     cell = distinct((*counts.by, unit))
-    own = answer_counts(option_counts, cell, unusable)
+    own = answer_counts(option_counts, cell, "left_out")
+    readable = counts.chosen.any(axis=1)  # of the whole group, not of the unit
     place = {group: number for number, group in enumerate(counts.groups)}
     of_groups = [group[cell.index(unit)] for group in own.groups]
     labels = tuple(dict.fromkeys(of_groups))
     table = np.zeros((len(labels), len(place), len(counts.items), 3))
     for row, (group, label) in enumerate(zip(own.groups, of_groups, strict=True)):
-        answers = np.stack([own.yes[row], own.no[row], own.zero[row]], axis=-1)
-        table[labels.index(label), place[group[: len(counts.by)]]] += answers
+        number = place[group[: len(counts.by)]]
+        zero = own.zero[row]
+        if unusable == "zero" and readable[number]:
+            zero = zero + own.unusable[row]
+        table[labels.index(label), number] += np.stack([own.yes[row], own.no[row], zero], axis=-1)
     return UnitAnswers(labels, table)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared.matrices import distinct
-from core.analysis.shared.option_counts import answer_sides, cell_codes
+from core.analysis.shared.option_counts import answer_sides, cell_codes, usable_counts
 from core.analysis.shared.registry import Choice, Number
 from core.domain.numbers import count_text
 from core.errors import NotEnoughData
@@ -103,7 +103,9 @@ class StatementVerdicts:
         random answers, as many as there are, pass it and that there is a verdict at all.
     missing_tests : for each test that does not apply, the reason.
     n_used, n_missing, n_left_out : clear answers to the wordings and orders that the tests compare;
-        trials of these without a clear answer; trials of other wordings.
+        trials without an option; usable answers in the middle, without a stance, or to other
+        wordings.
+    other_wordings : trials of wordings that no test compares.
     """
 
     by: tuple[str, ...]
@@ -114,6 +116,7 @@ class StatementVerdicts:
     n_used: int
     n_missing: int
     n_left_out: int
+    other_wordings: int
 
     @property
     def tests_within(self) -> tuple[str, ...]:
@@ -370,16 +373,17 @@ def statement_verdicts(
     frame[ACROSS] = pass_all(frame[list(tests)].to_numpy()) if "templates" in tests else np.nan
     frame["failed"] = _joined(tests, [(frame[test] == 0).to_numpy() for test in tests], TESTS.get)
     frame["not_judged"] = _reasons(answers, rows, frame, tests, statement, ties, least)
-    used = answers.n.sum()
+    used, usable = int(answers.n.sum()), int(usable_counts(option_counts)["count"].sum())
     return StatementVerdicts(
         by=answers.by,
         tests=tests,
         frame=frame,
         chances=_chances(answers, rows, statement, tests, rule, ties, least) if baseline else {},
         missing_tests=missing,
-        n_used=int(used),
-        n_missing=int(answers.trials.sum() - used),
-        n_left_out=answers.left_out,
+        n_used=used,
+        n_missing=int(option_counts["count"].sum()) - usable,
+        n_left_out=usable - used,
+        other_wordings=answers.left_out,
     )
 
 

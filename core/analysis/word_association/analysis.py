@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.analysis.shared.comparisons import MOST_PAIRS, comparison_table, group_pairs
 from core.analysis.shared.matrices import by_columns, group_name, result_table
+from core.analysis.shared.option_counts import usable_counts
 from core.analysis.shared.options import (
     Adjust,
     By,
@@ -86,7 +87,10 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column("inconsistent_words", "Inconsistent words", "count", "Not the same in all tests."),
         Column("answers", "Answers", "count", "Answers to the words that the rates are of."),
         Column("neutral_answers", "Neutral answers", "count", "Without a usable label."),
-    )
+        Column("labeled", "Labels", "count", "Replies with a label of the pair, to all words."),
+        Column("no_label", "No label", "count", "Replies without one, to all words. Where no reply "
+               "of a group has a label, its rates are undefined."),
+    )  # fmt: skip
 
 
 _WORD_COLUMNS = (
@@ -157,6 +161,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
         if not row["words"]:
+            if row["no_label"] and not row["labeled"]:
+                replies = f"No reply of {int(row['no_label']):,} has a label of the pair"
+                return (
+                    f"{replies}, so there is no rate. The page Unexpected outputs says what came."
+                )
             return "No word has all its tests, so there is no rate."
         consistency = (
             f"consistency {share(row, 'consistency')}"
@@ -310,13 +319,14 @@ def word_association(
         ),
     )  # fmt: skip
     counted = counts.counted(missing)
-    n_used = int(counts.tests[counted].sum())
+    n_used = int(counts.labeled[counted].sum())
+    n_usable = int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=tables,
         unit="one word",
         n_used=n_used,
-        n_missing=counts.not_counted,
-        n_left_out=int(option_counts["count"].sum()) - n_used - counts.not_counted,
+        n_missing=int(option_counts["count"].sum()) - n_usable,
+        n_left_out=n_usable - n_used,
         method=_method(unusable, missing, ci_level, resamples, seed),
         cautions=tuple(_cautions(counts, missing)),
         notes=(*_notes(counts, facts, unusable), *further, *pairs.notes),
@@ -367,7 +377,8 @@ def _group_rows(
         rows.append(
             (*group, int(known.sum()), left_out, _range_text(tests), *ends,
              *(int((classes[place] == kind).sum()) for kind in (_NEUTRAL, _INCONSISTENT)),
-             int(tests.sum()), int(counts.neutral[place, known].sum()))
+             int(tests.sum()), int(counts.neutral[place, known].sum()),
+             *(int(own[place].sum()) for own in (counts.labeled, counts.without_label)))
         )  # fmt: skip
     return rows
 
@@ -492,6 +503,13 @@ def _cautions(counts: WordCounts, missing: MissingTestRule) -> list[str]:
     cautions = []
     for place, group in enumerate(counts.groups):
         name, planned = group_name(group), counts.planned[place]
+        if counts.unreadable[place]:
+            replies = f"{int(counts.without_label[place].sum()):,}"
+            cautions.append(
+                f"{name}: no reply of {replies} has a label of the pair, so the rates are "
+                "undefined: neither neutral nor consistent words can be told."
+            )
+            continue
         lacking = int((planned & (counts.missing[place] > 0)).sum())
         tests = counts.tests[place, planned] + counts.missing[place, planned]
         if tests.max(initial=0) == 1:

@@ -76,10 +76,10 @@ class WordCounts:
     words : one row for each word: study and item under which it first appears.
     positive, negative, neutral : (groups, words) answers that count.
     without_label : (groups, words) those of them, or left out, that have no usable label.
+    labeled : (groups, words) answers that have one, also one whose option states no stance.
     without_stance : (groups, words) answers whose option states no stance; they are neutral.
     missing : (groups, words) tests without an answer that counts.
     planned : (groups, words) whether the group has the word.
-    not_counted : trials that were not asked, failed, or are left out.
     """
 
     by: tuple[str, ...]
@@ -90,19 +90,29 @@ class WordCounts:
     negative: Floats
     neutral: Floats
     without_label: Floats
+    labeled: Floats
     without_stance: Floats
     missing: Floats
     planned: Booleans
-    not_counted: int
 
     @property
     def tests(self) -> Floats:
         """Answers that count, (groups, words)."""
         return self.positive + self.negative + self.neutral
 
+    @property
+    def unreadable(self) -> Booleans:
+        """Whether the group has replies, and none of them a label of the pair, (groups,)."""
+        replies, labels = self.without_label.any(axis=1), self.labeled.any(axis=1)
+        return np.asarray(replies & ~labels)
+
     def counted(self, rule: MissingTestRule) -> Booleans:
-        """Which words of each group the rates are of."""
-        answered = self.tests > 0
+        """Which words of each group the rates are of; none where no reply could be read.
+
+        The neutral answers of such a group are the rule for replies without a label, and would make
+        it perfectly consistent.
+        """
+        answered = (self.tests > 0) & ~self.unreadable[:, None]
         return answered if rule == "available" else answered & (self.missing == 0)
 
     def classes(self, rule: MissingTestRule) -> Integers:
@@ -139,7 +149,8 @@ def count_words(
         return np.asarray(np.bincount(place, values, shape[0] * shape[1]).reshape(shape))
 
     count = option_counts["count"].to_numpy(dtype=np.float64)
-    own = {name: laid_out(kinds[name] * count) for name in (*_SIDES, "no_label", "no_stance")}
+    counted = (*_SIDES, "no_label", "labeled", "no_stance")
+    own = {name: laid_out(kinds[name] * count) for name in counted}
     answered = sum(own[name] for name in _SIDES)
     expected = _expected_tests(option_counts, group, word, shape, count)
     rows = option_counts[["study", "item"]].astype(str)
@@ -152,10 +163,10 @@ def count_words(
         negative=own["negative"],
         neutral=own["neutral"],
         without_label=own["no_label"],
+        labeled=own["labeled"],
         without_stance=own["no_stance"],
         missing=expected - answered,
         planned=expected > 0,
-        not_counted=int((count * ~kinds["counts"]).sum()),
     )
 
 
@@ -177,7 +188,7 @@ def _kinds(option_counts: pd.DataFrame, unusable: NeutralRule) -> dict[str, Bool
     positive, negative = chosen & (stance > 0), chosen & (stance < 0)
     return {
         "positive": positive, "negative": negative, "neutral": neutral, "no_label": no_label,
-        "no_stance": no_stance, "counts": positive | negative | neutral,
+        "labeled": chosen, "no_stance": no_stance,
     }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     interval_text,
     rows_by_group,
+    side_of_interval,
     table_of,
 )
 from core.analysis.shared.statement_verdicts import (
@@ -71,9 +72,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return "No statement counts, so there is no worldview."
         group = _name(result, row)
         ends = interval_text(row["reliable_low"], row["reliable_high"], percent_text)
+        judged = (
+            f" asked count, {percent_text(row['of_judged'])} of those that can be judged"
+            if row["not_judged"]
+            else " count"
+        )
         parts = [
             f"{percent_text(row['reliable'])}{ends} of {count_text(row['statements'], 'statement')}"
-            f" count, mean over {count_text(row['templates'], 'template')}"
+            f"{judged}, mean over {count_text(row['templates'], 'template')}"
         ]
         leaning = _leaning_words(sides.get(group, ()))
         parts += [leaning] if leaning else []
@@ -106,7 +112,7 @@ def _leaning_words(rows: Sequence[TableRow]) -> str:
 
 
 def _domain_words(rows: Sequence[TableRow]) -> str:
-    """The domains at both ends, those of too few statements left out."""
+    """The domains at both ends with a side; those of too few statements are left out."""
     known = sorted(
         (row for row in rows if math.isfinite(row["stance"]) and not row["weak"]),
         key=lambda row: -row["stance"],
@@ -121,11 +127,19 @@ def _domain_words(rows: Sequence[TableRow]) -> str:
             for row in some
         )
 
-    above = [row for row in known if row["stance"] > 0][:_MOST_NAMED]
-    below = [row for row in known[::-1] if row["stance"] < 0][:_MOST_NAMED]
+    if not any(math.isfinite(row["ci_low"]) for row in known):
+        return "domains have no intervals, so no side is named"
+
+    def on_side(side: int) -> list[TableRow]:
+        ordered = known[::side]
+        return [row for row in ordered if side_of_interval(row["ci_low"], row["ci_high"]) == side][
+            :_MOST_NAMED
+        ]
+
+    above, below = on_side(1), on_side(-1)
     parts = [f"for {named(above)}"] if above else []
     parts += [f"against {named(below)}"] if below else []
-    return ", ".join(parts) or "neither for nor against any domain"
+    return ", ".join(parts) or "neither for nor against any domain beyond chance"
 
 
 @analysis(
@@ -229,8 +243,10 @@ def worldview(
     − disagrees) / statements that count, in the direction of the loading. Same stance as a party:
     statements that count on which stance and position are equal / statements asked of its country
     on which it has a position; of a leaning, the mean over its parties, each normalised by the
-    statements of its country. Every number is computed in each template; mean and SD (n − 1) are
-    over the templates that have it. Intervals resample statements, the same draw for all groups. A
+    statements of its country. A party is left out of a template in which none of its statements
+    counts, as the source leaves countries without a reliable statement out of left, centre and
+    right. Every number is computed in each template; mean and SD (n − 1) are over the templates
+    that have it. Intervals resample statements, the same draw for all groups. A
     statement that was asked and does not count, for whatever reason, stays in the denominator of
     shares of statements. A position that is not known is left out, not taken for a disagreement;
     the source does not say.
@@ -282,7 +298,8 @@ def _method(count: CountRule, verdicts: StatementVerdicts, least: int, settings:
         f"Statements count {COUNT_WORDS[count]}.{named} A stance needs {least} clear answers. "
         "Stance on a domain: (agrees − disagrees) / statements that count, in the direction of the "
         "domain. Same stance as parties: of the statements of the country, also of those that do "
-        f"not count. Mean and SD over templates (n − 1). {redrawn}"
+        "not count; a country without a statement that counts is left out. Mean and SD over "
+        f"templates (n − 1). {redrawn}"
     )
 
 

@@ -47,7 +47,8 @@ class Stances:
     items, templates : codes of statements in the order of the bank, and names of templates.
     asked : whether the statement was asked in the template.
     stance : 1, -1; 0 where it does not count.
-    unjudged : whether it cannot be judged whether the stance is reliable.
+    judged : whether the tests that are asked for can be judged; with all stances, whether there is
+        one.
     """
 
     by: tuple[str, ...]
@@ -56,7 +57,7 @@ class Stances:
     templates: tuple[str, ...]
     asked: Booleans
     stance: Floats
-    unjudged: Booleans
+    judged: Booleans
 
     @property
     def counted(self) -> Booleans:
@@ -73,14 +74,14 @@ def stances_of(verdicts: StatementVerdicts, count: CountRule) -> Stances:
     template = frame["template"].astype(str).map({n: k for k, n in enumerate(names)}).to_numpy()
     shape = (len(labels), len(items), len(names))
     own = frame["stance"].to_numpy(dtype=np.float64)
-    verdict = {"five": frame[WITHIN], "six": frame[ACROSS], "all": pd.Series(1.0, frame.index)}[
+    verdict = {"five": frame[WITHIN], "six": frame[ACROSS], "all": frame["stance"].abs()}[
         count
     ].to_numpy(dtype=np.float64)
-    asked, unjudged = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+    asked, judged = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     stance = np.zeros(shape)
     place = (group, item, template)
     asked[place] = True
-    unjudged[place] = np.isnan(verdict) | np.isnan(own)
+    judged[place] = np.isfinite(verdict)
     stance[place] = np.where((verdict == 1) & np.isfinite(own), own, 0.0)
     return Stances(
         by=verdicts.by,
@@ -89,7 +90,7 @@ def stances_of(verdicts: StatementVerdicts, count: CountRule) -> Stances:
         templates=tuple(names),
         asked=asked,
         stance=stance,
-        unjudged=unjudged,
+        judged=judged,
     )
 
 
@@ -258,9 +259,9 @@ def stance_cautions(stances: Stances, count: CountRule) -> list[str]:
                 else "no statement is reliable" if count != "all" else "no statement has a stance"
             )  # fmt: skip
             cautions.append(f"{name}: {why}, so there is no worldview.")
-        unjudged = int(stances.unjudged[place].sum())
+        asked = int(stances.asked[place].sum())
+        unjudged = asked - int(stances.judged[place].sum())
         if unjudged and count != "all":
-            asked = int(stances.asked[place].sum())
             cautions.append(
                 f"{name}: whether a statement is reliable cannot be judged in {unjudged:,} of "
                 f"{asked:,} cases (a statement in a template); they count as not reliable. The "

@@ -50,10 +50,13 @@ def _interval_columns(settings: Settings, unit: Any) -> tuple[Column, Column]:
     )
 
 
-def _means(above: Floats, below: Floats, settings: Settings, pools: Any = None) -> TemplateMeans:
+def _means(
+    above: Floats, below: Floats, settings: Settings, pools: Any = None, counting: Any = None
+) -> TemplateMeans:
     return template_means(
-        above, below, pools=pools, bootstrap=settings.bootstrap, level=settings.ci_level
-    )
+        above, below, counting=counting, pools=pools, bootstrap=settings.bootstrap,
+        level=settings.ci_level,
+    )  # fmt: skip
 
 
 def _ends(means: TemplateMeans, place: int) -> tuple[float, float, float, float]:
@@ -69,12 +72,16 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
         *by_columns(stances.by),
         Column("statements", "Statements", "count", "Asked in their original wording."),
         Column("templates", "Templates", "count"),
-        Column("n", "Reliable", help="Statements that count, mean over templates."),
-        Column("reliable", "Share reliable", "proportion", "Of the statements asked in a template, "
-               f"mean over templates: the upper bound of agreement with parties. {_SOURCE}"),
-        Column("reliable_sd", "SD, reliable", "proportion", _SD),
-        Column("reliable_low", f"Reliable {settings.interval} low", "proportion", _RESAMPLED),
-        Column("reliable_high", f"Reliable {settings.interval} high", "proportion", _RESAMPLED),
+        Column("n", "Count", help="Statements that count, mean over templates."),
+        Column("reliable", "Share that counts", "proportion", "Of all statements asked in a "
+               f"template, mean over templates. {_SOURCE}"),
+        Column("reliable_sd", "SD, counts", "proportion", _SD),
+        Column("reliable_low", f"Counts {settings.interval} low", "proportion", _RESAMPLED),
+        Column("reliable_high", f"Counts {settings.interval} high", "proportion", _RESAMPLED),
+        Column("of_judged", "Share of judged", "proportion", "Statements that count, of those that "
+               "can be judged in a template, mean over templates: the share that Reliability of "
+               f"stances gives. {_SOURCE}"),
+        Column("not_judged", "Not judged", "count", "Statements in templates without a verdict."),
         Column("agrees", "Agrees", "proportion", "Share of agrees among the statements that count, "
                f"mean over templates (acquiescence where it is far above one half). {_SOURCE}"),
         Column("agrees_sd", "SD, agrees", "proportion", _SD),
@@ -85,15 +92,19 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
     rows: list[Row] = []
     for place, group in enumerate(stances.groups):
         asked, counted = stances.asked[place], stances.counted[place]
-        above = np.stack([counted, stances.stance[place] > 0], axis=2).astype(np.float64)
-        below = np.stack([asked, counted], axis=2).astype(np.float64)
-        means = _means(above, below, settings)
+        judged = stances.judged[place]
+        above = np.stack([counted, stances.stance[place] > 0, counted], axis=2).astype(np.float64)
+        below = np.stack([asked, counted, judged], axis=2).astype(np.float64)
+        # Where nothing can be judged, no share counts: it would be 0 for want of answers.
+        counting = np.stack([judged, counted, judged], axis=2).astype(np.float64)
+        means = _means(above, below, settings, counting=counting)
         templates = asked.any(axis=0)
         n = float(counted.sum(axis=0)[templates].mean()) if templates.any() else 0.0
         remark = "" if counted.any() else "Undefined: no statement counts."
         rows.append(
             (*group, int(asked.any(axis=1).sum()), int(templates.sum()), n,
-             *_ends(means, 0), *_ends(means, 1), remark)
+             *_ends(means, 0), float(means.mean[2]),
+             int(asked.sum() - judged.sum()), *_ends(means, 1), remark)
         )  # fmt: skip
     return result_table("groups", "Groups", rows, columns, "Groups")
 
@@ -246,10 +257,12 @@ def leaning_tables(
     share = (
         "Statements on which the stance counts and equals the position of the party, of all "
         "statements of its country on which it has a position; neutral positions equal no stance. "
+        "A template in which none of these statements counts is left out. "
     )
     bound = Column(
-        "bound", "Upper bound", "proportion", "Share of the same statements that count: no "
-        f"respondent with so many reliable stances can agree with more. {_SOURCE}",
+        "bound", "Upper bound", "proportion", "Share of the same statements that count, where any "
+        "does: no respondent with so many reliable stances can agree with more. "
+        f"{_SOURCE}",
     )  # fmt: skip
     of_bound = Column("of_reliable", "Of reliable", "proportion", "Share / upper bound.")
     counts = (
@@ -264,7 +277,8 @@ def leaning_tables(
         Column("country", "Country", help="Of the parties."),
         Column("leaning", "Leaning", help="Of the parties."),
         Column("share", "Same stance", "proportion", f"{share}Mean over the parties of the "
-               f"leaning, then over templates. {_SOURCE}"),
+               "leaning, those of countries without a statement that counts left out, then over "
+               f"templates. {_SOURCE}"),
         Column("sd", "SD", "proportion", _SD),
         *_interval_columns(settings, "proportion"),
         bound, of_bound,
@@ -296,9 +310,9 @@ def leaning_tables(
         asked = stances.asked[place][:, :, None] & bank.pairs[:, None, :]
         below = asked.astype(np.float64)
         same = stances.stance[place][:, :, None] == bank.positions[:, None, :]
-        counted = stances.counted[place][:, :, None] & asked
-        match = _means((same & counted).astype(np.float64), below, settings, table)
-        bounds = template_means(counted.astype(np.float64), below, pools=table)
+        counted = (stances.counted[place][:, :, None] & asked).astype(np.float64)
+        match = _means(same * counted, below, settings, table, counted)
+        bounds = template_means(counted, below, counting=counted, pools=table)
         for k, one in enumerate(bank.parties):
             on = asked[:, :, k].any(axis=1)
             neutral = int((bank.positions[on, k] == 0).sum())
@@ -325,8 +339,12 @@ def _match(match: TemplateMeans, bounds: TemplateMeans, place: int) -> Row:
 
 def _counts(match: TemplateMeans, place: int) -> Row:
     n = int(match.n_statements[place])
-    remark = "" if n else "Undefined: no statement that a party is compared on was asked."
-    if n == 1:
+    remark = ""
+    if not n:
+        remark = "Undefined: no statement that a party is compared on was asked."
+    elif not match.n_templates[place]:
+        remark = "Undefined: no statement that a party is compared on counts."
+    elif n == 1:
         remark = "No interval: it needs two statements."
     return n, int(match.n_templates[place]), remark
 

@@ -343,7 +343,7 @@ _OPINION_TABLES = (
             Quantity("questions_same_sign", "Questions with the same sign", 0, Place(
                 "opinions", "agreement", "share", {"pair": ("first", "second")}, "ci_low",
                 "ci_high", n="questions", times="questions", size={"questions": 436},
-                by=("respondent", "language"),
+                by=("respondent", "language"), options={"unusable": "zero"},
             )),
         ),
     ),

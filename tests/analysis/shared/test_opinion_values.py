@@ -30,13 +30,14 @@ def test_answers_count_by_stance_in_the_direction_of_the_form():
 def test_replies_without_an_option_are_neither_yes_nor_no_or_left_out():
     """4 yes, 4 refused: b = .5 and Var = (4 - 8 · .25) / 7 as published, b = 1 without them."""
     frame = opinions([("q1", 4, 0, 0)], refused=4, not_asked=3, error=2)
-    counts = answer_counts(frame, ("respondent",))
+    counts = answer_counts(frame, ("respondent",), "zero")
     assert counts.n.tolist() == [[8]]
     assert (counts.unusable.tolist(), counts.without_reply) == ([[4]], 5)
-    published = opinion_table(frame, ("respondent",)).values
+    published = opinion_table(frame, ("respondent",), unusable="zero").values
     assert published.bias[0, 0] == 0.5
     assert published.variance[0, 0] == pytest.approx(2 / 7)
-    assert opinion_table(frame, ("respondent",), unusable="left_out").values.bias[0, 0] == 1
+    assert answer_counts(frame, ("respondent",)).n.tolist() == [[4]]
+    assert opinion_table(frame, ("respondent",)).values.bias[0, 0] == 1
 
 
 def test_an_answer_in_the_middle_is_zero_and_one_without_a_stance_is_left_out():
