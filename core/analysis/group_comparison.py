@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.score_correlations import MOST_LEVELS, level_pairs, table
+from core.analysis.score_correlations import MOST_LEVELS, STARS, level_pairs, table
 from core.analysis.shared.matrices import (
     by_columns,
     data_cautions,
@@ -65,7 +65,7 @@ from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
 from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
 from core.errors import NotEnoughData
-from core.stats.correlation import Alternative, stars
+from core.stats.correlation import Alternative
 from core.stats.groups import (
     KnownGroupsTest,
     MeanTest,
@@ -223,7 +223,6 @@ def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
 # Tables: groups, omnibus tests, pairs.
 
 Row = tuple[Any, ...]
-_STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."
 
 Pairs = dict[tuple[str, str], MeanTest]
 
@@ -290,7 +289,7 @@ def _group_row(scores: Floats, level: float) -> Row:
 def _two_groups_row(shift: MeanTest) -> Row:
     """The test of two groups."""
     return (
-        "Welch's t", shift.t, math.nan, shift.df, shift.p, math.nan, shift.stars, "d",
+        "Welch's t", shift.t, math.nan, shift.df, shift.p, math.nan, "", "d",
         shift.effect, shift.effect_low, shift.effect_high, math.nan,
     )  # fmt: skip
 
@@ -308,7 +307,7 @@ def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
             omnibus.classic_p,
         )
     return (
-        *test, math.nan, stars(test[-1]), "η²", omnibus.eta_squared, omnibus.low, omnibus.high,
+        *test, math.nan, "", "η²", omnibus.eta_squared, omnibus.low, omnibus.high,
         omnibus.omega_squared,
     )  # fmt: skip
 
@@ -316,7 +315,7 @@ def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
 def _pair_row(shift: MeanTest) -> Row:
     """The test of one pair of groups; n come as (second, first)."""
     return (
-        shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p, math.nan, shift.stars,
+        shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p, math.nan, "",
         shift.effect, shift.effect_low, shift.effect_high, *reversed(shift.n),
         " ".join(shift.problems),
     )  # fmt: skip
@@ -390,7 +389,7 @@ def _test_columns(ci_level: float) -> tuple[Column, ...]:
         Column("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
         Column("p", "p", "p", "Against equal means."),
         Column("p_adjusted", "Adjusted p", "p", "Over the scales of a group of results."),
-        Column("stars", "Stars of p, unadjusted", help=_STARS),
+        STARS,
         Column(
             "effect",
             "Effect",
@@ -427,7 +426,7 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
         Column("df", "df", "points", "Not whole where variances differ."),
         Column("p", "p", "p", "Against equal means, in the direction expected."),
         Column("p_adjusted", "Adjusted p", "p", "Over scales and pairs of a group of results."),
-        Column("stars", "Stars of p, unadjusted", help=_STARS),
+        STARS,
         Column("d", "d", "points", "Difference / pooled SD; Cohen (1988)."),
         Column("d_low", f"d {interval} low", "points", noncentral),
         Column("d_high", f"d {interval} high", "points", noncentral),

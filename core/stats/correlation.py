@@ -54,11 +54,6 @@ class Correlation:
     bootstrap_high: float = math.nan
     problems: tuple[str, ...] = ()
 
-    @property
-    def stars(self) -> str:
-        """*, **, *** for p below .05, .01, .001; empty otherwise."""
-        return stars(self.p)
-
 
 def stars(p: float) -> str:
     """*, **, *** for p below .05, .01, .001; empty otherwise or where p is NaN."""
