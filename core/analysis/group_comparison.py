@@ -9,9 +9,11 @@ from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from core.analysis.score_correlations import MOST_LEVELS, STARS, level_pairs, table
+from core.analysis.shared.comparisons import asked_alike
 from core.analysis.shared.matrices import (
     by_columns,
     data_cautions,
@@ -38,6 +40,7 @@ from core.analysis.shared.rows import (
     analysis_unit,
     row_cautions,
     row_notes,
+    rows_are_people,
     with_alternatives,
 )
 from core.analysis.shared.scores import (
@@ -64,6 +67,7 @@ from core.analysis.shared.sentences import (
 from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
 from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
+from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative
 from core.stats.groups import (
@@ -104,6 +108,7 @@ class KnownGroups:
     what: str
     notes: tuple[str, ...]
     matched: bool  # whether the same contexts stand under several groups
+    cautions: tuple[str, ...] = ()  # what is left out since not all groups were asked it
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +161,8 @@ def _group_members(
         order = {str(level_name(level)): place for place, level in enumerate(levels)}
         group = members[factor].map(lambda level: str(level_name(level)))
     members = members.assign(group_name=group, group_place=group.map(order))
+    alike, cautions = _asked_alike(item_scores, members, names, decided)
+    members = members[alike]
     shared = members.groupby("context")["group_name"].nunique()
     return KnownGroups(
         item_scores,
@@ -164,7 +171,26 @@ def _group_members(
         "groups as typed" if typed else factor.replace("_", " "),
         notes,
         len(shared) > 1 and bool((shared > 1).any()),
+        tuple(cautions),
     )
+
+
+def _asked_alike(
+    item_scores: pd.DataFrame, members: pd.DataFrame, by: Sequence[str], decided: Sequence[str]
+) -> tuple[npt.NDArray[np.bool_], list[str]]:
+    """Which administrations were given in ways that all groups have, and cautions.
+
+    People are others in every group, and so are contexts of which groups share none: these are
+    individuals. Contexts that some groups share are the same in what is compared.
+    """
+    own = members.assign(group_name=members["group_name"].astype(str), item="", status="")
+    names = [name for name in FACTORS if name not in own and name in item_scores]
+    own = own.join(administration_labels(item_scores, names)) if names else own
+    apart = {*by, *decided, *(("context", "respondent") if rows_are_people(item_scores) else ())}
+    contexts = own.groupby("group_name")["context"].unique()
+    if sum(map(len, contexts)) == own["context"].nunique():
+        apart.add("context")
+    return asked_alike(own, by, "group_name", tuple(apart))
 
 
 def _grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedScores, ...]:
@@ -628,10 +654,11 @@ def group_comparison(
 
     Notes
     -----
-    A row is one administration, scored by the mean of its items. Rows are taken as independent;
-    those of one model are not, and p is then too small. Variances may differ between groups;
-    scores are taken as normal within groups, which matters little from 30 rows each. Welch (1947,
-    1951). Agrees with scipy's ttest_ind and statsmodels' anova_oneway.
+    A row is one administration, scored by the mean of its items. Forms, formats, instructions,
+    contexts and so on in which not all groups were asked are left out and named. Rows are taken as
+    independent; those of one model are not, and p is then too small. Variances may differ between
+    groups; scores are taken as normal within groups, which matters little from 30 rows each. Welch
+    (1947, 1951). Agrees with scipy's ttest_ind and statsmodels' anova_oneway.
     """
     known = _group_members(item_scores, factor, groups, by)
     names = known.by
@@ -640,7 +667,7 @@ def group_comparison(
         _compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
     ]
     notes = [*known.notes, *(note for one in comparisons for note in one.notes)]
-    cautions = [caution for one in comparisons for caution in one.cautions]
+    cautions = [*known.cautions, *(caution for one in comparisons for caution in one.cautions)]
     if not any(one.defined for one in comparisons):
         raise NotEnoughData(
             f"No groups can be compared. {' '.join([*cautions, *notes][:3])}".strip(),

@@ -285,7 +285,8 @@ def template_pilot(
     own = (*names, "template")
     compared = comparison_table(
         _item_shares(pilot), own, units=("item",), value="share", title="Share usable",
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        values_of=lambda some: _item_shares(_counted(some, names, templates)),
     )  # fmt: skip
     lead = by_columns(names)
     tables = (

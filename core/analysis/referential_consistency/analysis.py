@@ -213,7 +213,10 @@ def referential_consistency(
     items = _item_frame(all_of, adjust)
     compared = comparison_table(
         items, names, units=("subscale", "item"), value="divergence", title="Divergence",
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        values_of=lambda some: _item_divergences(
+            format_answers(some, names, midpoint, resample), resample, ci_level
+        ),
     )  # fmt: skip
     tables = [ResultTable("items", "Items", items, (*by_columns(names), *_item_columns(adjust)))]
     for name, title, frame_of, columns in reversed((
@@ -427,6 +430,11 @@ def _pair_frame(all_of: _Measures, columns: Sequence[Column]) -> pd.DataFrame:
         difference=all_of.item_means(apart).ravel(),
     )
     return all_of.table(len(pairs), frame, columns)
+
+
+def _item_divergences(own: FormatAnswers, resample: ResampleUnit, ci_level: float) -> pd.DataFrame:
+    """The divergence of every item of every group."""
+    return own.items.assign(divergence=divergences(own, resample, None, ci_level).items)
 
 
 def _item_frame(all_of: _Measures, adjust: Adjustment) -> pd.DataFrame:
