@@ -34,6 +34,8 @@ _MOST_PARTS = 5
 """Parts of a sentence, such as subscales; the others are counted."""
 _MOST_NAMES = 3
 """Groups or scales that a note of several names; the others are counted."""
+_ROUNDING = 1e-9
+"""An end that is nearer to the null lies on it."""
 _OF_A_SCALE = re.compile(r", (scale|subscale) ([^:]+): ")
 
 
@@ -94,6 +96,30 @@ def interval_text(low: float, high: float, write: Callable[[float], str] = coeff
     """The interval after a blank; empty where it is undefined."""
     known = math.isfinite(low) and math.isfinite(high)
     return f" [{write(low)}, {write(high)}]" if known else ""
+
+
+def side_of_interval(low: float, high: float, null: float = 0.0) -> Literal[-1, 0, 1]:
+    """The side of `null` on which the whole interval lies: 1 above, -1 below, 0 on neither.
+
+    A sentence names a side, a difference or a direction only where this is not 0.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of the interval, in the unit of the estimate; NaN where it is undefined.
+    null : float
+        The value of no side: 0 of a difference or a correlation, .5 of a share of two.
+
+    Returns
+    -------
+    1, -1, or 0 where the interval includes the null or is undefined. An end that differs from the
+    null by rounding alone includes it.
+    """
+    if low > null + _ROUNDING:
+        return 1 if math.isfinite(high) else 0
+    if high < null - _ROUNDING:
+        return -1 if math.isfinite(low) else 0
+    return 0
 
 
 def share_interval(row: TableRow) -> tuple[float, float]:

@@ -1,8 +1,10 @@
-"""Notes of several groups that say the same."""
+"""Notes of several groups that say the same, and sides that an interval carries."""
 
 from __future__ import annotations
 
-from core.analysis.shared.sentences import merge_notes
+import math
+
+from core.analysis.shared.sentences import merge_notes, side_of_interval
 
 FEW = "fewer rows than items."
 
@@ -42,3 +44,18 @@ def test_a_name_that_begins_another_is_not_taken_for_it():
 def test_notes_without_groups_stay_and_are_not_repeated():
     assert merge_notes(("One.", "Two.", "One."), ()) == ("One.", "Two.")
     assert merge_notes((), ("m",)) == ()
+
+
+def test_a_side_is_named_only_where_the_interval_excludes_the_null():
+    assert side_of_interval(0.01, 0.3) == 1
+    assert side_of_interval(-0.3, -0.01) == -1
+    assert side_of_interval(-0.08, 0.08) == 0
+    assert side_of_interval(0.51, 0.6, 0.5) == 1 and side_of_interval(0.4, 0.6, 0.5) == 0
+
+
+def test_an_interval_that_ends_at_the_null_or_is_undefined_names_no_side():
+    assert side_of_interval(0.0, 0.3) == side_of_interval(-0.3, 0.0) == 0
+    assert side_of_interval(0.1 + 0.2, 0.6, 0.3) == 0  # 0.1 + 0.2 is above 0.3 by rounding alone
+    assert side_of_interval(0.0, 0.0) == 0
+    for low, high in ((math.nan, math.nan), (0.1, math.nan), (math.nan, -0.1)):
+        assert side_of_interval(low, high) == 0
