@@ -62,6 +62,8 @@ from core.analysis.shared.sentences import (
     interval_text,
     join_parts,
     p_text,
+    scale_name,
+    statistic_text,
     table_of,
 )
 from core.charts.dots import group_charts
@@ -326,7 +328,7 @@ def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
     if math.isnan(omnibus.f) and math.isfinite(omnibus.classic_f):
         df2 = float(sum(own.n - 1 for own in omnibus.summaries))
         test = (
-            "F, equal variances",
+            "classic F",
             omnibus.classic_f,
             omnibus.df1,
             df2,
@@ -523,23 +525,23 @@ def _format_caution(item_scores: pd.DataFrame) -> str:
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Whether the groups differ on every scale."""
 
-    def of(row: TableRow) -> str:
+    def of(row: TableRow, rows: Sequence[TableRow]) -> str:
+        scale = scale_name(row["scale"], (other["scale"] for other in rows))
         if not math.isfinite(row["p_adjusted"]):
-            return (
-                f"{level_name(row['scale'])}: undefined (too few scores in a group, or no variance)"
-            )
+            return f"{scale}: undefined (too few scores in a group, or no variance)"
         differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
-        degrees = [decimal_text(d, 1) for d in (row["df1"], row["df2"]) if math.isfinite(d)]
+        test = statistic_text(row["test"], (row["df1"], row["df2"]), row["statistic"])
         write = decimal_text if row["effect"] == "d" else coefficient_text
         effect = f"{row['effect']} = {write(row['value'])}"
         return (
-            f"{level_name(row['scale'])}: {differ}, {row['test']}({', '.join(degrees)}) = "
-            f"{decimal_text(row['statistic'])}, adjusted {p_text(row['p_adjusted'])}, {effect}"
+            f"{scale}: {differ}, {test}, adjusted {p_text(row['p_adjusted'])}, {effect}"
             f"{interval_text(row['ci_low'], row['ci_high'], write)}"
         )
 
     return answers_by_group(
-        table_of(result, "tests"), "scale", lambda rows: join_parts(map(of, rows), "scales")
+        table_of(result, "tests"),
+        "scale",
+        lambda rows: join_parts((of(row, rows) for row in rows), "scales"),
     )
 
 

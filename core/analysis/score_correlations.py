@@ -49,6 +49,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     interval_text,
     join_parts,
+    scale_name,
     table_of,
 )
 from core.charts.dots import score_correlation_charts
@@ -327,10 +328,11 @@ Pairs = Annotated[
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Pearson's correlation of every scale and pair of levels."""
 
-    def of(row: TableRow) -> str:
+    def of(row: TableRow, rows: Sequence[TableRow]) -> str:
         # The levels of no other factor are whole numbers.
         repetition = "repetition " if str(row["first"]).isdigit() else ""
-        what = f"{level_name(row['scale'])}, {repetition}{row['first']} with {row['second']}"
+        scale = scale_name(row["scale"], (other["scale"] for other in rows))
+        what = f"{scale}, {repetition}{row['first']} with {row['second']}"
         if not math.isfinite(row["r"]):
             return f"{what}: r is undefined (too few pairs, or no variance)"
         return (
@@ -343,7 +345,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         table_of(result, "correlations"),
         "scale",
         lambda rows: join_parts(
-            map(of, (r for r in rows if r["kind"] == "pearson")), "correlations"
+            (of(row, rows) for row in rows if row["kind"] == "pearson"), "correlations"
         ),
     )
 

@@ -30,7 +30,7 @@ from core.stats.resampling import Bootstrap
 # A value that is a mean over formats, templates, contexts and so on can be compared with another
 # one only where both are means over the same of them.
 
-_MOST_NAMED = 3
+_MOST_LEVELS_NAMED = 3
 """Levels of a way of asking that a sentence names; the others are counted."""
 
 
@@ -216,7 +216,7 @@ def _confounded_text(
 
 
 def _levels_text(labels: Sequence[Any], codes: Integers) -> str:
-    return name_list([_level(labels[code]) for code in codes.tolist()], _MOST_NAMED)
+    return name_list([_level(labels[code]) for code in codes.tolist()], _MOST_LEVELS_NAMED)
 
 
 # Groups in pairs.
