@@ -290,7 +290,7 @@ BY_HAND = {
         ),
         "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10]; "
         "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, η² = .09; "
-        "(none): undefined (too few scores in a group, or no variance).",
+        "(no subscale): undefined (too few scores in a group, or no variance).",
     ),
     "norm_comparison": (
         made(
