@@ -28,6 +28,7 @@ from core.analysis.shared.sentences import (
     TableRow,
     coefficient_text,
     interval_text,
+    intervals_apart,
     p_text,
     rows_by_group,
     share_interval,
@@ -210,13 +211,16 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not every["responses"]:
             return "There is no response yet."
         interval = interval_text(*share_interval(every), lambda end: percent_text(end, 1))
-        unexplained = [row for row in rows if row["output"] in _REASONS and row["count"]]
-        most = max(unexplained, key=lambda row: row["count"], default=None)
+        reasons = [row for row in rows if row["output"] in _REASONS and row["count"]]
+        reasons.sort(key=lambda row: -float(row["count"]))
+        named = ", ".join(str(row["output"]) for row in reasons)
+        if len(reasons) > 1 and intervals_apart(*map(share_interval, reasons[:2])):
+            named = f"most often {reasons[0]['output']}"
         return (
             f"{percent_text(every['share'], 1)}{interval} of {responses} not just the label: "
             f"{percent_text(by_output[OUTPUTS[Status.EXPLAINED]]['share'], 1)} are explained, "
             f"{percent_text(none['share'], 1)} have no usable label"
-            + (f" (most often {most['output']})." if most else ".")
+            + (f" ({named})." if named else ".")
         )
 
     groups = rows_by_group(table_of(result, "outputs"), "output")

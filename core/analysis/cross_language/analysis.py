@@ -64,6 +64,7 @@ from core.domain.frames import ENTITIES, OPTION_COUNTS, grouping_title
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.stats.correlation import CorrelationMethod
+from core.stats.equivalence import EquivalenceVerdict
 from core.stats.inputs import name_list
 
 Compare = Literal["language", "model", "form", "template", "entity"]
@@ -140,13 +141,24 @@ def _means_text(rows: Sequence[TableRow]) -> str:
     known = [row for row in rows if math.isfinite(row["difference"])]
     if not known:
         return ""
-    same = sum(str(row["verdict"]).startswith("equivalent") for row in known)
-    largest = max(known, key=lambda row: abs(row["difference"]))
-    return (
-        f"; means are equivalent within ± {coefficient_text(largest['bound'])} in {same} of "
-        f"{count_text(len(known), 'pair')}, the largest difference is "
-        f"{coefficient_text(largest['difference'])} ({largest['first']} to {largest['second']})"
+    same = sum(row["verdict"] in _EQUIVALENT for row in known)
+    apart = [row for row in known if row["verdict"] in _DIFFERENT]
+    text = (
+        f"; means are equivalent within ± {coefficient_text(known[0]['bound'])} in {same} of "
+        f"{count_text(len(known), 'pair')}"
     )
+    if not apart:
+        return f"{text} and clearly different in none"
+    largest = max(apart, key=lambda row: abs(row["difference"]))
+    which = "" if len(apart) == 1 else "at most "
+    return (
+        f"{text} and different in {len(apart)} ({which}by {coefficient_text(largest['difference'])}"
+        f", {largest['first']} to {largest['second']})"
+    )
+
+
+_EQUIVALENT: tuple[EquivalenceVerdict, ...] = ("equivalent", "equivalent, though different")
+_DIFFERENT: tuple[EquivalenceVerdict, ...] = ("different", "equivalent, though different")
 
 
 def _charts(

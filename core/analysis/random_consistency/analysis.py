@@ -41,6 +41,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     decimal_text,
     interval_text,
+    intervals_apart,
     rows_by_group,
     table_of,
 )
@@ -81,10 +82,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if len(own) < 2:
             return f"{text}."
         low, high = (pick(own, key=lambda one: one["repeatability"]) for pick in (min, max))
+        ends = [coefficient_text(one["repeatability"]) for one in (low, high)]
+        if not intervals_apart(*((one["ci_low"], one["ci_high"]) for one in (low, high))):
+            known = all(math.isfinite(one["ci_low"]) for one in (low, high))
+            differ = "no clear difference" if known else "which have no intervals"
+            return f"{text}; from {ends[0]} to {ends[1]} in single formats, {differ}."
         return (
-            f"{text}; highest in {high['format']} "
-            f"({coefficient_text(high['repeatability'])}), lowest in {low['format']} "
-            f"({coefficient_text(low['repeatability'])})."
+            f"{text}; highest in {high['format']} ({ends[1]}), lowest in {low['format']} "
+            f"({ends[0]})."
         )
 
     totals = rows_by_group(table_of(result, "totals"), "n_items")

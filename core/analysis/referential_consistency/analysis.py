@@ -41,6 +41,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     decimal_text,
     interval_text,
+    intervals_apart,
     p_text,
     rows_by_group,
     table_of,
@@ -85,9 +86,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             "share of equal answers"
         )
         own = [r for r in formats.get(group, []) if math.isfinite(r["divergence"])]
-        if len(own) < 3:
+        if len(own) < 3 or not all(math.isfinite(row["ci_low"]) for row in own):
             return f"{text}."
-        far = max(own, key=lambda one: one["divergence"])
+        near, far = sorted(own, key=lambda one: float(one["divergence"]))[-2:]
+        if not intervals_apart(*((one["ci_low"], one["ci_high"]) for one in (near, far))):
+            return f"{text}; no format lies clearly farther from the others than the next."
         return (
             f"{text}; {far['format']} lies farthest from the others "
             f"({coefficient_text(far['divergence'], 3)})."

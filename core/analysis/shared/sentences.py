@@ -92,6 +92,17 @@ def coefficient_text(value: float, places: int = 2) -> str:
     return sign + digits.removeprefix("0") if digits.startswith("0.") else text
 
 
+def intervals_apart(first: tuple[float, float], second: tuple[float, float]) -> bool:
+    """Whether two intervals share no value, so that one of two estimates is called the larger.
+
+    Estimates whose intervals overlap may still differ: the rule names too few of them, not too
+    many. False where an interval is undefined.
+    """
+    return bool(
+        side_of_interval(*first, second[1]) == 1 or side_of_interval(*second, first[1]) == 1
+    )
+
+
 def scale_name(scale: Any, scales: Iterable[Any]) -> str:
     """What a sentence calls one of its scales; items without a subscale have an empty one."""
     return str(scale) or ("(no subscale)" if len(set(scales)) > 1 else "all items")
