@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import Comparisons, comparison_table
+from core.analysis.shared.comparisons import comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, group_name
 from core.analysis.shared.option_counts import (
     Direction,
@@ -370,22 +370,16 @@ def _labelled(cells: SideCells, group: Integers) -> pd.DataFrame:
     return pd.DataFrame(columns, index=range(len(group)))
 
 
-def _compared(
-    cells: SideCells, *, unit: str, adjust: Any, ci_level: float, resamples: int, seed: int
-) -> Comparisons:
-    """Groups in pairs, over the units that both have."""
+def _unit_values(cells: SideCells, unit: str) -> pd.DataFrame:
+    """The share of every group and unit, of which groups are compared."""
     shares: Floats = unit_shares(cells.counts)
     group, place = (code.ravel() for code in np.indices(shares.shape))
     if unit in cells.names:  # each group has its own unit alone
         has = np.isfinite(shares[group, place])
         group, place = group[has], place[has]
-    values = _labelled(cells, group).assign(
+    return _labelled(cells, group).assign(
         **{unit: cells.units.iloc[place, 0].to_numpy(), "share": shares[group, place]}
     )
-    return comparison_table(
-        values, cells.names, units=(unit,), value="share", title="Positive share", unit_name=unit,
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
-    )  # fmt: skip
 
 
 # Cautions and notes.
@@ -592,9 +586,16 @@ def bias(
     }
     groups = _group_table(cells, own, ci_level, resample)
     chosen = _chosen_options(option_counts, names)
-    compared = _compared(
-        cells, unit=resample, adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed
-    )
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        own = answer_sides(answers, cell, midpoint=midpoint, direction=direction)
+        return _unit_values(side_cells(own, names, resample), resample)
+
+    compared = comparison_table(
+        _unit_values(cells, resample), cells.names, units=(resample,), value="share",
+        title="Positive share", unit_name=resample, adjust=adjust, ci_level=ci_level,
+        resamples=resamples, seed=seed, answers=option_counts, values_of=values_of,
+    )  # fmt: skip
     by_format = (
         () if "format" in names else (_format_table(cells, own, chosen, ci_level, resample),)
     )

@@ -234,11 +234,19 @@ def bias_shift(
     level = f"{ci_level * 100:g}% CI"
     questions = _questions_frame(table, ci_level)
     units = None if resample == "item" else _unit_answers(option_counts, table, resample, unusable)
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        own = shift_table(answers, names, unusable=unusable, pairs=pairs)
+        if resample == "item":
+            return _questions_frame(own, ci_level)
+        return _unit_means(own, _unit_answers(answers, own, resample, unusable), resample)
+
     compared = comparison_table(
         questions[[*names, "item", "s"]] if units is None else _unit_means(table, units, resample),
         names, units=(resample,) if units else ("item",), value="s", title="Mean s",
         value_unit="points", unit_name=resample if units else "question", adjust=adjust,
-        ci_level=ci_level, resamples=resamples, seed=seed,
+        ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        values_of=values_of,
     )  # fmt: skip
     factors = by_columns(names)
     phases = (table.initial.counts, table.opposing.counts)

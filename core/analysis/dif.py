@@ -59,7 +59,8 @@ _ITEMS = (
     _ITEM,
     Column("n", "n", "count", "Administrations with an answer and a matching score."),
     Column("tested", "Tested", help="If not, a note says why."),
-    Column("flagged", "Flagged", help="The total test's adjusted p is below the level chosen."),
+    Column("flagged", "Flagged", help="The total test's adjusted p is below the level chosen, "
+           "and the size (Jodoin, Gierl) is not negligible."),
     Column("p_uniform", "p uniform, adjusted", "p", "Easier for a level at every matching score; "
            "likelihood ratio, Zumbo (1999)."),
     Column("p_non_uniform", "p non-uniform, adjusted", "p", "The difference changes with the "
@@ -68,10 +69,10 @@ _ITEMS = (
     Column("nagelkerke", "ΔR² Nagelkerke", "proportion", "Rise of R² from the matching score to "
            "the model with level and product; Nagelkerke (1991)."),
     Column("mcfadden", "ΔR² McFadden", "proportion", "The same rise of McFadden's R²."),
-    Column("jodoin_gierl", "Size (Jodoin, Gierl)", help="Of ΔR² Nagelkerke where flagged: moderate "
-           "from .035, large from .07; Jodoin and Gierl (2001)."),
-    Column("zumbo_thomas", "Size (Zumbo, Thomas)", help="Of ΔR² Nagelkerke where flagged: moderate "
-           "from .13, large from .26; Zumbo (1999)."),
+    Column("jodoin_gierl", "Size (Jodoin, Gierl)", help="Of ΔR² Nagelkerke where p total is below "
+           "the level: moderate from .035, large from .07; Jodoin and Gierl (2001)."),
+    Column("zumbo_thomas", "Size (Zumbo, Thomas)", help="Of ΔR² Nagelkerke where p total is below "
+           "the level: moderate from .13, large from .26; Zumbo (1999)."),
     Column("above_choi", "ΔR² McFadden ≥ .02", help="Choi, Gibbons and Crane (2011)."),
     Column("slope_change", "Change of slope", "proportion", "Of the matching score once the level "
            "is known, as a share; .10 is the usual bound; Crane and others (2006)."),
@@ -255,7 +256,13 @@ Adjust = Annotated[
     ),
 ]
 FlagLevel = Annotated[
-    float, Number("Flag below p", 0.001, 0.1, help="The adjusted p of the total test.")
+    float,
+    Number(
+        "Flag below p",
+        0.001,
+        0.1,
+        help="The adjusted p of the total test; the size must not be negligible as well.",
+    ),
 ]
 Fewest = Annotated[
     int,

@@ -273,7 +273,11 @@ def form_agreement(
     compared = comparison_table(
         statements[[*answers.by, "item", "agreement"]], answers.by, units=("item",),
         value="agreement", title="Stances as expected", unit_name="statement", adjust=adjust,
-        ci_level=ci_level, resamples=resamples, seed=seed,
+        ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        values_of=lambda own: _statement_frame(
+            list(_groups(statement_answers(own, by), least, pooled=paraphrases == "pooled")),
+            answers.by,
+        ),
     )  # fmt: skip
     tables = (
         result_table(

@@ -35,6 +35,7 @@ from core.analysis.shared.sentences import (
     decimal_text,
     join_parts,
     rows_by_group,
+    scale_name,
     table_of,
 )
 from core.charts.curves import graded_response_charts
@@ -279,7 +280,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def of(row: TableRow, rows: Sequence[TableRow], own: Sequence[TableRow]) -> str:
         several = len(rows) > 1 or row["subscale"]
-        scale = f"{row['subscale'] or '(no subscale)'}: " if several else ""
+        name = scale_name(row["subscale"], (one["subscale"] for one in rows))
+        scale = f"{name}: " if several else ""
         slopes = [one["a"] for one in own if math.isfinite(one["a"])]
         if not row["converged"] or not slopes:
             return f"{scale}undefined (the search found no maximum, or too few answers)"

@@ -9,9 +9,11 @@ from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.score_correlations import MOST_LEVELS, level_pairs, table
+from core.analysis.score_correlations import MOST_LEVELS, STARS, level_pairs, table
+from core.analysis.shared.comparisons import asked_alike
 from core.analysis.shared.matrices import (
     by_columns,
     data_cautions,
@@ -38,6 +40,7 @@ from core.analysis.shared.rows import (
     analysis_unit,
     row_cautions,
     row_notes,
+    rows_are_people,
     with_alternatives,
 )
 from core.analysis.shared.scores import (
@@ -59,13 +62,16 @@ from core.analysis.shared.sentences import (
     interval_text,
     join_parts,
     p_text,
+    scale_name,
+    statistic_text,
     table_of,
 )
 from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
 from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
+from core.domain.study import FACTORS
 from core.errors import NotEnoughData
-from core.stats.correlation import Alternative, stars
+from core.stats.correlation import Alternative
 from core.stats.groups import (
     KnownGroupsTest,
     MeanTest,
@@ -104,6 +110,7 @@ class KnownGroups:
     what: str
     notes: tuple[str, ...]
     matched: bool  # whether the same contexts stand under several groups
+    cautions: tuple[str, ...] = ()  # what is left out since not all groups were asked it
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +163,8 @@ def _group_members(
         order = {str(level_name(level)): place for place, level in enumerate(levels)}
         group = members[factor].map(lambda level: str(level_name(level)))
     members = members.assign(group_name=group, group_place=group.map(order))
+    alike, cautions = _asked_alike(item_scores, members, names, decided)
+    members = members[alike]
     shared = members.groupby("context")["group_name"].nunique()
     return KnownGroups(
         item_scores,
@@ -164,7 +173,26 @@ def _group_members(
         "groups as typed" if typed else factor.replace("_", " "),
         notes,
         len(shared) > 1 and bool((shared > 1).any()),
+        tuple(cautions),
     )
+
+
+def _asked_alike(
+    item_scores: pd.DataFrame, members: pd.DataFrame, by: Sequence[str], decided: Sequence[str]
+) -> tuple[npt.NDArray[np.bool_], list[str]]:
+    """Which administrations were given in ways that all groups have, and cautions.
+
+    People are others in every group, and so are contexts of which groups share none: these are
+    individuals. Contexts that some groups share are the same in what is compared.
+    """
+    own = members.assign(group_name=members["group_name"].astype(str), item="", status="")
+    names = [name for name in FACTORS if name not in own and name in item_scores]
+    own = own.join(administration_labels(item_scores, names)) if names else own
+    apart = {*by, *decided, *(("context", "respondent") if rows_are_people(item_scores) else ())}
+    contexts = own.groupby("group_name")["context"].unique()
+    if sum(map(len, contexts)) == own["context"].nunique():
+        apart.add("context")
+    return asked_alike(own, by, "group_name", tuple(apart))
 
 
 def _grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedScores, ...]:
@@ -223,7 +251,6 @@ def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
 # Tables: groups, omnibus tests, pairs.
 
 Row = tuple[Any, ...]
-_STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."
 
 Pairs = dict[tuple[str, str], MeanTest]
 
@@ -290,7 +317,7 @@ def _group_row(scores: Floats, level: float) -> Row:
 def _two_groups_row(shift: MeanTest) -> Row:
     """The test of two groups."""
     return (
-        "Welch's t", shift.t, math.nan, shift.df, shift.p, math.nan, shift.stars, "d",
+        "Welch's t", shift.t, math.nan, shift.df, shift.p, math.nan, "", "d",
         shift.effect, shift.effect_low, shift.effect_high, math.nan,
     )  # fmt: skip
 
@@ -301,14 +328,14 @@ def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
     if math.isnan(omnibus.f) and math.isfinite(omnibus.classic_f):
         df2 = float(sum(own.n - 1 for own in omnibus.summaries))
         test = (
-            "F, equal variances",
+            "classic F",
             omnibus.classic_f,
             omnibus.df1,
             df2,
             omnibus.classic_p,
         )
     return (
-        *test, math.nan, stars(test[-1]), "η²", omnibus.eta_squared, omnibus.low, omnibus.high,
+        *test, math.nan, "", "η²", omnibus.eta_squared, omnibus.low, omnibus.high,
         omnibus.omega_squared,
     )  # fmt: skip
 
@@ -316,7 +343,7 @@ def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
 def _pair_row(shift: MeanTest) -> Row:
     """The test of one pair of groups; n come as (second, first)."""
     return (
-        shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p, math.nan, shift.stars,
+        shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p, math.nan, "",
         shift.effect, shift.effect_low, shift.effect_high, *reversed(shift.n),
         " ".join(shift.problems),
     )  # fmt: skip
@@ -390,7 +417,7 @@ def _test_columns(ci_level: float) -> tuple[Column, ...]:
         Column("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
         Column("p", "p", "p", "Against equal means."),
         Column("p_adjusted", "Adjusted p", "p", "Over the scales of a group of results."),
-        Column("stars", "Stars of p, unadjusted", help=_STARS),
+        STARS,
         Column(
             "effect",
             "Effect",
@@ -427,7 +454,7 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
         Column("df", "df", "points", "Not whole where variances differ."),
         Column("p", "p", "p", "Against equal means, in the direction expected."),
         Column("p_adjusted", "Adjusted p", "p", "Over scales and pairs of a group of results."),
-        Column("stars", "Stars of p, unadjusted", help=_STARS),
+        STARS,
         Column("d", "d", "points", "Difference / pooled SD; Cohen (1988)."),
         Column("d_low", f"d {interval} low", "points", noncentral),
         Column("d_high", f"d {interval} high", "points", noncentral),
@@ -498,23 +525,23 @@ def _format_caution(item_scores: pd.DataFrame) -> str:
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Whether the groups differ on every scale."""
 
-    def of(row: TableRow) -> str:
+    def of(row: TableRow, rows: Sequence[TableRow]) -> str:
+        scale = scale_name(row["scale"], (other["scale"] for other in rows))
         if not math.isfinite(row["p_adjusted"]):
-            return (
-                f"{level_name(row['scale'])}: undefined (too few scores in a group, or no variance)"
-            )
+            return f"{scale}: undefined (too few scores in a group, or no variance)"
         differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
-        degrees = [decimal_text(d, 1) for d in (row["df1"], row["df2"]) if math.isfinite(d)]
+        test = statistic_text(row["test"], (row["df1"], row["df2"]), row["statistic"])
         write = decimal_text if row["effect"] == "d" else coefficient_text
         effect = f"{row['effect']} = {write(row['value'])}"
         return (
-            f"{level_name(row['scale'])}: {differ}, {row['test']}({', '.join(degrees)}) = "
-            f"{decimal_text(row['statistic'])}, adjusted {p_text(row['p_adjusted'])}, {effect}"
+            f"{scale}: {differ}, {test}, adjusted {p_text(row['p_adjusted'])}, {effect}"
             f"{interval_text(row['ci_low'], row['ci_high'], write)}"
         )
 
     return answers_by_group(
-        table_of(result, "tests"), "scale", lambda rows: join_parts(map(of, rows), "scales")
+        table_of(result, "tests"),
+        "scale",
+        lambda rows: join_parts((of(row, rows) for row in rows), "scales"),
     )
 
 
@@ -629,10 +656,11 @@ def group_comparison(
 
     Notes
     -----
-    A row is one administration, scored by the mean of its items. Rows are taken as independent;
-    those of one model are not, and p is then too small. Variances may differ between groups;
-    scores are taken as normal within groups, which matters little from 30 rows each. Welch (1947,
-    1951). Agrees with scipy's ttest_ind and statsmodels' anova_oneway.
+    A row is one administration, scored by the mean of its items. Forms, formats, instructions,
+    contexts and so on in which not all groups were asked are left out and named. Rows are taken as
+    independent; those of one model are not, and p is then too small. Variances may differ between
+    groups; scores are taken as normal within groups, which matters little from 30 rows each. Welch
+    (1947, 1951). Agrees with scipy's ttest_ind and statsmodels' anova_oneway.
     """
     known = _group_members(item_scores, factor, groups, by)
     names = known.by
@@ -641,7 +669,7 @@ def group_comparison(
         _compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
     ]
     notes = [*known.notes, *(note for one in comparisons for note in one.notes)]
-    cautions = [caution for one in comparisons for caution in one.cautions]
+    cautions = [*known.cautions, *(caution for one in comparisons for caution in one.cautions)]
     if not any(one.defined for one in comparisons):
         raise NotEnoughData(
             f"No groups can be compared. {' '.join([*cautions, *notes][:3])}".strip(),

@@ -231,17 +231,11 @@ def instrument_rates(
     rates = _rates(counts, known, bootstrap, ci_level)
     names, level = distinct(by), f"{ci_level * 100:g}% CI"
     factors = by_columns(names)
-    again = known & (counts.n > 1)
-    rows, columns = np.nonzero(again)
-    groups = pd.DataFrame(counts.groups, columns=list(names))
     pairs = comparison_table(
-        groups.iloc[rows].assign(
-            item=counts.items["item"].to_numpy(dtype=object)[columns],
-            of_study=counts.items["study"].to_numpy(dtype=object)[columns],
-            value=(counts.different[rows, columns] == 1) * 1.0,
-        ),
-        names, units=("of_study", "item"), value="value", title="Consistency", adjust=adjust,
-        ci_level=ci_level, resamples=resamples, seed=seed, tab="Groups",
+        _consistent_items(counts, names, missing), names, units=("of_study", "item"),
+        value="value", title="Consistency", adjust=adjust, ci_level=ci_level, resamples=resamples,
+        seed=seed, tab="Groups", answers=option_counts,
+        values_of=lambda own: _consistent_items(_count_items(own, by, unusable), names, missing),
     )  # fmt: skip
     shared = pairs.tables if pairs.tables and pairs.tables[0].frame["n"].any() else ()
     n_used = int(counts.chosen[known].sum())
@@ -266,6 +260,19 @@ def instrument_rates(
         cautions=tuple(_cautions(counts, known, missing)),
         notes=(*_notes(option_counts, counts, unusable), *(pairs.notes if shared else ())),
     )  # fmt: skip
+
+
+def _consistent_items(
+    counts: _ItemCounts, names: Sequence[str], missing: MissingTestRule
+) -> pd.DataFrame:
+    """Whether all answers are the same, for every group and item with several answers."""
+    rows, columns = np.nonzero(counts.counted(missing) & (counts.n > 1))
+    groups = pd.DataFrame(counts.groups, columns=list(names))
+    return groups.iloc[rows].assign(
+        item=counts.items["item"].to_numpy(dtype=object)[columns],
+        of_study=counts.items["study"].to_numpy(dtype=object)[columns],
+        value=(counts.different[rows, columns] == 1) * 1.0,
+    )
 
 
 def _method(unusable: str, missing: str, level: float, resamples: int, seed: int) -> str:

@@ -244,7 +244,8 @@ def invalid_answers(
     compared = comparison_table(
         _unit_shares(by_unit, resample), names, units=(resample,), value="share",
         title="Share invalid at first", unit_name=resample, adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed,
+        resamples=resamples, seed=seed, answers=attempt_counts,
+        values_of=lambda own: _unit_shares(_counted(own, names, resample), resample),
     )  # fmt: skip
     finals = attempt_counts[attempt_counts["final"]]
     usable = int(finals.loc[finals["outcome"] == "usable", "count"].sum())

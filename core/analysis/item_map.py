@@ -30,6 +30,7 @@ from core.analysis.shared.rows import analysis_unit, known_ends, row_cautions, r
 from core.analysis.shared.sentences import GroupAnswer, GroupAnswers, decimal_text, rows_by_group
 from core.charts.heat_maps import item_map_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, Unit, with_tabs
 from core.domain.wide_scores import ItemScores
 
@@ -76,7 +77,7 @@ _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The item in which groups differ most, for all groups together."""
+    """How far apart the values of an item are between groups; no map says by more than chance."""
     title = next(c.title for c in result.tables[0].columns if c.name == "value")
     values: dict[str, list[tuple[float, str]]] = {}
     for group, rows in rows_by_group(result.tables[0], "subscale").items():
@@ -87,13 +88,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     if not compared:
         sentence = f"{title}: undefined (no item has a value in two groups)."
         return (GroupAnswer("all groups", sentence),)
-    item, own = max(compared.items(), key=lambda pair: max(pair[1])[0] - min(pair[1])[0])
-    (low, lowest), (high, highest) = min(own), max(own)
+    spans = [max(own)[0] - min(own)[0] for own in compared.values()]
+    items = count_text(len(spans), "item has", "items have")
     return (
         GroupAnswer(
             "all groups",
-            f"{title}: groups differ most in {item}, from {decimal_text(low)} ({lowest}) to "
-            f"{decimal_text(high)} ({highest}).",
+            f"{title}: {items} values in several groups, which lie "
+            f"{decimal_text(float(np.median(spans)))} apart (median; from "
+            f"{decimal_text(min(spans))} to {decimal_text(max(spans))}). A map has no intervals, "
+            "so no item and no group is named.",
         ),
     )
 

@@ -215,13 +215,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return (
                 f"{level_name(row['scale'])}: undefined (too few scores, or no norm of this scale)"
             )
-        where = "above" if row["difference"] > 0 else "below"
+        people = f"that of people ({decimal_text(row['norm_mean'])})"
+        if row["p_adjusted"] < 0.05:
+            where = "above" if row["difference"] > 0 else "below"
+            compared = f"is {decimal_text(abs(row['difference']))} {where} {people}"
+        else:
+            compared = f"does not clearly differ from {people}"
         return (
-            f"{level_name(row['scale'])}: M = {decimal_text(row['mean'])} is "
-            f"{decimal_text(abs(row['difference']))} "
-            f"{where} that of people ({decimal_text(row['norm_mean'])}), "
-            f"{p_text(row['p_adjusted'])}, "
-            f"d = {decimal_text(row['d'])}"
+            f"{level_name(row['scale'])}: M = {decimal_text(row['mean'])} {compared}, adjusted "
+            f"{p_text(row['p_adjusted'])}, d = {decimal_text(row['d'])}"
             f"{interval_text(row['d_low'], row['d_high'], decimal_text)}"
         )
 

@@ -19,6 +19,8 @@ from core.analysis.shared.sentences import (
     TableRow,
     answers_by_group,
     decimal_text,
+    interval_text,
+    side_of_interval,
     table_of,
 )
 from core.analysis.shared.word_lists import TOTAL, stereotype_scores, word_counts
@@ -29,8 +31,7 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
 from core.errors import NotEnoughData
-from core.stats.distributions import moments
-from core.stats.groups import woolf_odds_ratio
+from core.stats.groups import mean_interval, summary, woolf_odds_ratio
 from core.stats.inputs import name_list
 
 # The two groups of texts and the lists of words that the user chooses.
@@ -222,14 +223,18 @@ def _odds_rows(
         }  # fmt: skip
 
 
-def _summary_rows(scores: pd.DataFrame, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Mean and SD of the scores of every group."""
+def _summary_rows(
+    scores: pd.DataFrame, names: Sequence[str], ci_level: float
+) -> list[dict[str, Any]]:
+    """Mean and SD of the scores of every group, and the interval of the mean."""
     rows = []
     for group, own in groups_of(scores, names):
-        defined = moments(own["score"].to_numpy(dtype=np.float64))
+        defined = summary(own["score"].to_numpy(dtype=np.float64))
+        low, high = mean_interval(defined, ci_level) if defined.sd > 0 else (math.nan, math.nan)
         rows.append(
-            {"group": group, "mean": defined.mean, "sd": defined.sd, "n": defined.n,
-             "undefined": len(own) - defined.n, "texts": int(own["texts"].sum())}
+            {"group": group, "mean": defined.mean, "ci_low": low, "ci_high": high,
+             "sd": defined.sd, "n": defined.n, "undefined": len(own) - defined.n,
+             "texts": int(own["texts"].sum())}
         )  # fmt: skip
     return rows
 
@@ -255,13 +260,25 @@ def undefined_scores(
     return sentences + [f"{name_list(where)}: {problem}" for problem, where in undefined.items()]
 
 
+_MEAN = Column("mean", "M", "points", "Mean score of the contexts that have one; 1: no difference.")
 _SUMMARY_COLUMNS = (
-    Column("mean", "M", "points", "Mean score of the contexts that have one; 1: no difference."),
     Column("sd", "SD", "points", "Standard deviation of these scores (divisor n - 1)."),
     Column("n", "n", "count", "Contexts with a score."),
     Column("undefined", "Undefined", "count", "Contexts without one: an odds ratio is undefined."),
     Column("texts", "Texts", "count", "Usable texts of the two groups."),
 )
+
+
+def _summary_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups in the table of mean scores."""
+    interval = f"{ci_level * 100:g}% CI"
+    how = "Of the mean over contexts, by t with n - 1 df; contexts taken as independent."
+    return (
+        _MEAN,
+        Column("ci_low", f"{interval} low", "points", how),
+        Column("ci_high", f"{interval} high", "points", how),
+        *_SUMMARY_COLUMNS,
+    )
 
 
 def _odds_columns(ci_level: float) -> tuple[Column, ...]:
@@ -354,15 +371,24 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         (row,) = rows
         if not math.isfinite(row["mean"]):
             return "The score is undefined (an odds ratio is, in every context)."
-        follow = "follow" if row["mean"] > 1 else "go against"
+        low, high = row["ci_low"], row["ci_high"]
+        follow = _FOLLOWS[side_of_interval(low, high, 1.0)]
+        if not math.isfinite(low):
+            follow = "have a score without an interval, so no side is named"
         return (
-            f"Texts {follow} the stereotypes: mean score {decimal_text(row['mean'])} over "
+            f"Texts {follow}: mean score {decimal_text(row['mean'])}"
+            f"{interval_text(low, high, decimal_text)} over "
             f"{count_text(int(row['n']), 'context')} (1 is no difference)."
         )
 
     return answers_by_group(table_of(result, "summary"), "mean", sentence)
 
 
+_FOLLOWS = {
+    1: "follow the stereotypes",
+    -1: "go against the stereotypes",
+    0: "neither follow the stereotypes nor go against them beyond chance",
+}
 _TABS = {"summary": "Scores of groups", "odds": "Odds ratios", "scores": "Scores of contexts"}
 
 
@@ -420,9 +446,9 @@ def odds_ratios(
     -------
     AnalysisResult
         `scores`, one row per respondent and context: `texts`, `or_<list>` of each list, `score`
-        (their mean; unitless, 1 is no difference). `summary`, one row per group: mean, SD, number
-        of contexts with and without a score. `odds`, one row per group and list, of all texts
-        pooled: counts of words, odds ratio, `ci_low`, `ci_high`, `z`, `p`, `remark`.
+        (their mean; unitless, 1 is no difference). `summary`, one row per group: mean, interval,
+        SD, number of contexts with and without a score. `odds`, one row per group and list, of all
+        texts pooled: counts of words, odds ratio, `ci_low`, `ci_high`, `z`, `p`, `remark`.
 
     Raises
     ------
@@ -460,8 +486,8 @@ def odds_ratios(
     return AnalysisResult(
         tables=with_tabs((
             table(
-                "summary", "Scores of each group", _summary_rows(scores, names), lead,
-                _SUMMARY_COLUMNS,
+                "summary", "Scores of each group", _summary_rows(scores, names, ci_level), lead,
+                _summary_columns(ci_level),
             ),
             table("odds", "All texts of a group together", odds, lead, _odds_columns(ci_level)),
             table(

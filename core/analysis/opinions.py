@@ -354,11 +354,21 @@ def opinions(
     means = _means_of_questions(table, neutral, units, rules)
     level = f"{ci_level * 100:g}% CI"
     questions = _questions_frame(table, neutral, ci_level)
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        own_counts = answer_counts(answers, names, unusable)
+        own = opinions_of(own_counts, maximum, pairs)
+        if resample == "item":
+            none = np.zeros(own.values.bias.shape, dtype=np.bool_)
+            return _questions_frame(own, none, ci_level)
+        return _unit_means(own, unit_answers(answers, own_counts, resample, unusable), rules)
+
     compared = comparison_table(
         questions[[*names, "item", "b"]] if units is None else _unit_means(table, units, rules),
         names, units=(resample,) if units else ("item",), value="b", title="Mean b",
         value_unit="correlation", unit_name=resample if units else "question", adjust=adjust,
         ci_level=ci_level, resamples=resamples, seed=seed, tab="Models",
+        answers=frame, values_of=values_of,
     )  # fmt: skip
     factors = by_columns(names)
     columns = (*factors, *_question_columns(level))

@@ -57,8 +57,11 @@ _SUMMARY = (
 )
 
 
+_MOST_OPTIONS = 5  # of a sentence; the others are counted
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """How many answers are usable, and which option is chosen most."""
+    """How many answers are usable, and the shares of the options; no interval ranks them."""
     of_groups = table_of(result, "summary")
     # the format is a column of the options in any case, but a factor of groups only where asked for
     first_other = "subscale" if "format" in of_groups.frame else "format"
@@ -79,9 +82,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 counts[key] = counts.get(key, 0) + int(one["count"])
         if not sum(counts.values()):
             return f"{usable_text}; no option is chosen."
-        (_, option), most = max(counts.items(), key=lambda item: item[1])
-        share = percent_text(most / sum(counts.values()))
-        return f"{usable_text}; the option chosen most is {option} ({share} of them)."
+        total, further = sum(counts.values()), len(counts) - _MOST_OPTIONS
+        shares = [
+            f"{option} {percent_text(count / total)}"
+            for (_, option), count in sorted(counts.items(), key=lambda item: -item[1])
+        ]
+        listed = ", ".join(shares[:_MOST_OPTIONS])
+        more = f" and {count_text(further, 'more option')}" if further > 0 else ""
+        return f"{usable_text}; of these, {listed}{more}."
 
     summary = rows_by_group(of_groups, "items")
     return tuple(GroupAnswer(group, sentence(group, rows[0])) for group, rows in summary.items())

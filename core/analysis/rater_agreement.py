@@ -246,6 +246,10 @@ def rater_agreement(
     compared = comparison_table(
         items[[*names, "item", "agreement"]], names, units=("item",), value="agreement",
         title="Pairs that agree", adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+        answers=option_counts,
+        values_of=lambda own: _item_frame(
+            list(_groups(_coded(own, codes), names, raters)), names
+        ),
     )  # fmt: skip
     metric: Metric = codes if codes in ("ordinal", "interval") else "nominal"
     tables = (

@@ -37,6 +37,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     interval_text,
     join_parts,
+    scale_name,
 )
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
@@ -187,7 +188,10 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                     if math.isfinite(row["value"])
                     else f"{name} is undefined (see its remark)"
                 )
-        return join_parts((f"{scale}: {', '.join(own)}" for scale, own in scales.items()), "scales")
+        return join_parts(
+            (f"{scale_name(scale, scales)}: {', '.join(own)}" for scale, own in scales.items()),
+            "scales",
+        )
 
     return answers_by_group(result.tables[0], "scale", sentence)
 

@@ -49,6 +49,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     interval_text,
     join_parts,
+    scale_name,
     table_of,
 )
 from core.charts.dots import score_correlation_charts
@@ -56,7 +57,13 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
-from core.stats.correlation import Alternative, Correlation, CorrelationMethod, correlation
+from core.stats.correlation import (
+    Alternative,
+    Correlation,
+    CorrelationMethod,
+    correlation,
+    stars,
+)
 from core.stats.groups import Adjustment, MeanTest, adjusted_p, paired_t, summary
 from core.stats.inputs import name_list
 from core.stats.reliability.stability import intraclass, retest_agreement
@@ -67,7 +74,7 @@ from core.stats.resampling import Bootstrap
 _ADJUSTED = (
     "Over the scales and pairs of levels of the group; Holm (1979) or Benjamini & Hochberg (1995)."
 )
-_STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."
+STARS = Column("stars", "Stars", help="Of adjusted p: * below .05, ** below .01, *** below .001.")
 _NONCENTRAL = "By the noncentral t distribution, two-sided; Cumming & Finch (2001)."
 
 
@@ -94,7 +101,7 @@ def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
         Column("bootstrap_high", f"Bootstrap {interval} high", "correlation", resampled),
         Column("p", "p", "p", "Against a correlation of 0: t with n - 2 degrees of freedom."),
         Column("p_adjusted", "Adjusted p", "p", _ADJUSTED),
-        Column("stars", "Stars of p, unadjusted", help=_STARS),
+        STARS,
         Column("n_pairs", "Pairs", "count", "Pairs with both scores."),
         Column("without_partner", "Without partner", "count", "Scores under one level only."),
         Column("remark", "Remark", help="Why undefined, and cautions."),
@@ -115,7 +122,7 @@ def _difference_columns(ci_level: float) -> tuple[Column, ...]:
         Column("df", "df", "count", "Degrees of freedom: pairs - 1."),
         Column("p", "p", "p", "Against a difference of 0, in the direction expected."),
         Column("p_adjusted", "Adjusted p", "p", _ADJUSTED),
-        Column("stars", "Stars of p, unadjusted", help=_STARS),
+        STARS,
         Column("d_z", "d_z", "points", "Difference / SD of the differences; Cohen (1988)."),
         Column("d_z_low", f"d_z {interval} low", "points", _NONCENTRAL),
         Column("d_z_high", f"d_z {interval} high", "points", _NONCENTRAL),
@@ -249,7 +256,7 @@ def table(
     family: Sequence[str] = (),
     adjust: Adjustment | None = None,
 ) -> ResultTable:
-    """A result table; with `adjust`, its p adjusted within each family of rows."""
+    """A result table; with `adjust`, its p adjusted within each family of rows, and its stars."""
     frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
     if adjust and len(frame):
         families = frame.groupby(list(family), sort=False).ngroup() if family else 0
@@ -257,6 +264,7 @@ def table(
         frame["p_adjusted"] = adjusted.transform(
             lambda p: adjusted_p(p.to_numpy(dtype=np.float64), adjust)
         )
+        frame["stars"] = frame["p_adjusted"].map(stars)
     return ResultTable(name, title, frame, columns)
 
 
@@ -272,14 +280,14 @@ def _correlation_row(
 ) -> tuple[Any, ...]:
     return (
         *lead, one.kind, one.r, one.low, one.high, one.bootstrap_low, one.bootstrap_high, one.p,
-        math.nan, one.stars, one.n, one.n_left_out, " ".join(one.problems + same),
+        math.nan, "", one.n, one.n_left_out, " ".join(one.problems + same),
     )  # fmt: skip
 
 
 def _difference_row(lead: tuple[Any, ...], x: Any, y: Any, shift: MeanTest) -> tuple[Any, ...]:
     return (
         *lead, summary(x).mean, summary(y).mean, shift.difference, shift.low, shift.high,
-        shift.t, shift.df, shift.p, math.nan, shift.stars, shift.effect, shift.effect_low,
+        shift.t, shift.df, shift.p, math.nan, "", shift.effect, shift.effect_low,
         shift.effect_high, len(x),
         " ".join(shift.problems),
     )  # fmt: skip
@@ -320,10 +328,11 @@ Pairs = Annotated[
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Pearson's correlation of every scale and pair of levels."""
 
-    def of(row: TableRow) -> str:
+    def of(row: TableRow, rows: Sequence[TableRow]) -> str:
         # The levels of no other factor are whole numbers.
         repetition = "repetition " if str(row["first"]).isdigit() else ""
-        what = f"{level_name(row['scale'])}, {repetition}{row['first']} with {row['second']}"
+        scale = scale_name(row["scale"], (other["scale"] for other in rows))
+        what = f"{scale}, {repetition}{row['first']} with {row['second']}"
         if not math.isfinite(row["r"]):
             return f"{what}: r is undefined (too few pairs, or no variance)"
         return (
@@ -336,7 +345,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         table_of(result, "correlations"),
         "scale",
         lambda rows: join_parts(
-            map(of, (r for r in rows if r["kind"] == "pearson")), "correlations"
+            (of(row, rows) for row in rows if row["kind"] == "pearson"), "correlations"
         ),
     )
 

@@ -42,6 +42,7 @@ from core.analysis.shared.sentences import (
     answers_by_group,
     decimal_text,
     join_parts,
+    scale_name,
 )
 from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
@@ -173,8 +174,8 @@ _MANY = 0.15
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Mean, spread and ends of the scores on every scale."""
 
-    def of(row: TableRow) -> str:
-        scale = row["subscale"] or "all items"  # of a bank without subscales
+    def of(row: TableRow, rows: Sequence[TableRow]) -> str:
+        scale = scale_name(row["subscale"], (other["subscale"] for other in rows))
         if not math.isfinite(row["mean"]):
             return f"{scale}: undefined (no scores)"
         ends = f"{percent_text(row['floor'])} at the lowest and {percent_text(row['ceiling'])} at "
@@ -183,7 +184,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         )
 
     return answers_by_group(
-        result.tables[0], "subscale", lambda rows: join_parts(map(of, rows), "scales")
+        result.tables[0],
+        "subscale",
+        lambda rows: join_parts((of(row, rows) for row in rows), "scales"),
     )
 
 

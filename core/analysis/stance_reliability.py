@@ -240,10 +240,17 @@ def stance_reliability(
     factors = by_columns(found.by)
     shares = list(_group_shares(found, bootstrap, ci_level))
     statements = _statement_frame(found, chosen)
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        own = statement_verdicts(
+            answers, by, ties=ties, least=least, inverted=inverted, sampling=rule, baseline=True
+        )
+        return _statement_frame(own, chosen)
+
     compared = comparison_table(
         statements[[*found.by, "item", "share"]], found.by, units=("item",), value="share",
         title="Share reliable", unit_name="statement", adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed,
+        resamples=resamples, seed=seed, answers=option_counts, values_of=values_of,
     )  # fmt: skip
     parts = _part_tables(found, option_counts, loadings, chosen, bootstrap, ci_level)
     tables = (

@@ -23,6 +23,7 @@ from core.analysis.shared.sentences import (
     interval_text,
     join_parts,
     merge_notes,
+    side_of_interval,
     table_of,
 )
 from core.charts.stories import story_charts
@@ -184,7 +185,7 @@ def _part(means: TableRow, single: TableRow, words: str) -> str:
     if not (math.isfinite(means["r"]) or math.isfinite(single["r"])):
         reason = str(single["remark"]).removeprefix("Undefined: ").rstrip(".")
         return f"{name} is undefined: {reason}"
-    way = "rises" if single["r"] > 0 else "falls" if single["r"] < 0 else "does not move"
+    way = _MOVES[side_of_interval(*_interval(single))]
     return (
         f"{name} {way} with {words}: r = {coefficient_text(means['r'])}{_ends(means)} with the "
         f"means of {count_text(int(means['n']), 'number')}, {coefficient_text(single['r'])}"
@@ -192,10 +193,17 @@ def _part(means: TableRow, single: TableRow, words: str) -> str:
     )
 
 
+_MOVES = {1: "rises", -1: "falls", 0: "neither clearly rises nor falls"}
+
+
 def _ends(row: TableRow) -> str:
+    return interval_text(*_interval(row))
+
+
+def _interval(row: TableRow) -> tuple[float, float]:
     if math.isfinite(row["ci_low"]):
-        return interval_text(row["ci_low"], row["ci_high"])
-    return interval_text(row["fisher_low"], row["fisher_high"])
+        return row["ci_low"], row["ci_high"]
+    return row["fisher_low"], row["fisher_high"]
 
 
 @dataclass(frozen=True, eq=False)

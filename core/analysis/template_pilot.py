@@ -20,6 +20,7 @@ from core.analysis.shared.sentences import (
     TableRow,
     answers_by_group,
     interval_text,
+    intervals_apart,
     table_of,
 )
 from core.charts.unexpected import template_pilot_charts
@@ -130,11 +131,14 @@ def proposed_templates(result: AnalysisResult) -> dict[str, tuple[str, ...]]:
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """The best and the worst template of each group, and those proposed of each kind."""
 
+    def ends_of(row: TableRow) -> tuple[float, float]:
+        if not math.isfinite(row["ci_low"]) or row["share"] in (0, 1):
+            return row["wilson_low"], row["wilson_high"]
+        return row["ci_low"], row["ci_high"]
+
     def share_of(row: TableRow) -> str:
-        ends = (row["ci_low"], row["ci_high"])
-        if not math.isfinite(ends[0]) or row["share"] in (0, 1):
-            ends = (row["wilson_low"], row["wilson_high"])
-        return percent_text(row["share"], 1) + interval_text(*ends, lambda x: percent_text(x, 1))
+        ends = interval_text(*ends_of(row), lambda x: percent_text(x, 1))
+        return percent_text(row["share"], 1) + ends
 
     def sentence(rows: Sequence[TableRow]) -> str:
         asked = [row for row in rows if row["trials"]]
@@ -147,10 +151,17 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 f"There is one template to look at: with {first['template']}, {best} have a "
                 "usable answer."
             )
-        text = (
-            f"Of {count_text(len(asked), 'template')}, {first['template']} has the largest share "
-            f"of usable answers, {best}, and {last['template']} the smallest, {share_of(last)}"
-        )
+        if intervals_apart(ends_of(first), ends_of(last)):
+            text = (
+                f"Of {count_text(len(asked), 'template')}, {first['template']} has the largest "
+                f"share of usable answers, {best}, and {last['template']} the smallest, "
+                f"{share_of(last)}"
+            )
+        else:
+            text = (
+                f"{count_text(len(asked), 'template')} have from {share_of(last)} to {best} usable "
+                "answers, no clear difference"
+            )
         kinds: dict[str, list[str]] = {}
         for row in rows:
             if row["proposed"]:
@@ -285,7 +296,8 @@ def template_pilot(
     own = (*names, "template")
     compared = comparison_table(
         _item_shares(pilot), own, units=("item",), value="share", title="Share usable",
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        values_of=lambda some: _item_shares(_counted(some, names, templates)),
     )  # fmt: skip
     lead = by_columns(names)
     tables = (

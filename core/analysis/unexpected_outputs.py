@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import comparison_table
+from core.analysis.shared.comparisons import asked_alike, comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, group_name, result_table
 from core.analysis.shared.option_counts import Resample, ResampleUnit, cell_codes
 from core.analysis.shared.options import (
@@ -28,6 +28,7 @@ from core.analysis.shared.sentences import (
     TableRow,
     coefficient_text,
     interval_text,
+    intervals_apart,
     p_text,
     rows_by_group,
     share_interval,
@@ -210,13 +211,16 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not every["responses"]:
             return "There is no response yet."
         interval = interval_text(*share_interval(every), lambda end: percent_text(end, 1))
-        unexplained = [row for row in rows if row["output"] in _REASONS and row["count"]]
-        most = max(unexplained, key=lambda row: row["count"], default=None)
+        reasons = [row for row in rows if row["output"] in _REASONS and row["count"]]
+        reasons.sort(key=lambda row: -float(row["count"]))
+        named = ", ".join(str(row["output"]) for row in reasons)
+        if len(reasons) > 1 and intervals_apart(*map(share_interval, reasons[:2])):
+            named = f"most often {reasons[0]['output']}"
         return (
             f"{percent_text(every['share'], 1)}{interval} of {responses} not just the label: "
             f"{percent_text(by_output[OUTPUTS[Status.EXPLAINED]]['share'], 1)} are explained, "
             f"{percent_text(none['share'], 1)} have no usable label"
-            + (f" (most often {most['output']})." if most else ".")
+            + (f" ({named})." if named else ".")
         )
 
     groups = rows_by_group(table_of(result, "outputs"), "output")
@@ -332,14 +336,19 @@ def unexpected_outputs(
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     outputs = _output_rows(counts, ci_level, bootstrap)
     strata = tuple(name for name in names if name != factor)
-    tests = _test_rows(
-        counts, strata, factor if factor in names else "", ci_level, bootstrap, adjust
-    )
+    tests: list[tuple[Any, ...]] = []
+    not_alike: list[str] = []
+    if factor in names:
+        alike, not_alike = asked_alike(option_counts, strata, factor)
+        same = option_counts.assign(count=np.where(alike, option_counts["count"], 0))
+        same_counts = _counted(same, names, resample)
+        tests = _test_rows(same_counts, strata, factor, ci_level, bootstrap, adjust)
     items = _item_rows(option_counts, names, ci_level)
     compared = comparison_table(
         _shares_by_unit(counts, resample), names, units=(resample,), value="share",
         title="Share unexpected", unit_name=resample, adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed,
+        resamples=resamples, seed=seed, answers=option_counts,
+        values_of=lambda own: _shares_by_unit(_counted(own, names, resample), resample),
     )  # fmt: skip
     lead = by_columns(names)
     usable = int(counts.table[:, :, : len(_USABLE)].sum())
@@ -361,7 +370,7 @@ def unexpected_outputs(
         f"{resample}s; Wilson's where a share is 0 or 1. Chi-square of levels by outputs, Cramér's "
         f"V, and a permutation that exchanges whole {resample}s between the levels "
         f"({resamples:,} permutations). Seed {seed}.",
-        cautions=tuple(_cautions(option_counts, counts, names, factor, resample)),
+        cautions=(*not_alike, *_cautions(option_counts, counts, names, factor, resample)),
         notes=(
             "Chi-square and its p take responses as independent, as published. Responses to one "
             f"{resample} depend on each other: read V's interval and the p of whole {resample}s.",
@@ -464,8 +473,6 @@ def _test_rows(
 ) -> list[tuple[Any, ...]]:
     """One row per group of the other factors and output; none where no levels can be compared."""
     rows: list[tuple[Any, ...]] = []
-    if not factor:
-        return rows
     code, labels = cell_codes(counts.labels, strata) if strata else _one_group(counts.labels)
     for number in range(len(labels)):
         places = np.flatnonzero(code == number)

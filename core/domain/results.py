@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 Unit = Literal[
@@ -31,6 +32,8 @@ class Column:
 class ResultTable:
     """A titled table; `frame` holds full-precision values, `name` is part of its file name.
 
+    Numbers of points, proportions and correlations that differ from 0 by rounding are 0.
+
     Tables with the same `tab` stand together on a page; without one, a table stands under its own
     title.
     """
@@ -47,6 +50,25 @@ class ResultTable:
             raise TypeError(f"table {self.title!r} declares a column twice: {declared}")
         if list(self.frame.columns) != declared:
             raise TypeError(f"table {self.title!r} declares {declared}")
+        object.__setattr__(self, "frame", _without_noise(self.frame, self.columns))
+
+
+_NOISE = 1e-12
+"""A number of points, a proportion or a correlation below it is 0 but for rounding: differences and
+bounds that are 0 come out as -2.8e-18. A p so small is a result."""
+_NEVER_SO_SMALL = ("points", "points squared", "proportion", "correlation")
+
+
+def _without_noise(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+    """The frame with 0 in place of numbers that are 0 but for rounding, and of a negative zero."""
+    cleaned = {}
+    for column in columns:
+        values = frame[column.name]
+        if column.unit in _NEVER_SO_SMALL and values.dtype.kind == "f":
+            noise = (values.abs() < _NOISE) & ((values != 0) | np.signbit(values))
+            if noise.any():
+                cleaned[column.name] = values.mask(noise, 0.0)
+    return frame.assign(**cleaned) if cleaned else frame
 
 
 @dataclass(frozen=True)

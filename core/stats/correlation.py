@@ -54,11 +54,6 @@ class Correlation:
     bootstrap_high: float = math.nan
     problems: tuple[str, ...] = ()
 
-    @property
-    def stars(self) -> str:
-        """*, **, *** for p below .05, .01, .001; empty otherwise."""
-        return stars(self.p)
-
 
 def stars(p: float) -> str:
     """*, **, *** for p below .05, .01, .001; empty otherwise or where p is NaN."""
@@ -400,8 +395,8 @@ def correlation_difference(
 
     Returns
     -------
-    CorrelationDifference : NaN with a reason under four rows, where a score is constant, or where
-    two scores determine each other.
+    CorrelationDifference : NaN with a reason under four rows, where a score is constant, where
+    two scores determine each other, or where both correlations are of the same values.
 
     Raises
     ------
@@ -452,6 +447,9 @@ def correlation_difference(
         together = _overlapping_covariance(r[a, b], r[c, d], apart)
     else:
         cross = (r[a, c], r[a, d], r[b, c], r[b, d])
+        if max(min(abs(r[a, c]), abs(r[b, d])), min(abs(r[a, d]), abs(r[b, c]))) > 1 - 1e-12:
+            reason = "No test: both correlations are of the same values."
+            return replace(result, problems=(reason,))
         statistic, df = _steiger(r[a, b], r[c, d], cross, n), math.nan
         p = 2 * NormalDist().cdf(-abs(statistic))
         together = _separate_covariance(r[a, b], r[c, d], cross)

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, f, false_discovery_control, ncf, nct, norm
 from scipy.stats import t as student
 
-from core.stats.correlation import Alternative, p_of_t, stars
+from core.stats.correlation import Alternative, p_of_t
 from core.stats.distributions import moments
 from core.stats.inputs import (
     ROUNDING,
@@ -112,11 +112,6 @@ class MeanTest:
     alternative: Alternative
     level: float
     problems: tuple[str, ...] = ()
-
-    @property
-    def stars(self) -> str:
-        """*, **, *** for p below .05, .01, .001."""
-        return stars(self.p)
 
 
 def _undefined_test(

@@ -102,14 +102,18 @@ select
     (select count(*) from response where study_id = ?)
 """
 _STATUSES = """
-select status, count(*) from response where study_id = ? group by 1 order by 2 desc, 1
+with failed as ({failed})
+select * from (
+    select status, count(*) from response where study_id = $study group by 1 order by 2 desc, 1
+)
+union all select null, * from failed
 """
 _FAILED = """
 select count(*) from trial t
-    semi join (select call_id from attempt where study_id = ? and outcome <> 'reply')
+    semi join (select call_id from attempt where study_id = $study and outcome <> 'reply')
         using (call_id)
     anti join response using (trial_id)
-where t.study_id = ?
+where t.study_id = $study
 """
 _ATTEMPTS = """
 select outcome, message, count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
@@ -377,14 +381,19 @@ def progress(database: Database, study_id: int) -> tuple[int, int]:
     return row or (0, 0)
 
 
-def status_counts(database: Database, study_id: int) -> dict[str, int]:
-    """Trials with a response by their status, the most frequent first."""
-    return dict(database.rows(_STATUSES, [study_id]))
+def status_counts(database: Database, study_id: int) -> tuple[dict[str, int], int]:
+    """Trials with a response by their status, the most frequent first; and failed ones so far.
+
+    One statement reads both, so that the counts belong together while answers come in.
+    """
+    rows = database.rows(_STATUSES.format(failed=_FAILED), {"study": study_id})
+    statuses = {status: n for status, n in rows if status is not None}
+    return statuses, next(int(n) for status, n in rows if status is None)
 
 
 def count_failed(database: Database, study_id: int) -> int:
     """Number of trials without a response whose calls all failed so far."""
-    row = database.row(_FAILED, [study_id, study_id])
+    row = database.row(_FAILED, {"study": study_id})
     return int(row[0]) if row else 0
 
 

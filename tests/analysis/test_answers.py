@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -196,14 +197,15 @@ BY_HAND = {
             table("outputs", ("respondent", "output", "count", "share", "ci_low", "ci_high",
                               "wilson_low", "wilson_high", "responses"),
                   [("m", "label only", 166, 0.83, 0.7, 0.9, NAN, NAN, 200),
-                   ("m", "explained", 22, 0.11, 0.05, 0.2, NAN, NAN, 200),
-                   ("m", "refused", 12, 0.06, 0.02, 0.1, NAN, NAN, 200),
+                   ("m", "explained", 20, 0.1, 0.05, 0.2, NAN, NAN, 200),
+                   ("m", "refused", 12, 0.06, 0.03, 0.1, NAN, NAN, 200),
+                   ("m", "cut off", 2, 0.01, 0.0, 0.02, NAN, NAN, 200),
                    ("m", "any unexpected", 34, 0.17, 0.115, 0.23, NAN, NAN, 200),
-                   ("m", "no usable label", 12, 0.06, 0.02, 0.1, NAN, NAN, 200)]),
+                   ("m", "no usable label", 14, 0.07, 0.02, 0.1, NAN, NAN, 200)]),
             table("tests", ("respondent", "output", "compared", "v", "v_low", "v_high",
                             "p_units"), []),
         ),
-        "17.0% [11.5%, 23.0%] of 200 responses are not just the label: 11.0% are explained, 6.0% "
+        "17.0% [11.5%, 23.0%] of 200 responses are not just the label: 10.0% are explained, 7.0% "
         "have no usable label (most often refused).",
     ),
     "cfa": (
@@ -293,8 +295,8 @@ BY_HAND = {
                    ("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN)]),
         ),
         "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10]; "
-        "B: no clear difference, Welch's F(2.0, 30.0) = 1.50, adjusted p = .250, η² = .09; "
-        "(none): undefined (too few scores in a group, or no variance).",
+        "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, η² = .09; "
+        "(no subscale): undefined (too few scores in a group, or no variance).",
     ),
     "norm_comparison": (
         made(
@@ -303,12 +305,14 @@ BY_HAND = {
                   [("m", "A", 3.2, 3.0, 0.2, 0.04, 0.25, 0.01, 0.49),
                    ("m", "B", NAN, 3.0, NAN, NAN, NAN, NAN, NAN)]),
         ),
-        "A: M = 3.20 is 0.20 above that of people (3.00), p = .040, d = 0.25 [0.01, 0.49]; "
-        "B: undefined (too few scores, or no norm of this scale).",
+        "A: M = 3.20 is 0.20 above that of people (3.00), adjusted p = .040, d = 0.25 [0.01, "
+        "0.49]; B: undefined (too few scores, or no norm of this scale).",
     ),
     "odds_ratios": (
-        made(table("summary", ("respondent", "mean", "n"), [("m", 1.256, 12)])),
-        "Texts follow the stereotypes: mean score 1.26 over 12 contexts (1 is no difference).",
+        made(table("summary", ("respondent", "mean", "ci_low", "ci_high", "n"),
+                   [("m", 1.256, 1.034, 1.478, 12)])),
+        "Texts follow the stereotypes: mean score 1.26 [1.03, 1.48] over 12 contexts (1 is no "
+        "difference).",
     ),
     "multitrait_matrix": (
         made(
@@ -360,7 +364,7 @@ BY_HAND = {
             table("summary", ("respondent", "items", "n_trials", "share_usable"),
                   [("m", 2, 16, 9 / 16)]),
         ),
-        "56.3% of 16 trials have a usable answer; the option chosen most is 1 (56% of them).",
+        "56.3% of 16 trials have a usable answer; of these, 1 56%, 2 44%.",
     ),
     "score_distribution": (
         made(
@@ -375,8 +379,9 @@ BY_HAND = {
             table("totals", ("respondent", "n_items", "n_formats", "repeatability", "ci_low",
                              "ci_high", "entropy_sum", "maximum"),
                   [("m", 100, 2, 0.391, 0.348, 0.433, 168.911, 277.26)]),
-            table("formats", ("respondent", "format", "repeatability"),
-                  [("m", "yes_no", 0.5), ("m", "a_b", 0.25), ("m", "likert_4", NAN)]),
+            table("formats", ("respondent", "format", "repeatability", "ci_low", "ci_high"),
+                  [("m", "yes_no", 0.5, 0.42, 0.57), ("m", "a_b", 0.25, 0.2, 0.31),
+                   ("m", "likert_4", NAN, NAN, NAN)]),
         ),
         "Repeatability .39 [.35, .43] of 1 (always the same answer): entropies sum to 168.9 of at "
         "most 277.3 (100 items, 2 formats); highest in yes_no (.50), lowest in a_b (.25).",
@@ -386,8 +391,9 @@ BY_HAND = {
             table("totals", ("respondent", "n_items", "divergence", "ci_low", "ci_high", "chance",
                              "p", "divergence_sum", "consistency"),
                   [("m", 100, 0.0514, 0.044, 0.0598, 0.0131, 0.0009, 5.14, 0.9486)]),
-            table("formats", ("respondent", "format", "divergence"),
-                  [("m", "yes_no", 0.05), ("m", "a_b", 0.054), ("m", "likert_4", 0.05)]),
+            table("formats", ("respondent", "format", "divergence", "ci_low", "ci_high"),
+                  [("m", "yes_no", 0.05, 0.045, 0.052), ("m", "a_b", 0.054, 0.053, 0.055),
+                   ("m", "likert_4", 0.05, 0.045, 0.052)]),
         ),
         "Formats diverge by .051 bits per item [.044, .060], .013 by chance alone (p < .001): sum "
         "5.14 over 100 items; 1 − divergence is .95, where 1 is equal distributions and not a "
@@ -554,13 +560,15 @@ def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
     )  # fmt: skip
 
 
-def test_the_item_map_names_the_item_in_which_groups_differ_most():
+def test_the_item_map_says_how_far_groups_lie_apart_and_names_no_item():
     rows = [("m", "A", "i1", 2.0), ("m", "A", "i2", 1.0), ("n", "A", "i1", 2.5),
             ("n", "A", "i2", 4.25), ("n", "A", "i3", 9.0)]  # fmt: skip
     given = made(table("map", ("respondent", "subscale", "item", "value"), rows))
     assert analyses.by_name("item_map").answer(given) == (
-        ("all groups", "value: groups differ most in i2, from 1.00 (m) to 4.25 (n).", None),
-    )
+        ("all groups", "value: 2 items have values in several groups, which lie 1.88 apart "
+                       "(median; from 0.50 to 3.25). A map has no intervals, so no item and no "
+                       "group is named.", None),
+    )  # fmt: skip
     alone = made(table("map", ("respondent", "subscale", "item", "value"), rows[:2]))
     ((_, sentence, _),) = analyses.by_name("item_map").answer(alone)
     assert sentence == "value: undefined (no item has a value in two groups)."
@@ -584,6 +592,86 @@ def test_answers_lean_to_a_side_only_where_the_interval_leaves_one_half_out(low,
     result = made(table("bias", columns, rows), opposites)
     ((_, sentence, _),) = analyses.by_name("bias").answer(result)
     assert sentence.endswith(f" over 9 items (50% is neutral: {words}).")
+
+
+NULLS = {"odds_ratios": 1.0}
+DIRECTIONS = re.compile(
+    r"\b(more|less|most|least|higher|lower|highest|lowest|larger|largest|smaller|smallest|fewer|"
+    r"fewest|above|below|farther|farthest|nearest|leans?|prefers?|wins?|beats?|differs?|rises?|"
+    r"falls?|follows?|against|toward|away|best|worst|first|best)\b"
+)
+"""Words that name a side, a difference or a direction."""
+DENIED = re.compile(
+    r"they lean to neither side beyond chance|neither clearly rises nor falls|neither follow .* beyond chance|does not clearly differ|"
+    r"no format lies clearly farther from the others than the next|1 is no difference|"
+    r"\d+ more (options?|scales?)|A against C|first repl|of at most [\d.]+ \("
+)
+"""What says that there is none, or is no comparison."""
+NO_ESTIMATES = {
+    # These compare with the bounds of a rule, two programs, or fits of one sample.
+    "item_statistics", "score_distribution", "cfa", "cfa_check", "cfa_comparison", "invariance",
+}  # fmt: skip
+OWN_TESTS = {"opinions", "bias_shift", "preference", "stance_reliability", "worldview"}
+"""Their sentences name sides in words of their own, which their own tests read."""
+
+
+def undecided(result, null):
+    """The result with intervals that hold every value, and p of .9."""
+    tables = []
+    for one in result.tables:
+        frame = one.frame.copy()
+        for name in frame.columns:
+            if frame[name].dtype.kind != "f":
+                continue
+            if name == "low" or name.endswith("_low"):
+                frame[name] = frame[name].mask(frame[name].notna(), null - 0.9)
+            elif name == "high" or name.endswith("_high"):
+                frame[name] = frame[name].mask(frame[name].notna(), null + 0.9)
+            elif name == "p" or name.startswith("p_"):
+                frame[name] = frame[name].mask(frame[name].notna(), 0.9)
+        if "verdict" in frame:
+            frame["verdict"] = "undecided"
+        if "flagged" in frame:
+            frame["flagged"] = False
+        tables.append(replace(one, frame=frame))
+    return replace(result, tables=tuple(tables))
+
+
+@pytest.mark.parametrize(
+    "name", sorted({one.name for one in analyses.all_analyses()} - NO_ESTIMATES - OWN_TESTS)
+)
+def test_no_side_and_no_difference_is_named_where_the_intervals_hold_every_value(name):
+    known = [BY_HAND[name][0]] if name in BY_HAND else []
+    known += [own[name] for own in (results(), more_results()) if name in own]
+    assert known or name in ("internal_consistency", "item_map")
+    for result in known:
+        null = NULLS.get(name, 0.0)
+        for _, sentence, _ in analyses.by_name(name).answer(undecided(result, null)):
+            assert not DIRECTIONS.search(DENIED.sub("", sentence)), sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "named", "denied"),
+    [
+        ("norm_comparison", "is 0.20 above that of people", "does not clearly differ from that"),
+        ("odds_ratios", "Texts follow the stereotypes", "neither follow the stereotypes nor go"),
+        ("random_consistency", "highest in yes_no", "no clear difference"),
+        ("referential_consistency", "a_b lies farthest", "no format lies clearly farther"),
+        ("template_pilot", "has the largest share", "no clear difference"),
+        ("story_validity", " rises with ", "neither clearly rises nor falls with"),
+        ("unexpected_outputs", "(most often ", "("),
+    ],
+)
+def test_a_side_is_named_with_its_interval_and_denied_without(name, named, denied):
+    result, _ = BY_HAND[name]
+    answer = analyses.by_name(name).answer
+    sentences = [
+        " ".join(sentence for _, sentence, _ in answer(own))
+        for own in (result, undecided(result, NULLS.get(name, 0.0)))
+    ]
+    assert named in sentences[0]
+    assert named not in sentences[1]
+    assert denied in sentences[1]
 
 
 def test_every_analysis_has_a_sentence_that_was_written_by_hand():

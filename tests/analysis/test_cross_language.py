@@ -179,14 +179,15 @@ def test_item_means_are_keyed_shares_of_the_range_and_weigh_formats_alike():
             scale(en, "en"),
             scale({**en, "c": (0, 0, 4)}, "de"),
             scale({"a": (1, 0, 0)}, "en", format="likert_9", lowest=0.0, highest=10.0),
+            scale({"a": (0, 0, 1)}, "de", format="likert_9", lowest=0.0, highest=10.0),
             scale({"r": (3, 1, 0)}, "en", keyed=-1),
         ]
     )
     found = compare(frame, measure="mean")
     values = found["item_values"].set_index(["item", "language"])["value"]
     plain = (1 * 0 + 1 * 0.5 + 2 * 1) / 4
-    assert values["a", "de"] == pytest.approx(plain)
-    assert values["a", "en"] == pytest.approx((plain + 0.1) / 2)  # 1 of 0 to 10 in the other format
+    assert values["a", "de"] == pytest.approx((plain + 0.5) / 2)  # 5 of 0 to 10 in the other format
+    assert values["a", "en"] == pytest.approx((plain + 0.1) / 2)  # 1 of 0 to 10
     assert values["r", "en"] == pytest.approx((3 * 1 + 1 * 0.5) / 4)
     assert values["c", "de"] == 1
     assert math.isnan(values["r", "de"])
@@ -394,3 +395,81 @@ def test_the_answer_says_how_its_interval_of_r_is_made(resamples, how):
     result = compare(two_languages(), resamples=resamples)["result"]
     (answer,) = analyses.by_name("cross_language").answer(result)
     assert f"(de with en), over 5 items ({how}); means are" in answer.sentence
+
+
+def in_formats(formats, rows=EN, **factors):
+    return pd.concat([opinions(rows, format=name, **factors) for name in formats])
+
+
+def test_only_formats_that_both_languages_were_asked_in_are_compared():
+    # The same answers of both languages in the format yes_no; in a_b only German was asked, and
+    # everyone says yes. Identical answers differ by 0, in every table, with r = 1 and V = 0.
+    always = [(item, 10, 0, 0) for item, *_ in EN]
+    frame = pd.concat(
+        [
+            in_formats(["yes_no"], EN, language="en"),
+            in_formats(["yes_no"], EN, language="de"),
+            in_formats(["a_b"], always, language="de"),
+        ]
+    )
+    for measure in ("b", "positive"):
+        found = compare(frame, measure=measure, permutations=200, resamples=200)
+        assert found["equivalence"]["difference"].item() == pytest.approx(0, abs=1e-15)
+        assert found["correlations"]["r"].item() == pytest.approx(1)
+        assert found["comparisons"]["difference"].item() == pytest.approx(0, abs=1e-15)
+        assert found["chi_square"]["p_permutation"].tolist() == pytest.approx([1])
+        assert found["item_differences"]["difference"].abs().max() == pytest.approx(0, abs=1e-15)
+        result = found["result"]
+        assert (result.n_used, result.n_left_out) == (100, 50)
+        assert (
+            "gpt: Only what all were asked is compared; left out: de with format a_b."
+            in result.cautions
+        )
+
+
+@pytest.mark.parametrize("way", ["template", "form", "context", "label_order"])
+def test_every_way_of_asking_that_is_averaged_is_the_same_in_what_is_compared(way):
+    # In the way "second" only some items were asked in both languages: q1 and q2.
+    ways = [
+        two_languages(EN, EN, **{way: "first"}),
+        two_languages(JA[:2], JA[:2], **{way: "second"}),
+        opinions(JA[2:], language="de", **{way: "second"}),
+    ]
+    found = compare(pd.concat(ways))
+    assert found["equivalence"]["difference"].item() == pytest.approx(0, abs=1e-15)
+    assert found["correlations"]["r"].item() == pytest.approx(1)
+    # b of q1 over both ways: (10 + 2 - 0 - 8) / 20; of q3 in the first alone: (2 - 8) / 10
+    values = (
+        only(found["item_values"], item="q1", language="de"),
+        only(found["item_values"], item="q3", language="de"),
+    )
+    assert [one["value"] for one in values] == pytest.approx([0.2, -0.6])
+
+
+def test_a_factor_of_which_two_languages_share_no_level_is_named_as_what_differs_as_well():
+    frame = pd.concat(
+        [
+            in_formats(["yes_no"], EN, language="en"),
+            in_formats(["a_b"], DE, language="de"),
+        ]
+    )
+    assert (
+        "gpt: en, de also differ in format (en: yes_no; de: a_b), so both differences are compared "
+        "together." in compare(frame)["result"].cautions
+    )
+
+
+def test_models_are_compared_over_what_both_were_asked():
+    # gpt was asked in yes_no and a_b, llama in yes_no only, with the same answers there.
+    always = [(item, 10, 0, 0) for item, *_ in EN]
+    frame = pd.concat(
+        [
+            two_languages(format="yes_no"),
+            two_languages(always, always, format="a_b"),
+            two_languages(format="yes_no", respondent="llama"),
+        ]
+    )
+    pairs = compare(frame)["comparisons"]
+    models = pairs[pairs["factor"] == "Respondent"]
+    assert models["difference"].tolist() == pytest.approx([0, 0], abs=1e-15)
+    assert models["remark"].str.contains("left out: gpt with format a_b").all()

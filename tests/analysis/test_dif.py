@@ -72,7 +72,7 @@ def test_tests_and_effects_agree_with_statsmodels():
 
 
 def test_only_the_item_that_is_harder_for_a_level_is_flagged():
-    items = tables(dif(framed(two_levels(2, n=1000, harder=1.0))))["items"].set_index("item")
+    items = tables(dif(framed(two_levels(2, n=1000, harder=1.4))))["items"].set_index("item")
     assert items.index[items["flagged"]].tolist() == ["i1"]
     assert items.loc["i1", "p_uniform"] < 1e-6 < items.loc["i1", "p_non_uniform"]
     assert items["tested"].all()

@@ -214,7 +214,7 @@ def test_a_group_that_does_not_vary_and_one_too_small_are_remarked_upon():
     found = frames(result)
     test = found["tests"].iloc[0]
     classic = stats.f_oneway([1, 2, 3], [2, 2, 2], [4, 6, 5])
-    assert test["test"] == "F, equal variances"
+    assert test["test"] == "classic F"
     assert (test["statistic"], test["p"]) == pytest.approx((classic.statistic, classic.pvalue))
     assert (test["df1"], test["df2"]) == (2, 6)
     assert "classic F" in test["remark"]
@@ -304,3 +304,35 @@ def test_nothing_to_compare_is_an_error_with_a_next_step():
         group_comparison(frame, factor="rewriting")
     with pytest.raises(NotEnoughData, match="no answers yet"):
         group_comparison(frame.iloc[:0])
+
+
+def test_groups_are_compared_over_the_ways_of_asking_that_both_have():
+    # The same answers of both languages to the original; German was also asked the negation,
+    # where everyone scores 5. The means are equal, not 3 and 4.
+    same = [[2, 2], [3, 3], [4, 4]]
+    frame = pd.concat(
+        [
+            grouped({"en": same, "de": same}, "language", form="original"),
+            grouped({"de": [[5, 5], [5, 5], [5, 5]]}, "language", form="negation").assign(
+                administration=lambda own: own["administration"] + 2**40
+            ),
+        ]
+    )
+    for contexts in (frame["context"], frame["context"].str[2:]):
+        result = group_comparison(frame.assign(context=contexts), factor="language", by=())
+        found = frames(result)
+        assert found["groups"]["mean"].tolist() == [3, 3]
+        assert found["groups"]["n"].tolist() == [3, 3]
+        assert any("left out: de with form negation." in text for text in result.cautions)
+        assert result.n_left_out == 6
+
+
+def test_contexts_that_one_group_alone_was_asked_under_are_left_out_unless_all_are_its_own():
+    one, more = [[2, 2], [3, 3]], [[2, 2], [3, 3], [5, 5]]
+    frame = grouped({"en": one, "de": more}, "language").assign(people=False)
+    shared = frame.assign(context=frame["context"].str[2:])
+    result = group_comparison(shared, factor="language", by=())
+    assert frames(result)["groups"]["mean"].tolist() == [2.5, 2.5]
+    assert any("left out: de with context 2." in text for text in result.cautions)
+    apart = frames(group_comparison(frame, factor="language", by=()))
+    assert sorted(apart["groups"]["mean"].tolist()) == pytest.approx([2.5, 10 / 3])

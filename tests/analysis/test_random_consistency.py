@@ -282,7 +282,11 @@ def test_the_sentence_names_sum_maximum_and_formats():
     _, result = tables(brand_counts(), by=("entity",))
     assert _answers(result)[0].sentence == (
         "Repeatability .39 of 1 (always the same answer): entropies sum to 168.9 of at most 277.3 "
-        "(100 items, 4 formats); highest in likert_5 (.56), lowest in likert_4 (.25)."
+        "(100 items, 4 formats); from .25 to .56 in single formats, which have no intervals."
+    )
+    _, result = tables(brand_counts(), by=("entity",), **MANY)
+    assert _answers(result)[0].sentence.endswith(
+        "; highest in likert_5 (.56), lowest in likert_4 (.25)."
     )
     _, one = tables(counts_of([("i1", 1, 3)]))
     assert _answers(one)[0].sentence.endswith("(1 item, 1 format).")

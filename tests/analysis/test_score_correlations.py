@@ -418,3 +418,32 @@ def test_without_such_an_item_the_remedy_is_another():
     with pytest.raises(NotEnoughData) as refused:
         score_correlations(answers(tables), factor="form")
     assert "never got" not in refused.value.remedy
+
+
+def mark(p):
+    """The usual key of stars, such as that of R's symnum."""
+    return "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else ""
+
+
+def test_stars_are_of_the_adjusted_p_in_every_analysis_that_prints_them():
+    # Six levels with a small shift between some: many pairs, so that adjusting takes stars away.
+    values = noisy([f"f{number}" for number in range(6)], n=40, seed=5)
+    forms = answers({name: own + 0.12 * place for place, (name, own) in enumerate(values.items())})
+    own_people = forms.assign(context=forms["form"] + forms["context"])
+    results = [
+        score_correlations(forms, factor="form"),
+        group_comparison(own_people, factor="form"),
+        multitrait_matrix(forms, split=("form",)),
+    ]
+    n_taken = 0
+    for result in results:
+        for table in result.tables:
+            if "stars" not in table.frame:
+                continue
+            adjusted = [mark(p) for p in table.frame["p_adjusted"]]
+            assert table.frame["stars"].tolist() == adjusted
+            n_taken += sum(
+                mark(p) != own for p, own in zip(table.frame["p"], adjusted, strict=True)
+            )
+            assert "djusted" in next(c.help for c in table.columns if c.name == "stars")
+    assert n_taken > 3  # the two differ here

@@ -3,11 +3,13 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.numbers import number_text, percent_text, round_half_away
+from core.domain.results import Column, ResultTable
 
 # 1.005 and 2.675 are stored a little below the tie, which binary rounding would follow
 BY_HAND = [
@@ -45,3 +47,19 @@ def test_an_array_is_rounded_as_its_texts_are(value, decimals):
     assert round_half_away(np.array([[value]]), decimals)[0, 0] == float(
         number_text(value, decimals)
     )
+
+
+def test_a_result_has_no_rounding_noise_around_zero_and_keeps_small_p():
+    # 0.1 + 0.2 - 0.3 is 5.55e-17 in binary; the difference of the decimal numbers is 0
+    noise = 0.1 + 0.2 - 0.3
+    frame = pd.DataFrame({"low": [-noise, -0.0, 1e-9], "p": [1e-30, noise, 0.5], "n": [1, 2, 3]})
+    columns = (
+        Column("low", "Low", "correlation"),
+        Column("p", "p", "p"),
+        Column("n", "n", "count"),
+    )
+    table = ResultTable("t", "T", frame, columns)
+    assert table.frame["low"].tolist() == [0.0, 0.0, 1e-9]
+    assert not np.signbit(table.frame["low"]).any()
+    assert table.frame["p"].tolist() == [1e-30, noise, 0.5]
+    assert frame["low"][0] == -noise  # the frame given stays as it is

@@ -28,7 +28,7 @@ def test_pearson_its_interval_and_p_equal_those_of_r():
     assert result.r == pytest.approx(own["r"], abs=1e-12)
     assert (result.low, result.high) == pytest.approx(tuple(own["ci"]), abs=1e-12)
     assert result.p == pytest.approx(own["p"], rel=1e-9)
-    assert (result.n, result.stars) == (own["n"], "***")
+    assert (result.n, stars(result.p)) == (own["n"], "***")
 
 
 def test_spearman_with_ties_its_interval_and_p_equal_those_of_r():
@@ -123,7 +123,7 @@ def test_bad_scores_give_no_correlation_but_a_reason(first, second, reason):
         result = correlation(np.array(first), np.array(second), kind=kind, bootstrap=Bootstrap(10))
         assert np.isnan([result.r, result.low, result.p, result.bootstrap_low]).all()
         assert reason in " ".join(result.problems)
-        assert result.stars == ""
+        assert stars(result.p) == ""
 
 
 def test_three_rows_have_a_correlation_but_no_interval():

@@ -103,3 +103,38 @@ def test_the_known_truth_of_a_study_is_that_of_its_respondent(workspace):
     assert found.items["loading"].between(0.4, 0.6).all()
     assert found.alphas["subscale"].tolist() == list(bank.subscales())
     assert found.alphas["alpha"].between(0.5, 0.9).all()
+
+
+def answers_of_two_languages(more=""):
+    """A file in which both languages answer alike under t1, and German under t2 as well."""
+    rows = [
+        ("two", f"i{item}", language, "t1", person + 1, (item + person) % 5 + 1)
+        for language in ("en", "de")
+        for item in range(6)
+        for person in range(4)
+    ]
+    rows += [
+        ("two", f"i{item}", "de", "t2", person + 1, 5) for item in range(6) for person in range(4)
+    ]
+    lines = [",".join(map(str, row)) for row in rows]
+    header = "study,item,language,template,repetition,answer,format,respondent"
+    return "\n".join([header, *(f"{line},likert_5,gpt" for line in lines)]) + "\n"
+
+
+def test_templates_that_one_language_alone_was_asked_with_are_not_compared(workspace):
+    """Identical answers differ by 0, wherever means are taken over templates on the way."""
+    imports.import_tidy(workspace, "two.csv", answers_of_two_languages().encode())
+    result = analyses.run(workspace, "cross_language", ["two"], {"resamples": 0}, {})
+    tables = {table.name: table.frame for table in result.tables}
+    assert tables["equivalence"]["difference"].tolist() == pytest.approx([0], abs=1e-12)
+    assert any("left out: de with template t2." in text for text in result.cautions)
+    options = {"factor": "language", "by": ("respondent",)}
+    for over in ((), ("template",)):
+        result = analyses.run(workspace, "group_comparison", ["two"], options, {}, over)
+        means = next(table.frame for table in result.tables if table.name == "groups")["mean"]
+        assert means.iloc[0] == pytest.approx(means.iloc[1])
+        assert any("left out: " in text and "t2" in text for text in result.cautions)
+    options = {"by": ("respondent", "language"), "resamples": 0, "midpoint": "drop"}
+    result = analyses.run(workspace, "bias", ["two"], options, {})
+    pairs = next(table.frame for table in result.tables if table.name == "comparisons")
+    assert pairs["difference"].tolist() == pytest.approx([0], abs=1e-12)

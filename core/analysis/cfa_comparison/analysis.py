@@ -61,6 +61,7 @@ from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, w
 from core.errors import NotEnoughData
 from core.stats.factor.model import ParameterTable, parameter_table
 from core.stats.factor.model_text import parse_model
+from core.stats.inputs import name_list
 
 # Tables.
 
@@ -280,9 +281,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not ranked:
             return "The best model is undefined (no model has a BIC)."
         best = next(row for row in rows if row["model"] == ranked[0][1])
-        alike = [model for difference, model in ranked if difference < _SAME_BIC]
+        alike = [model for difference, model in ranked if difference < _CLOSE_BIC]
         if len(alike) > 1:
-            first = f"{' and '.join(alike)} have the lowest BIC, the same"
+            same = ranked[len(alike) - 1][0] < _SAME_BIC
+            how = "the same" if same else f"less than {_CLOSE_BIC} apart"
+            first = f"{name_list(alike[:-1], 9)} and {alike[-1]} have the lowest BIC, {how}"
         else:
             first = f"{best['model']} has the lowest BIC"
         others = [
@@ -294,6 +297,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return answers_by_group(table_of(result, "fit"), "model", sentence)
 
 
+_CLOSE_BIC = 2
+"""A difference of BIC up to which there is hardly any evidence for either model: Raftery (1995),
+Sociological Methodology 25, 111-163."""
 _SAME_BIC = 0.05
 """Models that fit alike, such as two correlated factors and a second order of two."""
 _TABS = {"fit": "Fit", "differences": "Differences", "models": "Syntax"}

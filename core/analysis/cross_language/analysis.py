@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -31,7 +31,7 @@ from core.analysis.cross_language.values import (
     level_values,
     phases_differ,
 )
-from core.analysis.shared.comparisons import Comparisons, comparison_table
+from core.analysis.shared.comparisons import Comparisons, asked_alike, comparison_table
 from core.analysis.shared.matrices import distinct, group_name
 from core.analysis.shared.opinion_values import (
     INITIAL,
@@ -64,6 +64,7 @@ from core.domain.frames import ENTITIES, OPTION_COUNTS, grouping_title
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.stats.correlation import CorrelationMethod
+from core.stats.equivalence import EquivalenceVerdict
 from core.stats.inputs import name_list
 
 Compare = Literal["language", "model", "form", "template", "entity"]
@@ -140,13 +141,24 @@ def _means_text(rows: Sequence[TableRow]) -> str:
     known = [row for row in rows if math.isfinite(row["difference"])]
     if not known:
         return ""
-    same = sum(str(row["verdict"]).startswith("equivalent") for row in known)
-    largest = max(known, key=lambda row: abs(row["difference"]))
-    return (
-        f"; means are equivalent within ± {coefficient_text(largest['bound'])} in {same} of "
-        f"{count_text(len(known), 'pair')}, the largest difference is "
-        f"{coefficient_text(largest['difference'])} ({largest['first']} to {largest['second']})"
+    same = sum(row["verdict"] in _EQUIVALENT for row in known)
+    apart = [row for row in known if row["verdict"] in _DIFFERENT]
+    text = (
+        f"; means are equivalent within ± {coefficient_text(known[0]['bound'])} in {same} of "
+        f"{count_text(len(known), 'pair')}"
     )
+    if not apart:
+        return f"{text} and clearly different in none"
+    largest = max(apart, key=lambda row: abs(row["difference"]))
+    which = "" if len(apart) == 1 else "at most "
+    return (
+        f"{text} and different in {len(apart)} ({which}by {coefficient_text(largest['difference'])}"
+        f", {largest['first']} to {largest['second']})"
+    )
+
+
+_EQUIVALENT: tuple[EquivalenceVerdict, ...] = ("equivalent", "equivalent, though different")
+_DIFFERENT: tuple[EquivalenceVerdict, ...] = ("different", "equivalent, though different")
 
 
 def _charts(
@@ -273,7 +285,8 @@ def cross_language(
     compare : str
         The factor whose levels are compared; it is taken out of `by`.
     by : tuple of factors
-        Groups to set side by side. All other factors are summed over.
+        Groups to set side by side. All other factors are summed over, of what all levels of a
+        group were asked in the same ways.
     kind : "pearson" or "spearman"
         Of the correlations, their intervals and differences.
     bound : float
@@ -306,22 +319,26 @@ def cross_language(
     The unit of analysis is an item (or a merged pair of items), not an administration or a person:
     an item has one value in each language, whatever the number of its trials, so that languages can
     be correlated where no person answered in two. An item without a value in one of two languages
-    is left out of that pair. Items are taken as a sample of items like these. A level without a
-    value, or with the same value for every item, has undefined correlations with the reason; the
-    rest stands. Formulas and their checks stand in core/stats: correlation, equivalence,
-    contingency, stance.
+    is left out of that pair. An item counts in the formats, forms, templates, contexts and so on
+    in which all levels of the group were asked it; a caution names the rest. Items are taken as a
+    sample of items like these. A level without a value, or with the same value for every item, has
+    undefined correlations with the reason; the rest stands. Formulas and their checks stand in
+    core/stats: correlation, equivalence, contingency, stance.
     """
     names = _groups(by, compare)
     rules = ValueRules(measure, pairs, maximum, midpoint, unusable, ci_level)
-    values = level_values(option_counts, names, compare, rules)
+    alike, not_alike = _asked_alike(option_counts, names, compare, rules)
+    values = level_values(alike, names, compare, rules)
     pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed)
     differences, n_differences = difference_table(values, pair_rules)
-    compared = _compared_means(values, pair_rules)
-    counted = option_counts
-    if measure == "s" or phases_differ(option_counts, names):
-        counted = of_phase(option_counts, INITIAL)
+    compared = _compared_means(
+        values, pair_rules, alike, lambda own: level_values(own, names, compare, rules)
+    )
+    counted = alike
+    if measure == "s" or phases_differ(alike, names):
+        counted = of_phase(alike, INITIAL)
     usable = int(usable_counts(option_counts)["count"].sum())
-    used = usable if measure == "s" else int(usable_counts(counted)["count"].sum())
+    used = int(usable_counts(alike if measure == "s" else counted)["count"].sum())
     return AnalysisResult(
         tables=(
             *correlation_tables(values, pair_rules),
@@ -338,6 +355,7 @@ def cross_language(
         n_missing=int(option_counts["count"].sum()) - usable,
         method=_method(values, pair_rules),
         cautions=(
+            *not_alike,
             *_cautions(values),
             *pooled_entities_cautions(counted, names, compared=compare),
         ),
@@ -351,8 +369,39 @@ def _groups(by: Sequence[str], compare: str) -> tuple[str, ...]:
     return tuple(name for name in distinct(by) if name not in taken)
 
 
-def _compared_means(values: LevelValues, rules: PairRules) -> Comparisons:
+def _asked_alike(
+    option_counts: pd.DataFrame, names: Sequence[str], compare: str, rules: ValueRules
+) -> tuple[pd.DataFrame, list[str]]:
+    """The answers to what all levels of a group were asked in the same ways; what is left out."""
+    if option_counts.empty or not {*names, compare} <= {*option_counts.columns}:
+        return option_counts, []
+    of_phases = rules.measure != "s" and phases_differ(option_counts, names)
+    frame = of_phase(option_counts, INITIAL) if of_phases else option_counts
+    kept, cautions = asked_alike(frame, names, compare)
+    if not of_phases:
+        return frame[kept], cautions
+    later = option_counts.drop(index=frame.index)  # the other phase is counted, not compared
+    return pd.concat([frame[kept], later]), cautions
+
+
+def _compared_means(
+    values: LevelValues,
+    rules: PairRules,
+    answers: pd.DataFrame,
+    values_of: Callable[[pd.DataFrame], LevelValues],
+) -> Comparisons:
     """Means of groups and levels compared in pairs, over the items that both have."""
+    measure = values.parts[0] if values.parts else values.measure
+    return comparison_table(
+        _mean_frame(values), (*values.by, values.compare), units=("item",), value="value",
+        title=MEASURES[measure], value_unit=UNITS[values.measure], adjust=rules.adjust,  # type: ignore[index]
+        ci_level=rules.ci_level, resamples=rules.resamples, seed=rules.seed, tab=MEANS_TAB,
+        answers=answers, values_of=lambda own: _mean_frame(values_of(own)),
+    )  # fmt: skip
+
+
+def _mean_frame(values: LevelValues) -> pd.DataFrame:
+    """The values of which there are means, one row for each group, level and item."""
     own = values.first_part
     n_groups, n_levels, n_items = own.shape
     places = np.indices(own.shape).reshape(3, -1)
@@ -360,7 +409,7 @@ def _compared_means(values: LevelValues, rules: PairRules) -> Comparisons:
         name: [values.groups[group][place] for group in places[0].tolist()]
         for place, name in enumerate(values.by)
     }
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             **columns,
             values.compare: [values.levels[level] for level in places[1].tolist()],
@@ -369,12 +418,6 @@ def _compared_means(values: LevelValues, rules: PairRules) -> Comparisons:
         },
         index=range(n_groups * n_levels * n_items),
     )
-    measure = values.parts[0] if values.parts else values.measure
-    return comparison_table(
-        frame, (*values.by, values.compare), units=("item",), value="value",
-        title=MEASURES[measure], value_unit=UNITS[values.measure], adjust=rules.adjust,  # type: ignore[index]
-        ci_level=rules.ci_level, resamples=rules.resamples, seed=rules.seed, tab=MEANS_TAB,
-    )  # fmt: skip
 
 
 def _method(values: LevelValues, rules: PairRules) -> str:

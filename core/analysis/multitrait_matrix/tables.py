@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.analysis.multitrait_matrix.scores import Score, ScoreSource, ScoreTable
-from core.analysis.score_correlations import table
+from core.analysis.score_correlations import STARS, table
 from core.analysis.shared.matrices import by_columns
 from core.analysis.shared.scores import level_sort_key
 from core.domain.results import Column, ResultTable
@@ -55,11 +55,7 @@ def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
             "p",
             "Over the pairs of scores of the group; Holm (1979) or Benjamini & Hochberg (1995).",
         ),
-        Column(
-            "stars",
-            "Stars of p, unadjusted",
-            help="Of p before adjusting: * below .05, ** below .01, *** .001.",
-        ),
+        STARS,
         Column("n", "n", "count", "Rows that have both scores."),
         Column(
             "corrected",
@@ -208,7 +204,7 @@ def _correlation_row(
     return (
         *own.table.group, one.name, two.name, one.same_trait(two), one.same_method(two), own.kind,
         *(float(value) for value in (matrix.r[pair], matrix.low[pair], matrix.high[pair], *ends)),
-        p, adjusted, stars(p), int(matrix.n[pair]), corrected, " ".join(remarks),
+        p, adjusted, stars(adjusted), int(matrix.n[pair]), corrected, " ".join(remarks),
     )  # fmt: skip
 
 

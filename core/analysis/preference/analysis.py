@@ -222,11 +222,20 @@ def preference(
     ]
     tables = _tables(estimates, names, ci_level, resample)
     across = Comparisons((), (_ONE_GROUP,))
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        groups = prepare_comparisons(answers, names, midpoint=midpoint, unit=resample).groups
+        made = [estimate(group, resample, bootstrap, ci_level, adjust) for group in groups]
+        rows = [row for own in made for row in item_rows(own)]
+        return _item_values(result_table("items", "", rows, (*lead, *ITEM_COLUMNS)).frame)
+
     if len(compared.groups) > 1:
+        lead = by_columns(names)
         across = comparison_table(
             _item_values(next(t for t in tables if t.name == "items").frame),
             (*names, "pair"), units=("pair", "item"), value="share", title="Share of wins",
             adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+            answers=option_counts, values_of=values_of,
         )  # fmt: skip
     ignored = [name for name in by if name in ENTITIES]
     return AnalysisResult(

@@ -41,6 +41,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     decimal_text,
     interval_text,
+    intervals_apart,
     rows_by_group,
     table_of,
 )
@@ -81,10 +82,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if len(own) < 2:
             return f"{text}."
         low, high = (pick(own, key=lambda one: one["repeatability"]) for pick in (min, max))
+        ends = [coefficient_text(one["repeatability"]) for one in (low, high)]
+        if not intervals_apart(*((one["ci_low"], one["ci_high"]) for one in (low, high))):
+            known = all(math.isfinite(one["ci_low"]) for one in (low, high))
+            differ = "no clear difference" if known else "which have no intervals"
+            return f"{text}; from {ends[0]} to {ends[1]} in single formats, {differ}."
         return (
-            f"{text}; highest in {high['format']} "
-            f"({coefficient_text(high['repeatability'])}), lowest in {low['format']} "
-            f"({coefficient_text(low['repeatability'])})."
+            f"{text}; highest in {high['format']} ({ends[1]}), lowest in {low['format']} "
+            f"({ends[0]})."
         )
 
     totals = rows_by_group(table_of(result, "totals"), "n_items")
@@ -209,10 +214,14 @@ def random_consistency(
     Entropies agree with scipy 1.17.1 and R to 1e-12.
     """
     names = tuple(name for name in distinct(by) if name != "format")
-    answers = repeated_answers(
-        option_counts, names, coding=coding, repeats=repeats, midpoint=midpoint, resample=resample
-    )
-    own = item_entropies(answers, logarithm)
+
+    def entropies_of(answers: pd.DataFrame) -> ItemEntropies:
+        repeated = repeated_answers(
+            answers, names, coding=coding, repeats=repeats, midpoint=midpoint, resample=resample
+        )
+        return item_entropies(repeated, logarithm)
+
+    own = entropies_of(option_counts)
     if not own.defined.any():
         raise _nothing_repeated(own, coding)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
@@ -221,7 +230,11 @@ def random_consistency(
     sums = entropy_sums(own, sets if names else sets[:2], resample, bootstrap, ci_level)
     totals, formats = (_in_groups(_sum_frame(own, one), names) for one in sums[:2])
     items = _in_groups(_item_frame(own), names)
-    compared = _compared(items, names, adjust, ci_level, resamples, seed)
+    compared = comparison_table(
+        _item_means(own, names), names, units=("item",), value="normalized",
+        title="Entropy / maximum", adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+        answers=option_counts, values_of=lambda some: _item_means(entropies_of(some), names),
+    ) if names else Comparisons((), ())  # fmt: skip
     lead, by_format = by_columns(names), by_columns([*names, "format"])
     sum_columns = _sum_columns(ci_level, logarithm)
     tables = (
@@ -438,22 +451,11 @@ def _extremes(items: pd.DataFrame, names: Sequence[str], unit: EntropyUnit) -> R
     return ResultTable("extremes", "Most and least certain items", frame, columns)
 
 
-def _compared(
-    items: pd.DataFrame,
-    names: Sequence[str],
-    adjust: Adjust,
-    level: float,
-    resamples: int,
-    seed: int,
-) -> Comparisons:
-    """Groups in pairs, by the items' mean entropies as shares of the maximum."""
-    if not names:
-        return Comparisons((), ())
+def _item_means(own: ItemEntropies, names: Sequence[str]) -> pd.DataFrame:
+    """The items' mean entropies over formats as shares of the maximum, for each group."""
+    items = _in_groups(_item_frame(own), names)
     means = items.groupby([*names, "item"], sort=False, dropna=False)["normalized"].mean()
-    return comparison_table(
-        means.reset_index(), names, units=("item",), value="normalized", title="Entropy / maximum",
-        adjust=adjust, ci_level=level, resamples=resamples, seed=seed,
-    )  # fmt: skip
+    return means.reset_index()
 
 
 # Method, cautions and notes.

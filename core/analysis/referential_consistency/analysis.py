@@ -41,6 +41,7 @@ from core.analysis.shared.sentences import (
     coefficient_text,
     decimal_text,
     interval_text,
+    intervals_apart,
     p_text,
     rows_by_group,
     table_of,
@@ -85,9 +86,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             "share of equal answers"
         )
         own = [r for r in formats.get(group, []) if math.isfinite(r["divergence"])]
-        if len(own) < 3:
+        if len(own) < 3 or not all(math.isfinite(row["ci_low"]) for row in own):
             return f"{text}."
-        far = max(own, key=lambda one: one["divergence"])
+        near, far = sorted(own, key=lambda one: float(one["divergence"]))[-2:]
+        if not intervals_apart(*((one["ci_low"], one["ci_high"]) for one in (near, far))):
+            return f"{text}; no format lies clearly farther from the others than the next."
         return (
             f"{text}; {far['format']} lies farthest from the others "
             f"({coefficient_text(far['divergence'], 3)})."
@@ -213,7 +216,10 @@ def referential_consistency(
     items = _item_frame(all_of, adjust)
     compared = comparison_table(
         items, names, units=("subscale", "item"), value="divergence", title="Divergence",
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        values_of=lambda some: _item_divergences(
+            format_answers(some, names, midpoint, resample), resample, ci_level
+        ),
     )  # fmt: skip
     tables = [ResultTable("items", "Items", items, (*by_columns(names), *_item_columns(adjust)))]
     for name, title, frame_of, columns in reversed((
@@ -427,6 +433,11 @@ def _pair_frame(all_of: _Measures, columns: Sequence[Column]) -> pd.DataFrame:
         difference=all_of.item_means(apart).ravel(),
     )
     return all_of.table(len(pairs), frame, columns)
+
+
+def _item_divergences(own: FormatAnswers, resample: ResampleUnit, ci_level: float) -> pd.DataFrame:
+    """The divergence of every item of every group."""
+    return own.items.assign(divergence=divergences(own, resample, None, ci_level).items)
 
 
 def _item_frame(all_of: _Measures, adjust: Adjustment) -> pd.DataFrame:

@@ -92,6 +92,32 @@ def coefficient_text(value: float, places: int = 2) -> str:
     return sign + digits.removeprefix("0") if digits.startswith("0.") else text
 
 
+def intervals_apart(first: tuple[float, float], second: tuple[float, float]) -> bool:
+    """Whether two intervals share no value, so that one of two estimates is called the larger.
+
+    Estimates whose intervals overlap may still differ: the rule names too few of them, not too
+    many. False where an interval is undefined.
+    """
+    return bool(
+        side_of_interval(*first, second[1]) == 1 or side_of_interval(*second, first[1]) == 1
+    )
+
+
+def scale_name(scale: Any, scales: Iterable[Any]) -> str:
+    """What a sentence calls one of its scales; items without a subscale have an empty one."""
+    return str(scale) or ("(no subscale)" if len(set(scales)) > 1 else "all items")
+
+
+def statistic_text(test: str, degrees: Iterable[float], statistic: float) -> str:
+    """A test with its degrees of freedom and its statistic: "F(2, 41.3) = 4.10".
+
+    Degrees of freedom that are whole have no decimals; those that are undefined are left out.
+    """
+    known = (df for df in degrees if math.isfinite(df))
+    within = ", ".join(decimal_text(df, 0 if abs(df - round(df)) < 1e-9 else 1) for df in known)
+    return f"{test}{f'({within})' * bool(within)} = {decimal_text(statistic)}"
+
+
 def interval_text(low: float, high: float, write: Callable[[float], str] = coefficient_text) -> str:
     """The interval after a blank; empty where it is undefined."""
     known = math.isfinite(low) and math.isfinite(high)

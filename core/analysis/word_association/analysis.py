@@ -294,10 +294,16 @@ def word_association(
     names, level = counts.by, f"{ci_level * 100:g}% CI"
     factors = by_columns(names)
     groups = pd.DataFrame(counts.groups, columns=list(names))
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        own = count_words(answers, by, texts, unusable)
+        return _values(own, own.classes(missing), groups, compared)
+
     pairs = comparison_table(
         _values(counts, classes, groups, compared), names, units=("word",), value="value",
         title=_COMPARED[compared][0], value_unit=_COMPARED[compared][1], unit_name="word",
         adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed, tab="Agreement",
+        answers=option_counts, values_of=values_of,
     )  # fmt: skip
     agreement, further = _agreement_rows(counts, classes, groups, ci_level)
     tables = (

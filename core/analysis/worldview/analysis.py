@@ -253,10 +253,18 @@ def worldview(
     Source: Ceron et al. (2024). Checked by hand, against a plain program of loops on random
     studies, and (Spearman) against R.
     """
-    verdicts = statement_verdicts(
-        option_counts, by, ties=ties, least=least, inverted=inverted,
-        sampling=SamplingRule(sampling_resamples, seed),
-    )  # fmt: skip
+
+    def verdicts_of(answers: pd.DataFrame) -> StatementVerdicts:
+        return statement_verdicts(
+            answers, by, ties=ties, least=least, inverted=inverted,
+            sampling=SamplingRule(sampling_resamples, seed),
+        )  # fmt: skip
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        own = stances_of(verdicts_of(answers), count)
+        return domain_values(own, bank_facts(own.items, loadings, positions, items))
+
+    verdicts = verdicts_of(option_counts)
     stances = stances_of(verdicts, count)
     bank = bank_facts(stances.items, loadings, positions, items)
     settings = Settings(Bootstrap(resamples, seed) if resamples else None, ci_level, least_reliable)
@@ -267,6 +275,7 @@ def worldview(
         domain_values(stances, bank), (*stances.by, "domain"), units=("domain", "item"),
         value="value", title="Stance", value_unit="correlation", unit_name="statement",
         adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+        answers=option_counts, values_of=values_of,
     )  # fmt: skip
     return AnalysisResult(
         tables=(

@@ -191,7 +191,7 @@ class ItemDif:
     total: DifTest
     effects: tuple[GroupEffect, ...]
     slope_change: float  # share of the matching score's slope; 0.1 is the usual bound
-    flagged: bool  # the total test's adjusted p is below alpha
+    flagged: bool  # the total test's adjusted p is below alpha, jodoin_gierl not negligible
     zumbo_thomas: Magnitude
     jodoin_gierl: Magnitude
     above_choi: bool  # McFadden's R² rises by 0.02 or more
@@ -249,13 +249,13 @@ def with_magnitudes(item: ItemDif, alpha: float) -> ItemDif:
     """The item with its flag and magnitudes."""
     if math.isnan(item.total.p_adjusted):
         return item
-    flagged = item.total.p_adjusted < alpha
-    rise = item.total.nagelkerke_change if flagged else 0.0
+    rise = item.total.nagelkerke_change if item.total.p_adjusted < alpha else 0.0
+    jodoin_gierl = _magnitude(rise, _JODOIN_GIERL)
     return replace(
         item,
-        flagged=flagged,
+        flagged=jodoin_gierl != "negligible",
         zumbo_thomas=_magnitude(rise, _ZUMBO_THOMAS),
-        jodoin_gierl=_magnitude(rise, _JODOIN_GIERL),
+        jodoin_gierl=jodoin_gierl,
         above_choi=item.total.mcfadden_change >= _CHOI,
     )
 
@@ -303,7 +303,7 @@ def differential_item_functioning(
     reference
         The group others are compared with; without it, the first in alphabetical order.
     alpha
-        Level of the total test below which an item is flagged; Zumbo (1999) takes .01.
+        Level below which the total test is significant; Zumbo (1999) takes .01.
     adjust
         Adjust p-values over the items, separately for each of the three tests: Holm keeps the
         chance of any false flag at alpha, Benjamini-Hochberg the share of false flags.
@@ -311,7 +311,9 @@ def differential_item_functioning(
     Returns
     -------
     DifResult
-        Magnitudes are "negligible" for an item not flagged, whatever the rise of R².
+        An item is flagged where its total test is significant and the rise of Nagelkerke's R² not
+        negligible after Jodoin and Gierl. Magnitudes are "negligible" where the test is not
+        significant, whatever the rise.
 
     Raises
     ------

@@ -187,7 +187,8 @@ def progress(workspace: Workspace, study: str) -> Progress:
     """How far a study is, read from the database."""
     record = studies.get(workspace.database, study)
     event = runs.last_event(workspace.database, record.study_id)
-    n_trials, n_done = store.progress(workspace.database, record.study_id)
+    statuses, n_failed = store.status_counts(workspace.database, record.study_id)
+    n_trials, n_done = record.n_trials, sum(statuses.values())
     summaries = store.attempt_summaries(workspace.database, record.study_id)
     state = _state(event, workspace.process)
     lost = runs.count_lost(workspace.database, record.study_id, ended=state not in _ASKING)
@@ -218,8 +219,8 @@ def progress(workspace: Workspace, study: str) -> Progress:
         since=event.at if event else None,
         no_answer_kept=lost.count,
         no_answer_cost=lost.cost,
-        statuses=store.status_counts(workspace.database, record.study_id),
-        n_failed=store.count_failed(workspace.database, record.study_id),
+        statuses=statuses,
+        n_failed=n_failed,
         cause=str(event.detail.get("cause", "")) if event else "",
     )
 

@@ -334,12 +334,13 @@ def _load_inputs(
     if analysis.needs is not ITEM_SCORES:
         return _Inputs(frame, chosen, notes)
     averaged_factors = frames.factors_to_average(analysis, chosen, over)
-    rows = average_over(frame, averaged_factors)
+    alike, not_alike = frames.asked_alike_before_averaging(frame, averaged_factors)
+    rows = average_over(alike, averaged_factors)
     return _Inputs(
         item_attributes.split_administrations(rows, by),
         chosen,
-        (*notes, *frames.averaging_notes(frame, rows, averaged_factors)),
-        frames.cautions(workspace, analysis, rows, chosen),
+        (*notes, *frames.averaging_notes(alike, rows, averaged_factors)),
+        (*not_alike, *frames.cautions(workspace, analysis, rows, chosen)),
         frames.averaging_words(frame, averaged_factors) + item_attributes.unit_words(by),
     )
 

@@ -10,6 +10,9 @@ import numpy as np
 import pandas as pd
 
 from core import settings
+from core.analysis.shared.comparisons import ways_of_asking
+from core.analysis.shared.matrices import group_name
+from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.registry import Analysis, OtherData
 from core.analysis.shared.rows import rows_are_people
 from core.domain.attributes import is_attribute
@@ -102,7 +105,10 @@ def load_frame(
         frame = item_scores(workspace, codes, where)
     elif analysis.needs is ATTEMPT_COUNTS:
         frame = frames.attempt_counts(
-            workspace.database, list(codes), where, factors=_factors_kept(analysis, options)
+            workspace.database,
+            list(codes),
+            where,
+            factors=_factors_kept(workspace, analysis, codes, options, where),
         )
     else:
         frame = _option_counts(workspace, analysis, codes, where, options)
@@ -189,7 +195,7 @@ def _option_counts(
 ) -> pd.DataFrame:
     """OPTION_COUNTS of some studies, kept apart as the analysis and its options ask for."""
     asked = {*analysis.keeps, *_factors_in_options(analysis, options)}
-    factors = _factors_kept(analysis, options)
+    factors = _factors_kept(workspace, analysis, codes, options, where)
     columns = [name for name in _FROM_CONTEXTS if name in asked]
     contexts = ["context"] if columns and "context" not in factors else []
     seed = options.get(_SEED_OPTION, next(
@@ -208,10 +214,48 @@ def _option_counts(
     return counted["count"].sum().reset_index()
 
 
-def _factors_kept(analysis: Analysis, options: Mapping[str, Any]) -> list[str]:
-    """The factors of the design that an analysis and its options keep apart."""
+def _factors_kept(
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Filters,
+) -> list[str]:
+    """The factors of the design that an analysis and its options keep apart.
+
+    Ways of asking that are not crossed with all else are among them, so that what is compared can
+    be what was asked alike.
+    """
     asked = {*analysis.keeps, *_factors_in_options(analysis, options)}
+    asked |= set(_uncrossed_factors(workspace, codes, asked, where))
     return [name for name in FACTORS if name in asked]
+
+
+def _uncrossed_factors(
+    workspace: Workspace, codes: Sequence[str], kept: set[str], where: Filters
+) -> list[str]:
+    """The factors in which answers vary and of which some levels were not asked with all else.
+
+    A design without blocks asks everything with everything. Contexts and respondents of imported
+    answers may be people, who are others in every group and no way of asking.
+    """
+    records = [studies.frozen_study(workspace.database, code) for code in codes]
+    planned = all(record.kind == "planned" for record in records)
+    blocks = [block for record in records for block in record.design.blocks]
+    if planned and len(records) == 1 and not blocks:
+        return []
+    left_out = ("repetition", "model", *(() if planned else ("respondent", "context")))
+    names = [name for name in FACTORS if name not in left_out]
+    conditions = answers.conditions(workspace.database, codes, names, where).drop_duplicates()
+    varying = [name for name in names if len(conditions[name].unique()) > 1]
+    same_items = planned and len(records) == 1 and all(block.items is None for block in blocks)
+    uncrossed = []
+    for name in varying:
+        others = conditions[[other for other in names if other != name]].drop_duplicates()
+        crossed = len(conditions) == len(others) * len(conditions[name].unique())
+        if name not in kept and not (crossed and same_items):
+            uncrossed.append(name)
+    return uncrossed
 
 
 def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
@@ -616,6 +660,29 @@ def _crossed(asked: pd.DataFrame, name: str, factor: str) -> bool:
     """Whether several levels of `factor` were asked under some level of the factor `name`."""
     levels = asked[[name, factor]].drop_duplicates()
     return bool(levels.duplicated(name).any())
+
+
+def asked_alike_before_averaging(
+    item_scores: pd.DataFrame, over: Sequence[str]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The scores whose averages are over the same levels of what is averaged; what is left out.
+
+    A mean over two instructions is not compared with one over one of them. What is asked in other
+    languages, forms and so on is compared; contexts and repetitions are individuals.
+    """
+    averaged = [name for name in over if name not in ("context", "repetition")]
+    if not averaged or item_scores.empty:
+        return item_scores, ()
+    apart = [name for name in FACTORS if name not in averaged and name not in _INDIVIDUALS]
+    apart = [name for name in apart if _varies(item_scores, name)]
+    ways = ways_of_asking(item_scores, [name for name in FACTORS if name not in averaged])
+    side, sides = cell_codes(item_scores, apart)
+    alike = ways.alike(side, [group_name(own) for own in sides.itertuples(index=False)])
+    cautions = (alike.left_out,) if alike.left_out else ()
+    return item_scores[alike.rows], cautions
+
+
+_INDIVIDUALS = ("context", "repetition")
 
 
 def averaging_words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:

@@ -6,7 +6,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.shared.comparisons import MOST_PAIRS, comparison_table
+from core.analysis.bias import bias
+from core.analysis.bias_shift import bias_shift
+from core.analysis.form_agreement import form_agreement
+from core.analysis.instrument_rates import instrument_rates
+from core.analysis.opinions import opinions as opinions_analysis
+from core.analysis.preference.analysis import preference
+from core.analysis.random_consistency.analysis import random_consistency
+from core.analysis.rater_agreement import rater_agreement
+from core.analysis.referential_consistency.analysis import referential_consistency
+from core.analysis.shared.comparisons import MOST_PAIRS, comparison_table, ways_of_asking
+from core.analysis.stance_reliability import stance_reliability
+from core.analysis.template_pilot import template_pilot
+from core.analysis.unexpected_outputs import unexpected_outputs
+from core.analysis.word_association.analysis import word_association
+from core.analysis.worldview.analysis import worldview
+from core.domain import frames
+from tests.analysis.brand_counts import counts_of
+from tests.analysis.opinion_frames import opinions
+from tests.analysis.statement_frames import random_cells, statements
 
 NAN = float("nan")
 
@@ -130,3 +148,126 @@ def test_the_unit_is_named_as_the_analysis_calls_it():
     titles = {column.name: column.title for column in result.tables[0].columns}
     assert titles["n"] == "Contexts"
     assert "over the contexts that both have" in result.notes[0]
+
+
+# Groups that were not asked in the same ways. "gpt" and "llama" give the same answers where both
+# were asked; gpt was also asked in another way, with other answers. What both were asked does not
+# differ: 0 in every analysis.
+
+SAME = [("q1", 9, 1, 0), ("q2", 7, 3, 0), ("q3", 4, 6, 0), ("q4", 0, 10, 0), ("q5", 6, 4, 0)]
+OTHER = [(item, 5, 5, 0) for item, *_ in SAME]
+
+
+def unlike(part, **more):
+    """gpt and llama alike in one way, gpt alone in another; `part` makes the counts of one."""
+    return pd.concat(
+        [
+            part(SAME, respondent="gpt"),
+            part(SAME, respondent="llama"),
+            part(OTHER, respondent="gpt", **more),
+        ],
+        ignore_index=True,
+    )
+
+
+def with_phases(rows, **factors):
+    opposed = [(item, no, yes, rest) for item, yes, no, rest in rows]
+    first = opinions(rows, phase="initial", **factors)
+    return pd.concat([first, opinions(opposed[:2] + rows[2:], phase="opposing", **factors)])
+
+
+def in_two_formats(rows, **factors):
+    changed = [(item, no, yes, rest) for item, yes, no, rest in rows]
+    second = {"format": "a_b", **factors}
+    return pd.concat([opinions(rows, **factors), opinions(changed, **second)])
+
+
+def two_raters(rows, **factors):
+    changed = [(item, no, yes, rest) for item, yes, no, rest in rows[:3]] + rows[3:]
+    return pd.concat(
+        [opinions(rows, model="a", **factors), opinions(changed, model="b", **factors)]
+    )
+
+
+def brands(rows, **factors):
+    own = [(item, no, yes) for item, yes, no, _ in rows]
+    pair = {"entity": "A", "entity_b": "B", "repetition": 1, **factors}
+    turned = {**pair, "entity": "B", "entity_b": "A"}
+    return pd.concat([counts_of(own, **pair), counts_of(own, **turned)])
+
+
+def stated(rows, seed=1, **factors):
+    templates = [factors.pop("template", "t1")]
+    return statements(random_cells(5, templates, seed=seed), **factors)
+
+
+LOADINGS = pd.DataFrame(
+    [("s", f"i{number}", "economy", 1) for number in range(5)],
+    columns=["study", "item", "domain", "loading"],
+)
+
+
+POSITIONS = pd.DataFrame(columns=list(frames.POSITIONS.columns))
+ITEM_TABLE = pd.DataFrame(
+    [("s", f"i{number}", number + 1, NAN, "", "") for number in range(5)],
+    columns=list(frames.ITEMS.columns),
+)
+
+
+@pytest.mark.parametrize(
+    ("analysis", "frame", "options"),
+    [
+        (bias, unlike(opinions, format="a_b"), {}),
+        (opinions_analysis, unlike(opinions, format="a_b"), {"pairs": "single"}),
+        (bias_shift, unlike(with_phases, format="a_b"), {"pairs": "single"}),
+        (random_consistency, unlike(opinions, format="a_b"), {}),
+        (random_consistency, unlike(opinions, template="t2"), {}),
+        (instrument_rates, unlike(opinions, template="t2"), {}),
+        (unexpected_outputs, unlike(lambda rows, **own: opinions(
+            rows, refused=3 * ("context" in own), **own), context="c2"), {"factor": "respondent"}),
+        (referential_consistency, unlike(in_two_formats, format="likert_4"), {"permutations": 0}),
+        (word_association, unlike(opinions, label_order="inverted"), {"by": ("respondent",)}),
+        (rater_agreement, unlike(two_raters, language="de"), {"raters": "model"}),
+        (preference, unlike(brands, name="a_b"), {}),
+        (template_pilot, unlike(lambda rows, **own: opinions(
+            rows, template="t1", refused=3 * ("language" in own), **own), language="de"), {}),
+        (form_agreement, unlike(stated, template="t2", seed=2), {}),
+        (stance_reliability, unlike(stated, template="t2", seed=2), {}),
+        (worldview, unlike(stated, template="t2", seed=2),
+         {"loadings": LOADINGS, "positions": POSITIONS, "items": ITEM_TABLE}),
+    ],
+    ids=lambda own: own.__name__ if callable(own) else "",
+)  # fmt: skip
+def test_groups_are_compared_over_what_both_were_asked_in_every_analysis(analysis, frame, options):
+    chosen = {"by": ("respondent",), "seed": 1, **options}
+    result = analysis(frame, **chosen)
+    pairs = next(table.frame for table in result.tables if table.name == "comparisons")
+    pairs = pairs[pairs["factor"] == "Respondent"]
+    known = pairs[pairs["n"] > 0]
+    assert len(known)
+    assert known["difference"].tolist() == pytest.approx([0.0] * len(known), abs=1e-12)
+    assert pairs["remark"].str.contains("left out: gpt with ").all()
+    assert any("were not asked in the same ways" in note for note in result.notes)
+
+
+def test_a_way_that_all_sides_share_in_part_is_kept_item_by_item():
+    # sides 0, 1, 2; item 0 in ways a, b | a, b | a and item 1 in a | b | (not asked)
+    rows = [(0, 0, "a"), (0, 0, "b"), (1, 0, "a"), (1, 0, "b"), (2, 0, "a"), (0, 1, "a"),
+            (1, 1, "b")]  # fmt: skip
+    frame = pd.DataFrame(
+        [{"item": f"i{item}", "format": way, "status": "answered", "count": 1}
+         for _, item, way in rows]
+    )  # fmt: skip
+    side = np.array([side for side, _, _ in rows])
+    alike = ways_of_asking(frame, ("language",)).alike(side, ["de", "en", "ja"])
+    # Item 0 counts in a, in all three. Of item 1 the first side alone is left.
+    assert alike.rows.tolist() == [True, False, True, False, True, True, False]
+    assert alike.confounded == ()
+
+
+def test_groups_that_were_asked_alike_have_no_remark_on_it():
+    both = [opinions(SAME, respondent=name, format=way) for name in "ab" for way in ("x", "y")]
+    result = bias(pd.concat(both, ignore_index=True), by=("respondent",))
+    pairs = next(table.frame for table in result.tables if table.name == "comparisons")
+    assert not pairs["remark"].str.contains("left out").any()
+    assert not any("in the same ways" in note for note in result.notes)

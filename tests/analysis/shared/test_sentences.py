@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 
-from core.analysis.shared.sentences import merge_notes, side_of_interval
+from core.analysis.shared.sentences import (
+    merge_notes,
+    scale_name,
+    side_of_interval,
+    statistic_text,
+)
 
 FEW = "fewer rows than items."
 
@@ -60,3 +65,16 @@ def test_an_interval_that_ends_at_the_null_or_is_undefined_names_no_side():
     assert side_of_interval(0.0, 0.0) == 0
     for low, high in ((math.nan, math.nan), (0.1, math.nan), (math.nan, -0.1)):
         assert side_of_interval(low, high) == 0
+
+
+def test_a_test_has_its_degrees_of_freedom_behind_its_name():
+    assert statistic_text("classic F", (3.0, 233.0), 1.204) == "classic F(3, 233) = 1.20"
+    assert statistic_text("Welch's F", (2.0, 41.26), 4.1) == "Welch's F(2, 41.3) = 4.10"
+    assert statistic_text("Welch's t", (math.nan, 12.0), -2.5) == "Welch's t(12) = −2.50"
+    assert statistic_text("z", (), 1.96) == "z = 1.96"
+
+
+def test_a_scale_without_a_name_is_called_by_what_it_holds():
+    assert scale_name("", [""]) == "all items"
+    assert scale_name("", ["", "warmth"]) == "(no subscale)"
+    assert scale_name("warmth", ["", "warmth"]) == "warmth"

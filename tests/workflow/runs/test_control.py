@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import threading
 import time
 from dataclasses import replace
@@ -544,3 +545,32 @@ def test_the_end_of_a_run_is_written_as_soon_as_the_disk_takes_it(workspace, mon
     assert finished(workspace).state == "finished"
     assert "disk is full" in refused[1]
     assert collector.write_problems == {}
+
+
+def test_counts_of_a_running_study_belong_together(workspace, monkeypatch):
+    """An answer comes in before each statement that reads the progress, as in a run."""
+    freeze(workspace, simulated(), n_personas=10)
+    database = workspace.database
+    (study_id,) = database.row("select study_id from study where code = 'study'")
+    waiting = [row[0] for row in database.rows("select trial_id from trial order by ordinal")]
+
+    def with_an_answer(read):
+        def reading(_database, *arguments):
+            if waiting:
+                database.write(
+                    "insert into response (trial_id, study_id, status, option) "
+                    "values (?, ?, 'answered', '1')",
+                    [waiting.pop(0), study_id],
+                )
+            return read(*arguments)
+
+        return reading
+
+    for name in ("rows", "row"):
+        monkeypatch.setattr(type(database), name, with_an_answer(getattr(database, name)))
+    for _ in range(5):
+        now = control.progress(workspace, "study")
+        assert 0 < now.n_usable <= now.n_asked <= now.n_trials
+        assert now.n_usable == now.n_done  # every answer is usable
+        numbers = re.findall(r"\d+", control.replied_words(now))
+        assert numbers == [str(now.n_done), "200", str(now.n_done), str(now.n_done)]

@@ -211,7 +211,7 @@ def several(groups):
     effects = (between / (between + within), *ends,
                (between - (k - 1) * noise) / (between + within + noise))
     if (variances == 0).any():
-        test = ("F, equal variances", classic, float(k - 1), float(total - k))
+        test = ("classic F", classic, float(k - 1), float(total - k))
     else:
         weights = sizes / variances
         share = weights / weights.sum()
@@ -434,7 +434,7 @@ several <- function(scores) {
   noise <- squares[2] / parts[["Df"]][2]
   ends <- noncentral_f(unname(classic$statistic), parts[["Df"]][1], parts[["Df"]][2])
   data.frame(
-    test = if (any(flat)) "F, equal variances" else "Welch's F",
+    test = if (any(flat)) "classic F" else "Welch's F",
     statistic = unname(found$statistic), df1 = unname(found$parameter[1]),
     df2 = unname(found$parameter[2]), value = squares[1] / sum(squares),
     ci_low = ends[1] / (ends[1] + nrow(long)), ci_high = ends[2] / (ends[2] + nrow(long)),

@@ -142,7 +142,9 @@ def all_tests(x, level, levels, matched):
     found = [item_tests(x, level, levels, item, matched) for item in range(x.shape[1])]
     p = {kind: adjusted([own[0][kind][2] if own else nan for _, own in found])
          for kind in ("uniform", "non-uniform", "total")}
-    return found, p, p["total"] < flag_level
+    sizes = [size(own[0]["total"][4] if own and below else 0, (0.035, 0.07))
+             for (_, own), below in zip(found, p["total"] < flag_level)]
+    return found, p, np.array(sizes) != "negligible"
 
 
 def size(rise, bounds):
@@ -179,7 +181,7 @@ for group, scale, items in scales:
                                     "unknown", False, nan, place in matched))
             continue
         tests, change, effects, errors = one
-        rise = tests["total"][4] if flagged[place] else 0
+        rise = tests["total"][4] if p["total"][place] < flag_level else 0
         tables["items"].append((
             *lead, sum(counts), True, bool(flagged[place]), *(own[place] for own in p.values()),
             tests["total"][4], tests["total"][3], size(rise, (0.035, 0.07)),
@@ -428,7 +430,9 @@ all_tests <- function(x, level, levels, matched) {
   p <- vapply(found, function(one) if (is.null(one$tests)) rep(NA_real_, 3) else one$tests$p,
               numeric(3))
   adjusted <- t(apply(p, 1, p.adjust, adjustment))
-  list(found = found, p = adjusted, flagged = !is.na(adjusted[3, ]) & adjusted[3, ] < flag_level)
+  below <- !is.na(adjusted[3, ]) & adjusted[3, ] < flag_level
+  rise <- ifelse(below, vapply(found, function(one) c(one$tests$nagelkerke, 0)[3], 0), 0)
+  list(found = found, p = adjusted, rise = rise, flagged = rise >= 0.035)
 }
 
 size <- function(rise, bounds) c("negligible", "moderate", "large")[sum(rise >= bounds) + 1]
@@ -461,7 +465,7 @@ compare <- function(scale) {
   items <- bind(lapply(seq_along(x), function(place) {
     one <- all$found[[place]]
     tested <- !is.null(one$tests)
-    rise <- if (all$flagged[place]) one$tests$nagelkerke[3] else 0
+    rise <- all$rise[place]
     cbind(lead(place), data.frame(
       n = sum(one$counts), tested = tested, flagged = all$flagged[place],
       p_uniform = all$p[1, place], p_non_uniform = all$p[2, place], p_total = all$p[3, place],
@@ -593,7 +597,7 @@ def dif_files(
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p over the items of a subscale.
     flag_level : float
-        Adjusted p of the total test below which an item is flagged.
+        Adjusted p of the total test below which an item is flagged if its size is not negligible.
     fewest : int
         Administrations that a level needs.
 
