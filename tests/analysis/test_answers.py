@@ -602,7 +602,8 @@ DIRECTIONS = re.compile(
 )
 """Words that name a side, a difference or a direction."""
 DENIED = re.compile(
-    r"they lean to neither side beyond chance|neither clearly rises nor falls|neither follow .* beyond chance|does not clearly differ|"
+    r"they lean to neither side beyond chance|"
+    r"neither clearly rises nor falls|neither follow .* beyond chance|does not clearly differ|"
     r"no format lies clearly farther from the others than the next|1 is no difference|"
     r"\d+ more (options?|scales?)|A against C|first repl|of at most [\d.]+ \("
 )
