@@ -66,6 +66,11 @@ _MERGED = (
     "user contradicts each by itself; so b first is 0 or more, and differs from b of Opinions, "
     "which is half the difference"
 )
+_BY_CHANCE = (
+    "Mean s of the decided questions that is expected where nobody gives way: over all ways to "
+    "exchange the answers of a question between both phases. Above 0, because the first answers "
+    "give s its direction. Ours."
+)
 _OF_BOTH = f"Of questions asked both ways, {_MERGED}. Ours."
 _DECIDED = "Questions whose b of the first phase is not 0. Ours."
 
@@ -83,6 +88,7 @@ def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
         Column("giving_way", "Giving way", "points", "Mean s over the decided questions. Ours."),
         Column("giving_way_low", f"Giving way {level} low", "points", redrawn),
         Column("giving_way_high", f"Giving way {level} high", "points", redrawn),
+        Column("by_chance", "By chance", "points", _BY_CHANCE),
         Column("turned", "Turned", "count", "Decided questions whose b changes its sign."),
         Column("share_turned", "Share turned", "proportion", "Turned / decided. Ours."),
         Column("share_low", f"Turned {level} low", "proportion", redrawn),
@@ -123,6 +129,16 @@ _MOVES = {
 }
 
 
+def _direction(row: TableRow) -> int:
+    """Where answers move: 1 toward the user's opinion, -1 away from it, 0 neither.
+
+    Neither 0 nor what chance alone gives may lie in the interval, or between it and the other.
+    """
+    low, high = row["giving_way_low"], row["giving_way_high"]
+    sides = {side_of_interval(low, high, null) for null in (0.0, row["by_chance"])}
+    return sides.pop() if len(sides) == 1 else 0
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How far decided questions give way, and how many majorities turn."""
 
@@ -139,14 +155,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         n_turned = int(row["turned"])
         turns = count_text(n_turned, "majority turns", "majorities turn")
         moves = (
-            _MOVES[side_of_interval(low, high)]
+            _MOVES[_direction(row)]
             if math.isfinite(low)
             else "have no interval, so no direction is named"
         )
         return (
             f"Over {count_text(int(row['decided']), 'decided question')}, answers {moves}: s = "
-            f"{decimal_text(value)}{interval_text(low, high, decimal_text)} of 2; {turns} "
-            f"({share}{ends})."
+            f"{decimal_text(value)}{interval_text(low, high, decimal_text)} of 2, where chance "
+            f"alone gives {decimal_text(row['by_chance'])}; {turns} ({share}{ends})."
         )
 
     return answers_by_group(table_of(result, "groups"), "questions", sentence)
@@ -212,8 +228,8 @@ def bias_shift(
     -------
     AnalysisResult
         `groups`, a row per group: mean s over all questions, and over the decided ones (b of the
-        first phase not 0) `giving_way`, with how many majorities turn. `questions`, a row per
-        group and question. `comparisons` of groups in s.
+        first phase not 0) `giving_way`, what chance alone gives, and how many majorities turn.
+        `questions`, a row per group and question. `comparisons` of groups in s.
 
     Raises
     ------
@@ -291,7 +307,8 @@ def bias_shift(
             *count_notes(table.initial, unusable, _MERGED),
             "The first phase gives s its direction. Where b is near 0, few answers give it by "
             "chance, and mean s is above 0 although nobody gives way: by .25 at ten answers of "
-            "even odds, by less than .01 where b is .8 or more in size.",
+            "even odds, by less than .01 where b is .8 or more in size. The column By chance has "
+            "what these answers would give.",
             *compared.notes,
         ),
     )  # fmt: skip
@@ -490,6 +507,12 @@ def _group_rows(
     turns = stance.majority_turns(table.before, table.after)
     every, way, share = _means_of_questions(table, units, bootstrap, level)
     kinds = _majority(table)
+    chance = stance.chance_shifts(
+        *((own.counts.yes, own.counts.no, own.counts.zero)
+          for own in (table.initial, table.opposing)),
+        table.initial.first, table.initial.second,
+    )  # fmt: skip
+    by_chance = column_means(np.where(decided, chance, np.nan).T)
     rows: list[tuple[Any, ...]] = []
     for row, group in enumerate(table.initial.counts.groups):
         rows.append(
@@ -498,7 +521,7 @@ def _group_rows(
                 int(every.n[row]),
                 *(float(own[row]) for own in (every.mean, every.low, every.high)),
                 int(way.n[row]),
-                *(float(own[row]) for own in (way.mean, way.low, way.high)),
+                *(float(own[row]) for own in (way.mean, way.low, way.high, by_chance)),
                 int(np.nansum(turns[row])),
                 *(float(own[row]) for own in (share.mean, share.low, share.high)),
                 int((decided[row] & (kinds[row] == 3)).sum()),

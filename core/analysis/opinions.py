@@ -210,7 +210,7 @@ _LEANING = {1: "leans to yes", -1: "leans to no", 0: "leans to neither side beyo
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """Where the mean answer leans, how firm answers are, and whether groups differ."""
+    """Whether groups differ, where the mean answer of each leans, and how firm answers are."""
 
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
@@ -236,9 +236,10 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"{int(row['strong_neutral'])} strong neutral."
         )
 
+    # Differences first: a page folds the later ones of many sentences.
     return (
-        *answers_by_group(table_of(result, "groups"), "questions", sentence),
         *difference_answers(result, "mean b"),
+        *answers_by_group(table_of(result, "groups"), "questions", sentence),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.special import gammaln
 from scipy.stats import norm
 
 from core.stats.inputs import Booleans, Floats, Integers, check_level
@@ -281,6 +282,75 @@ def difference_intervals(
     low = b_1 - b_2 - np.hypot(b_1 - low_1, high_2 - b_2)
     high = b_1 - b_2 + np.hypot(high_1 - b_1, b_2 - low_2)
     return np.maximum(low, -2.0), np.minimum(high, 2.0)
+
+
+def chance_shifts(initial: Counts, opposing: Counts, first: Integers, second: Integers) -> Floats:
+    """The s that is expected of each decided question where nobody gives way.
+
+    Parameters
+    ----------
+    initial, opposing : counts of yes, no and zero of single questions, each (groups, questions)
+        Of both phases.
+    first, second : (merged,)
+        As for `shift_biases`.
+
+    Returns
+    -------
+    (groups, merged) : the mean s over all ways to exchange the answers of a question between both
+    phases in which its b of the first phase is not 0; of a pair, both directions are exchanged by
+    themselves. NaN without answers in both phases, or where b of the first phase is always 0.
+
+    Notes
+    -----
+    The first answers give s its direction, so that s of few answers is above 0 by chance, most
+    where b is near 0. If the second phase changes nothing, its answers could as well be those of
+    the first: the numbers of yes and no in the first phase are then hypergeometric, given the
+    answers of both. Exact; checked by hand.
+    """
+    cells = np.stack([*initial, *opposing], axis=-1)
+    kinds, place = np.unique(cells.reshape(-1, 6), axis=0, return_inverse=True)
+    parts = np.array([_chance_parts(*kind) for kind in kinds.tolist()]).reshape(-1, 3)
+    whole, undecided, p_undecided = np.moveaxis(
+        parts[np.ravel(place)].reshape(*cells.shape[:-1], 3), -1, 0
+    )
+    own, other = (
+        [part[:, columns] for part in (whole, undecided, p_undecided)]
+        for columns in (first, np.maximum(second, 0))
+    )
+    decided = (own[0] - own[1], 1 - own[2])
+    both = own[1] * other[2] + other[1] * own[2]  # s of a pair, both of whose b are 0
+    paired = ((own[0] + other[0] - both) / 2, 1 - own[2] * other[2])
+    above, below = (
+        np.where(second >= 0, two, one) for one, two in zip(decided, paired, strict=True)
+    )
+    possible = below > ROUNDING
+    return np.where(possible, above / np.where(possible, below, 1.0), np.nan)
+
+
+def _chance_parts(*counts: float) -> tuple[float, float, float]:
+    """Of exchanged answers: mean s, its part where b of the first phase is 0, and how often it is.
+
+    `counts` are yes, no and zero of the first phase, then of the second.
+    """
+    first = np.array(counts[:3])
+    yes, no, zero = first + np.array(counts[3:])
+    n, n_second = first.sum(), sum(counts[3:])
+    if not n or not n_second:
+        return math.nan, math.nan, math.nan
+    own_yes, own_zero = np.meshgrid(np.arange(min(yes, n) + 1), np.arange(min(zero, n) + 1))
+    own_no = n - own_yes - own_zero
+    there = (own_no >= 0) & (own_no <= no)
+    own_yes, own_no, own_zero = own_yes[there], own_no[there], own_zero[there]
+    ways = sum(
+        gammaln(of + 1) - gammaln(own + 1) - gammaln(of - own + 1)
+        for of, own in ((yes, own_yes), (no, own_no), (zero, own_zero))
+    )
+    chance = np.exp(ways - ways.max())
+    chance /= chance.sum()
+    before = (own_yes - own_no) / n
+    after = ((yes - own_yes) - (no - own_no)) / n_second
+    parts, at_zero = chance * bias_shift(before, after), signs(before) == 0
+    return float(parts.sum()), float(parts[at_zero].sum()), float(chance[at_zero].sum())
 
 
 def majority_turns(initial: Floats, opposing: Floats) -> Floats:

@@ -157,6 +157,20 @@ def test_models_are_compared_over_the_questions_of_both():
     assert compared["n"] == 5
 
 
+def test_what_chance_alone_gives_is_worked_by_hand():
+    """All ways to exchange the answers of a question between both phases.
+
+    Yes, then no: the first answer is one of both, and s is 2 either way. Yes yes, then yes no: the
+    first two are both yes in 3 of 6 ways, s = 1 - 0, and even in the others, which do not decide.
+    A pair of yes, then no, each: 2 again. The three means are 2, 1 and 2.
+    """
+    first = [("a", 1, 0, 0), ("b", 2, 0, 0), ("cd", 1, 0, 0, "dc"), ("dc", 1, 0, 0, "cd")]
+    second = [("a", 0, 1, 0), ("b", 1, 1, 0), ("cd", 0, 1, 0, "dc"), ("dc", 0, 1, 0, "cd")]
+    group = tables(phases(first, second))["groups"].iloc[0]
+    assert group["by_chance"] == pytest.approx(5 / 3)
+    assert group["giving_way"] == pytest.approx(5 / 3)
+
+
 def test_replies_without_an_option_and_failed_calls_are_counted():
     frame = phases(refused=2, not_asked=1, error=1)
     published = analysis(frame, by=("respondent",), resamples=0, unusable="zero")
@@ -205,8 +219,14 @@ def test_who_never_gives_way_moves_by_chance_as_the_note_says(share, expected):
         [(f"q{k}", y, 10 - y, 0) for k, y in enumerate(first)],
         [(f"q{k}", y, 10 - y, 0) for k, y in enumerate(second)],
     )
-    group = tables(frame)["groups"].iloc[0]
+    result = analysis(frame, by=("respondent",), resamples=200)
+    group = result.tables[0].frame.iloc[0]
     assert group["s"] == pytest.approx(expected, abs=0.04)  # the SD of a mean of 800 is .016
+    # of the decided questions alone: at even odds ten answers are even once in four times
+    of_decided = {0.5: expected / (1 - 252 / 1024), 0.9: expected}[share]
+    assert group["by_chance"] == pytest.approx(of_decided, abs=0.04)
+    (answer,) = analyses.by_name("bias_shift").answer(result)
+    assert "answers move neither toward the user's opinion nor away from it" in answer.sentence
 
 
 def test_a_phase_that_only_refuses_is_named_because_its_shift_is_no_opinion_given_up():

@@ -180,7 +180,7 @@ def test_whether_languages_differ_is_said_with_the_test():
     for _, row in found.iterrows():
         assert row["p"] == pytest.approx(p[f"{row['second']} less {row['first']}"], abs=1e-9)
     two = frame[frame["language"] != "de"]
-    (_, _, alone) = analyses.by_name("opinions").answer(analysis(two))
+    (alone, _, _) = analyses.by_name("opinions").answer(analysis(two))
     start = "No difference in mean b between the two levels is shown: fr less en (gpt) .00 [−."
     assert alone.sentence.startswith(start)
 

@@ -469,7 +469,7 @@ def unit_answers(
     """The answers of `counts`, which are of the same frame, by context or repetition."""
     cell = distinct((*counts.by, unit))
     own = answer_counts(option_counts, cell, "left_out")
-    readable = counts.chosen.any(axis=1)  # of the whole group, not of the unit
+    unreadable = counts.unreadable  # of the whole group, not of the unit
     place = {group: number for number, group in enumerate(counts.groups)}
     of_groups = [group[cell.index(unit)] for group in own.groups]
     labels = tuple(dict.fromkeys(of_groups))
@@ -477,7 +477,7 @@ def unit_answers(
     for row, (group, label) in enumerate(zip(own.groups, of_groups, strict=True)):
         number = place[group[: len(counts.by)]]
         zero = own.zero[row]
-        if unusable == "zero" and readable[number]:
+        if unusable == "zero" and not unreadable[number]:
             zero = zero + own.unusable[row]
         table[labels.index(label), number] += np.stack([own.yes[row], own.no[row], zero], axis=-1)
     return UnitAnswers(labels, table)
