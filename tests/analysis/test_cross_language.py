@@ -473,3 +473,17 @@ def test_models_are_compared_over_what_both_were_asked():
     models = pairs[pairs["factor"] == "Respondent"]
     assert models["difference"].tolist() == pytest.approx([0, 0], abs=1e-15)
     assert models["remark"].str.contains("left out: gpt with format a_b").all()
+
+
+def test_the_sentence_names_the_largest_difference_only_among_pairs_that_differ():
+    answer = analyses.by_name("cross_language").answer
+    ((_, alike, _),) = answer(compare(two_languages())["result"])  # means differ by .05, p = .7
+    assert (
+        "means are equivalent within ± .10 in 0 of 1 pair and clearly different in none." in alike
+    )
+    apart = [(f"q{n}", 5 + n % 3, 5 - n % 3, 0) for n in range(8)]
+    shifted = [(item, yes + 2, no - 2, zero) for item, yes, no, zero in apart]
+    # b differs by .4 in seven questions and by .6 in one: (7 · .4 + .6) / 8 = .425
+    shifted[0] = ("q0", 8, 2, 0)
+    ((_, sentence, _),) = answer(compare(two_languages(apart, shifted))["result"])
+    assert "and different in 1 (by −.43, de to en)." in sentence
