@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.domain.numbers import number_text
+from core.stats.correlation import fisher_interval
 from core.stats.inputs import Booleans, Floats
 
 # The score of a scale: the mean of its items, by a rule for missing answers.
@@ -65,6 +66,18 @@ _CHECK = "check {} keying."
 def negative_rest_notes(names: Sequence[str], correlations: Floats) -> tuple[str, ...]:
     """A caution naming the items with a negative corrected item-rest correlation."""
     return _negative(names, correlations < 0, "correlate", "negatively with the rest of the scale")
+
+
+def items_against(
+    names: Sequence[str], correlations: Floats, n: int, level: float
+) -> tuple[str, ...]:
+    """The items whose corrected item-rest correlation is negative by more than chance.
+
+    The interval of Fisher's z, of coverage `level` and `n` rows, lies below 0. A wrong key does
+    that; so does an item that is misunderstood, or about something else.
+    """
+    ends = [fisher_interval(float(r), n, level)[1] for r in correlations]
+    return tuple(name for name, high in zip(names, ends, strict=True) if high < 0)
 
 
 def negative_loading_notes(names: Sequence[str], loadings: Floats) -> tuple[str, ...]:

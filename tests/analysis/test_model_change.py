@@ -79,7 +79,9 @@ def test_an_item_on_another_factor_has_no_test_and_says_why():
     bic = theirs["edited"]["bic"] - theirs["bank"]["bic"]
     cfi = theirs["edited"]["cfi"] - theirs["bank"]["cfi"]
     assert (own.verdict, own.light) == (("worse", "red") if bic > 0 else ("better", "green"))
-    assert f"χ²(24) = {theirs['edited']['chi2']:.1f} instead of χ²(24) = " in own.sentence
+    assert f"scaled χ²(24) = {theirs['edited']['chi2']:.1f} instead of scaled χ²(24) = " in (
+        own.sentence
+    )
     assert f"ΔCFI {cfi:+.3f}".replace("0.", ".").replace("-", "−") in own.sentence
     assert f"ΔBIC {bic:+.1f}".replace("-", "−") in own.sentence
     assert own.sentence.endswith("No test of Δχ² (as many free parameters in both).")

@@ -13,6 +13,7 @@ from core.analysis.shared.sentences import (
     TableRow,
     coefficient_text,
     decimal_text,
+    judged_text,
     p_text,
     rows_by_group,
     table_of,
@@ -110,14 +111,14 @@ class ModelChange:
                 f"{start}: {self.edited.indices}; the bank's: {self.bank.indices}. No test: the "
                 "two models have different items."
             )
-        numbers = [f"ΔCFI {_signed(self.cfi, 3)}"]
+        numbers = [f"ΔCFI {_signed(self.cfi, _LITTLE_CFI, 3)}"]
         if self.is_tested:
             chi2 = decimal_text(self.chi2, 1)
             test = f"Δχ²({self.df}) = {chi2}, {p_text(self.p)}"
             return f"{start}: {', '.join([test, *numbers])}: {self._verdict_words}."
-        numbers.insert(0, f"{_chi2_words(self.edited)} instead of {_chi2_words(self.bank)}")
+        numbers.insert(0, f"{self.edited.chi2_words} instead of {self.bank.chi2_words}")
         if math.isfinite(self.bic):
-            numbers.append(f"ΔBIC {_signed(self.bic, 1)}")
+            numbers.append(f"ΔBIC {_signed(self.bic, _LITTLE_BIC, 1)}")
         return (
             f"{start}: {', '.join(numbers)}: {self._verdict_words}. No test of Δχ² "
             f"({_reason(self.remark)})."
@@ -176,14 +177,10 @@ def _change(group: str, fits: dict[str, TableRow], differences: list[TableRow]) 
     )  # fmt: skip
 
 
-def _chi2_words(fit: ReportedFit) -> str:
-    """χ² and its degrees of freedom."""
-    return f"χ²({int(fit.df)}) = {decimal_text(fit.chi2, 1)}"
-
-
-def _signed(value: float, places: int) -> str:
-    """The number with its sign; a coefficient of three places without a leading zero."""
-    text = coefficient_text(value, places) if places == 3 else decimal_text(value, places)
+def _signed(value: float, little: float, places: int) -> str:
+    """The number with its sign, as its bound judges it; of three places without a leading zero."""
+    write = coefficient_text if places == 3 else decimal_text
+    text = judged_text(value, (-little, little), places, write)
     return text if value < 0 or not math.isfinite(value) else f"+{text}"
 
 
