@@ -109,9 +109,15 @@ def contrary_items(
     return positive if len(negative) > len(positive) else negative
 
 
-def keying_note(factor: str, names: Sequence[str], loadings: Sequence[float]) -> str:
-    """The caution that names items which load against the others of a factor."""
-    shown = [f"{name} ({number_text(own, 2)})" for name, own in zip(names, loadings, strict=True)]
+def keying_note(factor: str, names: Sequence[str], loadings: Sequence[Sequence[float]]) -> str:
+    """The caution that names items which load against the others of a factor, each in its groups.
+
+    `loadings` has those of each item, one for each group in which it loads so.
+    """
+    shown = [
+        f"{name} ({', '.join(number_text(one, 2) for one in own)})"
+        for name, own in zip(names, loadings, strict=True)
+    ]
     return _caution(shown, "load", f"against the other items of {factor}")
 
 

@@ -277,7 +277,7 @@ def efa(
         cautions.extend(f"{where}: {problem}" for problem in dict.fromkeys(problems))
         against = _items_against(solution, subscale_of)
         cautions.extend(
-            f"{where}: {keying_note(title, list(own), list(own.values()))}"
+            f"{where}: {keying_note(title, list(own), [[one] for one in own.values()])}"
             for (title, _), own in against.items()
         )
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]

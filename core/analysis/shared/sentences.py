@@ -122,7 +122,7 @@ def with_items_against(sentence: str, names: Sequence[str]) -> str:
     return f"{sentence} {against_text(names)}." if names else sentence
 
 
-KEYING_STEP = "(column Keyed on the page Banks; then import the answers again, without scores)"
+KEYING_STEP = "(column Keyed on the page Banks, then import the answers again)"
 """Where the keying of an item is changed, and how answers on file get it."""
 AGAINST_HELP = (
     "Items that correlate negatively with the rest of their subscale, with an interval (Fisher's "

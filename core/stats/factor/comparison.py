@@ -15,7 +15,7 @@ from core.stats.factor.cfa import Estimator, fit_cfa
 from core.stats.factor.fit_indices import p_value
 from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import ParsedModel, Scaling
-from core.stats.factor.result import CfaResult, FitIndices, IndexVersion
+from core.stats.factor.result import CfaResult, FitIndices, IndexVersion, contrary_notes
 from core.stats.inputs import Floats
 
 # The comparison of two nested models.
@@ -265,9 +265,16 @@ def invariance(
 
 
 def _problems(ladder: Sequence[InvarianceLevel]) -> list[str]:
-    """Problems of all levels, each with the name of the first level that has it."""
+    """Problems of all levels, each with the name of the first level that has it.
+
+    Items that load against the others are named once: they do so at every level.
+    """
     out: dict[str, Level] = {}
+    keying: list[str] = []
     for step in ladder:
+        own = contrary_notes(step.fit.standardized)
+        keying = keying or own
         for problem in (*step.fit.problems, *(step.difference.problems if step.difference else ())):
-            out.setdefault(problem, step.level)
+            if problem not in own or problem in keying:
+                out.setdefault(problem, step.level)
     return [f"{level}: {problem}" for problem, level in out.items()]

@@ -428,7 +428,7 @@ def error_problems(standardized: Sequence[ParameterEstimate]) -> list[str]:
         )
     if beyond:
         out.append(f"Standardized loadings beyond 1: {name_list(beyond)}.")
-    return [*out, *_contrary(standardized)]
+    return [*out, *contrary_notes(standardized)]
 
 
 def contrary_loadings(
@@ -459,14 +459,13 @@ def contrary_loadings(
     return tuple(out)
 
 
-def _contrary(standardized: Sequence[ParameterEstimate]) -> list[str]:
-    """A sentence for each factor with items that load against the others."""
-    return list(
-        dict.fromkeys(
-            keying_note(own[0].left, [e.right for e in own], [e.estimate for e in own])
-            for own in contrary_loadings(standardized)
-        )
-    )
+def contrary_notes(standardized: Sequence[ParameterEstimate]) -> list[str]:
+    """A sentence for each factor with items that load against the others, of all groups."""
+    loadings: dict[str, dict[str, list[float]]] = {}
+    for own in contrary_loadings(standardized):
+        for e in own:
+            loadings.setdefault(e.left, {}).setdefault(e.right, []).append(e.estimate)
+    return [keying_note(factor, list(own), list(own.values())) for factor, own in loadings.items()]
 
 
 def _huge(e: ParameterEstimate) -> bool:
