@@ -101,6 +101,7 @@ def _item_columns(ci_level: float) -> tuple[Column, ...]:
             "correlation",
             "Correlation of the item with the sum of the other items of its subscale; Henrysson "
             "(1963).",
+            (0.0, _GOOD_FROM, _GOOD_TO),
         ),
         Column("ci_low", f"{interval} low", "correlation", "Fisher's z; Fisher (1921)."),
         Column("ci_high", f"{interval} high", "correlation", "Fisher's z; Fisher (1921)."),

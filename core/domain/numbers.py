@@ -68,6 +68,15 @@ def judged_decimals(value: float, bounds: Iterable[float], decimals: int) -> int
     return decimals
 
 
+SIGNIFICANCE = (0.05,)
+"""The level below which a p speaks of a difference."""
+
+
+def p_decimals(p: float) -> int:
+    """The decimals of a p in texts and tables: three, or more where .05 judges it otherwise."""
+    return judged_decimals(p, SIGNIFICANCE, 3)
+
+
 def round_half_away(values: npt.ArrayLike, decimals: int) -> npt.NDArray[np.float64]:
     """The numbers that `number_text` writes; NaN and infinite numbers stay."""
     exact = np.asarray(values, dtype=np.float64)

@@ -511,6 +511,18 @@ def test_programs_differ_where_any_index_or_correlation_does():
         assert light == "red"
 
 
+def test_the_difference_of_two_programs_is_written_above_the_bound_that_it_exceeds():
+    """Up to .001 they agree: .00102 with four decimals would be .0010."""
+    fit, loadings, correlations = BY_HAND["cfa_check"][0].tables
+    frame = loadings.frame.copy()
+    frame["standardized_difference"] = [0.00102, 0.0001, NAN]
+    names = [one.name for one in loadings.columns]
+    other = table("loadings", names, frame.to_numpy().tolist())
+    ((_, sentence, _),) = analyses.by_name("cfa_check").answer(made(fit, other, correlations))
+    assert sentence.startswith("Both programs differ")
+    assert sentence.endswith("standardized loadings differ by .00102 at most.")
+
+
 def test_what_lights_mean_is_said_where_there_are_any():
     assert {a.name for a in analyses.all_analyses() if a.verdict} == {*LIGHTS, "cfa_comparison"}
 

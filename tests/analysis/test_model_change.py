@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +143,17 @@ def test_without_a_likelihood_the_verdict_is_by_cfi():
     assert [verdict(cfi) for cfi in (0.02, 0.005, -0.02, float("nan"))] == [
         "better", "alike", "worse", "unknown",
     ]  # fmt: skip
+
+
+def test_fewer_than_ten_rows_give_no_verdict():
+    tiny = ModelChange("g", None, None, cfi=0.02, few=True)
+    assert (tiny.verdict, tiny.light) == ("unknown", "grey")
+
+
+def test_a_difference_is_written_beyond_the_bound_that_it_exceeds():
+    """A BIC that is 2.04 lower is preferred: it is more than 2, which one decimal would show."""
+    own = change(LAVAAN["text"]["moved"])
+    near = replace(own, bic=-2.04, cfi=0.0102)
+    assert near.verdict == "better"
+    assert "ΔBIC −2.04:" in near.sentence
+    assert "ΔCFI +.0102," in near.sentence

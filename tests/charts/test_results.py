@@ -292,7 +292,7 @@ def test_falls_of_cfi_are_counted_at_the_bound():
             ("scalar", -0.009, NAN, 90), ("strict", NAN, NAN, 90)]  # fmt: skip
     (chart,) = charts_of("invariance", made(table("steps", columns, rows)))
     assert chart.table["item"].tolist() == ["metric", "scalar", "strict"]
-    assert chart.table["label"].tolist() == ["−.010 (RMSEA +.020)", "−.009 (RMSEA —)", "—"]
+    assert chart.table["label"].tolist() == ["−.0101 (RMSEA +.020)", "−.009 (RMSEA —)", "—"]
     assert "1 of 2 reach −.01, which speaks against equality; 1 undefined" in chart.alt
     lines = [rows for rows in chart.spec.to_dict()["datasets"].values() if "at" in rows[0]]
     assert lines == [[{"at": -0.01}, {"at": 0.0}]]

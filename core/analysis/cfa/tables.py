@@ -283,6 +283,9 @@ _AGAINST = (
 _SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
 _FROM_SCALED = "From the scaled χ²; under MLR rather read the robust ones."
 _ROBUST = "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021)."
+CFI_BOUNDS = tuple(band.lowest_cfi for band in FIT_CONVENTIONS.values())
+RMSEA_BOUNDS = tuple(band.highest_rmsea for band in FIT_CONVENTIONS.values())
+"""What judges CFI and RMSEA, by either convention."""
 FIT_COLUMNS = (
     Column("reported", "Reported", help="Version of the indices in the next columns, which "
            "sentences name and verdicts judge: plain under ML, robust under MLR and full "
@@ -291,9 +294,9 @@ FIT_COLUMNS = (
     Column("df", "df", "count", "Moments minus free parameters."),
     Column("p", "p", "p", "Of answers this far from the model if it holds; under WLSMV only that "
            "of the scaled χ² is to be believed. Jöreskog (1969)."),
-    Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990)."),
+    Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990).", CFI_BOUNDS),
     Column("tli", "TLI", "correlation", "The same per df; Tucker & Lewis (1973)."),
-    Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990)."),
+    Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990).", RMSEA_BOUNDS),
     Column("rmsea_low", "90% CI low", "correlation", "Of RMSEA; Browne & Cudeck (1993)."),
     Column("rmsea_high", "90% CI high", "correlation", "Of RMSEA; Browne & Cudeck (1993)."),
     Column("srmr", "SRMR", "correlation", "Typical residual correlation; Bentler (1995)."),
@@ -301,14 +304,14 @@ FIT_COLUMNS = (
     Column("p_scaled", "p scaled", "p", f"Of the scaled χ². {_SCALED}"),
     Column("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {_SCALED}"),
     Column("shift", "Shift", "points", "χ² scaled = χ² / scaling factor + shift; 0 but for WLSMV."),
-    Column("cfi_scaled", "CFI scaled", "correlation", _FROM_SCALED),
+    Column("cfi_scaled", "CFI scaled", "correlation", _FROM_SCALED, CFI_BOUNDS),
     Column("tli_scaled", "TLI scaled", "correlation", _FROM_SCALED),
-    Column("rmsea_scaled", "RMSEA scaled", "correlation", _FROM_SCALED),
+    Column("rmsea_scaled", "RMSEA scaled", "correlation", _FROM_SCALED, RMSEA_BOUNDS),
     Column("rmsea_scaled_low", "RMSEA scaled 90% CI low", "correlation", _FROM_SCALED),
     Column("rmsea_scaled_high", "RMSEA scaled 90% CI high", "correlation", _FROM_SCALED),
-    Column("cfi_robust", "CFI robust", "correlation", _ROBUST),
+    Column("cfi_robust", "CFI robust", "correlation", _ROBUST, CFI_BOUNDS),
     Column("tli_robust", "TLI robust", "correlation", _ROBUST),
-    Column("rmsea_robust", "RMSEA robust", "correlation", _ROBUST),
+    Column("rmsea_robust", "RMSEA robust", "correlation", _ROBUST, RMSEA_BOUNDS),
     Column("rmsea_robust_low", "RMSEA robust 90% CI low", "correlation", _ROBUST),
     Column("rmsea_robust_high", "RMSEA robust 90% CI high", "correlation", _ROBUST),
     Column("aic", "AIC", "points", "Lower is better, same answers only; Akaike (1974)."),
@@ -469,9 +472,7 @@ class ReportedFit(NamedTuple):
     def indices(self) -> str:
         """CFI and RMSEA in words, with the decimals that show how the bounds judge them."""
         which = "" if self.version == "plain" else f"{self.version} "
-        cfi = judged_text(self.cfi, [one.lowest_cfi for one in FIT_CONVENTIONS.values()])
-        bounds = [one.highest_rmsea for one in FIT_CONVENTIONS.values()]
-        rmsea = judged_text(self.rmsea, bounds)
+        cfi, rmsea = judged_text(self.cfi, CFI_BOUNDS), judged_text(self.rmsea, RMSEA_BOUNDS)
         interval = interval_text(self.rmsea_low, self.rmsea_high)
         return f"{which}CFI {cfi}, {which}RMSEA {rmsea}{interval}"
 

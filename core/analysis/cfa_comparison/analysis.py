@@ -141,11 +141,11 @@ def _differences_table(groups: Sequence[GroupComparison], group: Sequence[Column
                "hold. Satorra & Bentler (2001)."),
         Column("p_adjusted", "p adjusted", "p", "After Holm (1979), over the tests of the group."),
         Column("cfi_difference", "ΔCFI", "correlation", "Restricted less freer; -.01 or less is "
-               f"much. {_CHEN}"),
+               f"much. {_CHEN}", (-0.01,)),
         Column("tli_difference", "ΔTLI", "correlation", "Restricted less freer. Tucker & Lewis "
                "(1973)."),
         Column("rmsea_difference", "ΔRMSEA", "correlation", "Restricted less freer; .015 or more "
-               f"is much. {_CHEN}"),
+               f"is much. {_CHEN}", (0.015,)),
         Column("srmr_difference", "ΔSRMR", "correlation", "Restricted less freer. Bentler "
                "(1995)."),
         Column("aic_difference", "ΔAIC", "points", "Restricted less freer; above 0 the freer is "

@@ -19,6 +19,7 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.domain.results import AnalysisResult
+from core.stats.validation import FEWEST_ROWS
 
 BANK_MODEL = "The bank's model"
 EDITED_MODEL = "Your model"
@@ -57,6 +58,7 @@ class ModelChange:
     cfi, rmsea, aic, bic : edited less bank's, in the version that `cfa_comparison` compares.
     edited_is_freer : whether the edited model has fewer restrictions.
     remark : why there is no test, or how to take it.
+    few : whether there are too few rows for a verdict.
     """
 
     group: str
@@ -73,6 +75,7 @@ class ModelChange:
     bic: float = math.nan
     edited_is_freer: bool = False
     remark: str = ""
+    few: bool = False
 
     @property
     def is_tested(self) -> bool:
@@ -84,8 +87,10 @@ class ModelChange:
         """Which model fits better.
 
         By the test of Δχ² where there is one: the freer model fits better if the restrictions do
-        not hold (p < .05). Else by BIC, and without a likelihood by CFI.
+        not hold (p < .05). Else by BIC, and without a likelihood by CFI. Unknown of few rows.
         """
+        if self.few:
+            return "unknown"
         if self.is_tested:
             if self.p >= _SIGNIFICANT:
                 return "alike"
@@ -173,7 +178,7 @@ def _change(group: str, fits: dict[str, TableRow], differences: list[TableRow]) 
         chi2=row["chi2_difference"], df=int(row["df_difference"]), p=row["p_difference"],
         cfi=sign * row["cfi_difference"], rmsea=sign * row["rmsea_difference"],
         aic=sign * row["aic_difference"], bic=sign * row["bic_difference"],
-        edited_is_freer=is_freer, remark=row["remark"],
+        edited_is_freer=is_freer, remark=row["remark"], few=rows[0]["n"] < FEWEST_ROWS,
     )  # fmt: skip
 
 

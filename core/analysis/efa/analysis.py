@@ -65,7 +65,7 @@ _LOADINGS = (
     Column("item", "Item", help="As named in the bank."),
     Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
     Column("loading", "Loading", "correlation", "Weight of the factor in the item, the others "
-           "held fixed, after direct oblimin; Jennrich & Sampson (1966)."),
+           "held fixed, after direct oblimin; Jennrich & Sampson (1966).", (-SALIENT, SALIENT)),
     Column("structure", "Correlation with the factor", "correlation", "Loadings times the "
            "correlations of the factors. Harman & Jones (1966)."),
     Column("communality", "Communality", "proportion", "Share of the item's variance that all "

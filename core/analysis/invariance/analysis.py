@@ -52,7 +52,6 @@ from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes, with_alternatives
 from core.analysis.shared.sentences import (
-    SIGNIFICANCE,
     GroupAnswer,
     GroupAnswers,
     Light,
@@ -65,6 +64,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import SIGNIFICANCE
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.stats.factor.comparison import Invariance, Level, ModelDifference
@@ -81,6 +81,8 @@ _STEPS: dict[Level, str] = {
 }
 """What each step holds equal."""
 _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
+_LARGEST_LOSS = -0.01
+"""Of CFI from one step to the next; Cheung & Rensvold (2002), Chen (2007)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +130,12 @@ def _steps_table(
         Column("df_difference", "Δdf", "count", "Parameters that became equal."),
         Column("p_difference", "p of Δχ²", "p", "Of a difference this large if they are equal. "
                "Satorra & Bentler (2001)."),
-        Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {_CHEN}"),
+        Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {_CHEN}",
+               (_LARGEST_LOSS,)),
         Column("tli_difference", "ΔTLI", "correlation", "From the step before. Tucker & "
                "Lewis (1973)."),
         Column("rmsea_difference", "ΔRMSEA", "correlation",
-               f".015 or more speaks against. {_CHEN}"),
+               f".015 or more speaks against. {_CHEN}", (0.015,)),
         Column("srmr_difference", "ΔSRMR", "correlation", "For loadings .030, for intercepts and "
                f"residuals .010 or more speaks against. {_CHEN}"),
         Column("aic_difference", "ΔAIC", "points", "Above 0: the step before is preferred. Akaike "
@@ -212,8 +215,6 @@ _MARKER = (
 )
 
 
-_LARGEST_LOSS = -0.01
-"""Of CFI from one step to the next; Cheung & Rensvold (2002), Chen (2007)."""
 _STEP_BOUNDS = (
     "A step holds where ΔCFI is above −.01 (Cheung & Rensvold, 2002; Chen, 2007; simulated under "
     "ML) and Δχ² has a p of .05 or more; it does not hold where both say so; else it is open"

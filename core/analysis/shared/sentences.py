@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from core.analysis.shared.matrices import group_name
-from core.domain.numbers import count_text, judged_decimals, number_text
+from core.domain.numbers import count_text, judged_decimals, number_text, p_decimals
 from core.domain.results import AnalysisResult, ResultTable
 
 Light = Literal["green", "red", "grey"]
@@ -137,15 +137,11 @@ def share_interval(row: TableRow) -> tuple[float, float]:
     return row["ci_low"], row["ci_high"]
 
 
-SIGNIFICANCE = (0.05,)
-"""The level below which a p speaks of a difference."""
-
-
 def p_text(p: float) -> str:
     """The p in words of a sentence, with the decimals that show on which side of .05 it lies."""
     if not math.isfinite(p):
         return "p undefined"
-    return "p < .001" if p < 0.001 else f"p = {judged_text(p, SIGNIFICANCE, 3)}"
+    return "p < .001" if p < 0.001 else f"p = {coefficient_text(p, p_decimals(p))}"
 
 
 def merge_notes(notes: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:

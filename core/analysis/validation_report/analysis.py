@@ -326,7 +326,7 @@ def validation_report(
     return AnalysisResult(
         tables=with_tabs(
             (
-                *report_tables(judged, by_columns(names), gaps, ci_level, how),
+                *report_tables(judged, by_columns(names), gaps, ci_level, how, scheme),
                 bands_table(scheme),
             ),
             _TABS,

@@ -18,9 +18,11 @@ from core.domain.results import Column, ResultTable
 from core.stats.inputs import name_list
 from core.stats.validation import (
     FIT_CUTOFFS_SOURCE,
+    HU_BENTLER_1999,
     OTHER_CONVENTION,
     Criterion,
     CriterionResult,
+    RatingScheme,
     Validation,
 )
 
@@ -44,6 +46,7 @@ def report_tables(
     missing: Sequence[tuple[Any, ...]],
     ci_level: float,
     estimator: EstimatorKind,
+    scheme: RatingScheme,
 ) -> tuple[ResultTable, ...]:
     """Verdicts, criteria, fit of the factor models and missing answers."""
     names = {column.name for column in group}
@@ -51,7 +54,7 @@ def report_tables(
     where = (replace(c, name=f"answers_{c.name}") if c.name in names else c for c in _MISSING)
     return (
         _verdicts(judged, group),
-        _criteria(judged, group, ci_level),
+        _criteria(judged, group, ci_level, scheme),
         _fit(judged, group, estimator),
         result_table("missing", "Missing answers", missing, (*group, *where)),
     )
@@ -139,20 +142,25 @@ def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
     return result_table("verdicts", "Verdicts", rows, columns)
 
 
-def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> ResultTable:
+def _criteria(
+    judged: Judged, group: Sequence[Column], ci_level: float, scheme: RatingScheme
+) -> ResultTable:
     interval = f"{ci_level * 100:g}% CI"
+    edges = {edge for bands in scheme.bands.values() for edge in bands.edges}
+    bounds = (*sorted(edges), scheme.factorial.highest_rmsea, HU_BENTLER_1999.highest_rmsea)
     columns = (
         *group,
         Column("criterion", "Criterion"),
         Column("value", "Value", "correlation", "Internal consistency: (stratified) alpha, "
                "Cronbach, Schönemann & McKie (1965). Factorial: RMSEA, Steiger (1990). Others: "
-               "Pearson's r. Jung (2025)."),
+               "Pearson's r. Jung (2025).", bounds),
         Column("ci_low", f"{interval} low", "correlation", "By the method in the same row; RMSEA: "
                "90%."),
         Column("ci_high", f"{interval} high", "correlation", "By the method named beside it; "
                "RMSEA: 90%."),
         Column("cfi", "CFI", "correlation", "Of the factor model: gain over "
-               "unrelated items; Bentler (1990)."),
+               "unrelated items; Bentler (1990).",
+               (scheme.factorial.lowest_cfi, HU_BENTLER_1999.lowest_cfi)),
         Column("n", "n", "count", "Administrations, pairs of them, or contexts it is made of."),
         Column("missing", "Missing", "count", "Of these, left out for missing answers."),
         Column("rating", "Rating", help="++ and + are acceptable. Empty where not judged. Bands: "
