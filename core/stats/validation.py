@@ -98,10 +98,10 @@ FIT_CONVENTIONS: Mapping[str, FactorialBand] = {
 }
 """Two conventions of when a model fits; the first one decides, the other is told beside it."""
 FIT_CUTOFFS_SOURCE = (
-    "These cutoffs come from ML with continuous answers; under WLSMV the same misfit gives a "
-    "smaller RMSEA and a larger CFI (Xia & Yang, 2019, doi:10.3758/s13428-018-1055-2)"
+    "The cutoffs of CFI and RMSEA come from ML with continuous answers; under WLSMV the same misfit "
+    "gives a smaller RMSEA and a larger CFI (Xia & Yang, 2019)"
 )
-"""What both conventions rest on."""
+"""What both conventions rest on; Xia & Yang (2019) doi:10.3758/s13428-018-1055-2."""
 
 FEWEST_ROWS = 10
 """A coefficient of fewer rows is not judged: its interval leaves every rating open."""

@@ -211,7 +211,7 @@ def test_lights_say_whose_bands_they_go_by_and_print_no_number_like_its_bound():
     assert labels["factorial"] == "RMSEA .053\nCFI .8996"
     assert labels["internal consistency"] == ".7996"
     lines = " ".join(chart.spec.to_dict()["title"]["subtitle"])
-    assert "Bands: Jung (2025). These cutoffs come from ML" in lines
+    assert "Bands: Jung (2025). The cutoffs of CFI and RMSEA come from ML" in lines
     assert "Xia & Yang, 2019" in lines
 
 

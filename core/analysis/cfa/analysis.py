@@ -211,6 +211,8 @@ def _model_name(method: str, n_factors: int) -> str:
         "Savalei (2021) doi:10.1080/00273171.2020.1717922",
         "Mardia (1970) doi:10.1093/biomet/57.3.519",
         "Rhemtulla, Brosseau-Liard & Savalei (2012) doi:10.1037/a0029315",
+        "Hu & Bentler (1999) doi:10.1080/10705519909540118",
+        "Xia & Yang (2019) doi:10.3758/s13428-018-1055-2",
     ),
     scripts=cfa_scripts,
     keywords=(

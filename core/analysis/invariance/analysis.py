@@ -217,7 +217,8 @@ _MARKER = (
 
 _STEP_BOUNDS = (
     "A step holds where ΔCFI is above −.01 (Cheung & Rensvold, 2002; Chen, 2007; simulated under "
-    "ML) and Δχ² has a p of .05 or more; it does not hold where both say so; else it is open"
+    "ML) and Δχ² has a p of .05 or more; it does not hold where both speak against it; else it is "
+    "open"
 )
 
 

@@ -156,6 +156,8 @@ _TABS = {
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",
         "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
         "Brosseau-Liard & Savalei (2014) doi:10.1080/00273171.2014.933697",
+        "Hu & Bentler (1999) doi:10.1080/10705519909540118",
+        "Xia & Yang (2019) doi:10.3758/s13428-018-1055-2",
     ),
     keywords=(
         "validation", "validity", "reliability", "criteria", "verdict", "internal consistency",
