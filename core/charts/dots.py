@@ -572,8 +572,8 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
                  "standardized_high": "ci_high"}
     )  # fmt: skip
     fit = table_with_rows(result, "fit")
-    counts = chart_rows(fit, ("n",), "reported").itertuples(index=False) if fit else ()
-    n: dict[str, int] = dict(counts)
+    sizes = chart_rows(fit, ("n",), "reported") if fit else pd.DataFrame()
+    n: dict[str, int] = dict(sizes.itertuples(index=False))
     frame["n"] = frame["group"].map(n)
     fitted = frame["value"].notna().groupby(frame["group"], sort=False).any()
     without = [str(group) for group, any_found in fitted.items() if not any_found]

@@ -98,8 +98,8 @@ FIT_CONVENTIONS: Mapping[str, FactorialBand] = {
 }
 """Two conventions of when a model fits; the first one decides, the other is told beside it."""
 FIT_CUTOFFS_SOURCE = (
-    "The cutoffs of CFI and RMSEA come from ML with continuous answers; under WLSMV the same misfit "
-    "gives a smaller RMSEA and a larger CFI (Xia & Yang, 2019)"
+    "The cutoffs of CFI and RMSEA come from ML with continuous answers; under WLSMV the same "
+    "misfit gives a smaller RMSEA and a larger CFI (Xia & Yang, 2019)"
 )
 """What both conventions rest on; Xia & Yang (2019) doi:10.3758/s13428-018-1055-2."""
 

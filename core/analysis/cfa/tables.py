@@ -483,7 +483,10 @@ def reported_fit(fit: TableRow) -> ReportedFit | None:
     `fit` is a row of such a table; None where the model has no test of this version.
     """
     numbers = [float(fit[name]) for name in _reported_names(fit["reported"])]
-    return ReportedFit(*numbers, fit["reported"]) if math.isfinite(numbers[0]) else None
+    if not math.isfinite(numbers[0]):
+        return None
+    chi2, df, p, cfi, tli, rmsea, low, high = numbers
+    return ReportedFit(chi2, df, p, cfi, tli, rmsea, low, high, str(fit["reported"]))
 
 
 def _bounds_words(band: FactorialBand) -> str:
