@@ -371,7 +371,8 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
         result.factorial = ModelFit(math.nan, math.nan, problems=(f"Undefined. {error.problem}",))
         return
     table = next(table.frame for table in fitted.tables if table.name == "fit")
-    (row,) = table.to_dict("records")
+    (cells,) = table.to_dict("records")
+    row = {str(name): cell for name, cell in cells.items()}
     kind, reported = row["reported"], reported_fit(row)
     rmsea, low, high, cfi = (
         (reported.rmsea, reported.rmsea_low, reported.rmsea_high, reported.cfi)
