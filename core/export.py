@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.domain.numbers import round_half_away
-from core.domain.results import AnalysisResult, ResultTable
+from core.domain.numbers import SIGNIFICANCE, judged_decimals, round_half_away
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.values import slug
 from core.files.writing import Cell, csv_bytes
 from core.files.writing import files_zip as files_zip
@@ -21,6 +21,17 @@ DECIMALS: Mapping[str, int] = {
     "compared": 4,
 }  # fmt: skip
 """Decimals that are shown of a number, by the unit of its column."""
+
+
+def decimals_of(column: Column, values: pd.Series) -> int:
+    """The decimals of a column: those of its unit, or as many as its bounds need to judge it."""
+    decimals = DECIMALS[column.unit]
+    is_p = column.unit == "p"
+    numbers = values.to_numpy(dtype=np.float64, na_value=math.nan)
+    for bound in SIGNIFICANCE if is_p else column.bounds:
+        for value in numbers[np.abs(numbers - bound) < 10.0**-decimals]:
+            decimals = judged_decimals(float(value), [bound], decimals)
+    return decimals
 
 
 def frame_csv(frame: pd.DataFrame) -> bytes:
@@ -74,7 +85,8 @@ def display_frame(table: ResultTable) -> pd.DataFrame:
     for column in table.columns:
         values = frame[column.name]
         if column.unit != "count" and pd.api.types.is_float_dtype(values):
-            rounded = pd.Series(round_half_away(values, DECIMALS[column.unit]), index=values.index)
+            decimals = decimals_of(column, values)
+            rounded = pd.Series(round_half_away(values, decimals), index=values.index)
             frame[column.name] = (
                 values.where(values < 0.001, rounded) if column.unit == "p" else rounded
             )

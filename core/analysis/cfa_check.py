@@ -44,12 +44,13 @@ from core.analysis.shared.sentences import (
     GroupAnswer,
     GroupAnswers,
     TableRow,
-    coefficient_text,
     decimal_text,
+    judged_text,
     rows_by_group,
     table_of,
 )
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import judged_decimals, number_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.stats.factor.model import COVARIANCE, LOADING, Scaling
@@ -159,7 +160,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             group,
             f"Both programs {'agree' if alike else 'differ'}: χ² is "
             f"{decimal_text(chi2['program'])} here and {decimal_text(chi2['semopy'])} in semopy, "
-            f"and standardized loadings differ by {coefficient_text(max(own), 4)} at most.",
+            f"and standardized loadings differ by {judged_text(max(own), [_AGREE], 4)} at most.",
             "green" if alike else "red",
         )
 
@@ -346,26 +347,35 @@ def _disagreements(checked: Sequence[_GroupCheck]) -> tuple[str, ...]:
 def _disagreement_sentence(one: _GroupCheck) -> str:
     """What differs by more than rounding, in sentences; empty where nothing does."""
     chi2 = one.own_indices.chi2 - one.theirs.indices.chi2
-    differences = [f"χ² differs by {abs(chi2):.4f}"] if abs(chi2) > _AGREE_CHI2 else []
+    differences = []
+    if abs(chi2) > _AGREE_CHI2:
+        differences.append(f"χ² differs by {_size_text(chi2, _AGREE_CHI2)}")
     for name, title, _ in _INDICES:
         difference = getattr(one.own_indices, name) - getattr(one.theirs.indices, name)
         if name in ("cfi", "tli", "rmsea") and abs(difference) > _AGREE:
-            differences.append(f"{title} by {abs(difference):.4f}")
+            differences.append(f"{title} by {_size_text(difference, _AGREE)}")
     largest_loading = max(
         (abs(row[-1]) for row in _loading_rows(one) if row[-1] == row[-1]), default=0.0
     )
     if largest_loading > _AGREE:
-        differences.append(f"a standardized loading by up to {largest_loading:.4f}")
+        differences.append(f"a standardized loading by up to {_size_text(largest_loading, _AGREE)}")
     largest_correlation = max(
         (abs(row[-1]) for row in _correlation_rows(one) if row[-1] == row[-1]), default=0.0
     )
     if largest_correlation > _AGREE:
-        differences.append(f"a correlation of factors by up to {largest_correlation:.4f}")
+        differences.append(
+            f"a correlation of factors by up to {_size_text(largest_correlation, _AGREE)}"
+        )
     return (
         f"the programs differ: {', '.join(differences)}. {_difference_reason(one, chi2)}"
         if differences
         else ""
     )
+
+
+def _size_text(difference: float, bound: float) -> str:
+    """How large a difference is, with the decimals that show that it exceeds its bound."""
+    return number_text(abs(difference), judged_decimals(abs(difference), [bound], 4))
 
 
 def _difference_reason(one: _GroupCheck, chi2: float) -> str:

@@ -67,15 +67,15 @@ _ITEMS = (
            "matching score; likelihood ratio, Zumbo (1999)."),
     Column("p_total", "p total, adjusted", "p", "Either of the two; Zumbo (1999)."),
     Column("nagelkerke", "ΔR² Nagelkerke", "proportion", "Rise of R² from the matching score to "
-           "the model with level and product; Nagelkerke (1991)."),
-    Column("mcfadden", "ΔR² McFadden", "proportion", "The same rise of McFadden's R²."),
+           "the model with level and product; Nagelkerke (1991).", (0.035, 0.07, 0.13, 0.26)),
+    Column("mcfadden", "ΔR² McFadden", "proportion", "The same rise of McFadden's R².", (0.02,)),
     Column("jodoin_gierl", "Size (Jodoin, Gierl)", help="Of ΔR² Nagelkerke where p total is below "
            "the level: moderate from .035, large from .07; Jodoin and Gierl (2001)."),
     Column("zumbo_thomas", "Size (Zumbo, Thomas)", help="Of ΔR² Nagelkerke where p total is below "
            "the level: moderate from .13, large from .26; Zumbo (1999)."),
     Column("above_choi", "ΔR² McFadden ≥ .02", help="Choi, Gibbons and Crane (2011)."),
     Column("slope_change", "Change of slope", "proportion", "Of the matching score once the level "
-           "is known, as a share; .10 is the usual bound; Crane and others (2006)."),
+           "is known, as a share; .10 is the usual bound; Crane and others (2006).", (0.1,)),
     Column("matching", "In matching score", help="Whether other items are matched on this one."),
 )  # fmt: skip
 _TESTS = (

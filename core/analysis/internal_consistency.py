@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,12 +24,15 @@ from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
 from core.analysis.shared.sentences import (
+    AGAINST_HELP,
     GroupAnswers,
     TableRow,
     answers_by_group,
     coefficient_text,
     interval_text,
     join_parts,
+    names_of,
+    with_items_against,
 )
 from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
@@ -71,9 +75,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"{interval_text(row['ci_low'], row['ci_high'])}"
         )
 
-    return answers_by_group(
-        result.tables[0], "subscale", lambda rows: join_parts(map(of, rows), "subscales")
-    )
+    def sentence(rows: Sequence[TableRow]) -> str:
+        against = names_of(row["against"] for row in rows)
+        return with_items_against(join_parts(map(of, rows), "subscales"), against)
+
+    return answers_by_group(result.tables[0], "subscale", sentence)
 
 
 @analysis(
@@ -121,7 +127,8 @@ def internal_consistency(
     AnalysisResult
         `alpha`, one row per group and subscale: `n_items` (with variance), `zero_variance_items`
         (left out), `n_administrations` (used), `dropped` (administrations not used), `alpha`
-        (at most 1, may be negative), `ci_low`, `ci_high`. Notes name the items left out.
+        (at most 1, may be negative), `ci_low`, `ci_high`, `against` (items that run against the
+        rest of the subscale). Notes name the items left out.
 
     Raises
     ------
@@ -162,6 +169,7 @@ def internal_consistency(
         ),
         Column("ci_low", f"{interval} low", "correlation", _FELDT),
         Column("ci_high", f"{interval} high", "correlation", _FELDT),
+        Column("against", "Against the scale", help=AGAINST_HELP),
     )
     rows: list[tuple[Any, ...]] = []
     notes: list[str] = []
@@ -230,5 +238,6 @@ def _row(
     cautions += [f"{where}: {problem}" for problem in estimate.problems if is_keying_note(problem)]
     dropped = len(matrix.scores) - n
     counts = (k, len(constant), n, dropped)
-    row = (*matrix.group, matrix.subscale, *counts, value, estimate.low, estimate.high)
+    numbers = (*counts, value, estimate.low, estimate.high)
+    row = (*matrix.group, matrix.subscale, *numbers, ", ".join(estimate.against))
     return row, notes, cautions

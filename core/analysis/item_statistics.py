@@ -43,6 +43,7 @@ from core.analysis.shared.sentences import (
     TableRow,
     rows_by_group,
     table_of,
+    with_items_against,
 )
 from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
@@ -100,6 +101,7 @@ def _item_columns(ci_level: float) -> tuple[Column, ...]:
             "correlation",
             "Correlation of the item with the sum of the other items of its subscale; Henrysson "
             "(1963).",
+            (0.0, _GOOD_FROM, _GOOD_TO),
         ),
         Column("ci_low", f"{interval} low", "correlation", "Fisher's z; Fisher (1921)."),
         Column("ci_high", f"{interval} high", "correlation", "Fisher's z; Fisher (1921)."),
@@ -526,9 +528,18 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     names = [column.name for column in table_of(result, "summary").columns]
     before = "subscale" if "subscale" in names else "items"
     rows = rows_by_group(table_of(result, "summary"), before)
+    items = rows_by_group(table_of(result, "items"), "subscale")
+    against = {
+        group: [str(row["item"]) for row in own if row["ci_high"] < 0]
+        for group, own in items.items()
+    }
     return tuple(
         GroupAnswer(
-            group, sentence([row for row in own if row.get("subscale") != ALL_ITEMS] or own)
+            group,
+            with_items_against(
+                sentence([row for row in own if row.get("subscale") != ALL_ITEMS] or own),
+                against.get(group, []),
+            ),
         )
         for group, own in rows.items()
     )

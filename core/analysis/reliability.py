@@ -31,13 +31,16 @@ from core.analysis.shared.rows import (
 )
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
 from core.analysis.shared.sentences import (
+    AGAINST_HELP,
     GroupAnswers,
     TableRow,
     answers_by_group,
     coefficient_text,
     interval_text,
     join_parts,
+    names_of,
     scale_name,
+    with_items_against,
 )
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
@@ -96,6 +99,8 @@ def _scale_coefficients(
         coefficients.append((title, _too_many(rows.n, rows.n_items, rows.n_left_out) or fit()))
 
     if owner:
+        # subscales may oppose each other, so only the rest of its own subscale says that of an item
+        coefficients = [(title, replace(own, against=())) for title, own in coefficients]
         strata = [owner[item] for item in items]
         stratified = stratified_alpha(
             scores, strata, names=items, level=level, bootstrap=bootstrap
@@ -188,10 +193,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                     if math.isfinite(row["value"])
                     else f"{name} is undefined (see its remark)"
                 )
-        return join_parts(
-            (f"{scale_name(scale, scales)}: {', '.join(own)}" for scale, own in scales.items()),
-            "scales",
-        )
+        parts = (f"{scale_name(scale, scales)}: {', '.join(own)}" for scale, own in scales.items())
+        against = names_of(row["against"] for row in rows)
+        return with_items_against(join_parts(parts, "scales"), against)
 
     return answers_by_group(result.tables[0], "scale", sentence)
 
@@ -255,7 +259,8 @@ def reliability(
         `reliability`, one row per group, scale ("all items" where there are several subscales,
         then each subscale) and coefficient: `value` (unitless, at most 1), `ci_low`, `ci_high`
         (NaN where the method has no interval), `n_items` (that vary), `n` (administrations used),
-        `n_left_out` (incomplete ones), `method`, and `remark`: why undefined, and cautions.
+        `n_left_out` (incomplete ones), `method`, `against` (items that run against the rest of
+        their subscale), and `remark`: why undefined, and cautions.
 
     Raises
     ------
@@ -339,6 +344,7 @@ def _columns(ci_level: float) -> tuple[Column, ...]:
         Column("n", "n", "count", "Administrations complete on the scale, which are used."),
         Column("n_left_out", "Missing", "count", "Administrations left out for missing answers."),
         Column("method", "Method"),
+        Column("against", "Against the scale", help=AGAINST_HELP),
         Column("remark", "Remark", help="Why a coefficient is undefined, and cautions."),
     )
 
@@ -349,7 +355,7 @@ def _rows(scale: Scale) -> list[tuple[Any, ...]]:
     lead = (*matrix.group, matrix.subscale)
     return [
         (*lead, title, own.value, own.low, own.high, len(scale.items), own.n, own.n_left_out,
-         own.method, " ".join(own.problems))
+         own.method, ", ".join(own.against), " ".join(own.problems))
         for title, own in scale.coefficients
     ]  # fmt: skip
 

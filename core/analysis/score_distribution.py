@@ -46,7 +46,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
-from core.domain.numbers import percent_text
+from core.domain.numbers import judged_decimals, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
@@ -119,6 +119,8 @@ def _known(scores: Floats) -> Floats:
 
 # Columns of the tables.
 
+_MANY = 0.15
+"""More administrations than this share at one end: a floor or ceiling effect (Terwee et al.)."""
 _ENDS = "Lowest and highest are those of the options of the answer format; Terwee et al. (2007)."
 
 _SCORES = (
@@ -148,10 +150,18 @@ _SCORES = (
     Column("max", "Max", "points", "Highest score."),
     Column("range", "Range", "points", "Highest minus lowest score."),
     Column(
-        "floor", "Floor", "proportion", f"Administrations with every answer at the low end. {_ENDS}"
+        "floor",
+        "Floor",
+        "proportion",
+        f"Administrations with every answer at the low end. {_ENDS}",
+        (_MANY,),
     ),
     Column(
-        "ceiling", "Ceiling", "proportion", f"Administrations with every answer at the top. {_ENDS}"
+        "ceiling",
+        "Ceiling",
+        "proportion",
+        f"Administrations with every answer at the top. {_ENDS}",
+        (_MANY,),
     ),
 )
 
@@ -167,8 +177,6 @@ _CAUTION = (
     "",
     "Repeated administrations of one model are not independent: n overstates what is known.",
 )
-_MANY = 0.15
-"""More administrations than this share at one end: a floor or ceiling effect (Terwee et al.)."""
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -399,7 +407,7 @@ def _at_the_ends(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
         many = frame[frame[end] > _MANY]
         places = [
             f"{group_name([row[name] for name in names])}, {row['subscale'] or '(no subscale)'} "
-            f"({percent_text(row[end])})"
+            f"({percent_text(row[end], judged_decimals(row[end], [_MANY], 2) - 2)})"
             for _, row in many.iterrows()
         ]
         if places:

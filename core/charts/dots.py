@@ -41,7 +41,7 @@ from core.charts.panels import (
     with_number_texts,
     with_undrawn_count,
 )
-from core.domain.numbers import count_text
+from core.domain.numbers import count_text, judged_decimals
 from core.domain.results import AnalysisResult
 from core.stats.groups import Summary, mean_interval
 
@@ -572,7 +572,8 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
                  "standardized_high": "ci_high"}
     )  # fmt: skip
     fit = table_with_rows(result, "fit")
-    n: dict[str, int] = dict(chart_rows(fit, ("n",), "chi2").itertuples(index=False)) if fit else {}
+    sizes = chart_rows(fit, ("n",), "reported") if fit else pd.DataFrame()
+    n: dict[str, int] = dict(sizes.itertuples(index=False))
     frame["n"] = frame["group"].map(n)
     fitted = frame["value"].notna().groupby(frame["group"], sort=False).any()
     without = [str(group) for group, any_found in fitted.items() if not any_found]
@@ -623,15 +624,13 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     drawn, left_out = limit_marks(_without_intervals(frame), 5)
     drawn = drawn.reset_index(drop=True)
     drawn["label"] = [
-        "—" if math.isnan(cfi) else f"{short_number(cfi, 3)} (RMSEA {_signed_text(rmsea)})"
+        "—" if math.isnan(cfi) else f"{_fall_text(cfi)} (RMSEA {_signed_text(rmsea)})"
         for cfi, rmsea in zip(drawn["value"], drawn["rmsea_difference"], strict=True)
     ]
     known = drawn.dropna(subset=["value"])
     alone = len(set(drawn["group"])) == 1
     steps = "; ".join(
-        f"{step}: {short_number(value, 3)}"
-        if alone
-        else f"{group}, {step}: {short_number(value, 3)}"
+        f"{step}: {_fall_text(value)}" if alone else f"{group}, {step}: {_fall_text(value)}"
         for group, step, value in known[["group", "item", "value"]].itertuples(index=False)
     )
     words = (
@@ -646,6 +645,11 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     axis = DotAxis("Change in CFI", lambda rows: _widened(free_ends(rows, lines)), lines, of="Step")
     subtitle = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
     return (dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
+
+
+def _fall_text(cfi: float) -> str:
+    """A change of CFI with the decimals that show whether it reaches the bound."""
+    return short_number(cfi, judged_decimals(cfi, (_CHEN,), 3))
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -24,8 +26,9 @@ from core.charts.panels import (
     table_with_rows,
     with_number_texts,
 )
-from core.domain.numbers import count_text
+from core.domain.numbers import count_text, judged_decimals
 from core.domain.results import AnalysisResult
+from core.stats.validation import FIT_CUTOFFS_SOURCE, HU_BENTLER_1999
 
 _MAX_GROUPS = 24
 _ROW = 56  # pixels
@@ -51,7 +54,7 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     cells["shape"] = cells["light"].map(_SHAPES)
     cells["stroke"] = cells["light"].map(colors)
     cells["fill"] = cells["stroke"].mask(empty, BACKGROUNDS[theme])
-    cells["label"] = _coefficients(cells)
+    cells["label"] = _coefficients(cells, bounds_of_criteria(result))
     rating = cells["rating"].fillna("").astype(str)
     rating = rating.mask((rating == "") & cells["value"].isna(), _NO_COEFFICIENT)
     cells["rating"] = rating.mask(rating == "", _NOT_JUDGED).str.replace("-", "−")
@@ -61,19 +64,46 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     title = "Ratings by criterion"
     spec = _layers(cells, theme).properties(
         data=cells, width="container", height=alt.Step(_ROW),
-        title=heading(title, theme, [_SHAPE_WORDS]),
+        title=heading(title, theme, [_SHAPE_WORDS, *_source_line(result)]),
     )  # fmt: skip
     return (Chart(title, spec, _in_words(cells, result) + left_out, cells),)
 
 
-def _coefficients(cells: pd.DataFrame) -> list[str]:
+def bounds_of_criteria(result: AnalysisResult) -> dict[str, tuple[float, ...]]:
+    """The bounds that judge each criterion, of the other common convention too."""
+    table = table_with_rows(result, "bands")
+    if table is None:
+        return {}
+    edges = table.frame.select_dtypes("float").to_numpy()
+    bounds = {
+        str(criterion): tuple(float(edge) for edge in own if math.isfinite(edge))
+        for criterion, own in zip(table.frame["criterion"], edges, strict=True)
+    }
+    other = (HU_BENTLER_1999.highest_rmsea, HU_BENTLER_1999.lowest_cfi)
+    return bounds | {"factorial": (*bounds.get("factorial", ()), *other)}
+
+
+def sources_of_bands(result: AnalysisResult) -> list[str]:
+    """Whose bands rate the criteria."""
+    table = table_with_rows(result, "bands")
+    return [] if table is None else list(dict.fromkeys(map(str, table.frame["bands"])))
+
+
+def _source_line(result: AnalysisResult) -> list[str]:
+    """Whose bands the lights go by, as a line of the heading."""
+    sources = sources_of_bands(result)
+    return [f"Bands: {', '.join(sources)}. {FIT_CUTOFFS_SOURCE}."] if sources else []
+
+
+def _coefficients(cells: pd.DataFrame, bounds: Mapping[str, Sequence[float]]) -> list[str]:
     """What stands under the rating: the value, and CFI where there is one."""
     labels = []
-    for value, cfi in zip(cells["value"], cells["cfi"], strict=True):
-        if pd.isna(cfi):
-            labels.append(short_number(float(value)))
-        else:
-            labels.append(f"RMSEA {short_number(float(value))}\nCFI {short_number(float(cfi))}")
+    for criterion, value, cfi in zip(cells["criterion"], cells["value"], cells["cfi"], strict=True):
+        own = bounds.get(str(criterion), ())
+        error, gain = (
+            short_number(float(one), judged_decimals(float(one), own, 2)) for one in (value, cfi)
+        )
+        labels.append(error if pd.isna(cfi) else f"RMSEA {error}\nCFI {gain}")
     return labels
 
 

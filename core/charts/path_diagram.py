@@ -87,7 +87,7 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
     unexplained = _table_rows(
         result, "item_variances", {"item": "item", "residual_standardized": "value"}
     )
-    counts = _table_rows(result, "fit", {"chi2": "chi2", "n": "n"})
+    counts = _table_rows(result, "fit", {"reported": "reported", "n": "n"})
     models, without = [], []
     for group in dict.fromkeys(loadings["group"]):
         own = _rows_of_group(loadings, group)

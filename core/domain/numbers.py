@@ -49,6 +49,34 @@ def percent_text(share: float, decimals: int = 0) -> str:
     return f"{_round_decimal(Decimal(repr(float(share))).scaleb(2), decimals):f}%"
 
 
+_MOST_DECIMALS = 10  # a number nearer to a bound than that differs from it by the arithmetic only
+
+
+def judged_decimals(value: float, bounds: Iterable[float], decimals: int) -> int:
+    """How many decimals a number needs beside the bounds that it is judged by: `decimals` or more.
+
+    The number with so many decimals lies on the same side of each bound as the number itself, so
+    that a reader who compares what is printed comes to the same verdict. An RMSEA of .0531 with a
+    bound of .05 is written .053, as .05 would meet the bound.
+    """
+    if not math.isfinite(value):
+        return decimals
+    exact = _round_decimal(Decimal(repr(float(value))), _MOST_DECIMALS)
+    for bound in (Decimal(repr(float(one))) for one in bounds if math.isfinite(one)):
+        while _round_decimal(exact, decimals).compare(bound) != exact.compare(bound):
+            decimals += 1
+    return decimals
+
+
+SIGNIFICANCE = (0.05,)
+"""The level below which a p speaks of a difference."""
+
+
+def p_decimals(p: float) -> int:
+    """The decimals of a p in texts and tables: three, or more where .05 judges it otherwise."""
+    return judged_decimals(p, SIGNIFICANCE, 3)
+
+
 def round_half_away(values: npt.ArrayLike, decimals: int) -> npt.NDArray[np.float64]:
     """The numbers that `number_text` writes; NaN and infinite numbers stay."""
     exact = np.asarray(values, dtype=np.float64)

@@ -20,12 +20,14 @@ class Column:
     """One column of a result table.
 
     `help` is the tooltip: the meaning of the statistic, its formula in words, and its reference.
+    `bounds` judge its numbers, which are therefore shown on their own side of each.
     """
 
     name: str
     title: str
     unit: Unit = "none"
     help: str = ""
+    bounds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)  # eq=False: `==` on a DataFrame is not a bool

@@ -144,6 +144,7 @@ class Estimate:
     n_left_out : rows that the rule for missing answers left out.
     method : formula and interval in words.
     problems : why a number is undefined, and cautions, each a whole sentence.
+    against : items that run against the rest of their scale by more than chance.
     """
 
     value: float
@@ -154,6 +155,7 @@ class Estimate:
     n_left_out: int = 0
     method: str = ""
     problems: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
 
     @property
     def defined(self) -> bool:

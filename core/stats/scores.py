@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.domain.numbers import number_text
+from core.stats.correlation import fisher_interval
 from core.stats.inputs import Booleans, Floats
 
 # The score of a scale: the mean of its items, by a rule for missing answers.
@@ -67,6 +68,18 @@ def negative_rest_notes(names: Sequence[str], correlations: Floats) -> tuple[str
     return _negative(names, correlations < 0, "correlate", "negatively with the rest of the scale")
 
 
+def items_against(
+    names: Sequence[str], correlations: Floats, n: int, level: float
+) -> tuple[str, ...]:
+    """The items whose corrected item-rest correlation is negative by more than chance.
+
+    The interval of Fisher's z, of coverage `level` and `n` rows, lies below 0. A wrong key does
+    that; so does an item that is misunderstood, or about something else.
+    """
+    ends = [fisher_interval(float(r), n, level)[1] for r in correlations]
+    return tuple(name for name, high in zip(names, ends, strict=True) if high < 0)
+
+
 def negative_loading_notes(names: Sequence[str], loadings: Floats) -> tuple[str, ...]:
     """A caution naming the items with a negative loading, where most load positively."""
     return _negative(names, loadings < 0, "load", "negatively on the factor of the scale")
@@ -96,9 +109,15 @@ def contrary_items(
     return positive if len(negative) > len(positive) else negative
 
 
-def keying_note(factor: str, names: Sequence[str], loadings: Sequence[float]) -> str:
-    """The caution that names items which load against the others of a factor."""
-    shown = [f"{name} ({number_text(own, 2)})" for name, own in zip(names, loadings, strict=True)]
+def keying_note(factor: str, names: Sequence[str], loadings: Sequence[Sequence[float]]) -> str:
+    """The caution that names items which load against the others of a factor, each in its groups.
+
+    `loadings` has those of each item, one for each group in which it loads so.
+    """
+    shown = [
+        f"{name} ({', '.join(number_text(one, 2) for one in own)})"
+        for name, own in zip(names, loadings, strict=True)
+    ]
     return _caution(shown, "load", f"against the other items of {factor}")
 
 

@@ -89,6 +89,24 @@ JUNG_2025 = RatingScheme(
 )
 
 
+HU_BENTLER_1999 = FactorialBand(highest_rmsea=0.06, lowest_cfi=0.95)
+"""The cutoffs that are cited most; Hu & Bentler (1999) doi:10.1080/10705519909540118."""
+OTHER_CONVENTION = "Hu & Bentler (1999)"
+FIT_CONVENTIONS: Mapping[str, FactorialBand] = {
+    JUNG_2025.name: JUNG_2025.factorial,
+    OTHER_CONVENTION: HU_BENTLER_1999,
+}
+"""Two conventions of when a model fits; the first one decides, the other is told beside it."""
+FIT_CUTOFFS_SOURCE = (
+    "The cutoffs of CFI and RMSEA come from ML with continuous answers; under WLSMV the same "
+    "misfit gives a smaller RMSEA and a larger CFI (Xia & Yang, 2019)"
+)
+"""What both conventions rest on; Xia & Yang (2019) doi:10.3758/s13428-018-1055-2."""
+
+FEWEST_ROWS = 10
+"""A coefficient of fewer rows is not judged: its interval leaves every rating open."""
+
+
 def acceptable(rating: Grade) -> bool | None:
     """Whether a rating is ++ or +; None where there is no rating."""
     return rating in ("++", "+") if rating else None
@@ -101,19 +119,24 @@ TrafficLight = Literal["green", "red", "grey"]
 
 @dataclass(frozen=True)
 class Coefficient:
-    """An already computed coefficient with its interval; NaN with reasons where undefined."""
+    """An already computed coefficient with its interval; NaN with reasons where undefined.
+
+    `against` names items that run against their scale.
+    """
 
     value: float
     low: float = math.nan
     high: float = math.nan
     n: int = 0
     problems: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: Estimate | Correlation) -> Coefficient:
         """Taken from an estimate or a correlation."""
-        value = source.r if isinstance(source, Correlation) else source.value
-        return cls(value, source.low, source.high, source.n, source.problems)
+        if isinstance(source, Correlation):
+            return cls(source.r, source.low, source.high, source.n, source.problems)
+        return cls(source.value, source.low, source.high, source.n, source.problems, source.against)
 
 
 _NOT_COLLECTED = Coefficient(math.nan, problems=("Not collected.",))
@@ -121,7 +144,11 @@ _NOT_COLLECTED = Coefficient(math.nan, problems=("Not collected.",))
 
 @dataclass(frozen=True)
 class ModelFit:
-    """RMSEA (with interval) and CFI of the factor model; NaN with reasons where undefined."""
+    """RMSEA (with interval) and CFI of the factor model; NaN with reasons where undefined.
+
+    `against` names items that run against their factor; a model with impossible estimates is not
+    `admissible`.
+    """
 
     rmsea: float
     cfi: float
@@ -129,6 +156,8 @@ class ModelFit:
     rmsea_high: float = math.nan
     n: int = 0
     problems: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    admissible: bool = True
 
 
 @dataclass(frozen=True)
@@ -149,7 +178,8 @@ class CriterionResult:
 
     `rating` is empty where the criterion is not judged, and `reason` then says why; `low_rating`
     and `high_rating` rate the ends of the interval, which shows whether the interval supports the
-    rating.
+    rating. `against` names items that run against their scale. `other_rating` is what the other
+    common convention says (of the factorial criterion; see `FIT_CONVENTIONS`).
     """
 
     criterion: Criterion
@@ -163,6 +193,8 @@ class CriterionResult:
     high_rating: Grade
     reason: str = ""
     problems: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    other_rating: Grade = ""
 
     @property
     def acceptable(self) -> bool | None:
@@ -205,7 +237,8 @@ def validate(coefficients: Coefficients, scheme: RatingScheme = JUNG_2025) -> Va
     -------
     Validation : reliable where all three reliability criteria are acceptable, not so where any is
     not, undecided otherwise. Validity is judged only of a reliable scale: else its coefficients are
-    shown without a rating. Coefficients are rated signed and unrounded.
+    shown without a rating. So is a coefficient of fewer than 10 rows. Coefficients are rated signed
+    and unrounded.
 
     Notes
     -----
@@ -251,15 +284,23 @@ def _rated(
 def _factorial(fit: ModelFit | None, scheme: RatingScheme) -> CriterionResult:
     """The criterion judged by two indices; its interval is RMSEA's, so the low end rates better."""
     own = fit or ModelFit(math.nan, math.nan, problems=_NOT_COLLECTED.problems)
-    error = Coefficient(own.rmsea, own.rmsea_low, own.rmsea_high, own.n, own.problems)
-    return _judged("factorial", error, own.cfi, lambda end: scheme.factorial.rate(end, own.cfi))
+    error = Coefficient(own.rmsea, own.rmsea_low, own.rmsea_high, own.n, own.problems, own.against)
+    result = _judged("factorial", error, own.cfi, lambda end: scheme.factorial.rate(end, own.cfi))
+    if result.rating == "+" and not own.admissible:
+        return _without_rating(result, "Not judged: the model has impossible estimates.")
+    other = HU_BENTLER_1999.rate(own.rmsea, own.cfi) if result.rating else ""
+    return replace(result, other_rating=other)
 
 
 def _judged(
     criterion: Criterion, own: Coefficient, cfi: float, rate: Callable[[float], Grade]
 ) -> CriterionResult:
     """A coefficient and the ends of its interval, each with its rating."""
-    rating = rate(own.value)
+    few = own.n < FEWEST_ROWS
+    rating = "" if few else rate(own.value)
+    reason = "" if rating else _why_undefined(own.problems)
+    if few and math.isfinite(own.value):
+        reason = f"Not judged: it rests on {own.n} rows, fewer than {FEWEST_ROWS}."
     return CriterionResult(
         criterion=criterion,
         value=own.value,
@@ -268,10 +309,11 @@ def _judged(
         cfi=cfi,
         n=own.n,
         rating=rating,
-        low_rating=rate(own.low),
-        high_rating=rate(own.high),
-        reason="" if rating else _why_undefined(own.problems),
+        low_rating="" if few else rate(own.low),
+        high_rating="" if few else rate(own.high),
+        reason=reason,
         problems=own.problems,
+        against=own.against,
     )
 
 
@@ -283,7 +325,7 @@ def _why_undefined(problems: Sequence[str]) -> str:
 
 def _without_rating(result: CriterionResult, reason: str) -> CriterionResult:
     """A validity criterion whose coefficient is shown but not judged."""
-    return replace(result, rating="", low_rating="", high_rating="", reason=reason)
+    return replace(result, rating="", low_rating="", high_rating="", other_rating="", reason=reason)
 
 
 def _all_acceptable(results: Sequence[CriterionResult]) -> bool | None:

@@ -20,7 +20,13 @@ from core.charts import Chart, with_item_texts, with_theme_ink
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.charts.panels import Theme
 from core.domain.attributes import is_attribute
-from core.domain.numbers import count_text, number_text, percent_text, round_frame
+from core.domain.numbers import (
+    count_text,
+    number_text,
+    p_decimals,
+    percent_text,
+    round_frame,
+)
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import FACTORS, LEAVE_OUT
 from core.workflow.statistics import analyses, papers
@@ -444,8 +450,9 @@ def with_wordings(shown: ResultTable, texts: Mapping[str, str]) -> ResultTable:
 
 def _format(column: Column, frame: pd.DataFrame) -> str | None:
     """The number format of a column; whole numbers without a unit have none."""
-    whole = not pd.api.types.is_float_dtype(frame[column.name])
-    return None if whole and column.unit == "none" else _FORMATS[column.unit]
+    if pd.api.types.is_float_dtype(frame[column.name]) and column.unit != "count":
+        return f"%.{analyses.export.decimals_of(column, frame[column.name])}f"
+    return None if column.unit == "none" else _FORMATS[column.unit]
 
 
 def small_p_columns(shown: ResultTable) -> list[Hashable]:
@@ -469,7 +476,7 @@ def titled(shown: ResultTable) -> pd.DataFrame | Styler:
 
 
 def _p_text(p: Any) -> str:
-    return "< .001" if p < 0.001 else number_text(p, 3)
+    return "< .001" if p < 0.001 else number_text(p, p_decimals(p))
 
 
 def _longest(values: pd.Series) -> int:

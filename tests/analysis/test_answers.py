@@ -9,20 +9,35 @@ import pytest
 
 from core.analysis.internal_consistency import internal_consistency
 from core.analysis.shared.factor_models.models import MODELS
-from core.analysis.shared.sentences import coefficient_text, interval_text, p_text
+from core.analysis.shared.sentences import (
+    KEYING_STEP,
+    coefficient_text,
+    interval_text,
+    p_text,
+)
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 from tests.charts.results import NAN, made, results, table
 from tests.charts.test_charts import results as more_results
 
-FIT = ("respondent", "model", "chi2", "df", "p", "chi2_scaled", "p_scaled", "cfi_robust",
-       "rmsea_robust", "rmsea_robust_low", "rmsea_robust_high", "cfi_scaled", "rmsea_scaled",
-       "rmsea_scaled_low", "rmsea_scaled_high", "cfi", "rmsea", "rmsea_low", "rmsea_high",
-       "admissible", "bic_difference")  # fmt: skip
+FIT = ("respondent", "model", "reported", "n", "chi2", "df", "p", "chi2_scaled", "p_scaled",
+       "cfi_robust", "tli_robust", "rmsea_robust", "rmsea_robust_low", "rmsea_robust_high",
+       "cfi_scaled", "tli_scaled", "rmsea_scaled", "rmsea_scaled_low", "rmsea_scaled_high", "cfi",
+       "tli", "rmsea", "rmsea_low", "rmsea_high", "admissible", "against",
+       "bic_difference")  # fmt: skip
 
 
-def fit(model, chi2, p, cfi, rmsea, low, high, bic=0.0, admissible=True):
-    return ("m", model, chi2, 8, p, *[NAN] * 10, cfi, rmsea, low, high, admissible, bic)
+def fit(model, chi2, p, cfi, rmsea, low, high, bic=0.0, admissible=True, n=200, reported="plain",
+        against=""):  # fmt: skip
+    """A row of a table of fits with the numbers in the columns of one version, 99 in the others."""
+    row = dict.fromkeys(FIT, 99.0) | {
+        "respondent": "m", "model": model, "n": n, "reported": reported, "df": 8,
+        "admissible": admissible, "against": against, "bic_difference": bic,
+    }  # fmt: skip
+    which, scaled = ("", "") if reported == "plain" else (f"_{reported}", "_scaled")
+    row |= {f"chi2{scaled}": chi2, f"p{scaled}": p, f"cfi{which}": cfi, f"rmsea{which}": rmsea}
+    row |= {f"rmsea{which}_low": low, f"rmsea{which}_high": high}
+    return tuple(row.values())
 
 
 def fits(*rows, without=()):
@@ -213,7 +228,8 @@ BY_HAND = {
             fits(fit("", *POOR), without=("model",)),
             table("loadings", ("respondent", "factor"), [("m", "F"), ("m", "F"), ("m", "G")]),
         ),
-        "Two-factor model, m: χ²(8) = 16.5, p = .035, CFI .89, RMSEA .11 [.05, .16]: does not fit.",
+        "Two-factor model, m: χ²(8) = 16.5, p = .035, CFI .89, RMSEA .11 [.05, .16]: does "
+        "not fit by Jung (2025) or by Hu & Bentler (1999) (cutoffs from ML).",
     ),
     "cfa_check": (
         made(
@@ -230,18 +246,23 @@ BY_HAND = {
     "cfa_comparison": (
         made(fits(fit("One", *POOR, bic=9.46), fit("Two", *GOOD))),
         "Two has the lowest BIC; One is 9.5 higher. Two: χ²(8) = 7.0, p = .533, CFI 1.00, RMSEA "
-        ".01 [.00, .06]: fits.",
+        ".01 [.00, .06]: fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML).",
     ),
     "invariance": (
         made(
             table(
-                "steps", ("respondent", "step", *FIT[2:], "cfi_difference"),
-                [(*fit("configural", *GOOD), NAN), (*fit("metric", *GOOD), -0.004),
-                 (*fit("scalar", *POOR), -0.103), (*fit("strict", *POOR), -0.2)],
-            )
+                "steps", ("respondent", "step", *FIT[2:], "chi2_difference", "df_difference",
+                          "p_difference", "cfi_difference"),
+                [(*fit("configural", *GOOD), NAN, NAN, NAN, NAN),
+                 (*fit("metric", *GOOD), 5.1, 4, 0.277, -0.004),
+                 (*fit("scalar", *POOR), 60.2, 4, 1e-9, -0.103),
+                 (*fit("strict", *POOR), 99.0, 6, 1e-9, -0.2)],
+            ),
+            table("levels", ("respondent", "level", "n"), [("m", "en", 100), ("m", "de", 100)]),
         ),
-        "Metric invariance holds; scalar does not (ΔCFI −.103); the model: χ²(8) = 7.0, "
-        "p = .533, CFI 1.00, RMSEA .01 [.00, .06]: fits.",
+        "Metric invariance holds by ΔCFI (Chen, 2007) and by Δχ²; scalar does not (ΔCFI −.103, "
+        "Δχ²(4) = 60.2, p < .001); the model: χ²(8) = 7.0, p = .533, CFI 1.00, RMSEA .01 [.00, "
+        ".06]: fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML).",
     ),
     "generalizability": (
         made(
@@ -262,8 +283,10 @@ BY_HAND = {
     ),
     "efa": (
         made(
-            table("eigenvalues", ("respondent", "number", "stands_out"),
-                  [("m", 1, "yes"), ("m", 2, "no")]),
+            table("eigenvalues", ("respondent", "number", "n", "stands_out"),
+                  [("m", 1, 90, "yes"), ("m", 2, 90, "no")]),
+            table("loadings", ("respondent", "item", "against"),
+                  [("m", "i1", False), ("m", "i2", False)]),
             table("factors", ("respondent", "factor", "share"), [("m", 1, 0.375)]),
         ),
         "1 factor stands out from chance; 1 factor extracted, 38% of the variance explained.",
@@ -340,9 +363,10 @@ BY_HAND = {
     "reliability": (
         made(
             table("reliability", ("respondent", "scale", "coefficient", "value", "ci_low",
-                                  "ci_high"),
-                  [("m", "A", "α (Feldt)", 0.8, 0.7, 0.9), ("m", "A", "α (bootstrap)", 0.8, 0, 1),
-                   ("m", "A", "ω total", NAN, NAN, NAN)]),
+                                  "ci_high", "against"),
+                  [("m", "A", "α (Feldt)", 0.8, 0.7, 0.9, ""),
+                   ("m", "A", "α (bootstrap)", 0.8, 0, 1, ""),
+                   ("m", "A", "ω total", NAN, NAN, NAN, "")]),
         ),
         "A: α = .80 [.70, .90], ω is undefined (see its remark).",
     ),
@@ -352,9 +376,13 @@ BY_HAND = {
                               "below_items", "above_items", "negative_items"),
                   [("m", "A", 4, 1, 1, 2, 0, 1), ("m", "B", 2, 0, 0, 1, 1, 0),
                    ("m", "all items", 6, 1, 1, 3, 1, 1)]),
+            table("items", ("respondent", "subscale", "item", "ci_high"),
+                  [("m", "A", "i1", 0.5), ("m", "A", "i2", NAN), ("m", "A", "i3", -0.05),
+                   ("m", "A", "i4", 0.1)]),
         ),
         "1 of 6 items discriminates well (.40 to .70), 3 below that (1 against the other items), 1 "
-        "above, 1 undefined (no variance, or too few answers).",
+        "above, 1 undefined (no variance, or too few answers). i3 runs against the scale: check "
+        f"its keying {KEYING_STEP}.",
     ),
     "option_distribution": (
         made(
@@ -415,12 +443,19 @@ BY_HAND = {
     "validation_report": (
         made(
             table("verdicts", ("respondent", "reliable", "verdict"), [("m", "no", "Unreliable.")]),
-            table("criteria", ("respondent", "criterion", "value", "rating"),
-                  [("m", "internal consistency", 0.45, "--"), ("m", "concurrent", NAN, ""),
-                   ("m", "factorial", 0.11, "-")]),
+            table("criteria", ("respondent", "criterion", "value", "cfi", "rating", "other_rating",
+                               "against"),
+                  [("m", "internal consistency", 0.45, NAN, "--", "", ""),
+                   ("m", "concurrent", NAN, NAN, "", "", ""),
+                   ("m", "factorial", 0.055, 0.96, "-", "+", "i1, i2")]),
+            table("bands", ("criterion", "very_good_from", "highest_rmsea", "lowest_cfi", "bands"),
+                  [("internal consistency", 0.8, NAN, NAN, "Jung (2025)"),
+                   ("factorial", NAN, 0.05, 0.9, "Jung (2025)")]),
         ),
-        "Unreliable. Internal consistency .45 (--); RMSEA .11 (-); no coefficient for 1 of 3 "
-        "criteria.",
+        "Unreliable. Internal consistency .45 (--); RMSEA .055, CFI .96 (-); no coefficient for 1 "
+        "of 3 criteria. Bands: Jung (2025). The factor model fits by Hu & Bentler (1999); both "
+        "cutoffs are from ML. i1, i2 run against the scale: check their keying "
+        f"{KEYING_STEP}.",
     ),
     "worldview": (
         made(
@@ -488,6 +523,18 @@ def test_programs_differ_where_any_index_or_correlation_does():
         assert light == "red"
 
 
+def test_the_difference_of_two_programs_is_written_above_the_bound_that_it_exceeds():
+    """Up to .001 they agree: .00102 with four decimals would be .0010."""
+    fit, loadings, correlations = BY_HAND["cfa_check"][0].tables
+    frame = loadings.frame.copy()
+    frame["standardized_difference"] = [0.00102, 0.0001, NAN]
+    names = [one.name for one in loadings.columns]
+    other = table("loadings", names, frame.to_numpy().tolist())
+    ((_, sentence, _),) = analyses.by_name("cfa_check").answer(made(fit, other, correlations))
+    assert sentence.startswith("Both programs differ")
+    assert sentence.endswith("standardized loadings differ by .00102 at most.")
+
+
 def test_what_lights_mean_is_said_where_there_are_any():
     assert {a.name for a in analyses.all_analyses() if a.verdict} == {*LIGHTS, "cfa_comparison"}
 
@@ -527,21 +574,109 @@ def test_the_lead_line_of_a_model_has_its_name_and_its_light():
     assert cfa_answer(good, 2, typed)[0] == "Edited two-factor model"
 
 
+STEPS = ("configural", "metric", "scalar", "strict")
+
+
+def invariance_answer(changes, p=(NAN, 0.3, 0.4, 0.5), first=GOOD, n=(100, 100), **row):
+    """Sentence and light of four steps with these ΔCFI and p of Δχ²; `first` is the fit."""
+    rows = [
+        (*fit(step, *first, **row), 9.26, 4, p_step, change)
+        for step, change, p_step in zip(STEPS, changes, p, strict=True)
+    ]
+    columns = ("respondent", "step", *FIT[2:], "chi2_difference", "df_difference", "p_difference",
+               "cfi_difference")  # fmt: skip
+    levels = table("levels", ("respondent", "level", "n"), [("m", str(one), one) for one in n])
+    given = made(table("steps", columns, rows), levels)
+    ((_, sentence, light),) = analyses.by_name("invariance").answer(given)
+    return sentence, light
+
+
+HELD = (NAN, -0.004, 0.0, -0.009)
+
+
 def test_invariance_is_green_where_every_step_holds_and_grey_where_that_is_not_known():
-    steps, changes = ("configural", "metric", "scalar", "strict"), (NAN, -0.004, 0.0, -0.009)
+    assert invariance_answer(HELD)[1] == "green"
+    assert invariance_answer((*HELD[:3], NAN))[1] == "grey"
+    lost = (*HELD[:3], -0.01), (NAN, 0.3, 0.4, 0.001)
+    assert invariance_answer(*lost)[1] == "red"
 
-    def light(*differences, first=GOOD):
-        rows = [
-            (*fit(step, *first), difference)
-            for step, difference in zip(steps, differences, strict=True)
-        ]
-        given = made(table("steps", ("respondent", "step", *FIT[2:], "cfi_difference"), rows))
-        return analyses.by_name("invariance").answer(given)[0].light
 
-    assert light(*changes) == "green"
-    assert light(*changes[:3], NAN) == "grey"
-    assert light(*changes[:3], -0.01) == "red"
-    assert light(*changes, first=POOR) == "grey"  # the steps hold, of a model that does not fit
+def test_invariance_is_judged_by_the_fall_of_cfi_and_the_test_of_chi_square_together():
+    sentence, light = invariance_answer(HELD, (NAN, 0.3, 0.0496, 0.5))
+    assert light == "grey"
+    assert sentence.startswith(
+        "Metric invariance holds by ΔCFI (Chen, 2007) and by Δχ²; scalar is open (ΔCFI .000 speaks "
+        "for it, Δχ²(4) = 9.3, p = .0496 against it); the model: "
+    )
+    # the fall of CFI is .01004: with three decimals it would be the bound, which it exceeds
+    sentence, light = invariance_answer((NAN, -0.004, 0.0, -0.01004))
+    assert light == "grey"
+    assert "strict is open (Δχ²(4) = 9.3, p = .500 speaks for it, ΔCFI −.01004 against it)" in (
+        sentence
+    )
+    # an open step does not hide one that both speak against
+    sentence, light = invariance_answer((NAN, -0.02, -0.004, -0.3), (NAN, 0.3, 0.4, 0.001))
+    assert light == "red"
+    assert "metric is open" in sentence
+    assert "; strict does not (ΔCFI −.300, Δχ²(4) = 9.3, p = .001); the model: " in sentence
+
+
+def test_nothing_is_said_of_invariance_where_the_model_itself_does_not_fit():
+    sentence, light = invariance_answer(HELD, first=(99.0, 0.001, 0.71, 0.2, 0.1, 0.3))
+    assert sentence == (
+        "Invariance is not judged, as the model itself does not fit: χ²(8) = 99.0, p = .001, CFI "
+        ".71, RMSEA .20 [.10, .30]: does not fit by Jung (2025) or by Hu & Bentler (1999) (cutoffs "
+        "from ML)."
+    )
+    assert "holds" not in sentence
+    assert light == "red"
+    sentence, light = invariance_answer(HELD, admissible=False)
+    assert (sentence[:29], light) == ("Invariance is not judged: χ²(", "grey")
+
+
+def test_no_light_comes_from_a_level_of_fewer_than_ten_rows():
+    sentence, light = invariance_answer(HELD, n=(191, 9))
+    assert light == "grey"
+    assert sentence.startswith("Invariance is not judged: a level has fewer than 10 rows: ")
+    assert invariance_answer(HELD, n=(190, 10))[1] == "green"
+    row = fit("", *GOOD, n=9)
+    assert cfa_answer(row, 2)[1] == "grey"
+
+
+def test_a_bound_and_the_number_that_it_judges_are_never_printed_alike():
+    """By hand: RMSEA .0531 is above Jung's .05, and .05 would not be; CFI .8996 is below .90."""
+    for numbers, words in (
+        ((0.94, 0.0531), "CFI .94, RMSEA .053 [.00, .06]: does not fit by Jung (2025) or by"),
+        ((0.8996, 0.02), "CFI .8996, RMSEA .02 [.00, .06]: does not fit by Jung (2025) or by"),
+        ((0.95, 0.05), "CFI .95, RMSEA .05 [.00, .06]: fits by Jung (2025) and by"),
+        ((0.97, 0.0504), "RMSEA .0504 [.00, .06]: does not fit by Jung (2025), fits by Hu"),
+        ((0.9499, 0.05), "CFI .9499, RMSEA .05 [.00, .06]: fits by Jung (2025), does not fit by"),
+    ):  # fmt: skip
+        loadings = table("loadings", ("respondent", "factor"), [("m", "F")])
+        row = fit("", 7.0, 0.5, *numbers, 0.0, 0.06)
+        given = made(fits(row, without=("model",)), loadings)
+        assert words in analyses.by_name("cfa").answer(given)[0].sentence
+
+
+def test_the_sentence_of_a_fit_names_the_version_of_its_test_and_indices():
+    loadings = table("loadings", ("respondent", "factor"), [("m", "F")])
+    for reported, words in (
+        ("robust", "scaled χ²(8) = 7.0, p = .533, robust CFI 1.00, robust RMSEA .01 [.00, .06]: "
+                   "fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML)."),
+        ("scaled", "scaled χ²(8) = 7.0, p = .533, scaled CFI 1.00, scaled RMSEA .01 [.00, .06]: "
+                   "fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML, under which "
+                   "the same misfit shows more)."),
+    ):  # fmt: skip
+        given = made(fits(fit("", *GOOD, reported=reported), without=("model",)), loadings)
+        assert analyses.by_name("cfa").answer(given)[0].sentence.endswith(words)
+
+
+def test_a_model_that_fits_is_not_green_beside_an_item_that_runs_against_its_factor():
+    loadings = table("loadings", ("respondent", "factor"), [("m", "F")])
+    given = made(fits(fit("", *GOOD, against="comm6"), without=("model",)), loadings)
+    ((_, sentence, light),) = analyses.by_name("cfa").answer(given)
+    assert sentence.endswith(f"; comm6 runs against the scale: check its keying {KEYING_STEP}.")
+    assert light == "grey"
 
 
 def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
@@ -552,8 +687,9 @@ def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
     )
     assert group == "m"
     assert "α = .91" in sentence
-    rows = [("m", "A", 0.889, 0.4, 0.99), ("m", "B", NAN, NAN, NAN)]
-    given = made(table("alpha", ("respondent", "subscale", "alpha", "ci_low", "ci_high"), rows))
+    rows = [("m", "A", 0.889, 0.4, 0.99, ""), ("m", "B", NAN, NAN, NAN, "")]
+    columns = ("respondent", "subscale", "alpha", "ci_low", "ci_high", "against")
+    given = made(table("alpha", columns, rows))
     assert analyses.by_name("internal_consistency").answer(given) == (
         ("m", "A: α = .89 [.40, .99]; B: α is undefined (too few items that vary, or too few "
               "rows).", None),
@@ -703,8 +839,8 @@ def test_numbers_have_no_leading_zero_where_they_cannot_exceed_one():
     ]  # fmt: skip
     assert interval_text(-0.1, 0.25) == " [−.10, .25]"
     assert interval_text(NAN, 0.25) == ""
-    assert [p_text(p) for p in (0.00099, 0.001, 0.05, NAN)] == [
-        "p < .001", "p = .001", "p = .050", "p undefined",
+    assert [p_text(p) for p in (0.00099, 0.001, 0.05, 0.0499, 0.05049, NAN)] == [
+        "p < .001", "p = .001", "p = .050", "p = .0499", "p = .0505", "p undefined",
     ]  # fmt: skip
 
 

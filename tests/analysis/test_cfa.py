@@ -16,6 +16,7 @@ from core.analysis.shared.progress import Cancelled, watch
 from core.errors import NotEnoughData, UserError
 from core.stats.factor.cfa import fit_cfa
 from core.stats.normality import normality
+from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
 from tests.stats.reference import expected, scores
@@ -133,6 +134,36 @@ def test_agrees_with_lavaan(estimator, kind):
     wanted = [row["mi"] for row in theirs["modindices_top15"]]
     assert indices["index"].tolist() == pytest.approx(wanted, abs=1e-3)
     assert "gpt: Left out, because all answers are the same: i22." in result.all_notes
+
+
+@pytest.mark.parametrize(
+    ("estimator", "kind", "version"),
+    [
+        ("ml", "ML_listwise", ""),
+        ("mlr", "MLR_listwise", "robust"),
+        ("fiml", "FIML_MLR", "robust"),
+        ("wlsmv", "WLSMV_listwise", "scaled"),
+    ],
+)
+def test_the_table_begins_with_the_statistics_of_the_sentence(estimator, kind, version):
+    theirs = expected("likert22_lavaan")[kind]["fit"]
+    scaled, which = (".scaled", f".{version}") if version else ("", "")
+    names = [
+        f"chisq{scaled}", "df", f"pvalue{scaled}", f"cfi{which}", f"tli{which}", f"rmsea{which}",
+        f"rmsea.ci.lower{which}", f"rmsea.ci.upper{which}", "srmr",
+    ]  # fmt: skip
+    result = cfa(likert(), estimator=estimator)
+    row = frames(result)["fit"].iloc[0]
+    assert row["reported"] == (version or "plain")
+    first = row.index.get_loc("reported") + 1
+    assert row.iloc[first : first + 9].tolist() == pytest.approx(
+        [theirs[name] for name in names], rel=1e-7, abs=1e-5
+    )
+    ((_, sentence, _),) = analyses.by_name("cfa").answer(result)
+    word, test = (f"{version} ", "scaled χ²") if version else ("", ": χ²")
+    assert f"{test}({theirs['df']}) = {theirs[f'chisq{scaled}']:.1f}, p" in sentence
+    cfi, rmsea = (f"{theirs[f'{name}{which}']:.2f}"[1:] for name in ("cfi", "rmsea"))
+    assert f"{word}CFI {cfi}, {word}RMSEA {rmsea}" in sentence
 
 
 def test_every_planned_score_is_counted_once():

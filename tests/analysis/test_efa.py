@@ -12,6 +12,7 @@ from core.analysis.efa.analysis import efa
 from core.errors import NotEnoughData
 from core.stats.factor.exploratory import exploratory_factors, parallel_analysis
 from core.stats.normality import normality
+from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 
 LOADINGS = np.array([[0.8, 0], [0.7, 0], [0.6, 0], [0, 0.8], [0, 0.7], [0, 0.6]])
@@ -71,6 +72,12 @@ def test_few_administrations_for_the_items_are_pointed_out():
     fewer = efa(item_scores(values[:5]))
     assert any("5 administrations are fewer than the 6 items" in note for note in fewer.cautions)
     assert "Fewer administrations than items: " in fewer.method
+    answer = analyses.by_name("efa").answer
+    assert answer(fewer) == (
+        ("gpt", "The number of factors is not judged: 5 administrations are fewer than the 6 "
+                "items.", None),
+    )  # fmt: skip
+    assert "extracted" in answer(few)[0].sentence
     assert not any("are few for" in note for note in efa(item_scores(values[:30])).all_notes)
 
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.analysis.invariance.analysis import invariance
+from core.analysis.shared.sentences import KEYING_STEP
 from core.errors import NotEnoughData
+from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 from tests.stats.reference import scores
 
@@ -179,3 +183,27 @@ def test_the_order_of_the_frame_does_not_matter():
     np.testing.assert_allclose(
         second["steps"][numbers].to_numpy(), first["steps"][numbers].to_numpy(), rtol=1e-4
     )
+
+
+def test_an_item_keyed_wrongly_is_told_once_and_not_at_every_step_and_level():
+    frame = two_languages()
+    wrong = frame["item"] == "i3"
+    frame.loc[wrong, "score"] = 6 - frame.loc[wrong, "score"]
+    result = invariance(frame)
+    (note,) = [note for note in result.all_notes if "keying" in note]
+    assert re.fullmatch(
+        r"gpt: configural: i3 \(-0\.\d\d, -0\.\d\d\) loads against the other items of s: check its "
+        r"keying\.", note,
+    )  # fmt: skip
+    assert set(frames(result)["steps"]["against"]) == {"i3"}
+    ((_, sentence, light),) = analyses.by_name("invariance").answer(result)
+    assert f"i3 runs against the scale: check its keying {KEYING_STEP}." in sentence
+    assert light == "grey"
+
+
+def test_steps_of_a_model_that_does_not_fit_are_not_said_to_hold():
+    """One general factor of the two schools; lavaan fits three with CFI .923 at best."""
+    result = invariance(schools(), model="general", estimator="ml")
+    ((_, sentence, light),) = analyses.by_name("invariance").answer(result)
+    assert sentence.startswith("Invariance is not judged, as the model itself does not fit: χ²(54)")
+    assert light == "red"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -79,7 +80,9 @@ def test_an_item_on_another_factor_has_no_test_and_says_why():
     bic = theirs["edited"]["bic"] - theirs["bank"]["bic"]
     cfi = theirs["edited"]["cfi"] - theirs["bank"]["cfi"]
     assert (own.verdict, own.light) == (("worse", "red") if bic > 0 else ("better", "green"))
-    assert f"χ²(24) = {theirs['edited']['chi2']:.1f} instead of χ²(24) = " in own.sentence
+    assert f"scaled χ²(24) = {theirs['edited']['chi2']:.1f} instead of scaled χ²(24) = " in (
+        own.sentence
+    )
     assert f"ΔCFI {cfi:+.3f}".replace("0.", ".").replace("-", "−") in own.sentence
     assert f"ΔBIC {bic:+.1f}".replace("-", "−") in own.sentence
     assert own.sentence.endswith("No test of Δχ² (as many free parameters in both).")
@@ -140,3 +143,17 @@ def test_without_a_likelihood_the_verdict_is_by_cfi():
     assert [verdict(cfi) for cfi in (0.02, 0.005, -0.02, float("nan"))] == [
         "better", "alike", "worse", "unknown",
     ]  # fmt: skip
+
+
+def test_fewer_than_ten_rows_give_no_verdict():
+    tiny = ModelChange("g", None, None, cfi=0.02, few=True)
+    assert (tiny.verdict, tiny.light) == ("unknown", "grey")
+
+
+def test_a_difference_is_written_beyond_the_bound_that_it_exceeds():
+    """A BIC that is 2.04 lower is preferred: it is more than 2, which one decimal would show."""
+    own = change(LAVAAN["text"]["moved"])
+    near = replace(own, bic=-2.04, cfi=0.0102)
+    assert near.verdict == "better"
+    assert "ΔBIC −2.04:" in near.sentence
+    assert "ΔCFI +.0102," in near.sentence

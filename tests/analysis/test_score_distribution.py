@@ -182,6 +182,9 @@ def test_floor_and_ceiling_effects_beyond_15_percent_are_pointed_out():
         "(19%). Differences beyond that end cannot show."
     ) in said
     assert not any("Ceiling effect" in note for note in said)
+    # 13 of 86 are 15.1 percent: a share that is more than 15% is not written 15%
+    near = score_distribution(item_scores([[1, 1]] * 13 + [[2, 3]] * 73))
+    assert any("gpt, s (15.1%)" in note for note in near.cautions)
     top = score_distribution(item_scores([[5, 5], *values], subscales=["x", "y"])).cautions
     (note,) = (note for note in top if note.startswith("Ceiling effect"))
     assert "highest answer throughout): gpt, x (19%), gpt, y (19%), gpt, all items (19%)." in note

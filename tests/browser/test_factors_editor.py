@@ -74,7 +74,7 @@ def test_one_press_moves_an_item_and_shows_the_change_of_the_fit_in_place(
     factors(page, collected)
     # First screen: the sentence with CFI and RMSEA, the items and the diagram, without scrolling.
     for part in (
-        page.get_by_text("CFI .93, RMSEA .06"),
+        page.get_by_text("robust CFI .93, robust RMSEA .063"),
         cell(page, "Move nature_01 from nature to technology"),
         page.get_by_test_id("stVegaLiteChart").first,
     ):
@@ -88,7 +88,7 @@ def test_one_press_moves_an_item_and_shows_the_change_of_the_fit_in_place(
     cell(page, "Move nature_01 from nature to technology").click()
     expect(said(page)).to_have_text("nature_01 moved from nature to technology.")
     expect(change(page)).to_contain_text(
-        "Your model against the bank's, Simulated: χ²(169) = ", timeout=SLOW_MS
+        "Your model against the bank's, Simulated: scaled χ²(169) = ", timeout=SLOW_MS
     )
     moved = change(page).inner_text()
     page.get_by_role("button", name="Undo").click()

@@ -76,15 +76,19 @@ def report(groups=(HOSTILE, "b")):
             values = [0.4, 0.3, 0.05, NAN, NAN, NAN]
         for criterion, value, rating, light in zip(CRITERIA, values, ratings, lights, strict=True):
             cfi = 0.66 if criterion == "factorial" and not place else NAN
-            rows.append((group, criterion, value, NAN, NAN, cfi, 296, 4, rating, "", "", light,
-                         "", ""))  # fmt: skip
+            rows.append((group, criterion, value, NAN, NAN, cfi, 296, 4, rating, "", "", "", light,
+                         "", "", ""))  # fmt: skip
         verdicts.append((group, not place, False, "Not valid." if not place else "Not reliable."))
     columns = ("respondent", "criterion", "value", "ci_low", "ci_high", "cfi", "n", "missing",
-               "rating", "rating_low", "rating_high", "light", "method", "remark")  # fmt: skip
+               "rating", "rating_low", "rating_high", "other_rating", "light", "against", "method",
+               "remark")  # fmt: skip
     return made(
         table("verdicts", ("respondent", "reliable", "valid", "verdict"), verdicts),
         table("criteria", columns, rows),
-    )
+        table("bands", ("criterion", "very_good_from", "highest_rmsea", "lowest_cfi", "bands"),
+              [("internal consistency", 0.8, NAN, NAN, "Jung (2025)"),
+               ("factorial", NAN, 0.05, 0.9, "Jung (2025)")]),
+    )  # fmt: skip
 
 
 def charts_of(name, result, *, theme="light", **options):

@@ -20,7 +20,7 @@ def result(loadings, correlations=(), pairs=(), rest=(), groups=("g",)):
     """A factor analysis by hand; `loadings` are (factor, item, value, p)."""
     rows = [(g, f, i, v, v - 0.1, v + 0.1, p) for g in groups for f, i, v, p in loadings]
     return made(
-        table("fit", ("respondent", "chi2", "n"), [(g, 1.0, 200) for g in groups]),
+        table("fit", ("respondent", "reported", "n"), [(g, "plain", 200) for g in groups]),
         table("loadings", LOADINGS, rows),
         table("factor_correlations", CORRELATIONS, [(g, *c) for g in groups for c in correlations]),
         table("residual_covariances", PAIRS, [(g, *p) for g in groups for p in pairs]),
@@ -203,7 +203,9 @@ def test_groups_without_estimates_are_named_and_not_drawn():
     frame = next(t for t in given.tables if t.name == "loadings").frame
     rows = [(r.respondent, r.factor, r.item, r.standardized if r.respondent == "b" else NAN, NAN,
              NAN, r.p) for r in frame.itertuples()]  # fmt: skip
-    fit = table("fit", ("respondent", "chi2", "n"), [(HOSTILE, NAN, 0), ("b", 1.0, 120)])
+    fit = table(
+        "fit", ("respondent", "reported", "n"), [(HOSTILE, "plain", 0), ("b", "plain", 120)]
+    )
     charts = charts_of("cfa", made(fit, table("loadings", LOADINGS, rows)))
     paths = [chart for chart in charts if chart.title.startswith("Path")]
     assert [chart.title for chart in paths] == ["Path diagram · b"]

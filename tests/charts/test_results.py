@@ -201,6 +201,20 @@ def test_lights_have_a_shape_a_word_and_a_coefficient():
     assert f"{HOSTILE}: Not valid; b: Not reliable." in chart.alt
 
 
+def test_lights_say_whose_bands_they_go_by_and_print_no_number_like_its_bound():
+    given = report(["m"])
+    frame = given.tables[1].frame
+    frame.loc[frame["criterion"] == "factorial", ["value", "cfi"]] = [0.0531, 0.8996]
+    frame.loc[frame["criterion"] == "internal consistency", "value"] = 0.7996
+    (chart,) = charts_of("validation_report", given)
+    labels = chart.table.set_index("criterion")["label"]
+    assert labels["factorial"] == "RMSEA .053\nCFI .8996"
+    assert labels["internal consistency"] == ".7996"
+    lines = " ".join(chart.spec.to_dict()["title"]["subtitle"])
+    assert "Bands: Jung (2025). The cutoffs of CFI and RMSEA come from ML" in lines
+    assert "Xia & Yang, 2019" in lines
+
+
 def test_a_report_of_very_many_groups_says_how_many_are_drawn():
     (chart,) = charts_of("validation_report", report([f"g{k}" for k in range(30)]))
     assert chart.table["group"].nunique() == 24
@@ -278,7 +292,7 @@ def test_falls_of_cfi_are_counted_at_the_bound():
             ("scalar", -0.009, NAN, 90), ("strict", NAN, NAN, 90)]  # fmt: skip
     (chart,) = charts_of("invariance", made(table("steps", columns, rows)))
     assert chart.table["item"].tolist() == ["metric", "scalar", "strict"]
-    assert chart.table["label"].tolist() == ["−.010 (RMSEA +.020)", "−.009 (RMSEA —)", "—"]
+    assert chart.table["label"].tolist() == ["−.0101 (RMSEA +.020)", "−.009 (RMSEA —)", "—"]
     assert "1 of 2 reach −.01, which speaks against equality; 1 undefined" in chart.alt
     lines = [rows for rows in chart.spec.to_dict()["datasets"].values() if "at" in rows[0]]
     assert lines == [[{"at": -0.01}, {"at": 0.0}]]
@@ -325,7 +339,8 @@ def test_intervals_that_say_little_end_in_tips_at_the_edge():
     columns = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
     rows = [("F", "i1", 1.2, 0.5, 4.0, 0.0), ("F", "i2", -1.1, -3.0, 0.2, 0.1)]
     charted = charts_of(
-        "cfa", made(table("fit", ("chi2", "n"), [(9.0, 50)]), table("loadings", columns, rows))
+        "cfa",
+        made(table("fit", ("reported", "n"), [("plain", 50)]), table("loadings", columns, rows)),
     )
     (dots,) = [chart for chart in charted if chart.title == "Loadings on F"]
     assert domains(dots) == {(-1.1, 1.2)}
@@ -393,7 +408,7 @@ def domains_of_panels(chart):
 def test_one_degenerate_group_does_not_stretch_the_axis_of_loadings():
     rows = [(who, "F", f"i{k}", 0.5 + k / 10, 0.4, 0.9, 0.0) for who in "ab" for k in (1, 2, 3)]
     rows += [("c", "F", "i1", 10.07, -30.0, 50.0, 0.9), ("c", "F", "i2", 0.05, -0.1, 0.2, 0.3)]
-    fit = made(table("fit", ("respondent", "chi2", "n"), [(who, 9.0, 50) for who in "abc"]),
+    fit = made(table("fit", ("respondent", "reported", "n"), [(who, "plain", 50) for who in "abc"]),
                table("loadings", LOADING_COLUMNS, rows))  # fmt: skip
     (dots,) = [chart for chart in charts_of("cfa", fit) if chart.title == "Loadings on F"]
     assert domains(dots) == {(-0.1, 1.0)}

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.numbers import number_text, percent_text, round_half_away
+from core.domain.numbers import (
+    judged_decimals,
+    number_text,
+    percent_text,
+    round_half_away,
+)
 from core.domain.results import Column, ResultTable
 
 # 1.005 and 2.675 are stored a little below the tie, which binary rounding would follow
@@ -63,3 +68,24 @@ def test_a_result_has_no_rounding_noise_around_zero_and_keeps_small_p():
     assert not np.signbit(table.frame["low"]).any()
     assert table.frame["p"].tolist() == [1e-30, noise, 0.5]
     assert frame["low"][0] == -noise  # the frame given stays as it is
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "text"),
+    [
+        (0.0531, [0.05], "0.053"), (0.0504, [0.05], "0.0504"), (0.05, [0.05], "0.05"),
+        (0.8996, [0.9, 0.95], "0.8996"), (0.9461, [0.9, 0.95], "0.946"), (0.93, [0.9], "0.93"),
+        (-0.01004, [-0.01], "-0.01004"), (0.055, [0.05, 0.06], "0.055"), (0.7, [], "0.70"),
+        (0.3 + 1e-16, [0.3], "0.30"), (math.nan, [0.3], "nan"), (0.2, [math.nan], "0.20"),
+    ],
+)  # fmt: skip
+def test_a_judged_number_is_written_on_its_own_side_of_its_bounds(value, bounds, text):
+    assert number_text(value, judged_decimals(value, bounds, 2)) == text
+
+
+@given(st.floats(-2, 2), st.lists(st.sampled_from([-0.01, 0.05, 0.06, 0.3, 0.7, 0.9, 0.95])))
+def test_whoever_compares_what_is_printed_comes_to_the_same_verdict(value, bounds):
+    printed = float(number_text(value, judged_decimals(value, bounds, 2)))
+    for bound in bounds:
+        if abs(value - bound) > 1e-9:
+            assert (printed > bound, printed < bound) == (value > bound, value < bound)

@@ -99,14 +99,17 @@ def test_the_fit_is_one_sentence_and_the_rest_stands_in_tabs(collected):
     fit = analyses.run(collected, "cfa", ["study"], {}, {})
     (answer,) = analyses.by_name("cfa").answer(fit)
     assert answer.sentence in shown(at)
-    assert (answer.light, ":red[" in shown(at)) == ("red", True)  # RMSEA is .06
+    assert (answer.light, ":red[" in shown(at)) == ("red", True)
+    assert ", robust CFI .93, robust RMSEA .063 [" in answer.sentence
     assert tab_labels(at) == [
         "Fit", "Loadings", "Residuals", "Modification", "Normality", "Second opinion", "Syntax",
         "Method and files",
     ]  # fmt: skip
-    assert list(table_with(at, "χ²").columns[1:10]) == [
-        "χ²", "df", "p", "CFI", "TLI", "RMSEA", "90% CI low", "90% CI high", "SRMR",
+    first = list(table_with(at, "χ²").columns[1:11])  # the statistics of the sentence
+    assert first[:7] == [
+        "Reported", "χ² scaled", "df", "p scaled", "CFI robust", "TLI robust", "RMSEA robust",
     ]  # fmt: skip
+    assert first[7:] == ["RMSEA robust 90% CI low", "RMSEA robust 90% CI high", "SRMR"]
     assert "Your model against" not in shown(at)
 
 
@@ -122,7 +125,7 @@ def test_the_model_is_proposed_from_the_subscales_of_the_bank(collected):
 
 def test_an_edited_model_is_refitted_compared_and_kept(collected):
     at = type_model(open_page(), edited_by(collected, *MOVE))
-    assert "Your model against the bank's, Simulated: χ²(169) = " in shown(at)
+    assert "Your model against the bank's, Simulated: scaled χ²(169) = " in shown(at)
     assert "No test of Δχ² (as many free parameters in both)." in shown(at)
     assert factor_of(at, "nature_01") == ["technology"]
     again = open_page()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 import streamlit
@@ -163,6 +164,24 @@ def test_no_table_shows_a_negative_zero():
     shown = export.display_frame(ResultTable("t", "T", frame, columns))
     assert [f"{value:.2f}" for value in shown["r"]] == ["0.00", "-0.01", "0.00", "nan"]
     assert frame["r"][0] == -0.004
+
+
+def test_no_number_is_shown_like_the_bound_that_judges_it_otherwise():
+    """RMSEA .0531 is above .05, CFI .8996 below .90, and p = .0496 below .05."""
+    columns = (
+        Column("rmsea", "RMSEA", "correlation", bounds=(0.05, 0.06)),
+        Column("cfi", "CFI", "correlation", bounds=(0.9, 0.95)),
+        Column("r", "r", "correlation"), Column("p", "p", "p"),
+    )  # fmt: skip
+    frame = pd.DataFrame(
+        {"rmsea": [0.0531, 0.0249], "cfi": [0.8996, np.nan], "r": 0.0531, "p": [0.0496, 0.3]}
+    )
+    shown = ResultTable("t", "T", frame, columns)
+    rounded = export.display_frame(shown)
+    assert rounded["rmsea"].tolist() == [0.053, 0.025]
+    assert (rounded["cfi"][0], rounded["r"][0], rounded["p"][0]) == (0.8996, 0.05, 0.0496)
+    formats = [results._format(column, frame) for column in columns]
+    assert formats == ["%.3f", "%.4f", "%.2f", "%.4f"]
 
 
 def test_a_small_p_is_never_shown_as_nothing():

@@ -7,9 +7,12 @@ import pytest
 from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
 from core.analysis.reliability import reliability
+from core.analysis.shared.sentences import KEYING_STEP
 from core.analysis.validation_report.analysis import validation_report
 from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
 from core.stats.reliability.omega import omega_hierarchical, omega_total
+from core.stats.scores import items_against
+from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 
 WRONG = "i5, i6"
@@ -86,3 +89,44 @@ def test_every_analysis_of_reliability_names_items_that_may_be_keyed_wrongly():
     for analysis in (internal_consistency, item_statistics):
         assert "keying" not in " ".join(analysis(right).all_notes)
     assert pd.notna(rows).all()
+
+
+def sentences(result, name):
+    return [one.sentence for one in analyses.by_name(name).answer(result)]
+
+
+@pytest.mark.parametrize(
+    "name", ["internal_consistency", "reliability", "item_statistics", "cfa", "cfa_comparison",
+             "efa", "validation_report"],
+)  # fmt: skip
+def test_the_sentence_names_items_keyed_wrongly_and_what_mends_it(name):
+    """The correlation of i5 and i6 with the rest is -1.5 / sqrt(7) = -.57, of the others .5 / 3."""
+    analysis = analyses.by_name(name)
+    models = "## One\ns =~ i1 + i2 + i3 + i4 + i5 + i6\n## Two\ns =~ i1 + i2 + i3 + i4 + i5 + 1*i6"
+    options = {
+        "reliability": {"resamples": 100}, "validation_report": {"resamples": 100},
+        "cfa_comparison": {"models": models}, "efa": {"factors": 1},
+    }.get(name, {})  # fmt: skip
+    wrong, right = (
+        item_scores(np.round(table(turned=own) + 4, 1)).assign(context_set="personas")
+        for own in ((4, 5), ())
+    )
+    (sentence,) = sentences(analysis.run(wrong, **options), name)
+    assert f"{WRONG} run against the scale: check their keying {KEYING_STEP}." in sentence
+    (sentence,) = sentences(analysis.run(right, **options), name)
+    assert "keying" not in sentence
+
+
+def test_a_negative_correlation_that_may_be_chance_names_no_item():
+    """Fisher's interval of r = -.3: of 12 rows it reaches .33, of 100 rows -.11."""
+    r = np.array([0.5, -0.3, np.nan])
+    assert items_against(("a", "b", "c"), r, 12, 0.95) == ()
+    assert items_against(("a", "b", "c"), r, 100, 0.95) == ("b",)
+
+
+def test_subscales_that_oppose_each_other_are_not_keyed_wrongly():
+    scores = np.round(table() + 4, 1)  # i5 and i6 agree with each other, and oppose the rest
+    found = reliability(item_scores(scores, subscales=list("aaaabb")), resamples=100)
+    assert set(found.tables[0].frame["against"]) == {""}
+    one = reliability(item_scores(scores, subscales=list("aaaaab")), resamples=100)
+    assert set(one.tables[0].frame["against"]) == {"", "i5"}

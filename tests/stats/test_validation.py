@@ -52,7 +52,7 @@ def test_the_ends_of_the_interval_are_rated_too():
     ],
 )
 def test_one_unreliable_criterion_keeps_validity_from_being_judged(name, label):
-    own = validate(replace(GOOD, **{name: Coefficient(0.05)}))
+    own = validate(replace(GOOD, **{name: Coefficient(0.05, n=296)}))
     assert (own.reliable, own.valid) == (False, None)
     assert own.verdict == (
         f"Not reliable: {label} is not acceptable. Validity is therefore not judged."
@@ -64,7 +64,9 @@ def test_one_unreliable_criterion_keeps_validity_from_being_judged(name, label):
 
 
 def test_a_reliable_scale_that_fails_validity_is_named_with_its_failures():
-    own = validate(replace(GOOD, concurrent=Coefficient(-0.25), factorial=ModelFit(0.18, 0.56)))
+    own = validate(
+        replace(GOOD, concurrent=Coefficient(-0.25, n=40), factorial=ModelFit(0.18, 0.56, n=296))
+    )
     assert (own.reliable, own.valid) == (True, False)
     assert own.verdict == (
         "Reliable, but not valid: concurrent (-), factorial (-) are not acceptable."
@@ -84,7 +86,7 @@ def test_an_undefined_coefficient_leaves_the_verdict_open_and_says_why():
 
 
 def test_a_failed_criterion_decides_even_where_another_is_missing():
-    own = validate(replace(GOOD, internal_consistency=None, option_order=Coefficient(0.0)))
+    own = validate(replace(GOOD, internal_consistency=None, option_order=Coefficient(0.0, n=296)))
     assert own.reliable is False
     assert own.criteria[0].reason == "Not collected."
 
@@ -128,7 +130,42 @@ def test_the_two_published_sets_that_were_reliable_are_rated_as_printed():
     ]
     for reliability, validity, fit, ratings in rows:
         own = validate(
-            Coefficients(*(Coefficient(r) for r in (*reliability, *validity)), ModelFit(*fit))
+            Coefficients(
+                *(Coefficient(r, n=296) for r in (*reliability, *validity)), ModelFit(*fit, n=296)
+            )
         )
         assert [each.rating for each in own.criteria] == ratings
         assert (own.reliable, own.valid) == (True, False)
+
+
+def test_a_coefficient_of_fewer_than_ten_rows_is_shown_and_not_judged():
+    few = Coefficient(0.95, 0.2, 0.99, 9)
+    own = validate(replace(GOOD, alternate_form=few, factorial=ModelFit(0.0, 1.0, n=9)))
+    alternate, factorial = own.criteria[1], own.criteria[5]
+    assert (alternate.value, alternate.rating, alternate.light) == (0.95, "", "grey")
+    assert (alternate.low_rating, alternate.high_rating) == ("", "")
+    assert alternate.reason == "Not judged: it rests on 9 rows, fewer than 10."
+    assert factorial.light == "grey"
+    assert own.verdict.startswith("Undecided: no rating for alternate form.")
+    ten = validate(replace(GOOD, alternate_form=replace(few, n=10))).criteria[1]
+    assert (ten.rating, ten.light) == ("++", "green")
+
+
+def test_the_factor_model_is_told_by_the_other_common_convention_too():
+    """Hu & Bentler (1999): CFI from .95 and RMSEA up to .06; Jung (2025): .90 and .05."""
+    for fit, ratings in {
+        (0.05, 0.95): ("+", "+"), (0.05, 0.949): ("+", "-"), (0.06, 0.95): ("-", "+"),
+        (0.061, 0.95): ("-", "-"), (0.05, 0.89): ("-", "-"),
+    }.items():  # fmt: skip
+        own = validate(replace(GOOD, factorial=ModelFit(*fit, n=296))).criteria[5]
+        assert (own.rating, own.other_rating) == ratings
+    unreliable = replace(GOOD, option_order=Coefficient(0.0, n=296))
+    assert validate(unreliable).criteria[5].other_rating == ""
+
+
+def test_a_model_with_impossible_estimates_may_not_fit_but_never_fits():
+    impossible = ModelFit(0.04, 0.95, n=296, admissible=False)
+    own = validate(replace(GOOD, factorial=impossible)).criteria[5]
+    assert (own.rating, own.other_rating, own.light) == ("", "", "grey")
+    assert own.reason == "Not judged: the model has impossible estimates."
+    assert validate(replace(GOOD, factorial=replace(impossible, cfi=0.5))).criteria[5].rating == "-"

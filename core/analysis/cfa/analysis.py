@@ -56,6 +56,7 @@ from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData, TooLarge, UserError
+from core.stats.validation import FEWEST_ROWS
 
 # Scripts for other software.
 
@@ -130,7 +131,7 @@ def changed_names(shown: Mapping[str, str], items: Mapping[str, str]) -> dict[st
 
 
 _WEIGHTED = (
-    "Under WLSMV read the scaled χ² and the scaled or robust indices: the plain ones have no known "
+    "Under WLSMV read the scaled χ² and the scaled indices: the plain ones have no known "
     "distribution."
 )
 
@@ -175,7 +176,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         n = len({one["factor"] for one in loadings.get(group, [])})
         return f"{_model_name(result.method, n)}, {group}: {fit_sentence(row)}."
 
-    groups = rows_by_group(table_of(result, "fit"), "chi2")
+    groups = rows_by_group(table_of(result, "fit"), "reported")
     return tuple(
         GroupAnswer(group, sentence(group, rows[0]), fit_light(rows[0]))
         for group, rows in groups.items()
@@ -210,6 +211,8 @@ def _model_name(method: str, n_factors: int) -> str:
         "Savalei (2021) doi:10.1080/00273171.2020.1717922",
         "Mardia (1970) doi:10.1093/biomet/57.3.519",
         "Rhemtulla, Brosseau-Liard & Savalei (2012) doi:10.1037/a0029315",
+        "Hu & Bentler (1999) doi:10.1080/10705519909540118",
+        "Xia & Yang (2019) doi:10.3758/s13428-018-1055-2",
     ),
     scripts=cfa_scripts,
     keywords=(
@@ -219,8 +222,9 @@ def _model_name(method: str, n_factors: int) -> str:
         "Mardia", "WLSMV", "FIML", "MLR", "factorial validity", "structure",
         "missing answers in a model", "model fit", "move an item",
     ),
-    verdict=f"Green: the model fits: {FIT_BOUNDS}. Red: it does not. Grey: its fit is undefined, "
-    "or it has impossible estimates.",
+    verdict="Green: the model fits. Red: it does not. Grey: its fit is undefined or of fewer than "
+    f"{FEWEST_ROWS} rows, it has impossible estimates, or an item runs against its factor. A model "
+    f"fits with {FIT_BOUNDS}.",
     requires="scores",
 )  # fmt: skip
 def cfa(
@@ -299,7 +303,7 @@ def cfa(
     matrices = prepared.matrices
     model_title = _TYPED if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
-        tables=cfa_tables(fits, by_columns(names), ci_level, ordered=how == "wlsmv"),
+        tables=cfa_tables(fits, by_columns(names), ci_level, how),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),

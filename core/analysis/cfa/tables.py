@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,27 +18,43 @@ from core.analysis.shared.factor_models.groups import (
     text_lines,
     usable_fits,
 )
-from core.analysis.shared.factor_models.models import WrittenModel
+from core.analysis.shared.factor_models.models import (
+    LIKELIHOOD_RULES,
+    EstimatorKind,
+    WrittenModel,
+)
 from core.analysis.shared.matrices import result_table
 from core.analysis.shared.sentences import (
     Light,
     TableRow,
+    against_text,
     coefficient_text,
     decimal_text,
     interval_text,
+    judged_text,
+    names_of,
     p_text,
 )
 from core.domain.results import Column, ResultTable
 from core.stats.factor.model import COVARIANCE, LOADING
 from core.stats.factor.result import (
+    REPORTED_VERSION,
     CfaResult,
-    FitIndices,
+    IndexVersion,
     ModificationIndex,
     ParameterEstimate,
+    contrary_loadings,
     correlations_of_covariance,
 )
 from core.stats.factor.wlsmv import THRESHOLD
-from core.stats.validation import JUNG_2025
+from core.stats.validation import (
+    FEWEST_ROWS,
+    FIT_CONVENTIONS,
+    FIT_CUTOFFS_SOURCE,
+    JUNG_2025,
+    FactorialBand,
+    Grade,
+)
 
 # Estimates: loadings, correlations of factors and residuals, variances.
 
@@ -260,17 +276,27 @@ def modification_table(rows: Iterable[Row], lead: Sequence[Column]) -> ResultTab
 # Fit, and all tables in their order.
 
 T = TypeVar("T")
+_AGAINST = (
+    "Items whose standardized loading has the other sign than most of their factor, with an "
+    "interval that excludes 0: check their keying."
+)
 _SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
-_FROM_SCALED = "From the scaled χ²; where robust ones are there, rather read these."
+_FROM_SCALED = "From the scaled χ²; under MLR rather read the robust ones."
 _ROBUST = "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021)."
+CFI_BOUNDS = tuple(band.lowest_cfi for band in FIT_CONVENTIONS.values())
+RMSEA_BOUNDS = tuple(band.highest_rmsea for band in FIT_CONVENTIONS.values())
+"""What judges CFI and RMSEA, by either convention."""
 FIT_COLUMNS = (
+    Column("reported", "Reported", help="Version of the indices in the next columns, which "
+           "sentences name and verdicts judge: plain under ML, robust under MLR and full "
+           "information, scaled under WLSMV. With robust and scaled ones goes the scaled χ²."),
     Column("chi2", "χ²", "points", "n times the misfit of model to answers; Jöreskog (1969)."),
     Column("df", "df", "count", "Moments minus free parameters."),
     Column("p", "p", "p", "Of answers this far from the model if it holds; under WLSMV only that "
            "of the scaled χ² is to be believed. Jöreskog (1969)."),
-    Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990)."),
+    Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990).", CFI_BOUNDS),
     Column("tli", "TLI", "correlation", "The same per df; Tucker & Lewis (1973)."),
-    Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990)."),
+    Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990).", RMSEA_BOUNDS),
     Column("rmsea_low", "90% CI low", "correlation", "Of RMSEA; Browne & Cudeck (1993)."),
     Column("rmsea_high", "90% CI high", "correlation", "Of RMSEA; Browne & Cudeck (1993)."),
     Column("srmr", "SRMR", "correlation", "Typical residual correlation; Bentler (1995)."),
@@ -278,53 +304,92 @@ FIT_COLUMNS = (
     Column("p_scaled", "p scaled", "p", f"Of the scaled χ². {_SCALED}"),
     Column("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {_SCALED}"),
     Column("shift", "Shift", "points", "χ² scaled = χ² / scaling factor + shift; 0 but for WLSMV."),
-    Column("cfi_scaled", "CFI scaled", "correlation", _FROM_SCALED),
+    Column("cfi_scaled", "CFI scaled", "correlation", _FROM_SCALED, CFI_BOUNDS),
     Column("tli_scaled", "TLI scaled", "correlation", _FROM_SCALED),
-    Column("rmsea_scaled", "RMSEA scaled", "correlation", _FROM_SCALED),
+    Column("rmsea_scaled", "RMSEA scaled", "correlation", _FROM_SCALED, RMSEA_BOUNDS),
     Column("rmsea_scaled_low", "RMSEA scaled 90% CI low", "correlation", _FROM_SCALED),
     Column("rmsea_scaled_high", "RMSEA scaled 90% CI high", "correlation", _FROM_SCALED),
-    Column("cfi_robust", "CFI robust", "correlation", _ROBUST),
+    Column("cfi_robust", "CFI robust", "correlation", _ROBUST, CFI_BOUNDS),
     Column("tli_robust", "TLI robust", "correlation", _ROBUST),
-    Column("rmsea_robust", "RMSEA robust", "correlation", _ROBUST),
+    Column("rmsea_robust", "RMSEA robust", "correlation", _ROBUST, RMSEA_BOUNDS),
     Column("rmsea_robust_low", "RMSEA robust 90% CI low", "correlation", _ROBUST),
     Column("rmsea_robust_high", "RMSEA robust 90% CI high", "correlation", _ROBUST),
     Column("aic", "AIC", "points", "Lower is better, same answers only; Akaike (1974)."),
     Column("bic", "BIC", "points", "Lower is better, same answers only; Schwarz (1978)."),
     Column("converged", "Converged", help="If not, there are no estimates."),
     Column("admissible", "Admissible", help="No negative variance, no impossible correlation."),
+    Column("against", "Against their factor", help=_AGAINST),
 )  # fmt: skip
 
 _N_FIRST = [column.name for column in FIT_COLUMNS].index("srmr") + 1
-"""How many columns a first look at the fit takes: from χ² to SRMR."""
+"""How many columns a first look at the fit takes: what is reported, from χ² to SRMR."""
+_INDEX_NAMES = ("cfi", "tli", "rmsea", "rmsea_low", "rmsea_high")
 
 
-def fit_cells(fit: CfaResult | None) -> Row:
-    """One cell per column of `FIT_COLUMNS`; NaN where there is nothing."""
-    nan = math.nan
-    if fit is None or not fit.converged:
-        df = nan if fit is None else fit.fit.df
-        return (nan, df, *(nan,) * (len(FIT_COLUMNS) - 4), False, False)
-    scaled = fit.scaled
+def _version_of(estimator: EstimatorKind) -> IndexVersion:
+    """The version of the indices that an estimator reports."""
+    return REPORTED_VERSION["WLSMV" if estimator == "wlsmv" else LIKELIHOOD_RULES[estimator][0]]
+
+
+def _reported_names(version: str) -> tuple[str, ...]:
+    """The columns of the test and the indices that are reported, from χ² to the RMSEA's limits."""
+    test = ("chi2", "df", "p") if version == "plain" else ("chi2_scaled", "df", "p_scaled")
+    if version == "plain":
+        return (*test, *_INDEX_NAMES)
+    # rmsea_low is named rmsea_robust_low
+    parts = (name.partition("_") for name in _INDEX_NAMES)
+    return (*test, *(f"{name}_{version}{line}{end}" for name, line, end in parts))
+
+
+def fit_columns(estimator: EstimatorKind) -> tuple[Column, ...]:
+    """`FIT_COLUMNS`, those first that the estimator reports, so that tables begin as sentences."""
+    first = ("reported", *_reported_names(_version_of(estimator)), "srmr")
+    columns = {column.name: column for column in FIT_COLUMNS}
     return (
-        fit.fit.chi2, fit.fit.df, fit.fit.p, *_indices(fit.fit), fit.srmr,
-        *((scaled.chi2, scaled.p, scaled.scaling_factor, scaled.shift) if scaled else (nan,) * 4),
-        *_indices(scaled), *_indices(fit.robust),
-        fit.aic, fit.bic, True, fit.admissible,
-    )  # fmt: skip
+        *(columns[name] for name in first),
+        *(column for name, column in columns.items() if name not in first),
+    )
 
 
-def _indices(version: FitIndices | None) -> tuple[float, ...]:
-    """CFI, TLI, RMSEA and its limits of one version."""
-    if version is None:
-        return (math.nan,) * 5
-    v = version
-    return v.cfi, v.tli, v.rmsea, v.rmsea_low, v.rmsea_high
+def fit_cells(
+    fit: CfaResult | None, estimator: EstimatorKind, name: Callable[[str], str] = str
+) -> Row:
+    """One cell per column of `fit_columns`; NaN where there is nothing.
+
+    `name` gives the name that users know of an item of the model text.
+    """
+    cells: dict[str, Any] = dict.fromkeys((column.name for column in FIT_COLUMNS), math.nan)
+    cells |= {"reported": _version_of(estimator), "against": ""}
+    cells |= {"converged": False, "admissible": False}
+    if fit is not None:
+        cells["df"] = fit.fit.df
+    if fit is not None and fit.converged:
+        cells |= {"chi2": fit.fit.chi2, "p": fit.fit.p, "srmr": fit.srmr}
+        if fit.scaled is not None:
+            scaled = fit.scaled
+            cells |= {"chi2_scaled": scaled.chi2, "p_scaled": scaled.p}
+            cells |= {"scaling_factor": scaled.scaling_factor, "shift": scaled.shift}
+        for version, of in (("plain", fit.fit), ("scaled", fit.scaled), ("robust", fit.robust)):
+            if of is not None:
+                pairs = zip(_reported_names(version)[3:], _INDEX_NAMES, strict=True)
+                cells |= {own: getattr(of, key) for own, key in pairs}
+        cells |= {"aic": fit.aic, "bic": fit.bic, "converged": True, "admissible": fit.admissible}
+        cells["against"] = ", ".join(map(name, _items_against(fit)))
+    return tuple(cells[column.name] for column in fit_columns(estimator))
+
+
+def _items_against(fit: CfaResult) -> tuple[str, ...]:
+    """Items that load against the others of their factor by more than chance."""
+    clear = (
+        e.right for own in contrary_loadings(fit.standardized) for e in own if e.low * e.high > 0
+    )
+    return tuple(dict.fromkeys(clear))
 
 
 def cfa_tables(
-    fits: Sequence[GroupFit], group: Sequence[Column], level: float, *, ordered: bool
+    fits: Sequence[GroupFit], group: Sequence[Column], level: float, estimator: EstimatorKind
 ) -> tuple[ResultTable, ...]:
-    """All tables; `level` is the coverage of intervals, `ordered` adds thresholds."""
+    """All tables; `level` is the coverage of intervals; WLSMV adds thresholds."""
     indices = (
         (*lead, *row)
         for lead, fit, model in usable_fits(fits)
@@ -336,20 +401,22 @@ def cfa_tables(
         if one.prepared.model
     ]
     return (
-        _fit_table(fits, group),
+        _fit_table(fits, group, estimator),
         _loadings_table(fits, group, level),
         _correlations_table(fits, group, level),
         _residual_covariances_table(fits, group, level),
         _item_variances_table(fits, group),
         _residuals_table(fits, group),
         replace(modification_table(indices, group), tab="Modification"),
-        *((_thresholds_table(fits, group, level),) if ordered else ()),
+        *((_thresholds_table(fits, group, level),) if estimator == "wlsmv" else ()),
         normality_table(answers, group),
         _model_table(fits, group),
     )
 
 
-def _fit_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
+def _fit_table(
+    fits: Sequence[GroupFit], group: Sequence[Column], estimator: EstimatorKind
+) -> ResultTable:
     counts = (
         Column("n", "n", "count", "Administrations the model was fitted to."),
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
@@ -360,8 +427,11 @@ def _fit_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable
     for one in fits:
         fit, given = one.fit, len(one.matrix.scores)
         numbers = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
-        rows.append((*one.group, *_fit_first(fit_cells(fit), numbers)))
-    return result_table("fit", "Fit", rows, (*group, *_fit_first(FIT_COLUMNS, counts)), "Fit")
+        model = one.prepared.model
+        cells = fit_cells(fit, estimator, model.name if model else str)
+        rows.append((*one.group, *_fit_first(cells, numbers)))
+    columns = (*group, *_fit_first(fit_columns(estimator), counts))
+    return result_table("fit", "Fit", rows, columns, "Fit")
 
 
 def _fit_first(fit: Sequence[T], counts: Sequence[T]) -> tuple[T, ...]:
@@ -380,72 +450,118 @@ def _model_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTab
 
 
 class ReportedFit(NamedTuple):
-    """The test and the indices of a model that sentences report."""
+    """The test and the indices of a model that sentences report, and the version they are."""
 
     chi2: float
     df: float
     p: float
     cfi: float
+    tli: float
     rmsea: float
     rmsea_low: float
     rmsea_high: float
+    version: str
 
     @property
-    def test(self) -> str:
-        """The test of fit in words."""
-        return f"χ²({int(self.df)}) = {decimal_text(self.chi2, 1)}, {p_text(self.p)}"
+    def chi2_words(self) -> str:
+        """χ² with its version and degrees of freedom."""
+        scaled = "" if self.version == "plain" else "scaled "
+        return f"{scaled}χ²({int(self.df)}) = {decimal_text(self.chi2, 1)}"
 
     @property
     def indices(self) -> str:
-        """CFI and RMSEA in words."""
+        """CFI and RMSEA in words, with the decimals that show how the bounds judge them."""
+        which = "" if self.version == "plain" else f"{self.version} "
+        cfi, rmsea = judged_text(self.cfi, CFI_BOUNDS), judged_text(self.rmsea, RMSEA_BOUNDS)
         interval = interval_text(self.rmsea_low, self.rmsea_high)
-        return f"CFI {coefficient_text(self.cfi)}, RMSEA {coefficient_text(self.rmsea)}{interval}"
+        return f"{which}CFI {cfi}, {which}RMSEA {rmsea}{interval}"
 
 
 def reported_fit(fit: TableRow) -> ReportedFit | None:
-    """The scaled test and the robust indices where they are, else the plain ones.
+    """The test and the indices that the first columns of a table of fits have.
 
-    `fit` is a row of a table of fits; None where the model has no test.
+    `fit` is a row of such a table; None where the model has no test of this version.
     """
-    if not math.isfinite(fit["chi2"]):
+    numbers = [float(fit[name]) for name in _reported_names(fit["reported"])]
+    if not math.isfinite(numbers[0]):
         return None
-    scaled = math.isfinite(fit["chi2_scaled"])
-    chi2, p = (fit["chi2_scaled"], fit["p_scaled"]) if scaled else (fit["chi2"], fit["p"])
-    kinds = ("_robust", "_scaled", "")
-    kind = next((k for k in kinds if math.isfinite(fit[f"cfi{k}"] + fit[f"rmsea{k}"])), "")
-    return ReportedFit(
-        chi2, fit["df"], p, fit[f"cfi{kind}"], fit[f"rmsea{kind}"],
-        fit[f"rmsea{kind}_low"], fit[f"rmsea{kind}_high"],
-    )  # fmt: skip
+    chi2, df, p, cfi, tli, rmsea, low, high = numbers
+    return ReportedFit(chi2, df, p, cfi, tli, rmsea, low, high, str(fit["reported"]))
 
 
-_BANDS = JUNG_2025.factorial
+def _bounds_words(band: FactorialBand) -> str:
+    """When a model fits by a convention."""
+    return (
+        f"CFI from {coefficient_text(band.lowest_cfi)} and RMSEA up to "
+        f"{coefficient_text(band.highest_rmsea)}"
+    )
+
+
 FIT_BOUNDS = (
-    f"CFI from {coefficient_text(_BANDS.lowest_cfi)} and RMSEA up to "
-    f"{coefficient_text(_BANDS.highest_rmsea)}, the robust ones where there are any (bounds of "
-    "Jung, 2025)"
+    "; ".join(f"{_bounds_words(band)} by {name}" for name, band in FIT_CONVENTIONS.items())
+    + ". The first decides, and the sentence says what the other says. The indices are the plain "
+    "ones under ML, the robust ones under MLR, the scaled ones under WLSMV. " + FIT_CUTOFFS_SOURCE
 )
-"""When a model fits."""
-_VERDICTS: Mapping[str, str] = {"+": "fits", "-": "does not fit"}
+"""When a model fits, by whom, and what these cutoffs rest on."""
+_FIT_WORDS: Mapping[str, str] = {"+": "fits", "-": "does not fit"}
+
+
+def conventions_words(rmsea: float, cfi: float) -> str:
+    """Whether a model fits by each of the conventions; empty where an index is undefined."""
+    verdicts = {name: band.rate(rmsea, cfi) for name, band in FIT_CONVENTIONS.items()}
+    if "" in verdicts.values():
+        return ""
+    (first, rating), (second, other) = verdicts.items()
+    if rating == other:
+        return f"{_FIT_WORDS[rating]} by {first} {'and' if rating == '+' else 'or'} by {second}"
+    return f"{_FIT_WORDS[rating]} by {first}, {_FIT_WORDS[other]} by {second}"
 
 
 def fit_sentence(fit: TableRow) -> str:
-    """Test and indices of a fitted model, and whether they are acceptable; robust where they are.
+    """Test and indices of a fitted model, whether it fits, by whom, and items that run against it.
 
-    `fit` is a row of a table of fits. The bounds are those of the validation report.
+    `fit` is a row of a table of fits with its `n`.
     """
     reported = reported_fit(fit)
     if reported is None:
         return "the fit is undefined (not fitted, no test, or no maximum found; see the notes)"
-    verdict = _VERDICTS.get(_BANDS.rate(reported.rmsea, reported.cfi), "undecided")
-    impossible = "" if fit["admissible"] else ", with impossible estimates"
-    return f"{reported.test}, {reported.indices}{impossible}: {verdict}"
+    test = f"{reported.chi2_words}, {p_text(reported.p)}, {reported.indices}"
+    against = f"; {against_text(names_of([fit['against']]))}" if fit["against"] else ""
+    return f"{test}: {_verdict(fit, reported)}{against}"
+
+
+def _verdict(fit: TableRow, reported: ReportedFit) -> str:
+    """Whether a model with a test fits, or why that is not judged."""
+    if fit["n"] < FEWEST_ROWS:
+        return f"not judged, of fewer than {FEWEST_ROWS} rows"
+    words = conventions_words(reported.rmsea, reported.cfi)
+    if not words:
+        return "undecided"
+    impossible = "" if fit["admissible"] else "with impossible estimates"
+    if impossible and fit_rating(fit) != "-":
+        return f"not judged, {impossible}"
+    source = "cutoffs from ML"
+    if reported.version == "scaled":
+        source += ", under which the same misfit shows more"
+    return f"{words} ({source})" + (f", {impossible}" if impossible else "")
+
+
+def fit_rating(fit: TableRow) -> Grade:
+    """+ where a model fits by the first convention, - where not; empty where that is not judged.
+
+    It is not judged without a test, or from few rows. A model with impossible estimates may not
+    fit, but never fits.
+    """
+    reported = reported_fit(fit)
+    if reported is None or fit["n"] < FEWEST_ROWS:
+        return ""
+    rating = JUNG_2025.factorial.rate(reported.rmsea, reported.cfi)
+    return rating if fit["admissible"] or rating == "-" else ""
 
 
 def fit_light(fit: TableRow) -> Light:
-    """Whether the fit is acceptable; not known without a test or with impossible estimates."""
-    reported = reported_fit(fit)
-    rating = _BANDS.rate(reported.rmsea, reported.cfi) if reported else ""
+    """Whether the model fits, and no item runs against its factor."""
+    rating = fit_rating(fit)
     if rating == "-":
         return "red"
-    return "green" if rating == "+" and fit["admissible"] else "grey"
+    return "green" if rating == "+" and not fit["against"] else "grey"

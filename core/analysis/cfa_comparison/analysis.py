@@ -9,7 +9,7 @@ from itertools import combinations
 import pandas as pd
 
 from core.analysis.cfa.analysis import script_group
-from core.analysis.cfa.tables import FIT_BOUNDS, FIT_COLUMNS, fit_cells, fit_sentence
+from core.analysis.cfa.tables import FIT_BOUNDS, fit_cells, fit_columns, fit_sentence
 from core.analysis.cfa_comparison.models import (
     CI_LEVEL,
     Candidate,
@@ -70,24 +70,26 @@ _OTHER_ITEMS_REMARK = "AIC and BIC are compared with models of the same items on
 
 
 def _comparison_tables(
-    groups: Sequence[GroupComparison], group: Sequence[Column]
+    groups: Sequence[GroupComparison], group: Sequence[Column], estimator: EstimatorKind
 ) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
     return (
-        _fit_table(groups, group),
+        _fit_table(groups, group, estimator),
         _differences_table(groups, group),
         _models_table(groups, group),
     )
 
 
-def _fit_table(groups: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
+def _fit_table(
+    groups: Sequence[GroupComparison], group: Sequence[Column], estimator: EstimatorKind
+) -> ResultTable:
     columns = (
         *group,
         Column("model", "Model", help="As named in the option, or after the bank."),
         Column("n", "n", "count", "Administrations; the same for all models of a group."),
         Column("n_items", "Items", "count", "Items in the model; constant ones are left out."),
         Column("n_parameters", "Parameters", "count", "Free parameters."),
-        *FIT_COLUMNS,
+        *fit_columns(estimator),
         Column("aic_difference", "ΔAIC", "points", "AIC less the lowest AIC of the group's models "
                "of the same items; 0 for the best. Akaike (1974)."),
         Column("bic_difference", "ΔBIC", "points", "BIC less the lowest BIC of the group's models "
@@ -104,9 +106,9 @@ def _fit_table(groups: Sequence[GroupComparison], group: Sequence[Column]) -> Re
                 _distance_from_best(model, one, "bic"),
             )
             remark = model.remark or ("" if _same_items(one) else _OTHER_ITEMS_REMARK)
-            rows.append(
-                (*one.matrix.group, model.name, *counts, *fit_cells(fit), *distances, remark)
-            )
+            written = model.prepared.model
+            cells = fit_cells(fit, estimator, written.name if written else str)
+            rows.append((*one.matrix.group, model.name, *counts, *cells, *distances, remark))
     return result_table("fit", "Fit of the models", rows, columns)
 
 
@@ -140,11 +142,11 @@ def _differences_table(groups: Sequence[GroupComparison], group: Sequence[Column
                "hold. Satorra & Bentler (2001)."),
         Column("p_adjusted", "p adjusted", "p", "After Holm (1979), over the tests of the group."),
         Column("cfi_difference", "ΔCFI", "correlation", "Restricted less freer; -.01 or less is "
-               f"much. {_CHEN}"),
+               f"much. {_CHEN}", (-0.01,)),
         Column("tli_difference", "ΔTLI", "correlation", "Restricted less freer. Tucker & Lewis "
                "(1973)."),
         Column("rmsea_difference", "ΔRMSEA", "correlation", "Restricted less freer; .015 or more "
-               f"is much. {_CHEN}"),
+               f"is much. {_CHEN}", (0.015,)),
         Column("srmr_difference", "ΔSRMR", "correlation", "Restricted less freer. Bentler "
                "(1995)."),
         Column("aic_difference", "ΔAIC", "points", "Restricted less freer; above 0 the freer is "
@@ -327,7 +329,7 @@ _TABS = {"fit": "Fit", "differences": "Differences", "models": "Syntax"}
         "CFA", "model comparison", "nested models", "chi-square difference", "AIC", "BIC", "CFI",
         "RMSEA", "bifactor", "second-order", "method factor", "general factor",
     ),
-    verdict=f"A model fits: {FIT_BOUNDS}.",
+    verdict=f"A model fits with {FIT_BOUNDS}.",
     requires="scores",
 )  # fmt: skip
 def cfa_comparison(
@@ -394,7 +396,7 @@ def cfa_comparison(
             "over them, and three or more for each factor.",
         )
     n_used = sum(one.n_used for one in groups)
-    made = _comparison_tables(groups, by_columns(distinct(by)))
+    made = _comparison_tables(groups, by_columns(distinct(by)), how)
     adjusted = adjustment_words("holm", made)
     return AnalysisResult(
         tables=with_tabs(made, _TABS),

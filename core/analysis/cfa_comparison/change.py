@@ -13,11 +13,13 @@ from core.analysis.shared.sentences import (
     TableRow,
     coefficient_text,
     decimal_text,
+    judged_text,
     p_text,
     rows_by_group,
     table_of,
 )
 from core.domain.results import AnalysisResult
+from core.stats.validation import FEWEST_ROWS
 
 BANK_MODEL = "The bank's model"
 EDITED_MODEL = "Your model"
@@ -56,6 +58,7 @@ class ModelChange:
     cfi, rmsea, aic, bic : edited less bank's, in the version that `cfa_comparison` compares.
     edited_is_freer : whether the edited model has fewer restrictions.
     remark : why there is no test, or how to take it.
+    few : whether there are too few rows for a verdict.
     """
 
     group: str
@@ -72,6 +75,7 @@ class ModelChange:
     bic: float = math.nan
     edited_is_freer: bool = False
     remark: str = ""
+    few: bool = False
 
     @property
     def is_tested(self) -> bool:
@@ -83,8 +87,10 @@ class ModelChange:
         """Which model fits better.
 
         By the test of Δχ² where there is one: the freer model fits better if the restrictions do
-        not hold (p < .05). Else by BIC, and without a likelihood by CFI.
+        not hold (p < .05). Else by BIC, and without a likelihood by CFI. Unknown of few rows.
         """
+        if self.few:
+            return "unknown"
         if self.is_tested:
             if self.p >= _SIGNIFICANT:
                 return "alike"
@@ -110,14 +116,14 @@ class ModelChange:
                 f"{start}: {self.edited.indices}; the bank's: {self.bank.indices}. No test: the "
                 "two models have different items."
             )
-        numbers = [f"ΔCFI {_signed(self.cfi, 3)}"]
+        numbers = [f"ΔCFI {_signed(self.cfi, _LITTLE_CFI, 3)}"]
         if self.is_tested:
             chi2 = decimal_text(self.chi2, 1)
             test = f"Δχ²({self.df}) = {chi2}, {p_text(self.p)}"
             return f"{start}: {', '.join([test, *numbers])}: {self._verdict_words}."
-        numbers.insert(0, f"{_chi2_words(self.edited)} instead of {_chi2_words(self.bank)}")
+        numbers.insert(0, f"{self.edited.chi2_words} instead of {self.bank.chi2_words}")
         if math.isfinite(self.bic):
-            numbers.append(f"ΔBIC {_signed(self.bic, 1)}")
+            numbers.append(f"ΔBIC {_signed(self.bic, _LITTLE_BIC, 1)}")
         return (
             f"{start}: {', '.join(numbers)}: {self._verdict_words}. No test of Δχ² "
             f"({_reason(self.remark)})."
@@ -172,18 +178,14 @@ def _change(group: str, fits: dict[str, TableRow], differences: list[TableRow]) 
         chi2=row["chi2_difference"], df=int(row["df_difference"]), p=row["p_difference"],
         cfi=sign * row["cfi_difference"], rmsea=sign * row["rmsea_difference"],
         aic=sign * row["aic_difference"], bic=sign * row["bic_difference"],
-        edited_is_freer=is_freer, remark=row["remark"],
+        edited_is_freer=is_freer, remark=row["remark"], few=rows[0]["n"] < FEWEST_ROWS,
     )  # fmt: skip
 
 
-def _chi2_words(fit: ReportedFit) -> str:
-    """χ² and its degrees of freedom."""
-    return f"χ²({int(fit.df)}) = {decimal_text(fit.chi2, 1)}"
-
-
-def _signed(value: float, places: int) -> str:
-    """The number with its sign; a coefficient of three places without a leading zero."""
-    text = coefficient_text(value, places) if places == 3 else decimal_text(value, places)
+def _signed(value: float, little: float, places: int) -> str:
+    """The number with its sign, as its bound judges it; of three places without a leading zero."""
+    write = coefficient_text if places == 3 else decimal_text
+    text = judged_text(value, (-little, little), places, write)
     return text if value < 0 or not math.isfinite(value) else f"+{text}"
 
 

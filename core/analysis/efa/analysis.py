@@ -31,6 +31,7 @@ from core.analysis.shared.sentences import (
     TableRow,
     rows_by_group,
     table_of,
+    with_items_against,
 )
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
@@ -51,6 +52,7 @@ from core.stats.scores import contrary_items, keying_note
 Row = tuple[Any, ...]
 _EIGENVALUES = (
     Column("number", "Number", "count", "From the largest."),
+    Column("n", "n", "count", "Administrations behind the correlations."),
     Column("eigenvalue", "Eigenvalue", "points", "Of the correlations chosen: variance of a "
            "component, in items. Horn (1965)."),
     Column("chance_mean", "Chance, mean", "points", "Mean of the same eigenvalue in data without "
@@ -63,11 +65,14 @@ _LOADINGS = (
     Column("item", "Item", help="As named in the bank."),
     Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
     Column("loading", "Loading", "correlation", "Weight of the factor in the item, the others "
-           "held fixed, after direct oblimin; Jennrich & Sampson (1966)."),
+           "held fixed, after direct oblimin; Jennrich & Sampson (1966).", (-SALIENT, SALIENT)),
     Column("structure", "Correlation with the factor", "correlation", "Loadings times the "
            "correlations of the factors. Harman & Jones (1966)."),
     Column("communality", "Communality", "proportion", "Share of the item's variance that all "
            "factors explain together. Harman & Jones (1966)."),
+    Column("against", "Against its subscale", help="Whether the item loads .30 or more with "
+           "another sign than most of its subscale, on the factor that the subscale loads on "
+           "most: check its keying."),
 )  # fmt: skip
 _FACTORS = (
     Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
@@ -87,8 +92,14 @@ _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How many factors stand out from chance, and what the extracted ones explain."""
     explained = rows_by_group(table_of(result, "factors"), "factor")
+    loadings = rows_by_group(table_of(result, "loadings"), "item")
 
     def sentence(group: str, rows: Sequence[TableRow]) -> str:
+        if rows[0]["n"] < len(rows):
+            return (
+                f"The number of factors is not judged: {rows[0]['n']} administrations are fewer "
+                f"than the {len(rows)} items."
+            )
         n = sum(row["stands_out"] == "yes" for row in rows)
         suggested = f"{count_text(n, 'factor')} {'stands' if n == 1 else 'stand'} out from chance"
         shares = {row["factor"]: row["share"] for row in explained.get(group, [])}
@@ -96,9 +107,10 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not known:
             return f"{suggested}; what they explain is undefined (no solution was found)."
         extracted = count_text(len(known), "factor")
-        return (
+        return with_items_against(
             f"{suggested}; {extracted} extracted, {percent_text(sum(known))} of the variance "
-            "explained."
+            "explained.",
+            [str(row["item"]) for row in loadings.get(group, []) if row["against"]],
         )
 
     groups = rows_by_group(table_of(result, "eigenvalues"), "number")
@@ -263,9 +275,13 @@ def efa(
         answers.append((matrix.group, matrix.scores, matrix.items))
         problems = (*chance.problems, *solution.problems)
         cautions.extend(f"{where}: {problem}" for problem in dict.fromkeys(problems))
-        cautions.extend(f"{where}: {one}" for one in _keying_notes(solution, subscale_of))
+        against = _items_against(solution, subscale_of)
+        cautions.extend(
+            f"{where}: {keying_note(title, list(own), [[one] for one in own.values()])}"
+            for (title, _), own in against.items()
+        )
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
-        tables["load"] += [(*matrix.group, *row) for row in _loadings(solution)]
+        tables["load"] += [(*matrix.group, *row) for row in _loadings(solution, against)]
         tables["factor"] += [(*matrix.group, *row) for row in _factors(solution)]
     if not tables["load"]:
         raise NotEnoughData(
@@ -305,9 +321,15 @@ def efa(
     )
 
 
-def _keying_notes(solution: ExploratoryFactors, subscale_of: Mapping[str, str]) -> Iterator[str]:
-    """Items that load against the others of their subscale, on the factor it loads on most."""
+def _items_against(
+    solution: ExploratoryFactors, subscale_of: Mapping[str, str]
+) -> dict[tuple[str, int], dict[str, float]]:
+    """Items that load against the others of their subscale, on the factor it loads on most.
+
+    Their loadings, by the words for subscale and factor, and the factor's number.
+    """
     owners = [subscale_of.get(name, "") for name in solution.names]
+    against: dict[tuple[str, int], dict[str, float]] = {}
     for subscale in dict.fromkeys(owners):
         places = [place for place, owner in enumerate(owners) if owner == subscale]
         own = solution.loadings[places]
@@ -316,7 +338,8 @@ def _keying_notes(solution: ExploratoryFactors, subscale_of: Mapping[str, str]) 
         contrary = contrary_items(names, loadings, SALIENT)
         if contrary:
             title = f"{subscale or 'the scale'} on factor {factor + 1}"
-            yield keying_note(title, [names[k] for k in contrary], [loadings[k] for k in contrary])
+            against[title, factor + 1] = {names[k]: loadings[k] for k in contrary}
+    return against
 
 
 def _suggestion(chance: ParallelAnalysis, number: int) -> str:
@@ -331,10 +354,13 @@ def _eigenvalues(chance: ParallelAnalysis) -> Iterator[Row]:
     columns = (chance.eigenvalues, chance.chance_mean, chance.chance_percentile)
     for place, (own, mean, limit) in enumerate(zip(*columns, strict=True), 1):
         stands_out = "yes" if place <= chance.n_suggested else "no"
-        yield place, float(own), float(mean), float(limit), stands_out
+        yield place, chance.n, float(own), float(mean), float(limit), stands_out
 
 
-def _loadings(solution: ExploratoryFactors) -> Iterator[Row]:
+def _loadings(
+    solution: ExploratoryFactors, against: Mapping[tuple[str, int], Mapping[str, float]]
+) -> Iterator[Row]:
+    contrary = {(name, factor) for (_, factor), own in against.items() for name in own}
     for row, item in enumerate(solution.names):
         for column in range(solution.loadings.shape[1]):
             yield (
@@ -343,6 +369,7 @@ def _loadings(solution: ExploratoryFactors) -> Iterator[Row]:
                 float(solution.loadings[row, column]),
                 float(solution.structure[row, column]),
                 float(solution.communalities[row]),
+                (item, column + 1) in contrary,
             )
 
 

@@ -11,9 +11,10 @@ import pandas as pd
 
 from core.analysis.cfa.tables import (
     FIT_BOUNDS,
-    FIT_COLUMNS,
     fit_cells,
+    fit_columns,
     fit_light,
+    fit_rating,
     fit_sentence,
     modification_rows,
     modification_table,
@@ -51,19 +52,24 @@ from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes, with_alternatives
 from core.analysis.shared.sentences import (
+    GroupAnswer,
     GroupAnswers,
     Light,
     TableRow,
-    answers_by_group,
-    coefficient_text,
+    decimal_text,
+    judged_text,
+    p_text,
+    rows_by_group,
     table_of,
 )
 from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import SIGNIFICANCE
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.stats.factor.comparison import Invariance, Level, ModelDifference
 from core.stats.factor.comparison import invariance as climb
+from core.stats.validation import FEWEST_ROWS
 
 # Tables: steps, releases, levels.
 
@@ -75,6 +81,8 @@ _STEPS: dict[Level, str] = {
 }
 """What each step holds equal."""
 _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
+_LARGEST_LOSS = -0.01
+"""Of CFI from one step to the next; Cheung & Rensvold (2002), Chen (2007)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,30 +108,34 @@ class GroupSteps:
 
 
 def _invariance_tables(
-    groups: Sequence[GroupSteps], group: Sequence[Column]
+    groups: Sequence[GroupSteps], group: Sequence[Column], estimator: LikelihoodKind
 ) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
-    return _steps_table(groups, group), _releases_table(groups, group), _levels_table(groups, group)
+    steps = _steps_table(groups, group, estimator)
+    return steps, _releases_table(groups, group), _levels_table(groups, group)
 
 
-def _steps_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
+def _steps_table(
+    groups: Sequence[GroupSteps], group: Sequence[Column], estimator: LikelihoodKind
+) -> ResultTable:
     columns = (
         *group,
         Column("step", "Step", help="Meredith (1993) doi:10.1007/BF02294825."),
         Column("equal", "Held equal", help="Across the levels."),
         Column("n", "n", "count", "Administrations of all levels together."),
         Column("n_items", "Items", "count", "Items that vary at every level."),
-        *FIT_COLUMNS,
+        *fit_columns(estimator),
         Column("chi2_difference", "Δχ²", "points", "From the step before, scaled under MLR; "
                "Satorra & Bentler (2001) doi:10.1007/BF02296192."),
         Column("df_difference", "Δdf", "count", "Parameters that became equal."),
         Column("p_difference", "p of Δχ²", "p", "Of a difference this large if they are equal. "
                "Satorra & Bentler (2001)."),
-        Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {_CHEN}"),
+        Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {_CHEN}",
+               (_LARGEST_LOSS,)),
         Column("tli_difference", "ΔTLI", "correlation", "From the step before. Tucker & "
                "Lewis (1973)."),
         Column("rmsea_difference", "ΔRMSEA", "correlation",
-               f".015 or more speaks against. {_CHEN}"),
+               f".015 or more speaks against. {_CHEN}", (0.015,)),
         Column("srmr_difference", "ΔSRMR", "correlation", "For loadings .030, for intercepts and "
                f"residuals .010 or more speaks against. {_CHEN}"),
         Column("aic_difference", "ΔAIC", "points", "Above 0: the step before is preferred. Akaike "
@@ -136,12 +148,13 @@ def _steps_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> Resul
     for one in groups:
         lead = one.matrix.group
         if one.steps is None:
-            blank = (0, 0, *fit_cells(None), *_difference_cells(None))
+            blank = (0, 0, *fit_cells(None, estimator), *_difference_cells(None))
             rows += [(*lead, name, equal, *blank) for name, equal in _STEPS.items()]
             continue
         for step in one.steps.levels:
             counts = (step.fit.n, len(step.fit.items))
-            cells = (*counts, *fit_cells(step.fit), *_difference_cells(step.difference))
+            fit = fit_cells(step.fit, estimator, one.model.name if one.model else str)
+            cells = (*counts, *fit, *_difference_cells(step.difference))
             rows.append((*lead, step.level, _STEPS[step.level], *cells))
     return result_table("steps", "Steps of invariance", rows, columns)
 
@@ -202,42 +215,76 @@ _MARKER = (
 )
 
 
-_LARGEST_LOSS = -0.01
-"""Of CFI from one step to the next; Chen (2007)."""
+_STEP_BOUNDS = (
+    "A step holds where ΔCFI is above −.01 (Cheung & Rensvold, 2002; Chen, 2007; simulated under "
+    "ML) and Δχ² has a p of .05 or more; it does not hold where both speak against it; else it is "
+    "open"
+)
+
+
+def _step_verdict(row: TableRow) -> str:
+    """Whether a step holds by ΔCFI and Δχ² together: "+", "-", "open", or empty where undefined."""
+    change, p = row["cfi_difference"], row["p_difference"]
+    if not (math.isfinite(change) and math.isfinite(p)):
+        return ""
+    by_cfi, by_test = change > _LARGEST_LOSS, p >= SIGNIFICANCE[0]
+    return "+" if by_cfi and by_test else "open" if by_cfi or by_test else "-"
+
+
+def _step_words(row: TableRow) -> str:
+    """A step that does not hold by both, with the numbers."""
+    verdict, step = _step_verdict(row), row["step"]
+    if not verdict:
+        return f"{step} is undefined (no fit, or no test)"
+    cfi = f"ΔCFI {judged_text(row['cfi_difference'], [_LARGEST_LOSS], 3)}"
+    chi2 = decimal_text(row["chi2_difference"], 1)
+    test = f"Δχ²({int(row['df_difference'])}) = {chi2}, {p_text(row['p_difference'])}"
+    if verdict == "-":
+        return f"{step} does not ({cfi}, {test})"
+    for_it, against = (cfi, test) if row["cfi_difference"] > _LARGEST_LOSS else (test, cfi)
+    return f"{step} is open ({for_it} speaks for it, {against} against it)"
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """How far the items measure the same thing under all levels."""
+    """How far the items measure the same thing under all levels, of a model that fits."""
+    levels = rows_by_group(table_of(result, "levels"), "level")
 
-    def sentence(rows: Sequence[TableRow]) -> str:
-        start = next(row for row in rows if row["step"] == "configural")
+    def few(group: str) -> bool:
+        return any(row["n"] < FEWEST_ROWS for row in levels.get(group, []))
+
+    def sentence(group: str, rows: Sequence[TableRow]) -> str:
+        start, *others = rows
         if not math.isfinite(start["cfi"]):
             return "Invariance is undefined (the model cannot be fitted at all levels)."
-        held, stopped = "configural", " (by ΔCFI above −.01)"
-        for row in rows:
-            if row["step"] == "configural":
-                continue
-            change = row["cfi_difference"]
-            if not change > _LARGEST_LOSS:
-                stopped = (
-                    f"; {row['step']} does not (ΔCFI {coefficient_text(change, 3)})"
-                    if math.isfinite(change)
-                    else f"; {row['step']} is undefined (no fit)"
-                )
-                break
-            held = row["step"]
-        link = ", but the model itself does not fit" if fit_light(start) == "red" else "; the model"
-        return f"{held.capitalize()} invariance holds{stopped}{link}: {fit_sentence(start)}."
+        fit = fit_sentence(start)
+        if few(group):
+            return f"Invariance is not judged: a level has fewer than {FEWEST_ROWS} rows: {fit}."
+        if fit_rating(start) != "+":
+            why = ", as the model itself does not fit" if fit_rating(start) == "-" else ""
+            return f"Invariance is not judged{why}: {fit}."
+        verdicts = [_step_verdict(row) for row in others]
+        n_held = next((k for k, own in enumerate(verdicts) if own != "+"), len(others))
+        stopped = [_step_words(row) for row in others[n_held : n_held + 1]]
+        later = [row for row, own in zip(others, verdicts, strict=True) if own == "-"]
+        stopped += [_step_words(row) for row in later[:1] if verdicts[n_held] != "-"]
+        held = f"{rows[n_held]['step'].capitalize()} invariance holds"
+        by = " by ΔCFI (Chen, 2007) and by Δχ²" if n_held else ""
+        return f"{'; '.join([held + by, *stopped])}; the model: {fit}."
 
-    def light(rows: Sequence[TableRow]) -> Light:
+    def light(group: str, rows: Sequence[TableRow]) -> Light:
         start, *others = rows
-        changes = [row["cfi_difference"] for row in others]
-        if any(change <= _LARGEST_LOSS for change in changes):
+        verdicts = [_step_verdict(row) for row in others]
+        if few(group) or not fit_rating(start):
+            return "grey"
+        if fit_rating(start) == "-" or "-" in verdicts:
             return "red"
-        holds = all(change > _LARGEST_LOSS for change in changes)
-        return "green" if holds and fit_light(start) == "green" else "grey"
+        return fit_light(start) if set(verdicts) == {"+"} else "grey"
 
-    return answers_by_group(table_of(result, "steps"), "step", sentence, light)
+    groups = rows_by_group(table_of(result, "steps"), "step")
+    return tuple(
+        GroupAnswer(group, sentence(group, rows), light(group, rows))
+        for group, rows in groups.items()
+    )
 
 
 _TABS = {"steps": "Steps", "releases": "Items that differ", "levels": "Levels"}
@@ -255,6 +302,7 @@ _TABS = {"steps": "Steps", "releases": "Items that differ", "levels": "Levels"}
         "Meredith (1993) doi:10.1007/BF02294825",
         "Satorra & Bentler (2001) doi:10.1007/BF02296192",
         "Chen (2007) doi:10.1080/10705510701301834",
+        "Cheung & Rensvold (2002) doi:10.1207/S15328007SEM0902_5",
     ),
     scripts=invariance_scripts,
     keywords=(
@@ -262,9 +310,9 @@ _TABS = {"steps": "Steps", "releases": "Items that differ", "levels": "Levels"}
         "multigroup CFA", "multiple groups", "equivalence", "comparability of languages",
         "comparability of models", "CFI difference", "bias",
     ),
-    verdict="Green: the configural model fits and every step holds, as CFI falls by less than .01 "
-    f"(Chen, 2007). Red: it does not fit, or a step does not hold. A model fits: {FIT_BOUNDS}. "
-    "Grey: something of this is undefined.",
+    verdict="Green: the configural model fits and every step holds. Red: it does not fit, or a "
+    "step does not hold. Grey: something of this is open, undefined, or of fewer than "
+    f"{FEWEST_ROWS} rows. {_STEP_BOUNDS}. A model fits with {FIT_BOUNDS}.",
     requires="scores",
 )  # fmt: skip
 def invariance(
@@ -334,7 +382,7 @@ def invariance(
     word = dict(FACTORS)[factor].lower()
     marker = () if model in ("method", "bifactor") else (_MARKER,)
     return AnalysisResult(
-        tables=with_tabs(_invariance_tables(groups, by_columns(names)), _TABS),
+        tables=with_tabs(_invariance_tables(groups, by_columns(names), estimator), _TABS),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in inputs.matrices),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from core.analysis.shared.matrices import group_name
-from core.domain.numbers import count_text, number_text
+from core.domain.numbers import count_text, judged_decimals, number_text, p_decimals
 from core.domain.results import AnalysisResult, ResultTable
 
 Light = Literal["green", "red", "grey"]
@@ -118,6 +118,16 @@ def statistic_text(test: str, degrees: Iterable[float], statistic: float) -> str
     return f"{test}{f'({within})' * bool(within)} = {decimal_text(statistic)}"
 
 
+def judged_text(
+    value: float,
+    bounds: Iterable[float],
+    places: int = 2,
+    write: Callable[[float, int], str] = coefficient_text,
+) -> str:
+    """A number that is judged by bounds, with the decimals that show on which side it lies."""
+    return write(value, judged_decimals(value, bounds, places))
+
+
 def interval_text(low: float, high: float, write: Callable[[float], str] = coefficient_text) -> str:
     """The interval after a blank; empty where it is undefined."""
     known = math.isfinite(low) and math.isfinite(high)
@@ -148,6 +158,30 @@ def side_of_interval(low: float, high: float, null: float = 0.0) -> Literal[-1, 
     return 0
 
 
+def against_text(names: Sequence[str]) -> str:
+    """That items run against the others of their scale, and the step that mends it."""
+    runs, their = ("runs", "its") if len(names) == 1 else ("run", "their")
+    return f"{', '.join(names)} {runs} against the scale: check {their} keying {KEYING_STEP}"
+
+
+def names_of(cells: Iterable[str]) -> list[str]:
+    """The items in cells of a column `against`, each once."""
+    return list(dict.fromkeys(name for cell in cells if cell for name in cell.split(", ")))
+
+
+def with_items_against(sentence: str, names: Sequence[str]) -> str:
+    """The sentence with the items that run against their scale."""
+    return f"{sentence} {against_text(names)}." if names else sentence
+
+
+KEYING_STEP = "(column Keyed on the page Banks, then import the answers again)"
+"""Where the keying of an item is changed, and how answers on file get it."""
+AGAINST_HELP = (
+    "Items that correlate negatively with the rest of their subscale, with an interval (Fisher's "
+    "z) below 0: check their keying."
+)
+
+
 def share_interval(row: TableRow) -> tuple[float, float]:
     """The ends of a share: Wilson's where it has them, as resamples of 0 or 1 are all the same."""
     if math.isfinite(row["wilson_low"]):
@@ -156,10 +190,10 @@ def share_interval(row: TableRow) -> tuple[float, float]:
 
 
 def p_text(p: float) -> str:
-    """The p in words of a sentence."""
+    """The p in words of a sentence, with the decimals that show on which side of .05 it lies."""
     if not math.isfinite(p):
         return "p undefined"
-    return "p < .001" if p < 0.001 else f"p = {coefficient_text(p, 3)}"
+    return "p < .001" if p < 0.001 else f"p = {coefficient_text(p, p_decimals(p))}"
 
 
 def merge_notes(notes: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:

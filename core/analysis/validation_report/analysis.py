@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from core.analysis.cfa.tables import FIT_BOUNDS
 from core.analysis.odds_ratios import (
     UNIT,
     Contrast,
@@ -30,9 +31,11 @@ from core.analysis.shared.sentences import (
     GroupAnswers,
     Light,
     TableRow,
-    coefficient_text,
+    judged_text,
+    names_of,
     rows_by_group,
     table_of,
+    with_items_against,
 )
 from core.analysis.validation_report.criteria import (
     Alternate,
@@ -73,24 +76,32 @@ from core.analysis.validation_report.tables import (
     pooling_cautions,
     report_tables,
 )
-from core.charts.lights import light_charts
+from core.charts.lights import bounds_of_criteria, light_charts, sources_of_bands
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, with_tabs
 from core.errors import NotEnoughData
 from core.stats.resampling import Bootstrap
-from core.stats.validation import JUNG_2025, validate
+from core.stats.validation import (
+    FEWEST_ROWS,
+    JUNG_2025,
+    OTHER_CONVENTION,
+    validate,
+)
 
 _USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The verdict of each group, with the coefficients and ratings that there are."""
+    """The verdict of each group, with the coefficients and ratings that there are, and by whom."""
     criteria = rows_by_group(table_of(result, "criteria"), "criterion")
+    bounds, sources = bounds_of_criteria(result), ", ".join(sources_of_bands(result))
 
     def coefficient(row: TableRow) -> str:
-        name = "RMSEA" if row["criterion"] == "factorial" else row["criterion"]
-        rating = f" ({row['rating']})" if row["rating"] else ""
-        return f"{name} {coefficient_text(row['value'])}{rating}"
+        name = row["criterion"]
+        value = judged_text(row["value"], bounds.get(name, ()))
+        if name == "factorial":
+            name, value = "RMSEA", f"{value}, CFI {judged_text(row['cfi'], bounds.get(name, ()))}"
+        return f"{name} {value}" + (f" ({row['rating']})" if row["rating"] else "")
 
     def sentence(group: str, verdict: str) -> str:
         own = criteria.get(group, [])
@@ -99,7 +110,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if len(there) < len(own):
             parts.append(f"no coefficient for {len(own) - len(there)} of {len(own)} criteria")
         words = "; ".join(parts)
-        return f"{verdict} {words[:1].upper()}{words[1:]}."
+        by = f"Bands: {sources}."
+        for row in own:
+            if row["other_rating"]:
+                verb = "fits" if row["other_rating"] == "+" else "does not fit"
+                by += f" The factor model {verb} by {OTHER_CONVENTION}; both cutoffs are from ML."
+        return with_items_against(
+            f"{verdict} {words[:1].upper()}{words[1:]}. {by}",
+            names_of(row["against"] for row in own),
+        )
 
     def light(row: TableRow) -> Light:
         if "no" in (row["reliable"], row.get("valid")):
@@ -137,6 +156,8 @@ _TABS = {
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",
         "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
         "Brosseau-Liard & Savalei (2014) doi:10.1080/00273171.2014.933697",
+        "Hu & Bentler (1999) doi:10.1080/10705519909540118",
+        "Xia & Yang (2019) doi:10.3758/s13428-018-1055-2",
     ),
     keywords=(
         "validation", "validity", "reliability", "criteria", "verdict", "internal consistency",
@@ -145,8 +166,9 @@ _TABS = {
     ),
     compares=("form", "label_order"),
     verdict="Green: reliable and valid, as all six criteria are rated ++ or +. Red: a criterion is "
-    "not. Grey: a criterion has no coefficient, and none is bad. The table of bands has the "
-    "bounds; by default those of Jung (2025).",
+    f"not. Grey: a criterion has no coefficient, or one of fewer than {FEWEST_ROWS} rows, and none "
+    "is bad. The table of bands has the bounds; by default those of Jung (2025). Of the factor "
+    f"model: {FIT_BOUNDS}.",
     requires="scores",
 )  # fmt: skip
 def validation_report(
@@ -305,7 +327,11 @@ def validation_report(
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
         tables=with_tabs(
-            (*report_tables(judged, by_columns(names), gaps, ci_level), bands_table(scheme)), _TABS
+            (
+                *report_tables(judged, by_columns(names), gaps, ci_level, how, scheme),
+                bands_table(scheme),
+            ),
+            _TABS,
         ),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,

@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.cfa.analysis import cfa
-from core.analysis.cfa.tables import FIT_COLUMNS
+from core.analysis.cfa.tables import FIT_COLUMNS, reported_fit
 from core.analysis.shared.factor_models.models import ESTIMATORS, MODELS
 from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
 from core.analysis.shared.options import SCORE_RULES
 from core.analysis.shared.registry import Choice, Number, Numbers, OtherData, Text
 from core.analysis.shared.rows import cells_of, scores_of
 from core.analysis.shared.scores import unit_numbers
+from core.analysis.shared.sentences import names_of
 from core.analysis.validation_report.scores import (
     PERSON,
     USUAL,
@@ -209,9 +210,6 @@ Seed = Annotated[
 _NO_BASELINE = (
     "Undefined: there are no answers to the original form with the options in their own order."
 )
-_INDICES = {"ml": "plain", "mlr": "robust", "fiml": "robust", "wlsmv": "scaled"}
-"""Which indices are judged. The robust ones of WLSMV vary so much over samples that they reject
-most true models of a few hundred rows."""
 _SCORED: Mapping[ScoreRule, str] = {
     "listwise": "complete administrations",
     "half": "administrations with half of their answers or more",
@@ -359,7 +357,7 @@ def _external(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, pla
 
 
 def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
-    """RMSEA and CFI of the factor model: plain under ML, scaled under WLSMV, else robust."""
+    """RMSEA and CFI of the factor model, in the version that `cfa` reports."""
     if usual.empty:
         result.factorial = ModelFit(math.nan, math.nan, problems=(_NO_BASELINE,))
         return
@@ -373,12 +371,13 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
         result.factorial = ModelFit(math.nan, math.nan, problems=(f"Undefined. {error.problem}",))
         return
     table = next(table.frame for table in fitted.tables if table.name == "fit")
-    (row,) = table.to_dict("records")
-    kind = _INDICES[plan.estimator]
-    which = "" if kind == "plain" else f"_{kind}"
+    (cells,) = table.to_dict("records")
+    row = {str(name): cell for name, cell in cells.items()}
+    kind, reported = row["reported"], reported_fit(row)
     rmsea, low, high, cfi = (
-        float(row[name])
-        for name in (f"rmsea{which}", f"rmsea{which}_low", f"rmsea{which}_high", f"cfi{which}")
+        (reported.rmsea, reported.rmsea_low, reported.rmsea_high, reported.cfi)
+        if reported
+        else (math.nan,) * 4
     )
     prefix = f"{group_name(result.group)}: "
     own = [note for note in (*fitted.notes, *fitted.cautions) if note.startswith(prefix)]
@@ -386,7 +385,10 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
     if not (math.isfinite(rmsea) and math.isfinite(cfi)):
         why = next((note for note in notes if "indices" in note or "no tests" in note), "")
         notes = (f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip(), *notes)
-    result.factorial = ModelFit(rmsea, cfi, low, high, int(row["n"]), notes)
+    result.factorial = ModelFit(
+        rmsea, cfi, low, high, int(row["n"]), notes,
+        against=tuple(names_of([row["against"]])), admissible=bool(row["admissible"]),
+    )  # fmt: skip
     result.fit = {"n": row["n"]} | {column.name: row[column.name] for column in FIT_COLUMNS}
     result.basis["factorial"] = Basis(
         f"{dict(MODELS)[plan.model]}; {dict(ESTIMATORS)[plan.estimator]}; {kind} RMSEA and CFI, "

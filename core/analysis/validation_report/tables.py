@@ -9,13 +9,22 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.cfa.tables import FIT_COLUMNS
+from core.analysis.cfa.tables import fit_cells, fit_columns
+from core.analysis.shared.factor_models.models import EstimatorKind
 from core.analysis.shared.matrices import group_name, result_table
 from core.analysis.validation_report.scores import GroupCriteria, Plan, baseline, varying_factors
 from core.domain.frames import REWRITING
 from core.domain.results import Column, ResultTable
 from core.stats.inputs import name_list
-from core.stats.validation import Criterion, CriterionResult, Validation
+from core.stats.validation import (
+    FIT_CUTOFFS_SOURCE,
+    HU_BENTLER_1999,
+    OTHER_CONVENTION,
+    Criterion,
+    CriterionResult,
+    RatingScheme,
+    Validation,
+)
 
 Judged = Sequence[tuple[GroupCriteria, Validation]]
 
@@ -28,11 +37,16 @@ _ADVICE: Mapping[Criterion, str] = {
     "convergent": "Ask another scale for the same construct under the same contexts, and choose "
     "that study.",
 }
-_LIGHT = "green: acceptable (++ or +); red: not acceptable; grey: not judged. Jung (2025)."
+_LIGHT = "green: acceptable (++ or +); red: not acceptable; grey: not judged. See the bands."
 
 
 def report_tables(
-    judged: Judged, group: Sequence[Column], missing: Sequence[tuple[Any, ...]], ci_level: float
+    judged: Judged,
+    group: Sequence[Column],
+    missing: Sequence[tuple[Any, ...]],
+    ci_level: float,
+    estimator: EstimatorKind,
+    scheme: RatingScheme,
 ) -> tuple[ResultTable, ...]:
     """Verdicts, criteria, fit of the factor models and missing answers."""
     names = {column.name for column in group}
@@ -40,8 +54,8 @@ def report_tables(
     where = (replace(c, name=f"answers_{c.name}") if c.name in names else c for c in _MISSING)
     return (
         _verdicts(judged, group),
-        _criteria(judged, group, ci_level),
-        _fit(judged, group),
+        _criteria(judged, group, ci_level, scheme),
+        _fit(judged, group, estimator),
         result_table("missing", "Missing answers", missing, (*group, *where)),
     )
 
@@ -128,20 +142,25 @@ def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
     return result_table("verdicts", "Verdicts", rows, columns)
 
 
-def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> ResultTable:
+def _criteria(
+    judged: Judged, group: Sequence[Column], ci_level: float, scheme: RatingScheme
+) -> ResultTable:
     interval = f"{ci_level * 100:g}% CI"
+    edges = {edge for bands in scheme.bands.values() for edge in bands.edges}
+    bounds = (*sorted(edges), scheme.factorial.highest_rmsea, HU_BENTLER_1999.highest_rmsea)
     columns = (
         *group,
         Column("criterion", "Criterion"),
         Column("value", "Value", "correlation", "Internal consistency: (stratified) alpha, "
                "Cronbach, Schönemann & McKie (1965). Factorial: RMSEA, Steiger (1990). Others: "
-               "Pearson's r. Jung (2025)."),
+               "Pearson's r. Jung (2025).", bounds),
         Column("ci_low", f"{interval} low", "correlation", "By the method in the same row; RMSEA: "
                "90%."),
         Column("ci_high", f"{interval} high", "correlation", "By the method named beside it; "
                "RMSEA: 90%."),
         Column("cfi", "CFI", "correlation", "Of the factor model: gain over "
-               "unrelated items; Bentler (1990)."),
+               "unrelated items; Bentler (1990).",
+               (scheme.factorial.lowest_cfi, HU_BENTLER_1999.lowest_cfi)),
         Column("n", "n", "count", "Administrations, pairs of them, or contexts it is made of."),
         Column("missing", "Missing", "count", "Of these, left out for missing answers."),
         Column("rating", "Rating", help="++ and + are acceptable. Empty where not judged. Bands: "
@@ -149,7 +168,11 @@ def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> Resul
         Column("rating_low", "Rating of low end", help="If it differs from the rating, the answers "
                "do not settle it."),
         Column("rating_high", "Rating of high end", help="The same. A high RMSEA rates worse."),
+        Column("other_rating", f"By {OTHER_CONVENTION}", help="Rating of the factor model by the "
+               f"other common convention. {FIT_CUTOFFS_SOURCE}."),
         Column("light", "Light", help=_LIGHT),
+        Column("against", "Against the scale", help="Items that run against their scale or factor "
+               "by more than chance: check their keying."),
         Column("method", "Method"),
         Column("remark", "Remark", help="Why it is not judged or undefined, and cautions."),
     )  # fmt: skip
@@ -167,23 +190,22 @@ def _cells(one: GroupCriteria, own: CriterionResult) -> tuple[Any, ...]:
     remark = " ".join(dict.fromkeys((*withheld, *own.problems))).strip()
     return (
         own.criterion, own.value, own.low, own.high, own.cfi, own.n, basis.missing if basis else 0,
-        own.rating, own.low_rating, own.high_rating, own.light, basis.method if basis else "",
+        own.rating, own.low_rating, own.high_rating, own.other_rating, own.light,
+        ", ".join(own.against), basis.method if basis else "",
         remark,
     )  # fmt: skip
 
 
-def _fit(judged: Judged, group: Sequence[Column]) -> ResultTable:
-    columns = (
-        *group,
-        Column("n", "n", "count", "Administrations the model was fitted to."),
-        *FIT_COLUMNS,
-    )
-    nothing = {"n": 0, "converged": False, "admissible": False}
+def _fit(judged: Judged, group: Sequence[Column], estimator: EstimatorKind) -> ResultTable:
+    counted = Column("n", "n", "count", "Administrations the model was fitted to.")
+    columns = fit_columns(estimator)
     rows = [
-        (*one.group, *((one.fit or nothing).get(c.name, math.nan) for c in columns[len(group) :]))
+        (*one.group, one.fit["n"], *(one.fit[column.name] for column in columns))
+        if one.fit
+        else (*one.group, 0, *fit_cells(None, estimator))
         for one, _ in judged
     ]
-    return result_table("fit", "Fit of the factor model", rows, columns)
+    return result_table("fit", "Fit of the factor model", rows, (*group, counted, *columns))
 
 
 _MISSING = (

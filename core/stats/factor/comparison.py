@@ -15,7 +15,7 @@ from core.stats.factor.cfa import Estimator, fit_cfa
 from core.stats.factor.fit_indices import p_value
 from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import ParsedModel, Scaling
-from core.stats.factor.result import CfaResult, FitIndices
+from core.stats.factor.result import CfaResult, FitIndices, IndexVersion, contrary_notes
 from core.stats.inputs import Floats
 
 # The comparison of two nested models.
@@ -31,8 +31,8 @@ class ModelDifference:
     ----------
     chi2, df, p : test that the restrictions hold.
     scaling_factor : what the difference was divided by; 1 without correction.
-    cfi, tli, rmsea, srmr : differences of indices, robust ones where both models have them, then
-        scaled, else plain; `version` says which.
+    cfi, tli, rmsea, srmr : differences of the indices that are reported of both models (see
+        `REPORTED_VERSION`), else of the plain ones; `version` says which.
     aic, bic : differences; above 0 where the freer model is preferred. NaN without a likelihood.
     version : "robust", "scaled" or "plain".
     problems : why something is undefined, or must not be believed.
@@ -48,7 +48,7 @@ class ModelDifference:
     srmr: float
     aic: float
     bic: float
-    version: str
+    version: IndexVersion
     problems: tuple[str, ...]
 
 
@@ -137,13 +137,14 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
     return max(plain, 0.0) / factor, factor, []
 
 
-def _versions(restricted: CfaResult, freer: CfaResult) -> tuple[str, FitIndices, FitIndices]:
-    """The best version of the indices that both models have."""
-    if restricted.robust is not None and freer.robust is not None:
-        return "robust", restricted.robust, freer.robust
-    if restricted.scaled is not None and freer.scaled is not None:
-        return "scaled", restricted.scaled, freer.scaled
-    return "plain", restricted.fit, freer.fit
+def _versions(
+    restricted: CfaResult, freer: CfaResult
+) -> tuple[IndexVersion, FitIndices, FitIndices]:
+    """The version that is reported of both models; plain where one of them lacks it."""
+    (version, first), (other, second) = restricted.reported, freer.reported
+    if version != other:
+        return "plain", restricted.fit, freer.fit
+    return version, first, second
 
 
 # Measurement invariance over groups, such as languages, models or forms.
@@ -264,9 +265,16 @@ def invariance(
 
 
 def _problems(ladder: Sequence[InvarianceLevel]) -> list[str]:
-    """Problems of all levels, each with the name of the first level that has it."""
+    """Problems of all levels, each with the name of the first level that has it.
+
+    Items that load against the others are named once: they do so at every level.
+    """
     out: dict[str, Level] = {}
+    keying: list[str] = []
     for step in ladder:
+        own = contrary_notes(step.fit.standardized)
+        keying = keying or own
         for problem in (*step.fit.problems, *(step.difference.problems if step.difference else ())):
-            out.setdefault(problem, step.level)
+            if problem not in own or problem in keying:
+                out.setdefault(problem, step.level)
     return [f"{level}: {problem}" for problem, level in out.items()]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from scipy import stats
@@ -60,6 +61,16 @@ class FitIndices:
     shift: float = 0.0
     baseline_scaling_factor: float = 1.0
     baseline_shift: float = 0.0
+
+
+IndexVersion = Literal["plain", "scaled", "robust"]
+
+REPORTED_VERSION: Mapping[str, IndexVersion] = {"ML": "plain", "MLR": "robust", "WLSMV": "scaled"}
+"""The version of CFI, TLI and RMSEA that is reported, judged and compared under each estimator.
+
+With the scaled and the robust ones goes the scaled χ². The robust indices of WLSMV vary so much
+over samples that they reject most true models of a few hundred rows of yes-no items.
+"""
 
 
 @dataclass(frozen=True)
@@ -205,6 +216,13 @@ class CfaResult:
     covariance: Floats
     problems: tuple[str, ...]
     release_indices: tuple[ModificationIndex, ...] = ()
+
+    @property
+    def reported(self) -> tuple[IndexVersion, FitIndices]:
+        """The version that the estimator reports, and its indices; plain where there are none."""
+        version = REPORTED_VERSION[self.estimator]
+        indices = {"plain": self.fit, "scaled": self.scaled, "robust": self.robust}[version]
+        return (version, indices) if indices is not None else ("plain", self.fit)
 
     def estimate(self, left: str, op: str, right: str, group: int = 0) -> ParameterEstimate:
         """The raw estimate of one parameter; KeyError if the model has none."""
@@ -410,11 +428,13 @@ def error_problems(standardized: Sequence[ParameterEstimate]) -> list[str]:
         )
     if beyond:
         out.append(f"Standardized loadings beyond 1: {name_list(beyond)}.")
-    return [*out, *_contrary(standardized)]
+    return [*out, *contrary_notes(standardized)]
 
 
-def _contrary(standardized: Sequence[ParameterEstimate]) -> list[str]:
-    """A sentence for each factor with items that load against the others.
+def contrary_loadings(
+    standardized: Sequence[ParameterEstimate],
+) -> tuple[tuple[ParameterEstimate, ...], ...]:
+    """The standardized loadings of items against the others of their factor, by factor and group.
 
     Of an item with several factors only the largest loading counts: a smaller one of the other
     sign, as in a model with a general factor, is no sign of a wrong key.
@@ -435,11 +455,17 @@ def _contrary(standardized: Sequence[ParameterEstimate]) -> list[str]:
         ]  # fmt: skip
         places = contrary_items([e.right for e in own], [e.estimate for e in own])
         if places:
-            contrary = [own[place] for place in places]
-            out.append(
-                keying_note(factor, [e.right for e in contrary], [e.estimate for e in contrary])
-            )
-    return list(dict.fromkeys(out))
+            out.append(tuple(own[place] for place in places))
+    return tuple(out)
+
+
+def contrary_notes(standardized: Sequence[ParameterEstimate]) -> list[str]:
+    """A sentence for each factor with items that load against the others, of all groups."""
+    loadings: dict[str, dict[str, list[float]]] = {}
+    for own in contrary_loadings(standardized):
+        for e in own:
+            loadings.setdefault(e.left, {}).setdefault(e.right, []).append(e.estimate)
+    return [keying_note(factor, list(own), list(own.values())) for factor, own in loadings.items()]
 
 
 def _huge(e: ParameterEstimate) -> bool:

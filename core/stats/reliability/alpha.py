@@ -25,7 +25,7 @@ from core.stats.inputs import (
     with_undefined_reason,
 )
 from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
-from core.stats.scores import negative_rest_notes
+from core.stats.scores import items_against, negative_rest_notes
 
 # Cronbach's alpha from the items' covariances; the formula stands here only.
 
@@ -254,8 +254,12 @@ def cronbach_alpha(
     if math.isnan(value):
         return replace(result, problems=(*rows.problems, _CONSTANT_SUM))
     negative = (_NEGATIVE,) if value < 0 else ()
-    cautions = negative_rest_notes(rows.names, table.discriminations())
-    result = replace(result, value=value, problems=rows.problems + negative + cautions)
+    rest = table.discriminations()
+    cautions = negative_rest_notes(rows.names, rest)
+    result = replace(
+        result, value=value, problems=rows.problems + negative + cautions,
+        against=items_against(rows.names, rest, rows.n, level),
+    )  # fmt: skip
     if bootstrap:
         return _resampled_interval(result, rows, [np.arange(rows.n_items)], bootstrap)
     low, high = feldt_interval(value, rows.n, rows.n_items, level)
@@ -360,8 +364,12 @@ def stratified_alpha(
         value = float(_alpha_coefficients(ResampledMoments.of(rows.scores), groups)[0])
     if math.isfinite(value):
         negative = (_NEGATIVE,) if value < 0 else ()
-        cautions = _negative_in_subscale_notes(rows, groups)
-        result = replace(result, value=value, problems=problems + negative + cautions)
+        rest = _rest_in_subscale(rows, groups)
+        cautions = negative_rest_notes(rows.names, rest)
+        result = replace(
+            result, value=value, problems=problems + negative + cautions,
+            against=items_against(rows.names, rest, rows.n, level),
+        )  # fmt: skip
         result = _resampled_interval(result, rows, groups, bootstrap)
     elif not any("Undefined" in problem for problem in problems):
         result = replace(result, problems=(*problems, _CONSTANT_SUM))
@@ -375,12 +383,12 @@ def stratified_alpha(
     )
 
 
-def _negative_in_subscale_notes(rows: UsableItems, groups: Sequence[Integers]) -> tuple[str, ...]:
-    """A caution naming the items that correlate negatively with the rest of their subscale."""
+def _rest_in_subscale(rows: UsableItems, groups: Sequence[Integers]) -> Floats:
+    """The correlation of each item with the rest of its subscale."""
     correlations = np.full(rows.n_items, np.nan)
     for group in groups:
         correlations[group] = covariances(rows.scores[:, group], "listwise").discriminations()
-    return negative_rest_notes(rows.names, correlations)
+    return correlations
 
 
 def _strata_problems(

@@ -49,7 +49,7 @@ def _columns(value: str, low: str, high: str) -> Callable[[TableRow], Interval]:
 
 
 def _rmsea(row: TableRow) -> Interval:
-    """The RMSEA that the page reports: the robust one where there is one."""
+    """The RMSEA that the page reports, in the version of its estimator."""
     fit = reported_fit(row)
     return (fit.rmsea, fit.rmsea_low, fit.rmsea_high) if fit else (math.nan, math.nan, math.nan)
 

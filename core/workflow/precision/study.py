@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.shared import progress
 from core.analysis.shared.sentences import GroupAnswer, Light, interval_text
-from core.domain.numbers import count_text, number_text, percent_text
+from core.domain.numbers import count_text, judged_decimals, number_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import SimulationSettings
 from core.errors import NotEnoughData, UserError
@@ -529,7 +529,9 @@ def _sentence(row: Mapping[Hashable, Any]) -> str:
         if math.isfinite(row["share"])
         else " by extrapolation"
     )
-    parts = [f"{value}±{_digits(row['half_width'])} at the {planned}{share}."]
+    half_width = row["half_width"]
+    width = number_text(half_width, judged_decimals(half_width, [row["target"]], 3))
+    parts = [f"{value}±{width} at the {planned}{share}."]
     if math.isfinite(row["needed"]):
         most = "at most " if row["remark"].startswith("The smallest") else ""
         parts.append(f"±{target} needs {most}{row['needed']:,.0f} {row['varied']}.")

@@ -29,7 +29,7 @@ from core.domain.frames import GROUPINGS
 from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import FileError
-from core.export import DECIMALS, files_zip
+from core.export import DECIMALS, decimals_of, files_zip
 from core.files.paper_tables import (
     PAPER_FORMATS,
     PaperCell,
@@ -255,9 +255,10 @@ def _column(
     values = table.frame[column.name]
     whether = pd.api.types.is_bool_dtype(values)
     numeric = pd.api.types.is_numeric_dtype(values) and not whether
+    decimals = _decimals(column, values)
     return _PrintedColumn(
         column.title,
-        [_text(value, column.unit) for value in values.tolist()],
+        [_text(value, column, decimals) for value in values.tolist()],
         [_is_undefined(value) for value in values.tolist()],
         numeric,
         is_statistic=numeric and column.unit not in ("none", "count"),
@@ -270,8 +271,9 @@ def _interval_column(table: ResultTable, low: Column, high: str) -> _PrintedColu
     """Both ends in brackets, under the title without " low" at its end."""
     pairs = list(zip(table.frame[low.name].tolist(), table.frame[high].tolist(), strict=True))
     undefined = [_is_undefined(a) and _is_undefined(b) for a, b in pairs]
+    decimals = _decimals(low, table.frame[low.name])
     texts = [
-        _UNDEFINED if gone else f"[{_text(a, low.unit)}, {_text(b, low.unit)}]"
+        _UNDEFINED if gone else f"[{_text(a, low, decimals)}, {_text(b, low, decimals)}]"
         for (a, b), gone in zip(pairs, undefined, strict=True)
     ]
     return _PrintedColumn(re.sub(r" low\b", "", low.title, count=1), texts, undefined, True)
@@ -281,7 +283,14 @@ def _is_undefined(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
-def _text(value: Any, unit: str) -> str:
+def _decimals(column: Column, values: pd.Series) -> int:
+    """The decimals of a column, where it holds numbers with fractions."""
+    if pd.api.types.is_float_dtype(values) and column.unit != "count":
+        return decimals_of(column, values)
+    return DECIMALS.get(column.unit, 0)
+
+
+def _text(value: Any, column: Column, decimals: int) -> str:
     """One cell as printed."""
     if _is_undefined(value):
         return _UNDEFINED
@@ -289,18 +298,18 @@ def _text(value: Any, unit: str) -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return printable(value)
-    if unit == "count":
+    if column.unit == "count":
         return f"{int(value):,}"
-    if unit == "p" and value < 0.001:
+    if column.unit == "p" and value < 0.001:
         return "< .001"
     if isinstance(value, float):
-        return _rounded(value, unit)
+        return _rounded(value, column.unit, decimals)
     return _signed(str(value))
 
 
-def _rounded(value: float, unit: str) -> str:
+def _rounded(value: float, unit: str, decimals: int) -> str:
     """A number with a true minus sign, without a leading zero where the unit is bounded by 1."""
-    text = number_text(value, DECIMALS[unit])
+    text = number_text(value, decimals)
     if unit in _LEADING_ZERO_DROPPED and text.lstrip("-").startswith("0."):
         text = text.replace("0.", ".", 1)
     return _signed(text)
