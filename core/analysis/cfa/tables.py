@@ -19,7 +19,11 @@ from core.analysis.shared.factor_models.groups import (
     usable_fits,
 )
 from core.analysis.shared.factor_models.models import WrittenModel
-from core.analysis.shared.matrices import result_table
+from core.analysis.shared.matrices import (
+    MISSING_COLUMNS,
+    incomplete_administrations,
+    result_table,
+)
 from core.analysis.shared.sentences import (
     Light,
     TableRow,
@@ -353,13 +357,18 @@ def _fit_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable
     counts = (
         Column("n", "n", "count", "Administrations the model was fitted to."),
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
+        *MISSING_COLUMNS,
         Column("n_items", "Items", "count", "Items in the model; constant ones are left out."),
         Column("n_parameters", "Parameters", "count", "Free parameters."),
     )
     rows = []
     for one in fits:
         fit, given = one.fit, len(one.matrix.scores)
-        numbers = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
+        incomplete = incomplete_administrations(one.prepared.scores)[1]
+        numbers: Row = (0, given, incomplete, "", 0, 0)
+        if fit:
+            dropped = given - fit.n
+            numbers = (fit.n, dropped, incomplete, fit.missing, len(fit.items), fit.n_free)
         rows.append((*one.group, *_fit_first(fit_cells(fit), numbers)))
     return result_table("fit", "Fit", rows, (*group, *_fit_first(FIT_COLUMNS, counts)), "Fit")
 

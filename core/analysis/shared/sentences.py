@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from core.analysis.shared.matrices import group_name
+from core.analysis.shared.matrices import group_name, missing_words
 from core.domain.numbers import count_text, number_text
 from core.domain.results import AnalysisResult, ResultTable
 
@@ -94,6 +94,22 @@ def interval_text(low: float, high: float, write: Callable[[float], str] = coeff
     """The interval after a blank; empty where it is undefined."""
     known = math.isfinite(low) and math.isfinite(high)
     return f" [{write(low)}, {write(high)}]" if known else ""
+
+
+def rule_words(*rows: TableRow, n: str = "n") -> str:
+    """How gaps were used, in brackets after a blank; empty where all rows are of complete answers.
+
+    `rows` have `MISSING_COLUMNS` and a count `n` of the administrations used; of several, the one
+    with most gaps counts. Results of before these columns have no words.
+    """
+    words = [
+        (row["incomplete"] / row[n], missing_words(row["missing_rule"], row[n], row["incomplete"]))
+        for row in rows
+        if row.get("missing_rule") and row[n]
+    ]
+    most = max((one for one in words if one[1]), default=(0.0, ""))[1]
+    up_to = most.replace("because ", "because up to ") if len(rows) > 1 else most
+    return f" ({up_to})" if most else ""
 
 
 def share_interval(row: TableRow) -> tuple[float, float]:
