@@ -138,7 +138,9 @@ def _cfa_check_scripts(
     model_text: _CheckedText = "",
 ) -> tuple[TextFile, ...]:
     """Scripts for lavaan and semopy by maximum likelihood, and their data; see `cfa_scripts`."""
-    return cfa_scripts(item_scores, by=by, model=model, model_text=model_text, estimator="ml")
+    return cfa_scripts(
+        item_scores, by=by, model=model, model_text=model_text, estimator="ml", missing="listwise"
+    )
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -246,7 +248,7 @@ def cfa_check(
     against semopy 2.3.11 run by itself, and against lavaan 0.6-19.
     """
     names = distinct(by)
-    prepared = prepare_groups(item_scores, names, model, model_text, "ml")
+    prepared = prepare_groups(item_scores, names, model, model_text, "ml", "listwise")
     groups = prepared.groups
     checked = [_check_group(group, place, len(groups)) for place, group in enumerate(groups)]
     notes = [*prepared.notes, *(note for one in checked for note in one.notes)]
@@ -255,8 +257,9 @@ def cfa_check(
     if not usable:
         raise NotEnoughData(
             f"Neither program can fit the model. {' '.join([*cautions, *notes][:3])}",
-            "It needs more administrations (contexts or repetitions) than items, items that vary "
-            "over them, and three or more for each factor.",
+            "It needs more complete administrations (contexts or repetitions) than items, items "
+            "that vary over them, and three or more for each factor. The confirmatory factor "
+            "analysis itself can use all answers.",
         )
     n_used = sum(n_scores_used(one.prepared.scores, "listwise") for one in usable)
     matrices = prepared.matrices

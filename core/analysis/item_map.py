@@ -132,7 +132,7 @@ def item_map(
         Choice("Show", tuple((name, title) for name, (title, _, _) in STATISTICS.items())),
     ] = "mean",
     by: By = ("respondent", "context_set"),
-    missing: MissingRule = "listwise",
+    missing: MissingRule = "automatic",
 ) -> AnalysisResult:
     """One statistic of every item in every group, as a heat map shows it.
 
@@ -145,8 +145,8 @@ def item_map(
         "missing_share" (no unit), all as `item_statistics` defines them.
     by : tuple of factors
         Groups, each a column of the map; the statistic is computed within each.
-    missing : "listwise" or "pairwise"
-        Which administrations discrimination and alpha come from.
+    missing : "automatic", "listwise", "pairwise" or "fiml"
+        As in `item_statistics`: which administrations discrimination and alpha come from.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def item_map(
     groups = list(dict.fromkeys(matrix.group for matrix in matrices))
     owner = np.array([groups.index(m.group) for m in matrices for _ in m.items], dtype=np.int64)
     cautions, notes = item_remarks(items) if long["value"].isna().any() else ([], [])
-    rule = MISSING_WORDS[missing]
+    rule = MISSING_WORDS[items.missing]
     return AnalysisResult(
         tables=with_tabs(
             (
@@ -215,7 +215,7 @@ def item_map(
         ),
         notes=(
             *data_notes(item_scores),
-            *(left_out_notes(matrices, missing) if statistic in _N else ()),
+            *((*left_out_notes(matrices, items.missing), *items.why) if statistic in _N else ()),
             *notes,
             *_wide_table_notes(len(groups)),
             *row_notes(item_scores, *_NO_INTERVALS),

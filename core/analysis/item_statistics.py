@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,16 @@ from core.analysis.shared.matrices import (
     INDEPENDENCE,
     KEYED_TITLE,
     MISSING_WORDS,
+    MissingChoice,
     ScoreMatrix,
     by_columns,
+    choose_missing,
     data_cautions,
     data_notes,
     distinct,
     group_name,
     matrices_of,
+    scores_of_groups,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
 from core.analysis.shared.registry import analysis
@@ -53,7 +57,7 @@ from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.correlation import fisher_interval
 from core.stats.distributions import column_means, moments
-from core.stats.inputs import PairRule, is_constant, name_list
+from core.stats.inputs import ItemRule, is_constant, name_list
 from core.stats.reliability.alpha import covariances
 
 # Columns of the tables.
@@ -231,12 +235,16 @@ class ItemTable:
     frame: pd.DataFrame
     columns: tuple[Column, ...]
     matrices: tuple[ScoreMatrix, ...]
+    missing: ItemRule  # of discrimination and alpha
+    why: tuple[str, ...]  # a note on it, where the answers chose it
 
 
 def item_table(
-    item_scores: ItemScores, names: Sequence[str], missing: PairRule, ci_level: float
+    item_scores: ItemScores, names: Sequence[str], missing: MissingChoice, ci_level: float
 ) -> ItemTable:
     """The statistics of every item of an ITEM_SCORES frame within the groups of some factors.
+
+    `missing` is the rule of discrimination and alpha, as in `choose_missing`.
 
     Raises
     ------
@@ -253,19 +261,20 @@ def item_table(
     relative = relative_scores(item_scores)
     difficulties = [column_means(layout.filled(relative)) for layout in layouts]
     del relative  # as large as all scores
+    rule, why = choose_missing(missing, scores_of_groups(item_scores, names), "fiml")
     rows = [
         row
         for matrix, difficulty in progress.with_progress(
             list(zip(matrices, difficulties, strict=True)), "groups and subscales"
         )
-        for row in _rows(matrix, difficulty, missing, ci_level)
+        for row in _rows(matrix, difficulty, rule, ci_level)
     ]
     columns = (*by_columns(names), *_item_columns(ci_level))
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    return ItemTable(frame, columns, matrices)
+    return ItemTable(frame, columns, matrices, rule, why)
 
 
-def left_out_notes(matrices: Sequence[ScoreMatrix], missing: PairRule) -> list[str]:
+def left_out_notes(matrices: Sequence[ScoreMatrix], missing: ItemRule) -> list[str]:
     """A note on usable scores that means use but listwise discrimination does not."""
     if missing != "listwise":
         return []
@@ -330,7 +339,8 @@ def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str, bool], ..
         ),
         (
             items["ci_low"].isna().to_numpy() & ~no_r,
-            "no interval (it needs four administrations and |r| below 1)",
+            "no interval (it needs four administrations, |r| below 1, and likeliest covariances "
+            "where answers are missing)",
             True,
         ),
         ((sizes == 2) & ~no_r, "alpha if dropped is undefined (it needs two other items)", False),
@@ -349,16 +359,18 @@ def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str, bool], ..
 
 
 def _rows(
-    matrix: ScoreMatrix, difficulty: Floats, missing: PairRule, ci_level: float
+    matrix: ScoreMatrix, difficulty: Floats, missing: ItemRule, ci_level: float
 ) -> list[tuple[Any, ...]]:
     """One row per item of a matrix."""
-    discriminations, alphas, as_worded, behind = _item_coefficients(matrix, missing)
+    if np.isfinite(matrix.varying().scores).all():
+        missing = "listwise"  # without gaps all rules are the same
+    discriminations, alphas, as_worded, behind, errors = _item_coefficients(matrix, missing)
     rows = []
     for i, item in enumerate(matrix.items):
         scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
         own = moments(scores)
         r = float(discriminations[i])
-        low, high = _interval(r, int(behind[i]), ci_level)
+        low, high = _interval(r, int(behind[i]), ci_level, errors[i] if missing == "fiml" else None)
         remark = _item_remark(
             scores, r=r, raw_r=float(as_worded[i]), interval=(low, high), keyed=matrix.keyed[i],
             alone=len(matrix.items) == 1,
@@ -374,21 +386,24 @@ def _rows(
 
 
 def _item_coefficients(
-    matrix: ScoreMatrix, missing: PairRule
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Discriminations, alphas if dropped, discriminations as worded, and n, for every item.
+    matrix: ScoreMatrix, missing: ItemRule
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Discriminations, alphas if dropped, discriminations as worded, n, and errors of every item.
+
+    Errors are those of Fisher's z by full information; NaN by other rules.
 
     Items without variance have none, and their gaps cost the others no administration; without
     one of them, alpha is as it is.
     """
     used = matrix.varying() if missing == "listwise" else matrix.answered()
-    table = covariances(used.scores, missing)
+    table = covariances(used.scores, missing, used.items)
     own = table.discriminations()
     measures = (
         own,
         table.alpha_if_dropped(),
         _discriminations_as_worded(used, own, missing),
         _n_discrimination(used.scores, missing),
+        table.discrimination_errors(),
     )
     if len(used.items) == len(matrix.items):
         return measures
@@ -397,17 +412,17 @@ def _item_coefficients(
     spread[1][np.isfinite(matrix.scores).any(axis=0)] = table.alpha()
     for whole, part in zip(spread, measures, strict=True):
         whole[places] = part
-    return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])
+    return spread[0], spread[1], spread[2], np.nan_to_num(spread[3]), spread[4]
 
 
-def _discriminations_as_worded(matrix: ScoreMatrix, keyed: Floats, missing: PairRule) -> Floats:
+def _discriminations_as_worded(matrix: ScoreMatrix, keyed: Floats, missing: ItemRule) -> Floats:
     """Discriminations without reverse-keying any item; only asked for where one is negative."""
     if not (keyed < 0).any() or len(set(matrix.keyed)) == 1:
         return keyed
     return covariances(matrix.scores * np.sign(matrix.keyed), missing).discriminations()
 
 
-def _n_discrimination(scores: Floats, missing: PairRule) -> Floats:
+def _n_discrimination(scores: Floats, missing: ItemRule) -> Floats:
     """For each item, the administrations that answered it and entered the covariances."""
     answered = ~np.isnan(scores)
     if missing == "listwise":
@@ -415,9 +430,17 @@ def _n_discrimination(scores: Floats, missing: PairRule) -> Floats:
     return np.asarray((answered & (answered.sum(axis=1) > 1)[:, None]).sum(axis=0))
 
 
-def _interval(r: float, n: int, level: float) -> tuple[float, float]:
-    """Fisher's interval of a discrimination; none of a perfect one, which rests on few answers."""
-    return fisher_interval(r, n, level) if abs(r) <= 1 - 1e-12 else (math.nan, math.nan)
+def _interval(r: float, n: int, level: float, error: float | None) -> tuple[float, float]:
+    """Fisher's interval of a discrimination; none of a perfect one, which rests on few answers.
+
+    `error` is the standard error of its z by full information.
+    """
+    if not abs(r) <= 1 - 1e-12:
+        return math.nan, math.nan
+    if error is None:
+        return fisher_interval(r, n, level)
+    z, reach = math.atanh(r), NormalDist().inv_cdf((1 + level) / 2) * error
+    return math.tanh(z - reach), math.tanh(z + reach)
 
 
 # The summary: counts of good items, reverse-keyed items against the others.
@@ -500,12 +523,13 @@ def _item_statistics_scripts(
     item_scores: ItemScores,
     *,
     by: By = ("respondent",),
-    missing: MissingRule = "listwise",
+    missing: MissingRule = "automatic",
     ci_level: ConfidenceLevel = 0.95,
 ) -> tuple[TextFile, ...]:
     """Data and scripts that compute the same discriminations; arguments as in `item_statistics`."""
-    groups = scale_groups(item_scores, distinct(by))
-    return item_files(groups, missing=missing, ci_level=ci_level)
+    names = distinct(by)
+    rule, _ = choose_missing(missing, scores_of_groups(item_scores, names), "fiml")
+    return item_files(scale_groups(item_scores, names), missing=rule, ci_level=ci_level)
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -574,7 +598,7 @@ def item_statistics(
     item_scores: ItemScores,
     *,
     by: By = ("respondent",),
-    missing: MissingRule = "listwise",
+    missing: MissingRule = "automatic",
     ci_level: ConfidenceLevel = 0.95,
 ) -> AnalysisResult:
     """Mean, spread and discrimination of every item, and a summary of every group.
@@ -585,10 +609,11 @@ def item_statistics(
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     by : tuple of factors
         Groups to set side by side; statistics are computed within each.
-    missing : "listwise" or "pairwise"
+    missing : "automatic", "listwise", "pairwise" or "fiml"
         Discrimination and alpha come from the administrations complete on the subscale
-        ("listwise"), or from the covariances of all pairs of answers ("pairwise", the default of
-        psych::alpha). Mean and variance always use every answer to the item.
+        ("listwise"), from the covariances of all pairs of answers ("pairwise", the default of
+        psych::alpha), or from the likeliest covariances of all answers ("fiml"). Automatic: as in
+        `internal_consistency`. Mean and variance always use every answer to the item.
     ci_level : float in (0, 1)
         Two-sided coverage of the interval of the discrimination.
 
@@ -614,8 +639,9 @@ def item_statistics(
     R_i the sum of row i, discrimination is (R_i - C_ii) / sqrt(C_ii (sum C - 2 R_i + C_ii)). It is
     undefined where the item, or the sum of the others, has no variance, and on a subscale of one
     item. Its interval is Fisher's z with n - 3; n counts the administrations that answered the
-    item and entered the covariances. Repeated administrations of one model are not independent,
-    so the interval is then too narrow. Alpha if dropped leaves constant items out, as
+    item and entered the covariances. Under "fiml" its standard error comes from the sandwich
+    covariance of the covariances (delta method). Repeated administrations of one model are not
+    independent, so the interval is then too narrow. Alpha if dropped leaves constant items out, as
     `internal_consistency` does. Difficulty is the mean of (score - lowest) / (highest - lowest),
     with the ends of the answer format, or, where their points are not known (columns `lowest` and
     `highest`), the lowest and highest score that came up anywhere in the data under the same
@@ -627,7 +653,7 @@ def item_statistics(
     matrices = items.matrices
     summary = item_summary(items.frame, names)
     cautions, notes = item_remarks(items)
-    rule = MISSING_WORDS[missing]
+    rule = MISSING_WORDS[items.missing]
     return AnalysisResult(
         tables=(
             ResultTable("items", "Items", items.frame, items.columns),
@@ -647,8 +673,9 @@ def item_statistics(
         ),
         notes=(
             *data_notes(item_scores),
-            *left_out_notes(matrices, missing),
+            *left_out_notes(matrices, items.missing),
             *notes,
+            *items.why,
             *row_notes(item_scores, *INDEPENDENCE),
         ),
     )

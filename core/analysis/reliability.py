@@ -9,17 +9,21 @@ from typing import Annotated, Any
 
 import pandas as pd
 
+from core.analysis.shared.factor_models.groups import n_scores_used
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
+    MISSING_COLUMNS,
     ScoreMatrix,
     by_columns,
+    choose_missing,
     data_cautions,
     data_notes,
     distinct,
     group_name,
+    incomplete_administrations,
     score_matrices,
 )
-from core.analysis.shared.options import By, ConfidenceLevel
+from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import (
@@ -39,6 +43,7 @@ from core.analysis.shared.sentences import (
     interval_text,
     join_parts,
     names_of,
+    rule_words,
     scale_name,
     with_items_against,
 )
@@ -47,7 +52,7 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
-from core.stats.inputs import Estimate, item_rows
+from core.stats.inputs import ROWS_USED, Estimate, ItemRule, item_rows, rule_of_rows
 from core.stats.reliability.alpha import SplitHalf, cronbach_alpha, split_half, stratified_alpha
 from core.stats.reliability.omega import omega_hierarchical, omega_total
 from core.stats.resampling import Bootstrap
@@ -63,6 +68,11 @@ _ONE_FACTOR = (
     "Factors (one general factor)."
 )
 
+_ROWS: Mapping[ItemRule, str] = {
+    "listwise": "administrations complete on the scale",
+    "fiml": "all answers there are (full information: covariances by expectation-maximization)",
+}
+
 Coefficients = list[tuple[str, Estimate]]
 
 
@@ -74,6 +84,8 @@ class Scale:
     items: tuple[str, ...]
     n: int
     coefficients: Coefficients
+    missing: ItemRule
+    n_scores: int  # behind them
 
     @property
     def defined(self) -> bool:
@@ -82,7 +94,11 @@ class Scale:
 
 
 def _scale_coefficients(
-    matrix: ScoreMatrix, owner: Mapping[str, str], level: float, bootstrap: Bootstrap
+    matrix: ScoreMatrix,
+    owner: Mapping[str, str],
+    level: float,
+    bootstrap: Bootstrap,
+    missing: ItemRule,
 ) -> Scale:
     """Every coefficient of one matrix.
 
@@ -90,10 +106,13 @@ def _scale_coefficients(
     subscale, which has no strata and no general factor above others.
     """
     scores, items = matrix.scores, matrix.items
-    rows = item_rows(scores, items)
-    alpha = cronbach_alpha(scores, names=items, level=level)
-    resampled = cronbach_alpha(scores, names=items, level=level, bootstrap=bootstrap)
-    coefficients: Coefficients = [("α (Feldt)", alpha), ("α (bootstrap)", resampled)]
+    rows = item_rows(scores, items, "listwise" if missing == "listwise" else "available")
+    missing = rule_of_rows(rows, missing)
+    alpha = cronbach_alpha(scores, names=items, level=level, missing=missing)
+    coefficients: Coefficients = [(_FULL_INFORMATION, alpha)]
+    if missing == "listwise":  # rows with gaps are not resampled: each resample has to be searched
+        resampled = cronbach_alpha(scores, names=items, level=level, bootstrap=bootstrap)
+        coefficients = [(_FELDT, alpha), ("α (bootstrap)", resampled)]
 
     def add_modelled(title: str, fit: Callable[[], Estimate]) -> None:
         coefficients.append((title, _too_many(rows.n, rows.n_items, rows.n_left_out) or fit()))
@@ -103,20 +122,28 @@ def _scale_coefficients(
         coefficients = [(title, replace(own, against=())) for title, own in coefficients]
         strata = [owner[item] for item in items]
         stratified = stratified_alpha(
-            scores, strata, names=items, level=level, bootstrap=bootstrap
+            scores, strata, names=items, level=level, bootstrap=bootstrap, missing=missing
         ).coefficient
         coefficients.append(("Stratified α", stratified))
     add_modelled(
         "ω total",
-        lambda: _with_one_factor_caution(omega_total(scores, names=items, level=level), owner),
+        lambda: _with_one_factor_caution(
+            omega_total(scores, names=items, level=level, missing=missing), owner
+        ),
     )
     if owner:
         add_modelled(
             "ω hierarchical",
-            lambda: omega_hierarchical(scores, strata, names=items, level=level).hierarchical,
+            lambda: (
+                omega_hierarchical(
+                    scores, strata, names=items, level=level, missing=missing
+                ).hierarchical
+            ),
         )
-    halves = split_half(scores, names=items, seed=bootstrap.seed)
-    return Scale(matrix, rows.names, rows.n, coefficients + _split_halves(halves))
+    halves = split_half(scores, names=items, seed=bootstrap.seed, missing=missing)
+    coefficients += _split_halves(halves, ROWS_USED[missing])
+    n_behind = n_scores_used(rows.scores, missing)
+    return Scale(matrix, rows.names, rows.n, coefficients, missing, n_behind)
 
 
 def _with_one_factor_caution(omega: Estimate, owner: Mapping[str, str]) -> Estimate:
@@ -136,7 +163,7 @@ def _too_many(n: int, n_items: int, n_left_out: int) -> Estimate | None:
     return Estimate(math.nan, n=n, n_left_out=n_left_out, method="none", problems=(reason,))
 
 
-def _split_halves(halves: SplitHalf) -> Coefficients:
+def _split_halves(halves: SplitHalf, rows: str) -> Coefficients:
     """The split-half coefficients as rows of the table."""
     over = "all" if halves.every_split else "random"
     every = f"{halves.n_splits:,} splits ({over})"
@@ -146,7 +173,7 @@ def _split_halves(halves: SplitHalf) -> Coefficients:
     return [
         (title, Estimate(
             value, n=halves.n, n_left_out=halves.n_left_out, problems=halves.problems,
-            method=f"Spearman-Brown, {how}, complete rows, no interval",
+            method=f"Spearman-Brown, {how}, {rows}, no interval",
         ))
         for title, value, how in (
             ("Split-half, odd-even", halves.odd_even, "odd against even items"),
@@ -170,12 +197,15 @@ def reliability_scripts(
     item_scores: ItemScores,
     *,
     by: By = ("respondent",),
+    missing: MissingRows = "automatic",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python with their data that compute the same coefficients."""
-    return reliability_files(scale_groups(item_scores, by), ci_level=ci_level)
+    groups = scale_groups(item_scores, by)
+    rule, _ = choose_missing(missing, (group.scores for group in groups), "fiml")
+    return reliability_files(groups, ci_level=ci_level, rule=rule)
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -195,12 +225,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 )
         parts = (f"{scale_name(scale, scales)}: {', '.join(own)}" for scale, own in scales.items())
         against = names_of(row["against"] for row in rows)
-        return with_items_against(join_parts(parts, "scales"), against)
+        sentence = f"{join_parts(parts, 'scales').removesuffix('.')}{rule_words(*rows)}."
+        return with_items_against(sentence, against)
 
     return answers_by_group(result.tables[0], "scale", sentence)
 
 
-_ANSWERING = {"α (Feldt)": "α", "ω total": "ω"}
+_FELDT, _FULL_INFORMATION = "α (Feldt)", "α (full information)"
+_ANSWERING = {_FELDT: "α", _FULL_INFORMATION: "α", "ω total": "ω"}
 """The coefficients that answer the question, and what the sentence calls them."""
 
 
@@ -234,6 +266,7 @@ def reliability(
     item_scores: ItemScores,
     *,
     by: By = ("respondent",),
+    missing: MissingRows = "automatic",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
@@ -246,6 +279,10 @@ def reliability(
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     by : tuple of factors
         Groups to set side by side; every coefficient is computed within each.
+    missing : "automatic", "listwise" or "available"
+        Administrations complete on the scale, or all by full information (the likeliest covariances
+        of the items). Automatic: the latter, where complete administrations leave out more than a
+        tenth of those of any group, as a note says.
     ci_level : float in (0, 1)
         Two-sided coverage of the intervals.
     resamples : int
@@ -259,8 +296,8 @@ def reliability(
         `reliability`, one row per group, scale ("all items" where there are several subscales,
         then each subscale) and coefficient: `value` (unitless, at most 1), `ci_low`, `ci_high`
         (NaN where the method has no interval), `n_items` (that vary), `n` (administrations used),
-        `n_left_out` (incomplete ones), `method`, `against` (items that run against the rest of
-        their subscale), and `remark`: why undefined, and cautions.
+        `n_left_out` (others), `incomplete` (with a gap), `missing_rule`, `method`, `against` (items
+        that run against the rest of their subscale), and `remark`: why undefined, and cautions.
 
     Raises
     ------
@@ -271,7 +308,9 @@ def reliability(
     Notes
     -----
     The unit of analysis is one administration. A coefficient uses the administrations complete on
-    its scale; items without any score or without variance are left out and named. Stratified alpha
+    its scale, or, by full information, all with any answer; intervals then come from the sandwich
+    covariance of the covariances (delta method), and nothing is resampled. Items without any score
+    or without variance are left out and named. Stratified alpha
     takes the subscales as strata; omega hierarchical comes from a second-order factor model and is
     identified from three subscales up. Factor models are not fitted to more than 150 items.
     Repeated administrations of one model are not independent, so intervals are too narrow.
@@ -281,15 +320,18 @@ def reliability(
     matrices = score_matrices(item_scores, names)
     wholes = {matrix.group: matrix for matrix in score_matrices(item_scores, names, whole=True)}
     bootstrap = Bootstrap(resamples, seed)
+    rule, why = choose_missing(missing, (whole.scores for whole in wholes.values()), "fiml")
     scales: list[Scale] = []
     n_used = 0
     for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
         own = [matrix for matrix in matrices if matrix.group == group]
-        parts = [_scale_coefficients(matrix, {}, ci_level, bootstrap) for matrix in own]
+        parts = [_scale_coefficients(matrix, {}, ci_level, bootstrap, rule) for matrix in own]
         owner = {item: matrix.subscale or "(none)" for matrix in own for item in matrix.items}
         # a single subscale is all there is, so the whole would only repeat it
         whole = (
-            _scale_coefficients(wholes[group], owner, ci_level, bootstrap) if len(own) > 1 else None
+            _scale_coefficients(wholes[group], owner, ci_level, bootstrap, rule)
+            if len(own) > 1
+            else None
         )
         n_used += _n_used(parts, whole)
         scales += [*([whole] if whole else []), *parts]
@@ -311,7 +353,7 @@ def reliability(
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
-        method=f"Coefficients from administrations complete on the scale; {ci_level * 100:g}% "
+        method=f"Coefficients from {_ROWS[rule]}; {ci_level * 100:g}% "
         f"intervals by the method in the same row ({resamples:,} resamples, seed {seed}). "
         "Scores are after reverse-keying.",
         cautions=(
@@ -319,7 +361,7 @@ def reliability(
             *cautions,
             *row_cautions(item_scores, *INDEPENDENCE),
         ),
-        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *INDEPENDENCE)),
+        notes=(*data_notes(item_scores), *notes, *why, *row_notes(item_scores, *INDEPENDENCE)),
         n_left_out=n_planned(item_scores) - n_missing - n_used,
     )
 
@@ -341,8 +383,9 @@ def _columns(ci_level: float) -> tuple[Column, ...]:
         Column("ci_low", f"{interval} low", "correlation", how),
         Column("ci_high", f"{interval} high", "correlation", how),
         Column("n_items", "Items", "count", "Items that vary; others are left out and named."),
-        Column("n", "n", "count", "Administrations complete on the scale, which are used."),
+        Column("n", "n", "count", "Administrations used."),
         Column("n_left_out", "Missing", "count", "Administrations left out for missing answers."),
+        *MISSING_COLUMNS,
         Column("method", "Method"),
         Column("against", "Against the scale", help=AGAINST_HELP),
         Column("remark", "Remark", help="Why a coefficient is undefined, and cautions."),
@@ -353,9 +396,10 @@ def _rows(scale: Scale) -> list[tuple[Any, ...]]:
     """The rows of one scale."""
     matrix = scale.matrix
     lead = (*matrix.group, matrix.subscale)
+    gaps = (incomplete_administrations(matrix.scores)[1], scale.missing)
     return [
         (*lead, title, own.value, own.low, own.high, len(scale.items), own.n, own.n_left_out,
-         own.method, ", ".join(own.against), " ".join(own.problems))
+         *gaps, own.method, ", ".join(own.against), " ".join(own.problems))
         for title, own in scale.coefficients
     ]  # fmt: skip
 
@@ -393,7 +437,10 @@ def _n_used(parts: list[Scale], whole: Scale | None) -> int:
     used = 0
     for part in parts:
         if part.defined:
-            used += part.n * len(part.items)
+            used += part.n_scores
         elif whole and whole.defined:
-            used += whole.n * len(set(whole.items) & set(part.matrix.items))
+            own = set(whole.items) & set(part.matrix.items)
+            scores = whole.matrix.scores[:, [item in own for item in whole.matrix.items]]
+            listwise = whole.missing == "listwise"
+            used += whole.n * len(own) if listwise else n_scores_used(scores, whole.missing)
     return used

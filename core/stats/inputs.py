@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +23,8 @@ RowRule = Literal["listwise", "available"]
 """The rows without a gap, or every row with an answer."""
 PairRule = Literal["listwise", "pairwise"]
 """The rows without a gap, or for each pair of items the rows that hold both."""
+ItemRule = Literal["listwise", "pairwise", "fiml"]
+"""As above, or all answers by full information (for covariances: expectation-maximization)."""
 
 
 # Lists of names, and sentences that several statistics share.
@@ -246,7 +248,12 @@ def usable_items(
             reason = f"No item varies over the {n} rows that hold a score of every item"
         raise NotEnoughData(
             ". ".join([reason, *(problem.rstrip(".") for problem in usable.problems)]) + ".",
-            "Ask more items or more administrations, or fill the gaps.",
+            "Ask more items or more administrations."
+            + (
+                " Or use all answers there are, where the analysis has a choice of missing answers."
+                if missing == "listwise" and not np.isfinite(matrix[:, columns]).all()
+                else ""
+            ),
         )
     return UsableItems(
         scores=matrix[np.ix_(rows, columns)],
@@ -336,7 +343,7 @@ def item_rows(
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"item scores need rows and columns, not {table.ndim} dimensions")
-    labels = tuple(names or [f"item {number + 1}" for number in range(table.shape[1])])
+    labels = item_labels(table, names)
     try:
         return usable_items(table, labels, missing=missing)
     except NotEnoughData as error:
@@ -345,6 +352,24 @@ def item_rows(
             reason = "Undefined: there are no rows."
         no_columns = np.empty(0, dtype=np.int64)
         return UsableItems(np.empty((0, 0)), (), no_columns, len(table), (reason,))
+
+
+def item_labels(scores: Floats, names: Sequence[str] | None) -> tuple[str, ...]:
+    """What to call the items of a (rows, items) table: their names, or "item 1" and so on."""
+    return tuple(names or [f"item {number + 1}" for number in range(scores.shape[1])])
+
+
+ROWS_USED: Mapping[ItemRule, str] = {
+    "listwise": "complete rows",
+    "pairwise": "all pairs of answers",
+    "fiml": "all answers by full information",
+}
+"""What a coefficient is computed from, as its method says."""
+
+
+def rule_of_rows(rows: UsableItems, missing: ItemRule) -> ItemRule:
+    """The rule for missing answers, "listwise" where these rows have no gap: all are the same."""
+    return missing if np.isnan(rows.scores).any() else "listwise"
 
 
 def too_few_reason(rows: UsableItems, *, items: int = 2, n: int = 2) -> str:

@@ -172,7 +172,7 @@ def test_the_usual_test_of_one_factor_against_two_holds_over_samples():
 
 def test_ordered_answers_have_a_difference_test_of_their_own():
     frame = likert()
-    result = cfa_comparison(frame, estimator="wlsmv")
+    result = cfa_comparison(frame, estimator="wlsmv", missing="listwise")
     row = pairs(result).loc[("General factor", "Subscales")]
     items = [f"i{k}" for k in range(1, 14)]
     one = "g =~ " + " + ".join(items)
@@ -183,7 +183,7 @@ def test_ordered_answers_have_a_difference_test_of_their_own():
     assert row["chi2_difference"] == pytest.approx(own.chi2, rel=1e-6)
     assert row["p_difference"] == pytest.approx(own.p, rel=1e-5)
     fit = frames(result)["fit"].set_index("model")
-    alone = cfa(frame, estimator="wlsmv").tables[0].frame.iloc[0]
+    alone = cfa(frame, estimator="wlsmv", missing="listwise").tables[0].frame.iloc[0]
     assert fit.loc["Subscales", "chi2_scaled"] == pytest.approx(alone["chi2_scaled"])
     assert fit[["aic", "aic_difference"]].isna().all(axis=None)
 
@@ -193,7 +193,7 @@ def test_models_of_different_items_share_rows_but_not_criteria():
     values[:40, 8] = np.nan
     frame = item_scores(values, items=HS, subscales=SUBSCALES)
     texts = f"## All\n{THREE}\n## Fewer\nvisual =~ x1 + x2 + x3\ntextual =~ x4 + x5 + x6"
-    result = cfa_comparison(frame, models=texts, estimator="ml")
+    result = cfa_comparison(frame, models=texts, estimator="ml", missing="listwise")
     fit = frames(result)["fit"]
     assert fit["n"].tolist() == [261, 261]
     assert fit["aic_difference"].tolist() == [0, 0]

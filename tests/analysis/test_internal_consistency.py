@@ -81,7 +81,7 @@ def test_identical_items_give_one_and_a_narrower_level_a_narrower_interval():
 
 
 def test_refusals_are_counted_not_scored():
-    result = internal_consistency(item_scores([*HAND, [np.nan, 5]]))
+    result = internal_consistency(item_scores([*HAND, [np.nan, 5]]), missing="listwise")
     row = result.tables[0].frame.iloc[0]
     assert row["alpha"] == pytest.approx(2 / 3)
     assert (row["n_administrations"], row["dropped"]) == (3, 1)

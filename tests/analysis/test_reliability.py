@@ -35,7 +35,7 @@ PAIRS = ["a", "a", "b", "b", "c", "c"]
 @pytest.mark.parametrize("data", ["hs1939", "likert22"])
 def test_alpha_and_its_interval_agree_with_psych(data):
     theirs, frame, tolerance = golden("internal_consistency", data)
-    table = rows(frame)
+    table = rows(frame, missing="listwise")
     for subscale, part in theirs.items():
         row, wanted = table.loc[(subscale, "α (Feldt)")], part["listwise"]
         found = (row["value"], row["ci_low"], row["ci_high"], row["n"])
@@ -49,7 +49,7 @@ def test_omega_total_agrees_with_lavaan_and_stratified_alpha_with_its_formula_in
     items = [item for own in reference["subscales"].values() for item in own]
     owner = [name for name, own in reference["subscales"].items() for _ in own]
     values = reference_scores(reference["data"][:-4], items)
-    table = rows(item_scores(values, items=items, subscales=owner))
+    table = rows(item_scores(values, items=items, subscales=owner), missing="listwise")
     for name in reference["subscales"]:
         wanted = reference["reliability"][name]["omega_cfa1_ml_listwise"]
         assert table.loc[(name, "ω total"), "value"] == pytest.approx(wanted, abs=1e-6)

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
-import numpy as np
-
 from core.analysis.cfa.tables import FIT_BOUNDS, cfa_tables, fit_light, fit_sentence
 from core.analysis.shared.factor_models.groups import (
     GroupFit,
@@ -20,8 +18,9 @@ from core.analysis.shared.factor_models.groups import (
     prepare_groups,
 )
 from core.analysis.shared.factor_models.models import (
-    ESTIMATORS,
+    ESTIMATOR_WORDS,
     MODELS,
+    ORDERED_RULES,
     EstimatorKind,
     FactorEstimator,
     FactorModel,
@@ -30,13 +29,15 @@ from core.analysis.shared.factor_models.models import (
     WrittenModel,
 )
 from core.analysis.shared.matrices import (
+    COSTLY_SHARE,
     INDEPENDENCE,
     by_columns,
     data_cautions,
     data_notes,
     distinct,
+    incomplete_administrations,
 )
-from core.analysis.shared.options import By, ConfidenceLevel
+from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Switch, analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
@@ -46,6 +47,7 @@ from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
     rows_by_group,
+    rule_words,
     table_of,
 )
 from core.charts.dots import loading_charts
@@ -68,13 +70,14 @@ def cfa_scripts(
     model: FactorModel = "subscales",
     model_text: ModelText = "",
     estimator: FactorEstimator = "automatic",
+    missing: MissingRows = "automatic",
     ci_level: ConfidenceLevel = 0.95,
 ) -> tuple[TextFile, ...]:
     """Scripts for lavaan and semopy, and their data, with the models that `cfa` fits.
 
     Parameters
     ----------
-    item_scores, by, model, model_text, estimator, ci_level
+    item_scores, by, model, model_text, estimator, missing, ci_level
         As in `cfa`.
 
     Returns
@@ -89,8 +92,8 @@ def cfa_scripts(
     ModelTextError
         The model text cannot be read.
     """
-    how, _ = choose_estimator(estimator, item_scores)
-    prepared = prepare_groups(item_scores, distinct(by), model, model_text, how)
+    chosen, _ = choose_estimator(estimator, item_scores)
+    prepared = prepare_groups(item_scores, distinct(by), model, model_text, chosen, missing)
     groups = [
         script_group(group.name, group, group.model, prepared.names)
         for group in prepared.groups
@@ -101,7 +104,7 @@ def cfa_scripts(
             "No group has items for this model, so there is nothing to write.",
             "Choose another model, or ask more items.",
         )
-    return cfa_files(groups, estimator=how, ci_level=ci_level)
+    return cfa_files(groups, estimator=prepared.estimator, ci_level=ci_level)
 
 
 def script_group(
@@ -139,7 +142,6 @@ TWO_SUBSCALES = (
     "A second-order factor above two subscales is not identified by itself: both raw loadings are "
     "held at 1, so its part in the subscales only restates their correlation."
 )
-_COSTLY_SHARE = 0.1  # share of administrations whose loss is worth a remark
 
 
 def _cfa_charts(
@@ -174,7 +176,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def sentence(group: str, row: TableRow) -> str:
         n = len({one["factor"] for one in loadings.get(group, [])})
-        return f"{_model_name(result.method, n)}, {group}: {fit_sentence(row)}."
+        return f"{_model_name(result.method, n)}, {group}: {fit_sentence(row)}{rule_words(row)}."
 
     groups = rows_by_group(table_of(result, "fit"), "reported")
     return tuple(
@@ -234,6 +236,7 @@ def cfa(
     model: FactorModel = "subscales",
     model_text: ModelText = "",
     estimator: FactorEstimator = "automatic",
+    missing: MissingRows = "automatic",
     ci_level: ConfidenceLevel = 0.95,
 ) -> AnalysisResult:
     """Fit, loadings and misfit of the bank's own structure, or of a model typed in, in each group.
@@ -252,9 +255,12 @@ def cfa(
         text does not name are left out and named.
     estimator : "automatic", "ml", "mlr", "fiml" or "wlsmv"
         Chosen by the number of options, as a note says (see `choose_estimator`). Or maximum
-        likelihood on complete administrations, the same with corrected tests and errors, the
-        latter on all administrations by full information, or weighted least squares of polychoric
-        correlations for ordered answers, on complete administrations.
+        likelihood, the same with corrected tests and errors, the latter with full information
+        whatever `missing` is, or weighted least squares of polychoric correlations for ordered
+        answers.
+    missing : "automatic", "listwise" or "available"
+        Complete administrations, or all by full information (WLSMV: pairwise). Chosen by the share
+        of administrations that the complete ones leave out, as a note says (see `choose_missing`).
     ci_level : float in (0, 1)
         Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
 
@@ -288,8 +294,9 @@ def cfa(
     1e-4).
     """
     names = distinct(by)
-    how, why = choose_estimator(estimator, item_scores)
-    prepared = prepare_groups(item_scores, names, model, model_text, how)
+    chosen, why = choose_estimator(estimator, item_scores)
+    prepared = prepare_groups(item_scores, names, model, model_text, chosen, missing)
+    how = prepared.estimator
     fits = [_fit_group(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
     notes = [*prepared.notes, *(note for one in fits for note in one.notes)]
     cautions = [caution for one in fits for caution in one.cautions]
@@ -307,7 +314,7 @@ def cfa(
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"Confirmatory factor analysis. {model_title}. {dict(ESTIMATORS)[how]}. Unless the "
+        method=f"Confirmatory factor analysis. {model_title}. {ESTIMATOR_WORDS[how]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
         "have variance 1. Scores are after reverse-keying.",
         cautions=(
@@ -321,7 +328,7 @@ def cfa(
             *data_notes(item_scores),
             *notes,
             *why,
-            *((_WEIGHTED,) if how == "wlsmv" else ()),
+            *((_WEIGHTED,) if how in ORDERED_RULES else ()),
             *row_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
@@ -357,12 +364,11 @@ def _has_two_subscales(groups: Sequence[PreparedGroup]) -> bool:
 
 def _gap_cautions(groups: Sequence[PreparedGroup], estimator: EstimatorKind) -> tuple[str, ...]:
     """What may be done where complete administrations are few."""
-    present_in = [np.isfinite(one.scores) for one in groups if one.model]
-    some = sum(int(present.any(axis=1).sum()) for present in present_in)
-    lost = some - sum(int(present.all(axis=1).sum()) for present in present_in)
-    if estimator not in ("ml", "mlr") or lost <= _COSTLY_SHARE * some:
+    counts = [incomplete_administrations(one.scores) for one in groups if one.model]
+    some, lost = sum(n for n, _ in counts), sum(lacking for _, lacking in counts)
+    if missing_rule(estimator) != "listwise" or lost <= COSTLY_SHARE * some:
         return ()
     return (
-        f"Gaps in the answers cost {percent_text(lost / some)} of the administrations. Full "
-        "information, another estimator, keeps them; it takes answers as missing at random.",
+        f"Gaps in the answers cost {percent_text(lost / some)} of the administrations. All answers "
+        "there are, which is an option, keep them.",
     )

@@ -20,10 +20,15 @@ from core.analysis.shared.factor_models.groups import (
 )
 from core.analysis.shared.factor_models.models import (
     LIKELIHOOD_RULES,
+    ORDERED_RULES,
     EstimatorKind,
     WrittenModel,
 )
-from core.analysis.shared.matrices import result_table
+from core.analysis.shared.matrices import (
+    MISSING_COLUMNS,
+    incomplete_administrations,
+    result_table,
+)
 from core.analysis.shared.sentences import (
     Light,
     TableRow,
@@ -328,7 +333,9 @@ _INDEX_NAMES = ("cfi", "tli", "rmsea", "rmsea_low", "rmsea_high")
 
 def _version_of(estimator: EstimatorKind) -> IndexVersion:
     """The version of the indices that an estimator reports."""
-    return REPORTED_VERSION["WLSMV" if estimator == "wlsmv" else LIKELIHOOD_RULES[estimator][0]]
+    if estimator == "wlsmv" or estimator == "wlsmv_pairwise":
+        return REPORTED_VERSION["WLSMV"]
+    return REPORTED_VERSION[LIKELIHOOD_RULES[estimator][0]]
 
 
 def _reported_names(version: str) -> tuple[str, ...]:
@@ -408,7 +415,7 @@ def cfa_tables(
         _item_variances_table(fits, group),
         _residuals_table(fits, group),
         replace(modification_table(indices, group), tab="Modification"),
-        *((_thresholds_table(fits, group, level),) if estimator == "wlsmv" else ()),
+        *((_thresholds_table(fits, group, level),) if estimator in ORDERED_RULES else ()),
         normality_table(answers, group),
         _model_table(fits, group),
     )
@@ -420,13 +427,18 @@ def _fit_table(
     counts = (
         Column("n", "n", "count", "Administrations the model was fitted to."),
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
+        *MISSING_COLUMNS,
         Column("n_items", "Items", "count", "Items in the model; constant ones are left out."),
         Column("n_parameters", "Parameters", "count", "Free parameters."),
     )
     rows = []
     for one in fits:
         fit, given = one.fit, len(one.matrix.scores)
-        numbers = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
+        incomplete = incomplete_administrations(one.prepared.scores)[1]
+        numbers: Row = (0, given, incomplete, "", 0, 0)
+        if fit:
+            dropped = given - fit.n
+            numbers = (fit.n, dropped, incomplete, fit.missing, len(fit.items), fit.n_free)
         model = one.prepared.model
         cells = fit_cells(fit, estimator, model.name if model else str)
         rows.append((*one.group, *_fit_first(cells, numbers)))

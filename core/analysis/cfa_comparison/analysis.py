@@ -26,16 +26,20 @@ from core.analysis.shared.factor_models.groups import (
     PreparedGroup,
     Row,
     choose_estimator,
+    missing_rule,
     text_lines,
+    with_missing_rule,
 )
 from core.analysis.shared.factor_models.models import (
-    ESTIMATORS,
+    ESTIMATOR_WORDS,
+    ORDERED_RULES,
     EstimatorKind,
     FactorEstimator,
     WrittenModel,
 )
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
+    MISSING_COLUMNS,
     by_columns,
     data_cautions,
     data_notes,
@@ -43,7 +47,7 @@ from core.analysis.shared.matrices import (
     group_name,
     result_table,
 )
-from core.analysis.shared.options import By, adjustment_words
+from core.analysis.shared.options import By, MissingRows, adjustment_words
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
@@ -53,6 +57,7 @@ from core.analysis.shared.sentences import (
     TableRow,
     answers_by_group,
     decimal_text,
+    rule_words,
     table_of,
 )
 from core.charts.dots import model_charts
@@ -87,6 +92,7 @@ def _fit_table(
         *group,
         Column("model", "Model", help="As named in the option, or after the bank."),
         Column("n", "n", "count", "Administrations; the same for all models of a group."),
+        *MISSING_COLUMNS,
         Column("n_items", "Items", "count", "Items in the model; constant ones are left out."),
         Column("n_parameters", "Parameters", "count", "Free parameters."),
         *fit_columns(estimator),
@@ -100,7 +106,9 @@ def _fit_table(
     for one in groups:
         for model in one.candidates:
             fit = model.fit
-            counts = (fit.n, len(fit.items), fit.n_free) if fit else (0, 0, 0)
+            counts: Row = (0, one.incomplete, "", 0, 0)
+            if fit:
+                counts = (fit.n, one.incomplete, fit.missing, len(fit.items), fit.n_free)
             distances = (
                 _distance_from_best(model, one, "aic"),
                 _distance_from_best(model, one, "bic"),
@@ -197,12 +205,13 @@ def cfa_comparison_scripts(
     by: By = ("respondent",),
     models: Models = "",
     estimator: FactorEstimator = "automatic",
+    missing: MissingRows = "automatic",
 ) -> tuple[TextFile, ...]:
     """Scripts for lavaan and semopy, and their data, with the models that are compared.
 
     Parameters
     ----------
-    item_scores, by, models, estimator
+    item_scores, by, models, estimator, missing
         As in `cfa_comparison`.
 
     Returns
@@ -218,8 +227,9 @@ def cfa_comparison_scripts(
     ModelTextError
         The models cannot be read.
     """
-    how, _ = choose_estimator(estimator, item_scores)
+    chosen, _ = choose_estimator(estimator, item_scores)
     inputs = comparison_inputs(item_scores, by, models)
+    how, _ = with_missing_rule(chosen, missing, inputs.named_scores)
     groups: list[SyntaxGroup] = []
     pairs: list[tuple[int, int]] = []
     for matrix in inputs.matrices:
@@ -268,7 +278,8 @@ def _nested_pairs(
 def _table(model: WrittenModel, estimator: EstimatorKind) -> ParameterTable:
     """The parameters of a model, as they are fitted."""
     parsed = parse_model(model.text, items=model.items)
-    return parameter_table(parsed, means=estimator == "fiml", ordered=estimator == "wlsmv")
+    means = missing_rule(estimator) == "fiml"
+    return parameter_table(parsed, means=means, ordered=estimator in ORDERED_RULES)
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -294,7 +305,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"{model} is {decimal_text(difference, 1)} higher"
             for difference, model in ranked[len(alike) :][:1]
         ]
-        return f"{'; '.join([first, *others])}. {best['model']}: {fit_sentence(best)}."
+        fit = f"{fit_sentence(best)}{rule_words(best)}"
+        return f"{'; '.join([first, *others])}. {best['model']}: {fit}."
 
     return answers_by_group(table_of(result, "fit"), "model", sentence)
 
@@ -338,6 +350,7 @@ def cfa_comparison(
     by: By = ("respondent",),
     models: Models = "",
     estimator: FactorEstimator = "automatic",
+    missing: MissingRows = "automatic",
 ) -> AnalysisResult:
     """Fit of several models side by side, and tests of each against those it is a case of.
 
@@ -350,7 +363,7 @@ def cfa_comparison(
     models : str
         Model texts as in confirmatory factor analysis, each under a line `## Name`; empty for the
         models that follow from the bank.
-    estimator : "automatic", "ml", "mlr", "fiml" or "wlsmv"
+    estimator, missing : str
         As in confirmatory factor analysis.
 
     Returns
@@ -372,7 +385,8 @@ def cfa_comparison(
     Notes
     -----
     The unit of analysis is one administration. All models of a group are fitted to the same
-    administrations: those complete on all items that any of them uses (full information: all).
+    administrations: those complete on all items that any of them uses (full information and
+    pairwise: all).
     A pair is tested only where the first is known to be a special case of the second: from their
     parameters, or, for models that follow from the bank, from theory. The difference of χ² is
     scaled after Satorra and Bentler (2001) under MLR and full information, after Satorra (2000)
@@ -380,8 +394,9 @@ def cfa_comparison(
     left out and named. Repeated administrations of one model are not independent; p is then too
     small.
     """
-    how, why = choose_estimator(estimator, item_scores)
+    chosen, why = choose_estimator(estimator, item_scores)
     inputs = comparison_inputs(item_scores, by, models)
+    how, why_all = with_missing_rule(chosen, missing, inputs.named_scores)
     groups = [
         compare_group(matrix, inputs, how) for matrix in with_progress(inputs.matrices, "groups")
     ]
@@ -398,13 +413,14 @@ def cfa_comparison(
     n_used = sum(one.n_used for one in groups)
     made = _comparison_tables(groups, by_columns(distinct(by)), how)
     adjusted = adjustment_words("holm", made)
+    corrected = "" if how in ("ml", "ml_fiml") else " corrected"
     return AnalysisResult(
         tables=with_tabs(made, _TABS),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
         method="Confirmatory factor analyses of the same administrations. "
-        f"{dict(ESTIMATORS)[how]}. Differences of χ²{' corrected' if how != 'ml' else ''}"
+        f"{ESTIMATOR_WORDS[how]}. Differences of χ²{corrected}"
         f"{adjusted}{' within each group' if adjusted else ''}. "
         "Scores are after reverse-keying.",
         cautions=(
@@ -416,6 +432,7 @@ def cfa_comparison(
             *data_notes(item_scores),
             *notes,
             *why,
+            *why_all,
             *row_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in inputs.matrices) - n_used,

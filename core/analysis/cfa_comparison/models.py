@@ -23,6 +23,7 @@ from core.analysis.shared.factor_models.groups import (
 )
 from core.analysis.shared.factor_models.models import (
     MODELS,
+    ORDERED_RULES,
     EstimatorKind,
     FactorModelText,
     ModelKind,
@@ -38,18 +39,19 @@ from core.analysis.shared.matrices import (
     ScoreMatrix,
     distinct,
     group_name,
+    incomplete_administrations,
     score_matrices,
     with_options,
 )
+from core.analysis.shared.rows import Floats
 from core.errors import TooLarge, UserError
 from core.stats.factor.comparison import ModelDifference, compare_models
-from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import COVARIANCE, LOADING, Parameter, ParameterTable, ParsedModel
 from core.stats.factor.model_text import parse_model
 from core.stats.factor.result import CfaResult
 from core.stats.factor.wlsmv import WeightedFit, difference_test, weighted_model
 from core.stats.groups import adjusted_p
-from core.stats.inputs import name_list
+from core.stats.inputs import ItemRule, PairRule, name_list
 
 # Nesting: whether one factor model is a special case of another.
 
@@ -243,6 +245,7 @@ class GroupComparison:
     candidates: tuple[Candidate, ...]
     pairs: tuple[PairComparison, ...]
     n_used: int  # scores
+    incomplete: int  # administrations with a gap
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
 
@@ -300,7 +303,9 @@ def _weighted_fits(candidates: Sequence[Candidate]) -> dict[str, WeightedFit]:
         model = one.usable[1]
         parsed = parse_model(model.text, items=model.items)
         parsed = replace(parsed, items=tuple(sorted(parsed.items)))
-        fits[one.name] = weighted_model(one.prepared.scores, model.items, parsed).fit
+        rule: PairRule = "pairwise" if one.usable[0].missing == "pairwise" else "listwise"
+        scores = one.prepared.scores
+        fits[one.name] = weighted_model(scores, model.items, parsed, missing=rule).fit
     return fits
 
 
@@ -374,6 +379,17 @@ class ComparisonInputs:
     typed: Mapping[str, ParsedModel]  # by name; none for the models that follow from the bank
     notes: tuple[str, ...]
 
+    def named_items(self, matrix: ScoreMatrix) -> np.ndarray:
+        """Whether some model is about each item of a group."""
+        used = {safe for model in self.typed.values() for safe in model.items}
+        own = (not self.typed or self.names.items[item] in used for item in matrix.items)
+        return np.array([*own], dtype=bool)
+
+    @property
+    def named_scores(self) -> list[Floats]:
+        """The scores of each group on the items that some model is about."""
+        return [matrix.scores[:, self.named_items(matrix)] for matrix in self.matrices]
+
 
 @dataclass(frozen=True, eq=False)
 class CandidateModels:
@@ -419,9 +435,7 @@ def candidate_models(
         WLSMV is asked for, and scores are no steps of an answer.
     """
     missing, typed, names = missing_rule(estimator), inputs.typed, inputs.names
-    used = {safe for model in typed.values() for safe in model.items}
-    named = [not typed or names.items[item] in used for item in matrix.items]
-    common, left_out = _same_rows(matrix, np.array(named, dtype=bool), missing)
+    common, left_out = _same_rows(matrix, inputs.named_items(matrix), missing)
     where = group_name(matrix.group)
     notes = [f"{where}: {sentence}" for sentence in left_out]
     if typed:
@@ -434,7 +448,7 @@ def candidate_models(
     else:
         prepared, impossible = _preset_models(common, inputs.subscale_of, missing)
         notes += [f"{where}: not among the models: {one}" for one in impossible]
-    if estimator == "wlsmv":
+    if estimator in ORDERED_RULES:
         check_ordered_scores(list(prepared.values()))
     return CandidateModels(common, prepared, tuple(notes))
 
@@ -458,14 +472,15 @@ def compare_group(
         cautions.append(f"{where}: there is only one model, so nothing is compared.")
     usable = any(c.usable for c in candidates)
     n_used = n_scores_used(models.matrix.scores, missing_rule(estimator)) if usable else 0
+    _, incomplete = incomplete_administrations(matrix.scores[:, inputs.named_items(matrix)])
     return GroupComparison(
-        matrix, tuple(candidates), compare_pairs(candidates), n_used, models.notes,
+        matrix, tuple(candidates), compare_pairs(candidates), n_used, incomplete, models.notes,
         tuple(cautions),
     )  # fmt: skip
 
 
 def _same_rows(
-    matrix: ScoreMatrix, named: np.ndarray, missing: LikelihoodRule
+    matrix: ScoreMatrix, named: np.ndarray, missing: ItemRule
 ) -> tuple[ScoreMatrix, tuple[str, ...]]:
     """The rows and items that count for every model, and sentences on the items left out."""
     columns = np.flatnonzero(named)
@@ -486,7 +501,7 @@ def _same_rows(
 
 
 def _preset_models(
-    matrix: ScoreMatrix, subscale_of: Mapping[str, str], missing: LikelihoodRule
+    matrix: ScoreMatrix, subscale_of: Mapping[str, str], missing: ItemRule
 ) -> tuple[dict[str, PreparedGroup], list[str]]:
     """The models that the items can have, and why they cannot have others."""
     prepared: dict[str, PreparedGroup] = {}
@@ -505,7 +520,7 @@ def _preset_models(
 
 
 def _with_preset_kind(
-    typed: PreparedGroup, subscale_of: Mapping[str, str], missing: LikelihoodRule
+    typed: PreparedGroup, subscale_of: Mapping[str, str], missing: ItemRule
 ) -> PreparedGroup:
     """A typed model, known as the preset of the bank that it says word for word, if it does."""
     if typed.model is None:

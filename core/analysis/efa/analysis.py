@@ -9,19 +9,26 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 
 from core.analysis.efa.script import exploratory_files
-from core.analysis.shared.factor_models.groups import NormalityScores, normality_table
+from core.analysis.shared.factor_models.groups import (
+    NormalityScores,
+    n_scores_used,
+    normality_table,
+)
 from core.analysis.shared.factor_models.models import subscales_of_items
 from core.analysis.shared.matrices import (
+    MISSING_COLUMNS,
     ScoreMatrix,
     by_columns,
+    choose_missing,
     data_cautions,
     data_notes,
     distinct,
     group_name,
+    incomplete_administrations,
     score_matrices,
     with_options,
 )
-from core.analysis.shared.options import By
+from core.analysis.shared.options import By, MissingRows
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
 from core.analysis.shared.scripts.scales import scale_groups
@@ -30,6 +37,7 @@ from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
     rows_by_group,
+    rule_words,
     table_of,
     with_items_against,
 )
@@ -47,6 +55,7 @@ from core.stats.factor.exploratory import (
     exploratory_factors,
     parallel_analysis,
 )
+from core.stats.inputs import ROWS_USED, ItemRule
 from core.stats.scores import contrary_items, keying_note
 
 Row = tuple[Any, ...]
@@ -82,9 +91,13 @@ _FACTORS = (
     Column("other", "With factor", "count", "The other of a pair; empty where there is none."),
     Column("correlation", "Correlation", "correlation", "Between the two factors, as rotated; "
            "Jennrich & Sampson (1966)."),
+    Column("n", "n", "count", "Administrations behind the correlations."),
+    *MISSING_COLUMNS,
 )  # fmt: skip
 _REPETITIONS = {"pearson": 500, "polychoric": 100}
 """Sets of chance data; a polychoric one takes as long as many others."""
+_ALL_ANSWERS: Mapping[InputCorrelation, ItemRule] = {"pearson": "fiml", "polychoric": "pairwise"}
+"""How all answers are used."""
 _REMEDY = "It needs items that vary and several administrations (contexts or repetitions)."
 _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
 
@@ -109,7 +122,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         extracted = count_text(len(known), "factor")
         return with_items_against(
             f"{suggested}; {extracted} extracted, {percent_text(sum(known))} of the variance "
-            "explained.",
+            f"explained{rule_words(explained[group][0])}.",
             [str(row["item"]) for row in loadings.get(group, []) if row["against"]],
         )
 
@@ -135,19 +148,21 @@ def _efa_scripts(
     by: By = ("respondent",),
     factors: Factors = 0,
     correlation: Correlations = "pearson",
+    missing: MissingRows = "automatic",
     seed: Seed = 1,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `efa`. Groups without factors are left out."""
     names = distinct(by)
     matrices = with_options(item_scores, score_matrices(item_scores, names, whole=True))
+    rule, _ = choose_missing(missing, (own.scores for own in matrices), _ALL_ANSWERS[correlation])
     groups, numbers = [], []
     for matrix, group in zip(matrices, scale_groups(item_scores, names), strict=True):
         try:
-            chance = None if factors else _parallel_analysis(matrix, correlation, seed)
+            chance = None if factors else _parallel_analysis(matrix, correlation, seed, rule)
             number = chance.n_suggested or 1 if chance else factors
             exploratory_factors(
                 matrix.scores, matrix.items, number, correlation=correlation,
-                offered=matrix.options, seed=seed,
+                offered=matrix.options, seed=seed, missing=rule,
             )  # fmt: skip
         except NotEnoughData:
             continue
@@ -155,16 +170,16 @@ def _efa_scripts(
         numbers.append(number)
     if not groups:
         raise NotEnoughData("No factors can be found in any group.", _REMEDY)
-    return exploratory_files(groups, numbers, correlation)
+    return exploratory_files(groups, numbers, correlation, rule)
 
 
 def _parallel_analysis(
-    matrix: ScoreMatrix, correlation: InputCorrelation, seed: int
+    matrix: ScoreMatrix, correlation: InputCorrelation, seed: int, missing: ItemRule
 ) -> ParallelAnalysis:
     """Parallel analysis of the items of one group."""
     return parallel_analysis(
         matrix.scores, matrix.items, repetitions=_REPETITIONS[correlation], seed=seed,
-        correlation=correlation, offered=matrix.options,
+        correlation=correlation, offered=matrix.options, missing=missing,
     )  # fmt: skip
 
 
@@ -204,6 +219,7 @@ def efa(
     by: By = ("respondent",),
     factors: Factors = 0,
     correlation: Correlations = "pearson",
+    missing: MissingRows = "automatic",
     seed: Seed = 1,
 ) -> AnalysisResult:
     """Parallel analysis, minres factors rotated by oblimin, and tests of normality, by group.
@@ -218,6 +234,10 @@ def efa(
         Number of factors; 0 takes what parallel analysis suggests, and one where it finds none.
     correlation : "pearson" or "polychoric"
         What eigenvalues, number of factors and loadings are taken from.
+    missing : "automatic", "listwise" or "available"
+        Complete administrations, or all: Pearson correlations by full information (the likeliest
+        covariances), polychoric ones of each pair of items; chance data lack the same answers.
+        Automatic: all, where the complete ones leave out more than a tenth of those of any group.
     seed : int
         Of the chance data and of the starts of the rotation.
 
@@ -230,12 +250,12 @@ def efa(
     Raises
     ------
     NotEnoughData
-        No group has three complete administrations of two items that vary.
+        No group has three usable administrations of two items that vary.
 
     Notes
     -----
-    The unit of analysis is one administration, complete on all items. Items without variance are
-    left out and named. Checked as written in docs/analyses/efa.md.
+    The unit of analysis is one administration. Items without variance are left out and named.
+    Checked as written in docs/analyses/efa.md.
     """
     names = distinct(by)
     matrices = with_options(item_scores, score_matrices(item_scores, names, whole=True))
@@ -246,19 +266,22 @@ def efa(
     cautions: list[str] = []
     too_few: list[str] = []
     n_used = 0
+    rule, why = choose_missing(missing, (own.scores for own in matrices), _ALL_ANSWERS[correlation])
     for matrix in with_progress(matrices, "groups"):
         where = group_name(matrix.group)
         try:
-            chance = _parallel_analysis(matrix, correlation, seed)
+            chance = _parallel_analysis(matrix, correlation, seed, rule)
             number = factors or chance.n_suggested or 1
             solution = exploratory_factors(
                 matrix.scores, matrix.items, number, correlation=correlation,
-                offered=matrix.options, seed=seed,
+                offered=matrix.options, seed=seed, missing=rule,
             )  # fmt: skip
         except NotEnoughData as error:
             cautions.append(f"{where}: {error}")
             continue
-        n_used += chance.n * len(chance.names)
+        own = matrix.scores[:, [item in chance.names for item in matrix.items]]
+        n_used += n_scores_used(own, rule)
+        counts = (chance.n, incomplete_administrations(own)[1], rule)
         notes.append(f"{where}: {_suggestion(chance, number)}")
         if chance.n < len(chance.names):
             too_few.append(where)
@@ -282,7 +305,7 @@ def efa(
         )
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
         tables["load"] += [(*matrix.group, *row) for row in _loadings(solution, against)]
-        tables["factor"] += [(*matrix.group, *row) for row in _factors(solution)]
+        tables["factor"] += [(*matrix.group, *row, *counts) for row in _factors(solution)]
     if not tables["load"]:
         raise NotEnoughData(
             f"No factors can be found. {' '.join(cautions[:3])}",
@@ -305,10 +328,12 @@ def efa(
             ),
             _TABS,
         ),
-        unit="one administration, complete on all items of its group",
+        unit="one administration"
+        + (", complete on all items of its group" if rule == "listwise" else ""),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"Minres on {correlation.replace('pearson', 'Pearson')} correlations, direct "
+        method=f"Minres on {correlation.replace('pearson', 'Pearson')} correlations "
+        f"({ROWS_USED[rule]}), direct "
         f"oblimin; number of factors {'chosen' if factors else 'by parallel analysis'} "
         "(components of the same correlations, 95th percentile of "
         f"{_REPETITIONS[correlation]} sets of chance data"
@@ -316,7 +341,7 @@ def efa(
         "are after reverse-keying."
         + (f" Fewer administrations than items: {'; '.join(too_few)}." if too_few else ""),
         cautions=(*data_cautions(item_scores, matrices), *cautions),
-        notes=(*data_notes(item_scores), *notes),
+        notes=(*data_notes(item_scores), *notes, *why),
         n_left_out=scores - n_used,
     )
 

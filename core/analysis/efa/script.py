@@ -14,9 +14,10 @@ from core.analysis.shared.scripts.names import (
     r_text,
     r_texts,
 )
-from core.analysis.shared.scripts.scales import ScaleGroup, item_data
+from core.analysis.shared.scripts.scales import PYTHON_COVARIANCE, ScaleGroup, item_data
 from core.domain.results import TextFile
 from core.stats.factor.exploratory import InputCorrelation
+from core.stats.inputs import ItemRule
 
 _HEAD = (
     "Not repeated here: the eigenvalues of chance data, which depend on the random numbers, and "
@@ -50,13 +51,13 @@ groups = [
 
 
 def usable(x):
-    """Items that vary, on the rows complete in them; and which items these are."""
+    """Items that vary, on the rows @rows@ in them; and which items these are."""
     def varying(x):
         return np.array([len(set(v[~np.isnan(v)])) > 1 for v in x.T], dtype=bool)
 
     kept = np.flatnonzero(varying(x))
     x = x[:, kept]
-    x = x[~np.isnan(x).any(axis=1)]
+    x = x[~np.isnan(x).@lacking@(axis=1)]
     still = varying(x)
     return x[:, still], kept[still]
 
@@ -149,11 +150,14 @@ for group, m, items in groups:
 '''
 
 _PYTHON_CORRELATIONS = {
-    "pearson": '''
+    "pearson": PYTHON_COVARIANCE
+    + '''
 
 def correlations(x):
     """Pearson correlations of the items."""
-    return np.corrcoef(x, rowvar=False)
+    covariance = likeliest_covariance(x)
+    spread = np.sqrt(np.diag(covariance))
+    return covariance / np.outer(spread, spread)
 
 ''',
     "polychoric": '''
@@ -168,14 +172,19 @@ def both_below(h, k, r):
 
 def polychoric(x, y):
     """The likeliest correlation of normal variables that two items cut into steps."""
-    tables = [np.unique(np.round(v, 10), return_inverse=True) for v in (x, y)]
-    counts = np.zeros([len(options) for options, _ in tables])
-    np.add.at(counts, (tables[0][1], tables[1][1]), 1)
-    # 9 stands for infinity
-    ends = [
-        np.r_[-9, special.ndtri(counts.sum(axis=1 - side).cumsum()[:-1] / counts.sum()), 9]
-        for side in (0, 1)
-    ]
+    there = [~np.isnan(v) for v in (x, y)]
+    options = [np.unique(np.round(v[own], 10)) for v, own in zip((x, y), there)]
+    both = there[0] & there[1]
+    places = [np.searchsorted(own, np.round(v[both], 10)) for own, v in zip(options, (x, y))]
+    counts = np.zeros([len(own) for own in options])
+    np.add.at(counts, tuple(places), 1)
+
+    def cuts(own, v):
+        """Thresholds of an item from all of its answers; 9 stands for infinity."""
+        shares = np.array([(np.round(v, 10) == option).mean() for option in own])
+        return np.r_[-9, special.ndtri(shares.cumsum()[:-1]), 9]
+
+    ends = [cuts(own, v[t]) for own, v, t in zip(options, (x, y), there)]
 
     def misfit(z):
         corners = both_below(ends[0][:, None], ends[1][None, :], np.tanh(z))
@@ -219,10 +228,10 @@ varying <- function(x) {
   x[, vapply(x, function(v) length(unique(v[!is.na(v)])) > 1, NA), drop = FALSE]
 }
 
-# items without variance go first, so that they cost no rows; then incomplete rows
+# items without variance go first, so that they cost no rows; then @rows@ rows
 usable <- function(x) {
   x <- varying(x)
-  varying(x[complete.cases(x), , drop = FALSE])
+  varying(x[@kept@, , drop = FALSE])
 }
 @correlations@
 # psych extracts the factors; its own rotation goes from one start only and ends early
@@ -281,21 +290,47 @@ print(results, digits = 8, row.names = FALSE)
 """
 
 _R_CORRELATIONS = {
-    "pearson": """
+    ("pearson", False): """
 correlations <- function(x) cor(x)
 """,
-    "polychoric": """
+    ("pearson", True): """
+# The likeliest covariances of all answers (full information), as correlations
+correlations <- function(x) {
+  if (!anyNA(x)) return(cor(x))
+  short <- setNames(x, paste0("x", seq_along(x)))
+  model <- outer(names(short), names(short), paste, sep = " ~~ ")
+  model <- c(model[upper.tri(model, diag = TRUE)], paste(names(short), "~ 1"))
+  fit <- lavaan::lavaan(model, data = short, missing = "fiml", em.h1.tol = 1e-10,
+                        em.h1.iter.max = 10000, do.fit = FALSE)
+  r <- cov2cor(unclass(lavaan::lavInspect(fit, "sampstat")$cov))
+  dimnames(r) <- list(names(x), names(x))
+  r
+}
+""",
+    ("polychoric", False): """
 # Thresholds first, then the likeliest correlation of each pair; nothing is added to empty cells
 correlations <- function(x) {
   x <- as.data.frame(lapply(x, function(v) ordered(round(v, 10))), optional = TRUE)
   unclass(lavaan::lavCor(x, ordered = names(x), output = "cor", zero.add = c(0, 0)))
 }
 """,
+    ("polychoric", True): """
+# Thresholds of all answers of an item, then the likeliest correlation of each pair of items from
+# the rows that hold both; nothing is added to empty cells
+correlations <- function(x) {
+  x <- as.data.frame(lapply(x, function(v) ordered(round(v, 10))), optional = TRUE)
+  unclass(lavaan::lavCor(x, ordered = names(x), output = "cor", zero.add = c(0, 0),
+                         missing = "pairwise"))
+}
+""",
 }
 
 
 def exploratory_files(
-    groups: Sequence[ScaleGroup], factors: Sequence[int], correlation: InputCorrelation
+    groups: Sequence[ScaleGroup],
+    factors: Sequence[int],
+    correlation: InputCorrelation,
+    missing: ItemRule = "listwise",
 ) -> tuple[TextFile, ...]:
     """Data and scripts with which others can compute the same exploratory factors.
 
@@ -307,6 +342,9 @@ def exploratory_files(
         How many factors are extracted in each group.
     correlation : "pearson" or "polychoric"
         What eigenvalues and loadings are taken from.
+    missing : "listwise", "fiml" or "pairwise"
+        Complete rows, or all answers: Pearson correlations by full information, polychoric ones
+        pairwise.
 
     Returns
     -------
@@ -316,7 +354,7 @@ def exploratory_files(
 
     Notes
     -----
-    The unit is one administration, complete on all items that vary. Factors stand in the order of
+    The unit is one administration. Factors stand in the order of
     the variance they explain, each turned so that its loadings sum to more than 0.
     """
     names, labels = Names(), group_labels([group.name for group in groups])
@@ -331,15 +369,21 @@ def exploratory_files(
         )
     kind = "Pearson" if correlation == "pearson" else "polychoric"
     about = (f"Exploratory factors: minres on {kind} correlations, direct oblimin.", *_HEAD)
-    packages = ["psych", "GPArotation", *(["lavaan"] if correlation == "polychoric" else [])]
+    whole = missing == "listwise"
+    needs_lavaan = correlation == "polychoric" or not whole
+    packages = ["psych", "GPArotation", *(["lavaan"] if needs_lavaan else [])]
     shared = {"about": "".join(map(comment, about)).rstrip("\n"), "names": names.table()}
     python = {
+        "rows": "complete" if whole else "with any answer",
+        "lacking": "any" if whole else "all",
         "groups": "\n".join(python_groups),
         "correlations": _PYTHON_CORRELATIONS[correlation],
     }
     r = {
         "groups": ",\n".join(r_groups),
-        "correlations": _R_CORRELATIONS[correlation],
+        "correlations": _R_CORRELATIONS[correlation, not whole],
+        "rows": "incomplete" if whole else "empty",
+        "kept": "complete.cases(x)" if whole else "rowSums(!is.na(x)) > 0",
         "packages": "\n".join(f"suppressPackageStartupMessages(library({p}))" for p in packages),
     }
     return (

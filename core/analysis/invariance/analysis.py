@@ -30,8 +30,8 @@ from core.analysis.invariance.levels import (
 from core.analysis.invariance.script import invariance_scripts
 from core.analysis.shared.factor_models.groups import n_scores_used
 from core.analysis.shared.factor_models.models import (
+    ESTIMATOR_WORDS,
     LIKELIHOOD_RULES,
-    LIKELIHOODS,
     MODELS,
     FactorModel,
     LikelihoodEstimator,
@@ -40,14 +40,16 @@ from core.analysis.shared.factor_models.models import (
 )
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
+    MISSING_COLUMNS,
     ScoreMatrix,
     by_columns,
     data_cautions,
     data_notes,
     group_name,
+    incomplete_administrations,
     result_table,
 )
-from core.analysis.shared.options import By
+from core.analysis.shared.options import By, MissingRows
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes, with_alternatives
@@ -60,6 +62,7 @@ from core.analysis.shared.sentences import (
     judged_text,
     p_text,
     rows_by_group,
+    rule_words,
     table_of,
 )
 from core.charts.dots import invariance_charts
@@ -96,6 +99,7 @@ class GroupSteps:
     model: WrittenModel | None = None
     n_used: int = 0  # scores
     cautions: tuple[str, ...] = ()
+    incomplete: int = 0  # administrations with a gap
 
     @property
     def has_estimates(self) -> bool:
@@ -123,6 +127,7 @@ def _steps_table(
         Column("step", "Step", help="Meredith (1993) doi:10.1007/BF02294825."),
         Column("equal", "Held equal", help="Across the levels."),
         Column("n", "n", "count", "Administrations of all levels together."),
+        *MISSING_COLUMNS,
         Column("n_items", "Items", "count", "Items that vary at every level."),
         *fit_columns(estimator),
         Column("chi2_difference", "Δχ²", "points", "From the step before, scaled under MLR; "
@@ -148,11 +153,13 @@ def _steps_table(
     for one in groups:
         lead = one.matrix.group
         if one.steps is None:
-            blank = (0, 0, *fit_cells(None, estimator), *_difference_cells(None))
+            blank = (
+                0, one.incomplete, "", 0, *fit_cells(None, estimator), *_difference_cells(None)
+            )  # fmt: skip
             rows += [(*lead, name, equal, *blank) for name, equal in _STEPS.items()]
             continue
         for step in one.steps.levels:
-            counts = (step.fit.n, len(step.fit.items))
+            counts = (step.fit.n, one.incomplete, step.fit.missing, len(step.fit.items))
             fit = fit_cells(step.fit, estimator, one.model.name if one.model else str)
             cells = (*counts, *fit, *_difference_cells(step.difference))
             rows.append((*lead, step.level, _STEPS[step.level], *cells))
@@ -256,7 +263,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         start, *others = rows
         if not math.isfinite(start["cfi"]):
             return "Invariance is undefined (the model cannot be fitted at all levels)."
-        fit = fit_sentence(start)
+        fit = f"{fit_sentence(start)}{rule_words(start)}"
         if few(group):
             return f"Invariance is not judged: a level has fewer than {FEWEST_ROWS} rows: {fit}."
         if fit_rating(start) != "+":
@@ -322,6 +329,7 @@ def invariance(
     by: By = ("respondent",),
     model: FactorModel = "subscales",
     estimator: LikelihoodEstimator = "mlr",
+    missing: MissingRows = "automatic",
     fewest: Fewest = 10,
 ) -> AnalysisResult:
     """What it costs to hold loadings, intercepts, then residuals equal across levels of a factor.
@@ -334,7 +342,7 @@ def invariance(
         Its levels are compared.
     by : tuple of factors
         Levels are compared within each of these groups; `factor` itself is ignored here.
-    model, estimator : str
+    model, estimator, missing : str
         As in confirmatory factor analysis; the same model at every level.
     fewest : int
         A level with fewer administrations in a group is left out.
@@ -366,9 +374,10 @@ def invariance(
     Holzinger and Swineford (1939).
     """
     names = group_factors(by, factor)
-    inputs = invariance_inputs(item_scores, factor, names, model, estimator, fewest)
+    inputs = invariance_inputs(item_scores, factor, names, model, estimator, missing, fewest)
+    how = inputs.estimator
     groups = [
-        _compare_steps(inputs.levels(matrix), estimator)
+        _compare_steps(inputs.levels(matrix), how)
         for matrix in with_progress(inputs.matrices, "groups")
     ]
     notes = [*inputs.notes, *(note for one in groups for note in one.notes)]
@@ -387,7 +396,7 @@ def invariance(
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
         method=f"Multi-group confirmatory factor analysis comparing {word}. {dict(MODELS)[model]}. "
-        f"{dict(LIKELIHOODS)[estimator]}. Scores are after reverse-keying.",
+        f"{ESTIMATOR_WORDS[how]}. Scores are after reverse-keying.",
         cautions=(
             *data_cautions(item_scores, inputs.matrices),
             *cautions,
@@ -407,7 +416,10 @@ def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
     """The steps of one group with their notes."""
     where = group_name(ready.matrix.group)
     n_by_level = {level: len(rows) for level, rows in ready.scores.items()}
-    group = GroupSteps(ready.matrix, n_by_level, ready.notes, None, cautions=ready.cautions)
+    incomplete = sum(incomplete_administrations(rows)[1] for rows in ready.scores.values())
+    group = GroupSteps(
+        ready.matrix, n_by_level, ready.notes, None, cautions=ready.cautions, incomplete=incomplete
+    )
     written = ready.model
     if written is None:
         return group

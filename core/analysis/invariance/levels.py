@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.shared.factor_models.groups import missing_rule, with_missing_rule
 from core.analysis.shared.factor_models.models import (
-    LIKELIHOOD_RULES,
     LikelihoodKind,
     ModelKind,
     WrittenModel,
@@ -20,7 +20,13 @@ from core.analysis.shared.factor_models.models import (
     varying_items,
     written_model,
 )
-from core.analysis.shared.matrices import ScoreMatrix, distinct, group_name, score_matrices
+from core.analysis.shared.matrices import (
+    MissingChoice,
+    ScoreMatrix,
+    distinct,
+    group_name,
+    score_matrices,
+)
 from core.analysis.shared.registry import Choice, Number
 from core.analysis.shared.rows import Floats
 from core.errors import NotEnoughData
@@ -97,10 +103,9 @@ class InvarianceInputs:
             )
         if len(scores) < 2:
             return ready.with_caution("not compared, as fewer than two levels are left.")
-        varying = varying_items(list(scores.values()), LIKELIHOOD_RULES[self.estimator][1])
-        for sentence in left_out_notes(
-            list(scores.values()), matrix.items, LIKELIHOOD_RULES[self.estimator][1]
-        ):
+        rule = missing_rule(self.estimator)
+        varying = varying_items(list(scores.values()), rule)
+        for sentence in left_out_notes(list(scores.values()), matrix.items, rule):
             ready = ready.with_note(sentence)
         items = [item for item, varies in zip(matrix.items, varying, strict=True) if varies]
         keyed = [key for key, varies in zip(matrix.keyed, varying, strict=True) if varies]
@@ -124,9 +129,10 @@ def invariance_inputs(
     by: Sequence[str],
     kind: ModelKind,
     estimator: LikelihoodKind,
+    missing: MissingChoice,
     fewest: int,
 ) -> InvarianceInputs:
-    """The groups, and the level of every administration.
+    """The groups, the level of every administration, and the estimator with its missing rule.
 
     Raises
     ------
@@ -136,7 +142,14 @@ def invariance_inputs(
     matrices = score_matrices(item_scores, by, whole=True)
     subscale_of, notes = subscales_of_items(item_scores)
     level_of = levels_by_administration(item_scores, factor)
-    return InvarianceInputs(matrices, subscale_of, level_of, tuple(notes), kind, estimator, fewest)
+    by_level = [_by_level(matrix, level_of, fewest)[0] for matrix in matrices]
+    how, why = with_missing_rule(
+        estimator, missing, [scores for one in by_level for scores in one.values()],
+        n_groups=max(map(len, by_level), default=1),
+    )  # fmt: skip
+    return InvarianceInputs(
+        matrices, subscale_of, level_of, (*notes, *why), kind, cast(LikelihoodKind, how), fewest
+    )
 
 
 def levels_by_administration(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,9 +16,14 @@ from core.analysis.invariance.levels import (
     group_factors,
     invariance_inputs,
 )
-from core.analysis.shared.factor_models.models import FactorModel, LikelihoodEstimator, WrittenModel
+from core.analysis.shared.factor_models.models import (
+    FactorModel,
+    LikelihoodEstimator,
+    LikelihoodKind,
+    WrittenModel,
+)
 from core.analysis.shared.matrices import group_name
-from core.analysis.shared.options import By
+from core.analysis.shared.options import By, MissingRows
 from core.analysis.shared.rows import Floats
 from core.analysis.shared.scripts.factor_models import (
     fill_columns,
@@ -50,6 +54,7 @@ _LEVEL = "level"
 _OPTIONS: Mapping[str, str] = {
     "ml": 'estimator = "ML", missing = "listwise", information = "expected"',
     "mlr": 'estimator = "MLR", missing = "listwise", information = "observed"',
+    "ml_fiml": 'estimator = "ML", missing = "fiml", information = "observed"',
     "fiml": 'estimator = "MLR", missing = "fiml", information = "observed"',
 }
 _SCRIPT = """\
@@ -143,7 +148,7 @@ class LevelGroup:
 
 
 def invariance_files(
-    groups: Sequence[LevelGroup], *, estimator: Literal["ml", "mlr", "fiml"], factor: str
+    groups: Sequence[LevelGroup], *, estimator: LikelihoodKind, factor: str
 ) -> tuple[TextFile, ...]:
     """Data and a script with which others can climb the same steps.
 
@@ -151,8 +156,8 @@ def invariance_files(
     ----------
     groups : sequence of LevelGroup
         Every group whose levels are compared.
-    estimator : "ml", "mlr" or "fiml"
-        As in `invariance`.
+    estimator : str
+        As in `invariance`, with its rule for missing answers.
     factor : str
         What the levels are levels of; any text.
 
@@ -222,13 +227,14 @@ def invariance_scripts(
     by: By = ("respondent",),
     model: FactorModel = "subscales",
     estimator: LikelihoodEstimator = "mlr",
+    missing: MissingRows = "automatic",
     fewest: Fewest = 10,
 ) -> tuple[TextFile, ...]:
     """A script for lavaan, and its data, with the steps that `invariance` fits.
 
     Parameters
     ----------
-    item_scores, factor, by, model, estimator, fewest
+    item_scores, factor, by, model, estimator, missing, fewest
         As in `invariance`.
 
     Returns
@@ -242,7 +248,7 @@ def invariance_scripts(
         There is no such group.
     """
     inputs = invariance_inputs(
-        item_scores, factor, group_factors(by, factor), model, estimator, fewest
+        item_scores, factor, group_factors(by, factor), model, estimator, missing, fewest
     )
     ready = [inputs.levels(matrix) for matrix in inputs.matrices]
     groups = [_group(one, one.model) for one in ready if one.model is not None]
@@ -252,7 +258,7 @@ def invariance_scripts(
             "It needs two levels with enough administrations, and a model that their items can "
             "have.",
         )
-    return invariance_files(groups, estimator=estimator, factor=factor)
+    return invariance_files(groups, estimator=inputs.estimator, factor=factor)
 
 
 def _group(ready: GroupLevels, model: WrittenModel) -> LevelGroup:

@@ -11,7 +11,12 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.odds_ratios import Contrast, odds_ratio_scores
-from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, score_matrices
+from core.analysis.shared.matrices import (
+    ALL_ITEMS,
+    ScoreMatrix,
+    choose_missing,
+    score_matrices,
+)
 from core.analysis.shared.rows import Floats
 from core.analysis.shared.scores import (
     administration_labels,
@@ -338,7 +343,9 @@ def _alpha(source: ScoreSource, scale: str, behind: pd.Series[Any], level: float
         table = means.to_numpy(dtype=np.float64)
     names = [item for matrix, _ in own for item in matrix.items]
     known = [name for name, there in zip(names, answered, strict=True) if there]
-    return cronbach_alpha(table[:, answered], names=known, level=level)
+    own_scores = table[:, answered]
+    rule, _ = choose_missing("automatic", [own_scores], "fiml")
+    return cronbach_alpha(own_scores, names=known, level=level, missing=rule)
 
 
 def _members(source: ScoreSource, by: Sequence[str], group: tuple[Any, ...]) -> Any:

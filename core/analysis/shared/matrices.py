@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,11 @@ from core.analysis.shared.rows import (
 )
 from core.domain.frames import OPTION_POINTS, grouping_title
 from core.domain.instrument import keyed_points
+from core.domain.numbers import percent_text
 from core.domain.results import Column, ResultTable
 from core.domain.study import NOT_ASKED
 from core.domain.wide_scores import ItemScores
-from core.stats.inputs import varying_columns
+from core.stats.inputs import ItemRule, varying_columns
 from core.stats.ordered.answer_options import options_between, why_not_ordered
 
 # Score matrices: administrations by items, one for each group and subscale.
@@ -34,13 +35,20 @@ from core.stats.ordered.answer_options import options_between, why_not_ordered
 # missing answers and repeated cells are treated in one place. `rows.cells_of` has the places.
 
 ALL_ITEMS = "all items"
+AUTOMATIC_MISSING = (
+    "automatic",
+    "Automatic: complete administrations, or all answers where that costs more than a tenth",
+)
 MISSING_CHOICES = (
+    AUTOMATIC_MISSING,
     ("listwise", "Complete on the subscale (listwise)"),
     ("pairwise", "All answers there are (pairwise)"),
+    ("fiml", "All answers there are (full information)"),
 )
-MISSING_WORDS = {
+MISSING_WORDS: Mapping[ItemRule, str] = {
     "listwise": "administrations with all items of the subscale answered (listwise)",
     "pairwise": "all answers there are (pairwise)",
+    "fiml": "all answers there are (full information: covariances by expectation-maximization)",
 }
 """Each of them in a sentence on the method."""
 KEYED_TITLE = "Keyed (1 or -1 = reverse)"
@@ -139,6 +147,104 @@ def matrices_of(layouts: Sequence[MatrixLayout], values: Floats) -> tuple[ScoreM
         )
         for layout in layouts
     )
+
+
+# The rule for missing answers that the answers themselves choose.
+
+MissingChoice = Literal["automatic", "listwise", "pairwise", "fiml", "available"]
+"""What users may ask for: a rule, all answers ("available") by the rule that a method has for them,
+or the choice that the answers make."""
+COSTLY_SHARE = 0.1
+"""Share of administrations beyond which the complete ones are not used alone by default."""
+_RULE_NAMES: Mapping[str, str] = {"fiml": "full information", "pairwise": "all pairs of answers"}
+
+
+_TAKES: Mapping[str, str] = {
+    "fiml": "answers as missing at random",
+    "pairwise": "answers as missing completely at random",
+}
+
+
+def incomplete_administrations(scores: Floats) -> tuple[int, int]:
+    """How many administrations hold any answer, and how many of these lack one.
+
+    `scores` is (administrations, items), NaN where there is none. Only items that vary count, as
+    the gaps of others cost nothing.
+    """
+    present = np.isfinite(scores[:, varying_columns(scores)])
+    some = present.any(axis=1)
+    return int(some.sum()), int((some & ~present.all(axis=1)).sum())
+
+
+def scores_of_groups(item_scores: ItemScores, by: Sequence[str]) -> Iterator[Floats]:
+    """The (administrations, items) scores of all items of each group, one after the other."""
+    values = scores_of(item_scores)
+    return (layout.filled(values) for layout in cells_of(item_scores, by).layouts(ALL_ITEMS))
+
+
+def choose_missing(
+    missing: MissingChoice, scores: Iterable[Floats], all_answers: ItemRule
+) -> tuple[ItemRule, tuple[str, ...]]:
+    """The rule for missing answers asked for, or the one that suits the answers and a note on it.
+
+    Parameters
+    ----------
+    missing : str
+        A rule, which stays as it is and needs no note; "available" for `all_answers`; "automatic".
+    scores : (administrations, items) arrays
+        Of all items of each group, so that one result has one rule, and several results of the
+        same answers have the same one.
+    all_answers : "fiml" or "pairwise"
+        The rule by which the method uses administrations with gaps.
+
+    Notes
+    -----
+    Listwise deletion loses power and is right only where answers are missing completely at random;
+    full information is right where they are missing at random (Enders 2010, Applied missing data
+    analysis); pairs of answers lose less power. So complete administrations alone are used only
+    where they leave out no more than a tenth of those of any group.
+    """
+    if missing == "available":
+        return all_answers, ()
+    if missing != "automatic":
+        return missing, ()
+    counts = [incomplete_administrations(own) for own in scores]
+    share, lacking, n = max(
+        ((lacking / n, lacking, n) for n, lacking in counts if n), default=(0.0, 0, 0)
+    )
+    if share <= COSTLY_SHARE:
+        return "listwise", ()
+    return all_answers, (
+        f"Missing answers: {_RULE_NAMES[all_answers]}, because complete administrations alone "
+        f"would leave out {percent_text(share)} ({lacking:,} of {n:,}) of a group. It takes "
+        f"{_TAKES[all_answers]}.",
+    )
+
+
+def missing_words(rule: str, n: int, incomplete: int) -> str:
+    """How answers with gaps were used, and why; empty where there are none, or listwise.
+
+    Parameters
+    ----------
+    rule : str
+        The rule for missing answers that was used.
+    n, incomplete : int
+        Administrations with an answer, and those of them that lack one.
+    """
+    if rule not in _RULE_NAMES or not incomplete:
+        return ""
+    return (
+        f"{_RULE_NAMES[rule]}, because {percent_text(incomplete / n)} of the administrations lack "
+        "an answer"
+    )
+
+
+MISSING_COLUMNS = (
+    Column("incomplete", "Incomplete", "count", "Administrations with some answers missing; left "
+           "out or used by the rule beside."),
+    Column("missing_rule", "Missing answers", help="Rule: complete administrations (listwise), all "
+           "pairs of answers (pairwise), or all answers by full information (fiml)."),
+)  # fmt: skip
 
 
 def by_columns(by: Sequence[str]) -> tuple[Column, ...]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
-from core.analysis.shared.matrices import MISSING_CHOICES
+from core.analysis.shared.matrices import AUTOMATIC_MISSING, MISSING_CHOICES
 from core.analysis.shared.registry import Choice, DesignFactors, Number
 from core.domain.results import ResultTable
 from core.stats.correlation import Alternative
 from core.stats.groups import Adjustment
-from core.stats.inputs import PairRule
 from core.stats.scores import ScoreRule
 
 By = Annotated[
@@ -22,12 +21,25 @@ By = Annotated[
     ),
 ]
 ConfidenceLevel = Annotated[float, Number("Confidence level", 0.5, 0.999)]
+_AT_RANDOM = "Full information takes answers as missing at random. A note says what was chosen."
 MissingRule = Annotated[
-    PairRule,
+    Literal["automatic", "listwise", "pairwise", "fiml"],
     Choice(
         "Missing answers",
         MISSING_CHOICES,
-        help="Which administrations discrimination and alpha are computed from.",
+        help="Which administrations discrimination and alpha are computed from. " + _AT_RANDOM,
+    ),
+]
+MissingRows = Annotated[
+    Literal["automatic", "listwise", "available"],
+    Choice(
+        "Missing answers",
+        (
+            AUTOMATIC_MISSING,
+            ("listwise", "Only complete administrations (listwise)"),
+            ("available", "All answers there are (full information; ordered answers: pairwise)"),
+        ),
+        help=_AT_RANDOM,
     ),
 ]
 SCORE_RULES = (

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from core.analysis.shared.matrices import group_name
+from core.analysis.shared.matrices import group_name, missing_words
 from core.domain.numbers import count_text, judged_decimals, number_text, p_decimals
 from core.domain.results import AnalysisResult, ResultTable
 
@@ -180,6 +180,22 @@ AGAINST_HELP = (
     "Items that correlate negatively with the rest of their subscale, with an interval (Fisher's "
     "z) below 0: check their keying."
 )
+
+
+def rule_words(*rows: TableRow, n: str = "n") -> str:
+    """How gaps were used, in brackets after a blank; empty where all rows are of complete answers.
+
+    `rows` have `MISSING_COLUMNS` and a count `n` of the administrations used; of several, the one
+    with most gaps counts. Results of before these columns have no words.
+    """
+    words = [
+        (row["incomplete"] / row[n], missing_words(row["missing_rule"], row[n], row["incomplete"]))
+        for row in rows
+        if row.get("missing_rule") and row[n]
+    ]
+    most = max((one for one in words if one[1]), default=(0.0, ""))[1]
+    up_to = most.replace("because ", "because up to ") if len(rows) > 1 else most
+    return f" ({up_to})" if most else ""
 
 
 def share_interval(row: TableRow) -> tuple[float, float]:

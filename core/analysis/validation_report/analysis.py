@@ -20,9 +20,15 @@ from core.analysis.odds_ratios import (
     odds_ratio_scores,
 )
 from core.analysis.shared import progress
-from core.analysis.shared.factor_models.groups import choose_estimator
+from core.analysis.shared.factor_models.groups import choose_estimator, with_missing_rule
 from core.analysis.shared.factor_models.models import FactorEstimator, FactorModel
-from core.analysis.shared.matrices import INDEPENDENCE, by_columns, distinct
+from core.analysis.shared.matrices import (
+    INDEPENDENCE,
+    by_columns,
+    choose_missing,
+    distinct,
+    scores_of_groups,
+)
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
@@ -225,8 +231,9 @@ def validation_report(
         Of the factor model; see `cfa`. "automatic" chooses by the options of the baseline.
     missing : "listwise", "half" or "available"
         An administration has a score, the mean of its answers, where it answers all items, half of
-        them, or any. Internal consistency takes complete ones, the factor model what its estimator
-        takes.
+        them, or any. Internal consistency and the factor model take complete ones, or all by full
+        information (WLSMV: pairwise) where the complete ones leave out more than a tenth of those
+        of any group.
     consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
         Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
     highest_rmsea, lowest_cfi : float
@@ -255,7 +262,7 @@ def validation_report(
     Notes
     -----
     The unit of analysis is one administration; internal consistency and factor model are of
-    baseline administrations complete on the items that vary (full information: of all). Alternate
+    baseline administrations complete on the items that vary, or of all (see `missing`). Alternate
     form and option order are Pearson's r of mean scores of administrations that agree in all other
     factors; convergent and concurrent r are over respondent and context, scores averaged
     over what else differs. RMSEA and CFI are the robust ones (plain under ML, scaled under WLSMV).
@@ -284,6 +291,9 @@ def validation_report(
             "Choose a study that asked so, or take filters off.",
         )
     how, why = choose_estimator(estimator, baseline(item_scores))
+    usual_scores = [*scores_of_groups(baseline(item_scores), names)]
+    fitted, _ = with_missing_rule(how, "automatic", usual_scores)
+    alpha_rule, why_all = choose_missing("automatic", usual_scores, "fiml")
     contrast = (
         None
         if texts is None
@@ -306,6 +316,8 @@ def validation_report(
         downstream=_downstream(texts, contrast, names),
         model=model,
         estimator=how,
+        fitted=fitted,
+        alpha_rule=alpha_rule,
         missing=missing,
         ci_level=ci_level,
         bootstrap=Bootstrap(resamples, seed),
@@ -348,6 +360,7 @@ def validation_report(
         notes=(
             *notes,
             *why,
+            *why_all,
             *((f"Concurrent: {contrast.sentence}",) if contrast is not None else ()),
             *row_notes(item_scores, *INDEPENDENCE),
         ),

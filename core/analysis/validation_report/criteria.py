@@ -13,7 +13,8 @@ import pandas as pd
 
 from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa.tables import FIT_COLUMNS, reported_fit
-from core.analysis.shared.factor_models.models import ESTIMATORS, MODELS
+from core.analysis.shared.factor_models.groups import missing_rule
+from core.analysis.shared.factor_models.models import ESTIMATOR_WORDS, MODELS
 from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
 from core.analysis.shared.options import SCORE_RULES
 from core.analysis.shared.registry import Choice, Number, Numbers, OtherData, Text
@@ -40,7 +41,7 @@ from core.domain.results import Column, ResultTable
 from core.domain.study import Status
 from core.errors import NotEnoughData, UserError
 from core.stats.correlation import correlation
-from core.stats.inputs import item_rows
+from core.stats.inputs import ItemRule, item_rows
 from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
 from core.stats.reliability.stability import Version, form_agreement
 from core.stats.scores import ScoreRule
@@ -193,7 +194,8 @@ MissingScores = Annotated[
     Choice(
         "Missing answers", SCORE_RULES,
         help="Which administrations have a score, for all criteria but internal consistency and "
-        "factor model, which are of complete ones (full information: of all).",
+        "factor model. These are of complete ones, or of all (full information) where the complete "
+        "ones leave out more than a tenth.",
     ),
 ]  # fmt: skip
 Resamples = Annotated[
@@ -257,15 +259,16 @@ def _consistency(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None
     if len(parts) > 1:
         estimate = stratified_alpha(
             whole.scores, [owner[item] for item in whole.items], names=whole.items,
-            level=plan.ci_level, bootstrap=plan.bootstrap,
+            level=plan.ci_level, bootstrap=plan.bootstrap, missing=plan.alpha_rule,
         ).coefficient  # fmt: skip
     else:
         estimate = cronbach_alpha(
-            whole.scores, names=whole.items, level=plan.ci_level, bootstrap=plan.bootstrap
-        )
+            whole.scores, names=whole.items, level=plan.ci_level, bootstrap=plan.bootstrap,
+            missing=plan.alpha_rule,
+        )  # fmt: skip
     result.by_criterion["internal consistency"] = Coefficient.of(estimate)
     result.basis["internal consistency"] = Basis(estimate.method, estimate.n_left_out)
-    result.complete = _complete_on_varying(whole)
+    result.complete = _used_on_varying(whole, plan.alpha_rule)
     if estimate.defined:
         result.used |= result.complete
 
@@ -365,6 +368,7 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
         # in a context of its own, as its progress would hide that of the groups
         fitted = Context().run(
             cfa, usual, by=plan.names, model=plan.model, estimator=plan.estimator,
+            missing="listwise" if missing_rule(plan.fitted) == "listwise" else "available",
             ci_level=plan.ci_level,
         )  # fmt: skip
     except UserError as error:
@@ -391,22 +395,26 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
     )  # fmt: skip
     result.fit = {"n": row["n"]} | {column.name: row[column.name] for column in FIT_COLUMNS}
     result.basis["factorial"] = Basis(
-        f"{dict(MODELS)[plan.model]}; {dict(ESTIMATORS)[plan.estimator]}; {kind} RMSEA and CFI, "
+        f"{dict(MODELS)[plan.model]}; {ESTIMATOR_WORDS[plan.fitted]}; {kind} RMSEA and CFI, "
         "90% interval of RMSEA",
         int(row["dropped"]),
     )
     if math.isfinite(rmsea):
         answered = usual.loc[usual["score"].notna(), "administration"]
         result.used |= (
-            {int(one) for one in answered.unique()} if plan.estimator == "fiml" else result.complete
+            result.complete
+            if missing_rule(plan.fitted) == "listwise"
+            else {int(one) for one in answered.unique()}
         )
 
 
-def _complete_on_varying(whole: ScoreMatrix) -> set[int]:
-    """Administrations without a gap in the items that vary, which alpha and model are made of."""
-    varies = item_rows(whole.scores, whole.items).columns
-    complete = np.isfinite(whole.scores[:, varies]).all(axis=1)
-    return {int(one) for one in whole.administrations[complete]}
+def _used_on_varying(whole: ScoreMatrix, rule: ItemRule) -> set[int]:
+    """Administrations that alpha is made of: without a gap in the items that vary, or with any."""
+    listwise = rule == "listwise"
+    varies = item_rows(whole.scores, whole.items, "listwise" if listwise else "available").columns
+    present = np.isfinite(whole.scores[:, varies])
+    used = present.all(axis=1) if listwise else present.any(axis=1)
+    return {int(one) for one in whole.administrations[used]}
 
 
 def _enter_correlation(

@@ -11,7 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.shared.factor_models.models import EstimatorKind, ModelKind
+from core.analysis.shared.factor_models.models import (
+    ChosenEstimator,
+    EstimatorKind,
+    ModelKind,
+)
 from core.analysis.shared.rows import Floats, Integers
 from core.analysis.shared.scores import (
     aggregate_administrations,
@@ -21,7 +25,7 @@ from core.analysis.shared.scores import (
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
-from core.stats.inputs import name_list
+from core.stats.inputs import ItemRule, name_list
 from core.stats.resampling import Bootstrap
 from core.stats.scores import ScoreRule, scale_scores
 from core.stats.validation import Coefficient, Coefficients, Criterion, ModelFit
@@ -349,7 +353,9 @@ class Plan:
     convergent: pd.DataFrame | None
     downstream: pd.DataFrame | None
     model: ModelKind
-    estimator: EstimatorKind
+    estimator: ChosenEstimator
+    fitted: EstimatorKind  # the same with its rule for missing answers
+    alpha_rule: ItemRule
     missing: ScoreRule
     ci_level: float
     bootstrap: Bootstrap

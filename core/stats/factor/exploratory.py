@@ -11,8 +11,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from core.domain.numbers import number_text
-from core.errors import NotEnoughData
-from core.stats.inputs import Booleans, Floats, usable_items
+from core.errors import NotEnoughData, UserError
+from core.stats.factor.estimation import incomplete_covariance
+from core.stats.inputs import Booleans, Floats, Integers, ItemRule, PairRule, usable_items
 from core.stats.ordered.answer_options import Offered
 from core.stats.ordered.polychoric import Polychoric, correlations_of_tables, polychoric
 from core.stats.reuse import computed_once
@@ -24,12 +25,12 @@ InputCorrelation = Literal["pearson", "polychoric"]
 
 @dataclass(frozen=True, eq=False)
 class ItemCorrelations:
-    """Correlations of the items that vary, on complete rows, and their source."""
+    """Correlations of the items that vary, and their source."""
 
     names: tuple[str, ...]
     n: int  # rows
     matrix: Floats  # (p, p); NaN where a pair has none
-    scores: Floats | None  # (n, p), of Pearson correlations
+    scores: Floats | None  # (n, p), of Pearson correlations; NaN for a missing answer
     polychoric: Polychoric | None
     problems: tuple[str, ...]
 
@@ -39,8 +40,9 @@ def _item_correlations(
     names: Sequence[str],
     correlation: InputCorrelation,
     offered: Sequence[Offered] | None = None,
+    missing: ItemRule = "listwise",
 ) -> ItemCorrelations:
-    """Pearson or polychoric correlations of the items, complete rows.
+    """Pearson or polychoric correlations of the items.
 
     Parameters
     ----------
@@ -52,6 +54,9 @@ def _item_correlations(
         Of the scores, or of normal variables behind ordered answers.
     offered : p lists of scores, optional
         Options of the items, for polychoric correlations.
+    missing : "listwise", "fiml" or "pairwise"
+        Complete rows; or all answers: Pearson correlations by full information, polychoric ones of
+        each pair of items. Pearson correlations are pairwise too where the former finds none.
 
     Raises
     ------
@@ -59,13 +64,39 @@ def _item_correlations(
         As `usable_items` and `polychoric`.
     """
     if correlation == "polychoric":
-        fitted = polychoric(scores, names, offered=offered)
+        rule: PairRule = "listwise" if missing == "listwise" else "pairwise"
+        fitted = polychoric(scores, names, missing=rule, offered=offered)
         return ItemCorrelations(
             fitted.names, fitted.answers.n, fitted.correlations, None, fitted, fitted.problems
         )
-    used = usable_items(scores, names)
-    matrix = np.corrcoef(used.scores, rowvar=False).reshape(used.n_items, used.n_items)
-    return ItemCorrelations(used.names, used.n, matrix, used.scores, None, used.problems)
+    used = usable_items(scores, names, missing="listwise" if missing == "listwise" else "available")
+    problems = used.problems
+    if not np.isnan(used.scores).any():
+        matrix = np.corrcoef(used.scores, rowvar=False).reshape(used.n_items, used.n_items)
+    else:
+        try:
+            covariance = incomplete_covariance(used.scores, used.names).matrix
+            spread = np.sqrt(np.diag(covariance))
+            matrix = covariance / np.outer(spread, spread)
+        except UserError as error:
+            matrix = _pairwise_correlations(used.scores)
+            problems = (*problems, f"Correlations of all pairs of answers. {error.problem}")
+    return ItemCorrelations(used.names, used.n, matrix, used.scores, None, problems)
+
+
+def _pairwise_correlations(scores: Floats) -> Floats:
+    """Pearson correlation of each pair of items over the rows that hold both; NaN under three."""
+    present = np.isfinite(scores)
+    both = present.astype(np.float64)
+    # a scale near the data's own keeps the sums of squares exact
+    values = np.where(present, scores - np.nanmean(scores, axis=0), 0.0)
+    n, sums, squares = both.T @ both, values.T @ both, (values**2).T @ both
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = squares - sums**2 / n  # of the first item of a pair, over the rows of the pair
+        matrix = (values.T @ values - sums * sums.T / n) / np.sqrt(own * own.T)
+    matrix[n < 3] = np.nan
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
 
 
 # Extraction of common factors by least squares of the residual correlations (minres).
@@ -287,13 +318,14 @@ def parallel_analysis(
     seed: int = 1,
     correlation: InputCorrelation = "pearson",
     offered: Sequence[Offered] | None = None,
+    missing: ItemRule = "listwise",
 ) -> ParallelAnalysis:
     """Horn's parallel analysis: the number of factors that stand out from chance.
 
     Parameters
     ----------
     scores : (n, p) array
-        A row is one administration, complete rows are used; NaN where there is no score.
+        A row is one administration; NaN where there is no score.
     names : sequence of str
         One for each column.
     repetitions, seed : int
@@ -304,11 +336,15 @@ def parallel_analysis(
         for polychoric correlations each item's own answers in random order.
     offered : p lists of scores, optional
         Options of the items, for polychoric correlations.
+    missing : "listwise", "fiml" or "pairwise"
+        Complete rows, or all answers: Pearson correlations by full information, polychoric ones
+        pairwise. Chance data then lack the same answers; their correlations are pairwise, which is
+        as good as full information for items without relation.
 
     Raises
     ------
     NotEnoughData
-        Fewer than two items vary, or there are fewer than three complete rows.
+        Fewer than two items vary, or there are fewer than three usable rows.
 
     Notes
     -----
@@ -316,10 +352,10 @@ def parallel_analysis(
     left out and named. Checked by recovery of known numbers of factors and on pure chance;
     polychoric eigenvalues against psych.
     """
-    used = _item_correlations(scores, names, correlation, offered)
+    used = _item_correlations(scores, names, correlation, offered, missing)
     if len(used.names) < 2 or used.n < 3:
         raise NotEnoughData(
-            f"{used.n} complete rows of {len(used.names)} items that vary are too few.",
+            f"{used.n} usable rows of {len(used.names)} items that vary are too few.",
             "Use at least three rows and two items.",
         )
     if not np.isfinite(used.matrix).all():
@@ -330,6 +366,10 @@ def parallel_analysis(
     if used.polychoric is not None:
         drawn = _polychoric_chance(used.polychoric, repetitions, seed)
         mean, limit = _mean_and_limit(drawn)
+        observed = _eigenvalues_of(used.matrix[None])[0]
+    elif np.isnan(np.asarray(used.scores)).any():
+        present = np.isfinite(np.asarray(used.scores))
+        mean, limit = _mean_and_limit(_incomplete_chance(present, repetitions, seed))
         observed = _eigenvalues_of(used.matrix[None])[0]
     else:
         values = np.asarray(used.scores)
@@ -376,6 +416,16 @@ def _chance_eigenvalues(shape: tuple[int, ...], repetitions: int, seed: int) -> 
     return np.concatenate(parts)
 
 
+def _incomplete_chance(present: Booleans, repetitions: int, seed: int) -> Floats:
+    """Eigenvalues of unrelated items that lack the same answers: (repetitions, p)."""
+    rng = np.random.default_rng(seed)
+    drawn = (
+        _pairwise_correlations(np.where(present, rng.standard_normal(present.shape), np.nan))
+        for _ in range(repetitions)
+    )
+    return np.concatenate([_eigenvalues_of(np.nan_to_num(matrix)[None]) for matrix in drawn])
+
+
 def _eigenvalues(data: Floats) -> Floats:
     """Eigenvalues of each data set (sets, n, p), largest first."""
     centered = data - data.mean(axis=1, keepdims=True)
@@ -388,12 +438,24 @@ def _polychoric_chance(fitted: Polychoric, repetitions: int, seed: int) -> Float
     rng = np.random.default_rng(seed)
     parts = []
     for _ in range(repetitions):
-        shuffled = replace(fitted.answers, codes=rng.permuted(fitted.answers.codes, axis=0))
+        shuffled = replace(fitted.answers, codes=_shuffled(fitted.answers.codes, rng))
         matrix = np.eye(len(fitted.names))
         first, second = shuffled.pairs()
-        matrix[first, second] = matrix[second, first] = correlations_of_tables(shuffled)[1]
+        correlations = np.nan_to_num(correlations_of_tables(shuffled)[1])
+        matrix[first, second] = matrix[second, first] = correlations
         parts.append(_eigenvalues_of(matrix[None]))
     return np.concatenate(parts)
+
+
+def _shuffled(codes: Integers, rng: np.random.Generator) -> Integers:
+    """Each item's answers in random order; an answer that is missing (-1) stays so."""
+    if (codes >= 0).all():
+        return np.asarray(rng.permuted(codes, axis=0))
+    shuffled = codes.copy()
+    for column in shuffled.T:
+        answered = column >= 0
+        column[answered] = rng.permutation(column[answered])
+    return shuffled
 
 
 def _eigenvalues_of(matrices: Floats) -> Floats:
@@ -446,13 +508,14 @@ def exploratory_factors(
     correlation: InputCorrelation = "pearson",
     offered: Sequence[Offered] | None = None,
     seed: int = 1,
+    missing: ItemRule = "listwise",
 ) -> ExploratoryFactors:
     """Minres factors of the items, rotated by oblimin.
 
     Parameters
     ----------
     scores : (n, p) array
-        A row is one administration, complete rows are used; NaN where there is no score.
+        A row is one administration; NaN where there is no score.
     names : sequence of str
         One for each column.
     n_factors : int
@@ -463,6 +526,8 @@ def exploratory_factors(
         Options of the items, for polychoric correlations.
     seed : int
         Of the random starts of the rotation.
+    missing : "listwise", "fiml" or "pairwise"
+        As in `parallel_analysis`.
 
     Raises
     ------
@@ -475,7 +540,7 @@ def exploratory_factors(
     Items without variance are left out and named. Rows are taken as independent. See
     `factors_of_correlations` for the method.
     """
-    own = _item_correlations(scores, names, correlation, offered)
+    own = _item_correlations(scores, names, correlation, offered, missing)
     return factors_of_correlations(
         own.matrix, own.names, n_factors, n=own.n, seed=seed, problems=own.problems
     )

@@ -534,7 +534,10 @@ def unrestricted_moments(group: GroupData) -> UnrestrictedMoments:
     """
     at = UnrestrictedMoments(group.means, group.covariance)
     for _ in range(_ROUNDS):
-        at = _newton(group, _expectation_maximization(group, at))
+        near = _expectation_maximization(group, at)
+        if not _smallest_eigenvalue(near.covariance) > 0:
+            return near
+        at = _newton(group, near)
         if at.settled or _smallest_eigenvalue(at.covariance) < _SINGULAR:
             break
     return at
@@ -550,6 +553,8 @@ def _expectation_maximization(group: GroupData, at: UnrestrictedMoments) -> Unre
         spread = np.sqrt(np.diag(covariance))
         means, covariance = means + step, covariance + (change + change.T) / 2
         moved = np.abs(change / np.outer(spread, spread)).max()
+        if not (np.diag(covariance) > 0).all():
+            break  # on the way to a matrix without inverse, rounding takes the lead
         if max(moved, np.abs(step / spread).max()) < _EM_SETTLED:
             break
     return UnrestrictedMoments(means, covariance)
@@ -611,7 +616,7 @@ def _moved(
 def _smallest_eigenvalue(covariance: Floats) -> float:
     """Of the correlation matrix; below 0 where a variance is."""
     variances = np.diag(covariance)
-    if (variances <= 0).any():
+    if not (np.isfinite(covariance).all() and (variances > 0).all()):
         return -1.0
     spread = np.sqrt(variances)
     return float(np.linalg.eigvalsh(covariance / np.outer(spread, spread))[0])

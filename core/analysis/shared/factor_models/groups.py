@@ -13,7 +13,10 @@ import pandas as pd
 from core.analysis.shared.factor_models.models import (
     AUTOMATIC,
     LIKELIHOOD_RULES,
+    ORDERED_RULES,
     UNNAMED,
+    WITH_GAPS,
+    ChosenEstimator,
     EstimatorKind,
     ModelKind,
     ModelNames,
@@ -29,7 +32,9 @@ from core.analysis.shared.factor_models.models import (
     written_model,
 )
 from core.analysis.shared.matrices import (
+    MissingChoice,
     ScoreMatrix,
+    choose_missing,
     group_name,
     points_of_formats,
     score_matrices,
@@ -38,13 +43,13 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.rows import Floats
 from core.domain.results import Column, ResultTable
 from core.domain.wide_scores import ItemScores
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, TooLarge
 from core.stats.factor.cfa import fit_cfa
-from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import ParsedModel
+from core.stats.factor.model_text import INCOMPLETE, check_memory, incomplete_cells
 from core.stats.factor.result import CfaResult
 from core.stats.factor.wlsmv import fit_wlsmv
-from core.stats.inputs import name_list, unanswered_items_note
+from core.stats.inputs import ItemRule, name_list, unanswered_items_note
 from core.stats.normality import Normality, normality
 from core.stats.ordered.answer_options import Offered, ordered_items, why_not_ordered
 
@@ -56,8 +61,8 @@ _RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
 
 
 def choose_estimator(
-    estimator: Literal["automatic"] | EstimatorKind, item_scores: ItemScores
-) -> tuple[EstimatorKind, tuple[str, ...]]:
+    estimator: Literal["automatic"] | ChosenEstimator, item_scores: ItemScores
+) -> tuple[ChosenEstimator, tuple[str, ...]]:
     """The estimator asked for, or the one that suits the answers and a note that says why.
 
     Parameters
@@ -96,6 +101,43 @@ def choose_estimator(
         f"Estimator: MLR, because the answers have {fewest} options. With {_ENOUGH_OPTIONS} or "
         f"more they may be taken as numbers ({_RHEMTULLA}).",
     )
+
+
+def with_missing_rule(
+    estimator: EstimatorKind,
+    missing: MissingChoice,
+    scores: Sequence[Floats],
+    n_groups: int = 1,
+) -> tuple[EstimatorKind, tuple[str, ...]]:
+    """The estimator with the rule for missing answers asked for, or chosen, and a note on it.
+
+    Parameters
+    ----------
+    estimator : str
+        One that takes complete administrations; another stays as it is.
+    missing : str
+        As in `choose_missing`.
+    scores : (administrations, items) arrays
+        Of the items of the models, group by group.
+    n_groups : int
+        Groups that one model is fitted to.
+
+    Notes
+    -----
+    All answers are used by full information (ML, MLR) or pairwise (WLSMV). Chosen automatically,
+    full information needs as few items as fit into memory.
+    """
+    if estimator not in WITH_GAPS:
+        return estimator, ()
+    all_answers = missing_rule(WITH_GAPS[estimator])
+    rule, why = choose_missing(missing, scores, all_answers)
+    if rule == "fiml" and missing == "automatic":
+        most = max((own.shape[1] for own in scores), default=0)
+        try:
+            check_memory(most, incomplete_cells(n_groups), INCOMPLETE)
+        except TooLarge:
+            return estimator, ()
+    return (estimator, why) if rule == "listwise" else (WITH_GAPS[estimator], why)
 
 
 def _n_options(matrix: ScoreMatrix, known: Mapping[int, frozenset[float]]) -> int:
@@ -165,6 +207,7 @@ class PreparedGroups:
     groups: tuple[PreparedGroup, ...]
     names: ModelNames
     notes: tuple[str, ...]
+    estimator: EstimatorKind  # with the rule for missing answers that was chosen
 
     @property
     def matrices(self) -> tuple[ScoreMatrix, ...]:
@@ -178,6 +221,7 @@ def prepare_groups(
     kind: ModelKind,
     model_text: str,
     estimator: EstimatorKind,
+    missing: MissingChoice = "automatic",
 ) -> PreparedGroups:
     """The chosen or typed model and the answers of each group.
 
@@ -187,7 +231,7 @@ def prepare_groups(
         `score` in score points, NaN where there is no usable answer.
     by : sequence of factors
         Their values make the groups.
-    kind, model_text, estimator
+    kind, model_text, estimator, missing
         As in `cfa`.
 
     Raises
@@ -199,29 +243,36 @@ def prepare_groups(
     """
     matrices = with_options(item_scores, score_matrices(item_scores, by, whole=True))
     subscale_of, notes = subscales_of_items(item_scores)
-    names, missing = model_names(subscale_of), missing_rule(estimator)
-    if model_text.strip():
-        typed = typed_model(model_text, names)
+    names = model_names(subscale_of)
+    typed = typed_model(model_text, names) if model_text.strip() else None
+    used = names.items if typed is None else {i for i, s in names.items.items() if s in typed.items}
+    estimator, why = with_missing_rule(
+        estimator, missing, [own.scores[:, [i in used for i in own.items]] for own in matrices]
+    )
+    notes, rule = [*notes, *why], missing_rule(estimator)
+    if typed is not None:
         unused = unused_items(typed, names)
         if unused:
             notes.append(
                 f"Left out, because the model text does not name them: {name_list(unused)}."
             )
-        groups = tuple(prepare_typed(matrix, names, typed, missing) for matrix in matrices)
+        groups = tuple(prepare_typed(matrix, names, typed, rule) for matrix in matrices)
     else:
-        groups = tuple(prepare_preset(matrix, subscale_of, kind, missing) for matrix in matrices)
-    if estimator == "wlsmv":
+        groups = tuple(prepare_preset(matrix, subscale_of, kind, rule) for matrix in matrices)
+    if estimator in ORDERED_RULES:
         check_ordered_scores(groups)
-    return PreparedGroups(groups, names, tuple(notes))
+    return PreparedGroups(groups, names, tuple(notes), estimator)
 
 
-def missing_rule(estimator: EstimatorKind) -> LikelihoodRule:
+def missing_rule(estimator: EstimatorKind) -> ItemRule:
     """The rule for missing answers of an estimator."""
-    return "listwise" if estimator == "wlsmv" else LIKELIHOOD_RULES[estimator][1]
+    if estimator == "wlsmv" or estimator == "wlsmv_pairwise":
+        return ORDERED_RULES[estimator]
+    return LIKELIHOOD_RULES[estimator][1]
 
 
 def prepare_preset(
-    matrix: ScoreMatrix, subscale_of: Mapping[str, str], kind: ModelKind, missing: LikelihoodRule
+    matrix: ScoreMatrix, subscale_of: Mapping[str, str], kind: ModelKind, missing: ItemRule
 ) -> PreparedGroup:
     """The chosen model of those items of a group that vary."""
     varying = varying_items([matrix.scores], missing)
@@ -239,7 +290,7 @@ def prepare_preset(
 
 
 def prepare_typed(
-    matrix: ScoreMatrix, names: ModelNames, typed: ParsedModel, missing: LikelihoodRule
+    matrix: ScoreMatrix, names: ModelNames, typed: ParsedModel, missing: ItemRule
 ) -> PreparedGroup:
     """A typed model without those of its items that do not vary in a group."""
     used = frozenset(typed.items)
@@ -283,8 +334,8 @@ def fit_model(
         Score points, NaN where there is none.
     model : WrittenModel
         Of these items.
-    estimator : "ml", "mlr", "fiml" or "wlsmv"
-        As in `cfa`.
+    estimator : str
+        As in `cfa`, with its rule for missing answers.
     ci_level : float in (0, 1)
         Coverage of the intervals of parameters.
     offered : p lists of scores, optional
@@ -302,8 +353,11 @@ def fit_model(
     NotEnoughData, ModelTextError
         As for `fit_cfa` and `fit_wlsmv`; names are those of the model text.
     """
-    if estimator == "wlsmv":
-        return fit_wlsmv(scores, model.items, model.text, ci_level=ci_level, offered=offered)
+    if estimator == "wlsmv" or estimator == "wlsmv_pairwise":
+        return fit_wlsmv(
+            scores, model.items, model.text,
+            missing=ORDERED_RULES[estimator], ci_level=ci_level, offered=offered,
+        )  # fmt: skip
     how, missing = LIKELIHOOD_RULES[estimator]
     fit = fit_cfa(
         scores, model.items, model.text, estimator=how, missing=missing, ci_level=ci_level
@@ -318,10 +372,10 @@ def fit_model(
     return replace(other, problems=(UNIT_CHANGED, *other.problems)) if same_model else fit
 
 
-def n_scores_used(scores: Floats, missing: LikelihoodRule) -> int:
+def n_scores_used(scores: Floats, missing: ItemRule) -> int:
     """Scores that count: all, or those of rows without gaps."""
     present = np.isfinite(scores)
-    return int((present if missing == "fiml" else present[present.all(axis=1)]).sum())
+    return int((present[present.all(axis=1)] if missing == "listwise" else present).sum())
 
 
 def check_ordered_scores(groups: Sequence[PreparedGroup]) -> None:

@@ -27,7 +27,14 @@ from core.stats.factor.model_text import (
     second_order_model,
     subscale_model,
 )
-from core.stats.inputs import constant_items_note, name_list, unanswered_items_note, varying_columns
+from core.stats.inputs import (
+    ItemRule,
+    PairRule,
+    constant_items_note,
+    name_list,
+    unanswered_items_note,
+    varying_columns,
+)
 
 # Names of items and subscales that a model text allows.
 #
@@ -124,8 +131,10 @@ def _add_name(name: str, shown: dict[str, str], *, own_name: bool = False) -> st
 # Measurement models made from the subscales of the answers.
 
 ModelKind = Literal["subscales", "general", "method", "bifactor", "second_order"]
-LikelihoodKind = Literal["ml", "mlr", "fiml"]
-EstimatorKind = Literal["ml", "mlr", "fiml", "wlsmv"]
+LikelihoodKind = Literal["ml", "mlr", "ml_fiml", "fiml"]
+ChosenEstimator = Literal["ml", "mlr", "fiml", "wlsmv"]
+EstimatorKind = Literal["ml", "mlr", "ml_fiml", "fiml", "wlsmv", "wlsmv_pairwise"]
+"""Estimators with their rule for missing answers; users choose the two by themselves."""
 MODELS = (
     ("subscales", "One factor per subscale"),
     ("general", "One general factor"),
@@ -134,24 +143,43 @@ MODELS = (
     ("second_order", "Second order: a general factor above the subscales"),
 )
 LIKELIHOODS = (
-    ("ml", "ML: complete administrations, normal scores"),
-    ("mlr", "MLR: complete administrations, any distribution"),
+    ("ml", "ML: normal scores"),
+    ("mlr", "MLR: scores of any distribution"),
     ("fiml", "MLR with full information: all administrations"),
 )
-ESTIMATORS = (*LIKELIHOODS, ("wlsmv", "WLSMV: ordered answers, complete administrations"))
+ESTIMATORS = (*LIKELIHOODS, ("wlsmv", "WLSMV: ordered answers"))
+ESTIMATOR_WORDS: Mapping[EstimatorKind, str] = {
+    "ml": "ML: complete administrations, normal scores",
+    "mlr": "MLR: complete administrations, any distribution",
+    "ml_fiml": "ML with full information: all administrations, normal scores",
+    "fiml": "MLR with full information: all administrations",
+    "wlsmv": "WLSMV: ordered answers, complete administrations",
+    "wlsmv_pairwise": "WLSMV: ordered answers, each pair of items from all administrations that "
+    "answered both",
+}
+"""Each of them in a sentence on the method."""
 AUTOMATIC: Literal["automatic"] = "automatic"
 LIKELIHOOD_RULES: Mapping[LikelihoodKind, tuple[Estimator, LikelihoodRule]] = {
     "ml": ("ML", "listwise"),
     "mlr": ("MLR", "listwise"),
+    "ml_fiml": ("ML", "fiml"),
     "fiml": ("MLR", "fiml"),
 }
-"""Estimator and rule for missing answers of each choice."""
+"""Estimator and rule for missing answers of each likelihood."""
+ORDERED_RULES: Mapping[str, PairRule] = {"wlsmv": "listwise", "wlsmv_pairwise": "pairwise"}
+"""Rule for missing answers of each estimator of ordered answers."""
+WITH_GAPS: Mapping[EstimatorKind, EstimatorKind] = {
+    "ml": "ml_fiml", "mlr": "fiml", "wlsmv": "wlsmv_pairwise",
+}  # fmt: skip
+"""The same estimator with all answers there are."""
 
 FactorModel = Annotated[
     ModelKind, Choice("Model", MODELS, help="What the items are taken to measure.")
 ]
 _CORRECTS = "MLR corrects tests and standard errors, not loadings."
-LikelihoodEstimator = Annotated[LikelihoodKind, Choice("Estimator", LIKELIHOODS, help=_CORRECTS)]
+LikelihoodEstimator = Annotated[
+    Literal["ml", "mlr", "fiml"], Choice("Estimator", LIKELIHOODS, help=_CORRECTS)
+]
 FactorEstimator = Annotated[
     Literal["automatic", "ml", "mlr", "fiml", "wlsmv"],
     Choice(
@@ -307,7 +335,7 @@ def subscales_of_items(item_scores: ItemScores) -> tuple[dict[str, str], list[st
     return subscale_of, [note] if several else []
 
 
-def varying_items(groups: Sequence[Floats], missing: LikelihoodRule) -> np.ndarray:
+def varying_items(groups: Sequence[Floats], missing: ItemRule) -> np.ndarray:
     """Whether each item varies within every group over the rows that count, shape (p,).
 
     Constant items are taken out before a model is written, since a model text may lean on the
@@ -315,7 +343,7 @@ def varying_items(groups: Sequence[Floats], missing: LikelihoodRule) -> np.ndarr
     two complete rows nothing varies over them, which says nothing of the items.
     """
     varying = np.all([varying_columns(scores) for scores in groups], axis=0)
-    if missing == "fiml":
+    if missing != "listwise":
         return np.asarray(varying)
     complete = [scores[~np.isnan(scores[:, varying]).any(axis=1)] for scores in groups]
     if any(len(scores) < 2 for scores in complete):
@@ -324,7 +352,7 @@ def varying_items(groups: Sequence[Floats], missing: LikelihoodRule) -> np.ndarr
 
 
 def left_out_notes(
-    groups: Sequence[Floats], items: Sequence[str], missing: LikelihoodRule
+    groups: Sequence[Floats], items: Sequence[str], missing: ItemRule
 ) -> tuple[str, ...]:
     """Sentences that name the items `varying_items` leaves out, with the reason."""
     some = " at some level" if len(groups) > 1 else ""

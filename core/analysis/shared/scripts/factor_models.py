@@ -165,7 +165,7 @@ def _plain(value: float) -> str:
 
 # Templates.
 
-EstimatorName = Literal["ml", "mlr", "fiml", "wlsmv"]
+EstimatorName = Literal["ml", "mlr", "ml_fiml", "fiml", "wlsmv", "wlsmv_pairwise"]
 
 _LAVAAN_CALLS: Mapping[EstimatorName, str] = {
     "ml": """\
@@ -176,6 +176,11 @@ _LAVAAN_CALLS: Mapping[EstimatorName, str] = {
     "mlr": """\
   fit <- cfa(group$model, data = rows, estimator = "MLR", missing = "listwise",
              likelihood = "normal", information = "observed", meanstructure = FALSE,
+             std.lv = std.lv, auto.fix.first = !std.lv)
+""",
+    "ml_fiml": """\
+  fit <- cfa(group$model, data = rows, estimator = "ML", missing = "fiml",
+             likelihood = "normal", information = "observed", meanstructure = TRUE,
              std.lv = std.lv, auto.fix.first = !std.lv)
 """,
     "fiml": """\
@@ -190,6 +195,13 @@ _LAVAAN_CALLS: Mapping[EstimatorName, str] = {
              missing = "listwise", parameterization = "delta",
              std.lv = std.lv, auto.fix.first = !std.lv)
 """,
+    "wlsmv_pairwise": """\
+  # rows without any answer go first, so that they do not count
+  rows <- rows[rowSums(!is.na(rows[group$items])) > 0, group$items]
+  fit <- cfa(group$model, data = rows, estimator = "WLSMV", ordered = group$items,
+             missing = "pairwise", parameterization = "delta",
+             std.lv = std.lv, auto.fix.first = !std.lv)
+""",
 }
 """The call of each estimator. What lavaan would choose by itself is written out, so that a later
 version with other defaults gives the same numbers."""
@@ -199,11 +211,16 @@ _LAVAAN_NOTES: Mapping[EstimatorName, str] = {
     "mlr": "Maximum likelihood on complete rows with corrected tests and standard errors. All of "
     "these options are lavaan's own defaults. The corrected test is chisq.scaled, the corrected "
     "indices end in .robust.",
+    "ml_fiml": "Full-information maximum likelihood on all rows. lavaan's own default would leave "
+    "incomplete rows out.",
     "fiml": "Full-information maximum likelihood on all rows with corrected tests and standard "
     "errors. lavaan's own default would leave incomplete rows out. The corrected test is "
     "chisq.scaled, the corrected indices end in .robust.",
     "wlsmv": "Ordered answers on complete rows. All other options are lavaan's own defaults. The "
     "test to report is chisq.scaled; the plain one has no meaningful p.",
+    "wlsmv_pairwise": "Ordered answers, each pair of items from all rows that hold both. lavaan's "
+    "own default would leave incomplete rows out; all other options are its defaults. The test to "
+    "report is chisq.scaled; the plain one has no meaningful p.",
 }
 
 _LAVAAN = """\
@@ -303,16 +320,24 @@ cat("\\nDifferences of chi-square\\n")
 print(differences, digits = 6)
 """
 
+_PYTHON_INCOMPLETE = (
+    "Inkblot used all rows by full information; semopy's full information is not to be "
+    "relied on, so this script uses complete rows and gives OTHER numbers where answers are "
+    "missing. Use cfa.R for the same ones."
+)
+_PYTHON_ORDERED = (
+    "Inkblot took the answers as ordered; semopy's estimation of ordered answers does not "
+    "run with current numpy, so this script takes scores as continuous, from complete rows, and "
+    "gives OTHER numbers. Use cfa.R for the same ones."
+)
 _PYTHON_NOTES: Mapping[EstimatorName, str] = {
     "ml": "These numbers are those of Inkblot's plain test.",
     "mlr": "The estimates and the plain test are those of Inkblot. The corrected test, corrected "
     "indices and corrected standard errors of MLR need cfa.R.",
-    "fiml": "Inkblot used all rows by full information; semopy's full information is not to be "
-    "relied on, so this script uses complete rows and gives OTHER numbers where answers are "
-    "missing. Use cfa.R for the same ones.",
-    "wlsmv": "Inkblot took the answers as ordered; semopy's estimation of ordered answers does not "
-    "run with current numpy, so this script takes scores as continuous and gives OTHER numbers. "
-    "Use cfa.R for the same ones.",
+    "ml_fiml": _PYTHON_INCOMPLETE,
+    "fiml": _PYTHON_INCOMPLETE,
+    "wlsmv": _PYTHON_ORDERED,
+    "wlsmv_pairwise": _PYTHON_ORDERED,
 }
 
 _SEMOPY = """\
@@ -439,8 +464,8 @@ def cfa_files(
     ----------
     groups : sequence of SyntaxGroup
         Every group with its own model; a group that has none is left to the caller to leave out.
-    estimator : "ml", "mlr", "fiml" or "wlsmv"
-        As in `cfa`.
+    estimator : str
+        As in `cfa`, with its rule for missing answers.
     ci_level : float in (0, 1)
         Two-sided coverage of the intervals.
     title : str
@@ -480,7 +505,9 @@ def cfa_files(
         **parts,
         "options": comment(_LAVAAN_NOTES[estimator]).rstrip("\n"),
         "call": _LAVAAN_CALLS[estimator],
-        "groups": ",\n".join(_r_group(*one, means=estimator == "fiml") for one in written),
+        "groups": ",\n".join(
+            _r_group(*one, means=estimator in ("ml_fiml", "fiml")) for one in written
+        ),
         "differences": fill_template(_LAVAAN_DIFFERENCES, {"pairs": _r_pairs(pairs)})
         if pairs
         else "",
@@ -503,7 +530,7 @@ def _model(
 ) -> ParsedModel:
     """The model with names that the files allow."""
     model = parse_model(group.model, items=group.items)
-    if estimator == "wlsmv":
+    if estimator in ("wlsmv", "wlsmv_pairwise"):
         model = _single_items_are_factors(model)
     return with_allowed_names(model, group.titles, names, labels)
 

@@ -26,9 +26,43 @@ from core.analysis.shared.scripts.names import (
 from core.analysis.shared.scripts.python_text import python_start
 from core.domain.results import TextFile
 from core.domain.wide_scores import ItemScores
-from core.stats.inputs import PairRule
+from core.stats.inputs import ItemRule
 
 # Templates of the Python scripts.
+
+PYTHON_COVARIANCE = '''
+
+def likeliest_covariance(x):
+    """Covariances of the items; of rows with gaps the likeliest ones (divisor n), by EM."""
+    present = ~np.isnan(x)
+    if present.all():
+        return np.atleast_2d(np.cov(x, rowvar=False))
+    patterns, which = np.unique(present, axis=0, return_inverse=True)
+    mean, table = np.nanmean(x, axis=0), np.diag(np.nanvar(x, axis=0))
+    for _ in range(20_000):
+        first, second = np.zeros_like(mean), np.zeros_like(table)
+        for number, here in enumerate(patterns):
+            rows = x[np.ravel(which) == number] - mean
+            filled = np.where(here, rows, 0.0)
+            gone = ~here
+            left = np.zeros_like(table)
+            if gone.any():
+                slope = np.linalg.solve(table[np.ix_(here, here)], table[np.ix_(here, gone)])
+                filled[:, gone] = rows[:, here] @ slope
+                left[np.ix_(gone, gone)] = (
+                    table[np.ix_(gone, gone)] - table[np.ix_(gone, here)] @ slope
+                )
+            first += filled.sum(axis=0)
+            second += filled.T @ filled + len(rows) * left
+        step = first / len(x)
+        new = second / len(x) - np.outer(step, step)
+        moved = max(np.abs(new - table).max(), np.abs(step).max())
+        mean, table = mean + step, new
+        if moved < 1e-11 * np.abs(table).max():
+            break
+    return table
+'''
+"""Covariances of all answers there are, as full information has them."""
 
 _PYTHON_START = (
     python_start(
@@ -71,7 +105,7 @@ def alpha(covariance):
 """
 )
 
-_PYTHON_USABLE = {
+_PYTHON_USABLE: dict[ItemRule, str] = {
     "listwise": '''
 
 def usable(x, strata):
@@ -93,6 +127,15 @@ def usable(x, strata):
     return x[:, still], kept[still], strata[kept[still]]
 ''',
 }
+_PYTHON_USABLE["fiml"] = (
+    PYTHON_COVARIANCE
+    + _PYTHON_USABLE["pairwise"]
+    + """
+
+# instead of the covariances of pairs: those that are the likeliest for all answers
+covariances = likeliest_covariance
+"""
+)
 
 _PYTHON_ALPHA = '''
 
@@ -100,7 +143,19 @@ def feldt(value, n, k):
     """Feldt's interval of alpha."""
     tail = (1 - ci_level) / 2
     return [1 - (1 - value) * stats.f.ppf(p, n - 1, (n - 1) * (k - 1)) for p in (1 - tail, tail)]
+
+
+def interval(value, x):
+    """Feldt's interval of complete rows; @other@."""
+    if np.isnan(x).any() and full_information:
+        return [float("nan"), float("nan")]
+    return feldt(value, *x.shape)
 '''
+
+_PYTHON_INTERVAL = {
+    False: "also of all pairs of answers, as psych has it",
+    True: "none of rows with gaps, which reliability.R has",
+}
 
 _PYTHON_MORE = '''
 
@@ -114,12 +169,13 @@ def stratified(covariance, strata):
     return 1 - error / covariance.sum()
 
 
-def omega_total(x):
+def omega_total(x, covariance):
     """One factor by maximum likelihood: common variance of the sum over all of its variance."""
     k = x.shape[1]
     if not 3 <= k <= 150 or len(x) <= k:
         return float("nan")
-    sample = np.corrcoef(x, rowvar=False)
+    spread = np.sqrt(np.diag(covariance))
+    sample = covariance / np.outer(spread, spread)
 
     def misfit(parameters):
         loadings, residuals = parameters[:k], parameters[k:]
@@ -138,7 +194,6 @@ def omega_total(x):
     bounds = [(None, None)] * k + [(1e-6, None)] * k
     found = optimize.minimize(misfit, start, jac=True, method="L-BFGS-B", bounds=bounds,
                               options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000})
-    spread = x.std(axis=0)
     common = (found.x[:k] @ spread) ** 2
     return common / (common + found.x[k:] @ spread**2)
 
@@ -174,7 +229,7 @@ def coefficients(x, strata):
     """Name, value and interval of each coefficient."""
     covariance, nothing = covariances(x), (float("nan"), float("nan"))
     value = alpha(covariance)
-    yield "alpha", value, *feldt(value, *x.shape)
+    yield "alpha", value, *interval(value, x)
 @more@
 
 sys.stdout.reconfigure(errors="backslashreplace")
@@ -193,7 +248,7 @@ for group, scale, items, strata in scales:
 _PYTHON_RELIABILITY_MORE = """\
     if len(set(strata)) > 1:
         yield "stratified alpha", stratified(covariance, strata), *nothing
-    yield "omega total", omega_total(x), *nothing
+    yield "omega total", omega_total(x, covariance), *nothing
     for name, half in halves(covariance):
         yield name, half, *nothing
 """
@@ -214,8 +269,10 @@ for group, scale, items, strata in scales:
         others = np.delete(np.arange(len(kept)), place)
         rest = covariance[np.ix_(others, others)]
         r = covariance[place, others].sum() / np.sqrt(covariance[place, place] * rest.sum())
-        n = int((~np.isnan(x[:, place])).sum())
+        n = int((~np.isnan(x[:, place]) & ((~np.isnan(x)).sum(axis=1) > 1)).sum())
         reach = stats.norm.ppf((1 + ci_level) / 2) / np.sqrt(n - 3) if n > 3 else float("nan")
+        # by full information the interval needs items.R
+        reach = float("nan") if np.isnan(x).any() and full_information else reach
         ends = [np.tanh(np.arctanh(r) + side * reach) for side in (-1, 1)]
         values = [f"{value:.10f}" for value in (r, *ends, alpha(rest))]
         print(group, scale, items[kept[place]], n, *values, sep="\\t")
@@ -261,7 +318,7 @@ quietly <- function(expression) {
 attempt <- function(expression) tryCatch(expression, error = function(e) NULL)
 """
 
-_R_USABLE = {
+_R_USABLE: dict[ItemRule, str] = {
     "listwise": """
 # items without variance go first, so that they cost no rows; then incomplete rows
 usable <- function(x) {
@@ -277,6 +334,93 @@ usable <- function(x) {
 }
 """,
 }
+
+_R_USABLE["fiml"] = (
+    _R_USABLE["pairwise"]
+    + """
+# The likeliest covariances of all answers (full information) and how these vary over samples: cells
+# are the places of the covariances, sampling is their sandwich covariance
+likeliest <- function(x) {
+  if (!anyNA(x)) return(list(covariance = cov(x)))
+  short <- setNames(x, paste0("x", seq_along(x)))
+  cells <- which(lower.tri(diag(ncol(x)), diag = TRUE), arr.ind = TRUE)
+  model <- c(sprintf("x%d ~~ c%d*x%d", cells[, 1], seq_len(nrow(cells)), cells[, 2]),
+             paste(names(short), "~ 1"))
+  fit <- quietly(lavaan::lavaan(model, data = short, missing = "fiml", estimator = "MLR",
+                                information = "observed", em.h1.tol = 1e-10,
+                                em.h1.iter.max = 10000))
+  covariance <- unclass(lavaan::lavInspect(fit, "cov.ov"))
+  dimnames(covariance) <- list(names(x), names(x))
+  labels <- paste0("c", seq_len(nrow(cells)))
+  list(covariance = covariance, cells = cells,
+       sampling = unclass(lavaan::vcov(fit))[labels, labels])
+}
+
+# Delta method: slope has the derivatives by the covariances
+standard_error <- function(found, slope) {
+  by_cell <- slope[found$cells] * ifelse(found$cells[, 1] == found$cells[, 2], 1, 2)
+  sqrt(drop(by_cell %*% found$sampling %*% by_cell))
+}
+"""
+)
+
+_R_ALPHA_FIML = """
+alpha_of <- function(covariance) {
+  k <- ncol(covariance)
+  k / (k - 1) * (1 - sum(diag(covariance)) / sum(covariance))
+}
+
+alpha_row <- function(scale, x) {
+  found <- likeliest(x)
+  value <- alpha_of(found$covariance)
+  if (is.null(found$sampling)) {
+    ends <- feldt(value, nrow(x), ncol(x))
+    return(row(scale, x, "alpha", value, ends[1], ends[2]))
+  }
+  k <- ncol(x)
+  total <- sum(found$covariance)
+  slope <- k / (k - 1) * (sum(diag(found$covariance)) / total^2 - diag(k) / total)
+  reach <- qnorm((1 + ci_level) / 2) * standard_error(found, slope)
+  row(scale, x, "alpha", value, value - reach, min(value + reach, 1))
+}
+"""
+
+_R_MORE_FIML = """
+# The same from the likeliest covariances
+stratified_row <- function(scale, x, strata) {
+  if (length(unique(strata)) < 2) return(NULL)
+  covariance <- likeliest(x)$covariance
+  error <- vapply(unique(strata), function(stratum) {
+    part <- covariance[strata == stratum, strata == stratum, drop = FALSE]
+    sum(part) * (1 - if (ncol(part) > 1) alpha_of(part) else NA)
+  }, 0)
+  row(scale, x, "stratified alpha", 1 - sum(error) / sum(covariance))
+}
+
+halves_rows <- function(scale, x) {
+  covariance <- likeliest(x)$covariance
+  stepped <- function(first) {
+    r <- sum(covariance[first, -first]) /
+      sqrt(sum(covariance[first, first]) * sum(covariance[-first, -first]))
+    2 * r / (1 + r)
+  }
+  k <- ncol(x)
+  found <- row(scale, x, "split-half, odd-even", stepped(seq(1, k, by = 2)))
+  number <- choose(k, k %/% 2) / (if (k %% 2 == 0) 2 else 1)
+  # Inkblot draws random splits where there are more than 10,000; those cannot be repeated here
+  if (number > 10000) return(found)
+  splits <- combn(k, k %/% 2, simplify = FALSE)
+  if (k %% 2 == 0) splits <- Filter(function(half) half[1] == 1, splits)
+  values <- vapply(splits, stepped, 0)
+  values <- values[is.finite(values)]
+  rbind(
+    found,
+    row(scale, x, "split-half, mean", mean(values)),
+    row(scale, x, "split-half, lowest", min(values)),
+    row(scale, x, "split-half, highest", max(values))
+  )
+}
+"""
 
 _R_ALPHA = """
 row <- function(scale, x, coefficient, value, low = NA, high = NA) {
@@ -299,6 +443,9 @@ alpha_row <- function(scale, x) {
 """
 
 _R_MORE = """
+# Rows with gaps, where there are any: the likeliest covariances first, then the model of them
+gaps <- "robust.two.stage"
+
 sum_of_covariances <- function(x) sum(cov(x))
 
 stratified_row <- function(scale, x, strata) {
@@ -324,7 +471,7 @@ omega_row <- function(scale, x) {
             paste(l, collapse = " + "), paste(e, collapse = " + "))
   )
   fit <- quietly(lavaan::cfa(paste(model, collapse = "\\n"), data = x, estimator = "ML",
-                             std.lv = TRUE))
+                             std.lv = TRUE, missing = if (anyNA(x)) gaps else "listwise"))
   found <- lavaan::parameterEstimates(fit, level = ci_level)
   found <- found[found$lhs == "omega", ]
   row(scale, x, "omega total", found$est, found$ci.lower, found$ci.upper)
@@ -351,7 +498,7 @@ omega_h_row <- function(scale, x, strata) {
             paste(e, collapse = " + "))
   )
   fit <- quietly(lavaan::cfa(paste(model, collapse = "\\n"), data = x, estimator = "ML",
-                             std.lv = TRUE))
+                             std.lv = TRUE, missing = if (anyNA(x)) gaps else "listwise"))
   if (!lavaan::lavInspect(fit, "converged")) return(NULL)
   found <- lavaan::parameterEstimates(fit, level = ci_level)
   found <- found[found$lhs == "omega", ]
@@ -399,12 +546,45 @@ results <- do.call(rbind, lapply(scales, function(scale) attempt(coefficients(sc
 print(results, digits = 8, row.names = FALSE)
 """
 
+_R_ITEMS_FIML = """
+discriminations <- function(scale) {
+  x <- usable(answers[answers$group == scale$group, scale$items, drop = FALSE])
+  found <- likeliest(x)
+  covariance <- found$covariance
+  n <- colSums(!is.na(x) & rowSums(!is.na(x)) > 1)
+  k <- ncol(x)
+  own <- diag(covariance)
+  rest <- sum(covariance) - 2 * rowSums(covariance) + own
+  r <- (rowSums(covariance) - own) / sqrt(own * rest)
+  reach <- vapply(seq_len(k), function(place) {
+    if (is.null(found$sampling)) return(1 / sqrt(n[place] - 3))
+    item <- as.numeric(seq_len(k) == place)
+    others <- 1 - item
+    slope <- (outer(item, others) + outer(others, item)) / 2 / sqrt(own[place] * rest[place]) -
+      r[place] / 2 * (outer(item, item) / own[place] + outer(others, others) / rest[place])
+    standard_error(found, slope) / (1 - r[place]^2)
+  }, 0) * qnorm((1 + ci_level) / 2)
+  dropped <- vapply(seq_len(k), function(place) {
+    part <- covariance[-place, -place, drop = FALSE]
+    if (k > 2) (k - 1) / (k - 2) * (1 - sum(diag(part)) / sum(part)) else NA
+  }, 0)
+  data.frame(
+    group = scale$group, scale = scale$scale, item = names(x), n = n,
+    discrimination = r, ci_low = tanh(atanh(r) - reach), ci_high = tanh(atanh(r) + reach),
+    alpha_if_dropped = dropped
+  )
+}
+
+results <- do.call(rbind, lapply(scales, function(scale) attempt(discriminations(scale))))
+print(results, digits = 8, row.names = FALSE)
+"""
+
 _R_ITEMS_END = """
 discriminations <- function(scale) {
   x <- usable(answers[answers$group == scale$group, scale$items, drop = FALSE])
   found <- quietly(psych::alpha(x, check.keys = FALSE, warnings = FALSE, use = "pairwise"))
   r <- found$item.stats$r.drop
-  n <- colSums(!is.na(x))
+  n <- colSums(!is.na(x) & rowSums(!is.na(x)) > 1)
   reach <- qnorm((1 + ci_level) / 2) / sqrt(n - 3)
   data.frame(
     group = scale$group, scale = scale$scale, item = names(x), n = n,
@@ -487,7 +667,7 @@ def reliability_files(
     groups: Sequence[ScaleGroup],
     *,
     ci_level: float,
-    rule: PairRule = "listwise",
+    rule: ItemRule = "listwise",
     alpha_only: bool = False,
     title: str = "Reliability",
 ) -> tuple[TextFile, ...]:
@@ -499,8 +679,9 @@ def reliability_files(
         Every group with the subscales of its items.
     ci_level : float in (0, 1)
         Two-sided coverage of the intervals.
-    rule : "listwise" or "pairwise"
-        Rows complete on the items that vary, or all pairs of answers.
+    rule : "listwise", "pairwise" or "fiml"
+        Rows complete on the items that vary, all pairs of answers, or all answers by full
+        information.
     alpha_only : bool
         Cronbach's alpha of the subscales only.
     title : str
@@ -521,6 +702,7 @@ def reliability_files(
     names, labels = Names(), group_labels([group.name for group in groups])
     data = item_data(groups, labels, names)
     scales = _scales(groups, labels, names, whole=not alpha_only)
+    fiml = rule == "fiml"
     about = f"{title}. Bootstrap intervals are not repeated here." if not alpha_only else title
     alone = "      attempt(alpha_row(scale, x))"
     r_rows = ",\n".join(
@@ -540,21 +722,27 @@ def reliability_files(
         else "Reliability with psych, and with lavaan for omega",
         "file": "reliability.R",
         "packages": "library(psych)"
-        if alpha_only
+        if alpha_only and not fiml
         else "suppressPackageStartupMessages({\n  library(psych)\n  library(lavaan)\n})",
     }
+    if fiml:
+        r_parts["software"] = "Cronbach's alpha" if alpha_only else "Reliability"
+        r_parts["software"] += " by full information, with lavaan"
+    r_more = ("" if alpha_only else _R_MORE) + (_R_ALPHA_FIML if fiml else "")
+    r_more += _R_MORE_FIML if fiml and not alpha_only else ""
     start, python_start = _starts(about, ci_level, names, scales, r_parts, "Reliability with numpy")
     return (
         data,
         TextFile(
             "reliability.R",
-            r_script(start + _R_USABLE[rule] + _R_ALPHA + ("" if alpha_only else _R_MORE) + r_end),
+            r_script(start + _R_USABLE[rule] + _R_ALPHA + r_more + r_end),
         ),
         TextFile(
             "reliability.py",
             python_start
             + _PYTHON_USABLE[rule]
-            + _PYTHON_ALPHA
+            + fill_template(_PYTHON_ALPHA, {"other": _PYTHON_INTERVAL[fiml]})
+            + f"\n\nfull_information = {fiml}\n"
             + ("" if alpha_only else _PYTHON_MORE)
             + fill_template(_PYTHON_RELIABILITY_END, {"more": more}),
         ),
@@ -564,7 +752,7 @@ def reliability_files(
 def item_files(
     groups: Sequence[ScaleGroup],
     *,
-    missing: PairRule,
+    missing: ItemRule,
     ci_level: float,
 ) -> tuple[TextFile, ...]:
     """Data and scripts with which others can compute the same item discriminations.
@@ -573,8 +761,8 @@ def item_files(
     ----------
     groups : sequence of ScaleGroup
         Every group with the subscales of its items.
-    missing : "listwise" or "pairwise"
-        Rows complete on the subscale, or all pairs of answers.
+    missing : "listwise", "pairwise" or "fiml"
+        Rows complete on the subscale, all pairs of answers, or all answers by full information.
     ci_level : float in (0, 1)
         Two-sided coverage of the intervals.
 
@@ -592,16 +780,18 @@ def item_files(
     data = item_data(groups, labels, names)
     scales = _scales(groups, labels, names, whole=False)
     r_parts = {
-        "software": "Item discrimination with psych",
+        "software": f"Item discrimination with {'lavaan' if missing == 'fiml' else 'psych'}",
         "file": "items.R",
-        "packages": "library(psych)",
+        "packages": f"library({'lavaan' if missing == 'fiml' else 'psych'})",
     }
+    r_end = _R_ITEMS_FIML if missing == "fiml" else _R_ITEMS_END
+    python_end = f"\n\nfull_information = {missing == 'fiml'}\n{_PYTHON_ITEMS_END}"
     start, python_start = _starts("Item statistics", ci_level, names, scales, r_parts,
                                   "Item discrimination with numpy")  # fmt: skip
     return (
         data,
-        TextFile("items.R", r_script(start + _R_USABLE[missing] + _R_ITEMS_END)),
-        TextFile("items.py", python_start + _PYTHON_USABLE[missing] + _PYTHON_ITEMS_END),
+        TextFile("items.R", r_script(start + _R_USABLE[missing] + r_end)),
+        TextFile("items.py", python_start + _PYTHON_USABLE[missing] + python_end),
     )
 
 
