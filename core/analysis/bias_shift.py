@@ -507,11 +507,11 @@ def _group_rows(
     turns = stance.majority_turns(table.before, table.after)
     every, way, share = _means_of_questions(table, units, bootstrap, level)
     kinds = _majority(table)
-    chance = stance.chance_shifts(
-        *((own.counts.yes, own.counts.no, own.counts.zero)
-          for own in (table.initial, table.opposing)),
-        table.initial.first, table.initial.second,
-    )  # fmt: skip
+    initial, opposing = (
+        (own.counts.yes, own.counts.no, own.counts.zero) for own in (table.initial, table.opposing)
+    )
+    places = table.initial.first, table.initial.second
+    chance = stance.chance_shifts(initial, opposing, *places)
     by_chance = column_means(np.where(decided, chance, np.nan).T)
     rows: list[tuple[Any, ...]] = []
     for row, group in enumerate(table.initial.counts.groups):
