@@ -19,6 +19,7 @@ from core.charts.panels import (
     chart_rows,
     column_limit,
     heading,
+    label_offset,
     largest_count,
     number_tip,
     row_height,
@@ -99,6 +100,7 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
             ticks=False,
             domain=False,
             labelFlush=False,
+            labelOffset=label_offset(cells["group"]),
         ),
     )
     base = with_number_texts(alt.Chart(), "value").encode(

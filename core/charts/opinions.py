@@ -23,6 +23,7 @@ from core.charts.panels import (
     chart_rows,
     color_at,
     heading,
+    label_offset,
     limit_marks,
     number_tip,
     row_height,
@@ -196,7 +197,7 @@ def _histogram_layers(
         values=[number + 0.5 for number in range(len(names))],
         labelExpr=f"{json.dumps(labels)}[floor(datum.value)]" if names else "''",
         grid=False, ticks=False, domain=False, labelLimit=LABEL_LIMIT, labelFlush=False,
-        labelOverlap=False,
+        labelOffset=label_offset(names), labelOverlap=False,
     )  # fmt: skip
     y = alt.Y("top:Q", scale=down, axis=axis, title=None)
     base = with_number_texts(alt.Chart(table), "center", "share", percent=False)

@@ -274,8 +274,16 @@ LABEL_BREAK = " · "
 
 def row_height(names: Iterable[str], least: int) -> int:
     """Pixels of rows whose labels have a line for each level of a name, at least `least`."""
-    lines = max((str(name).count(LABEL_BREAK) + 1 for name in names), default=1)
-    return max(least, LINE * lines + 6)
+    return max(least, LINE * (_further_lines(names) + 1) + 6)
+
+
+def label_offset(names: Iterable[str]) -> float:
+    """Pixels that put the middle of such a label, and not its first line, level with its row."""
+    return -LINE * _further_lines(names) / 2
+
+
+def _further_lines(names: Iterable[str]) -> int:
+    return max((str(name).count(LABEL_BREAK) for name in names), default=0)
 
 
 LABEL_LIMIT = alt.ExprRef("max(80, min(230, containerSize()[0] * 0.36))")
