@@ -6,6 +6,6 @@ unusable answers a dashed outline, ratings a shape and a word, groups a panel of
 """
 
 from core.charts.item_texts import with_item_texts
-from core.charts.panels import MAX_MARKS, Chart, with_theme_ink
+from core.charts.panels import MAX_MARKS, Chart, page_spec, with_data, with_theme_ink
 
-__all__ = ["MAX_MARKS", "Chart", "with_item_texts", "with_theme_ink"]
+__all__ = ["MAX_MARKS", "Chart", "page_spec", "with_data", "with_item_texts", "with_theme_ink"]

@@ -147,7 +147,7 @@ def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
 
 # Histograms of scores, one chart for each subscale and a panel for each group.
 
-_HEIGHT, _HEIGHT_BESIDE = 260, 200  # pixels with title and axes; alone, and side by side
+_HEIGHT, _HEIGHT_BESIDE = 190, 130  # pixels of the plot; alone, and side by side
 
 
 def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

@@ -286,7 +286,7 @@ def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
 
 _RADIUS = 120  # pixels from the center of a triangle to a corner
 _ABOVE, _BELOW = 26, 34  # pixels for the name of a measure above the triangle, and below it
-_HEADING = 110  # pixels of title and legend, which a page counts as height
+_ROOM_FOR_NAMES = 84  # pixels at each side
 _MOST_SERIES = 6
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2])
 _RINGS = (0.25, 0.5, 0.75, 1.0)
@@ -443,16 +443,16 @@ def _triangle(shown: pd.DataFrame, order: list[str], theme: Theme) -> Any:
         *lines,
         marks.encode(x=x, y=y, tooltip=tooltip, **color, **shape),
         *_corner_labels(points, angles, order, theme),
-    ).properties(height=_plot_height(len(order)) + _HEADING)  # fmt: skip
+    ).properties(height=_plot_height(len(order)))  # fmt: skip
 
 
 def _places(n_groups: int) -> tuple[Any, Any]:
     """Across and down in units of the radius around the center, the same length both ways.
 
-    The radius is a share of the height, as a page takes some of it for the title and the legend.
+    The radius is smaller on a small screen, where names stand at both sides.
     """
     whole = _plot_height(n_groups)
-    radius = f"height * {_RADIUS / whole:.4f}"
+    radius = f"min(height * {_RADIUS / whole:.4f}, width / 2 - {_ROOM_FOR_NAMES})"
     center = f"height * {(_ABOVE + _RADIUS) / whole:.4f}"
     across = [alt.ExprRef(f"width / 2 {sign} {radius}") for sign in "-+"]
     down = [alt.ExprRef(f"{center} {sign} {radius}") for sign in "+-"]

@@ -53,7 +53,7 @@ _INSET = 0.4  # SD between the edge of a cell and a label
 _PIXELS = 96  # of a probability of 1
 _HIGHEST_ERROR = 2.0  # SD; a larger standard error says nothing more
 _TIMES = 5.0
-_HEIGHT, _HEIGHT_BESIDE = 280, 230  # pixels with title and axes; alone, and side by side
+_HEIGHT, _HEIGHT_BESIDE = 210, 160  # pixels of the plot; alone, and side by side
 
 
 def graded_response_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

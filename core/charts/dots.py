@@ -14,10 +14,12 @@ import pandas as pd
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,
+    EDGE,
     FARTHEST,
     GROUP_COLORS,
     GROUP_SHAPES,
     INK,
+    LINE,
     MARK,
     Chart,
     Theme,
@@ -48,7 +50,8 @@ from core.stats.groups import Summary, mean_interval
 # A dot plot: a value and its interval in each row, under one axis.
 
 _ROW, _LABELLED_ROW = 20, 34  # pixels; of a row with its number at the right, or above its point
-_ROWS_OF_GROUPS = {2: 28, 3: 36, 4: 46}  # pixels of an item with a row for each group
+_TOGETHER = range(2, 5)  # groups that stand in one picture, each with a line in every row
+_OF_ROW = 0.8  # of a row, what its lines take; the rest is between the rows
 _ROOM_ABOVE = 0.7  # of a labelled row, above the first point and below the last one
 _SHORT_LABEL = 6  # characters of a number that can stand at the right
 _MARGIN = 0.05  # of the range of the values, left and right of them
@@ -56,6 +59,7 @@ _MOST_TOGETHER = 80  # rows of a picture of several groups
 _STRETCH = 1.4  # times: groups are drawn together if that stretches the axis of none further
 _MOST_SIDE_BY_SIDE = 12  # items of panels that stand side by side
 _LONGEST_NAME_BESIDE = 16  # characters of the name of a row of panels that stand side by side
+_LONGEST_KEY = 40  # characters of a name of a legend of two columns
 _WIDE = 1.0  # an interval of a loading that is wider says little, and sets no end beyond 1
 
 Ends = tuple[float, float]
@@ -65,10 +69,12 @@ def correlation_ends(table: pd.DataFrame) -> Ends:
     """From 0, or the lowest value if below, to 1, or the highest value if above.
 
     All intervals of correlations are within. A value that only degenerate results have sets no end,
-    nor does an interval that begins below −1, such as one of alpha.
+    nor does an interval that begins below −1, such as one of alpha. Left of a value below 0 is a
+    margin, because names stand beside the axis.
     """
     values = table["value"][table["value"].abs() <= FARTHEST]
-    low = min([0.0, *values, *table["ci_low"][table["ci_low"] >= -1.0]])
+    below = values[values < 0] - _MARGIN
+    low = min([0.0, *below, *table["ci_low"][table["ci_low"] >= -1.0]])
     return low, max([1.0, *values])
 
 
@@ -125,7 +131,7 @@ class DotAxis:
 def _drawn_together(table: pd.DataFrame, axis: DotAxis) -> bool:
     """Whether all groups stand in one picture: a few of them, none of which stretches the axis."""
     groups = table["group"].nunique()
-    if not axis.common or groups not in _ROWS_OF_GROUPS or len(table) > _MOST_TOGETHER:
+    if not axis.common or groups not in _TOGETHER or len(table) > _MOST_TOGETHER:
         return False
     if table.duplicated(["group", "item"]).any() or (_long_labels(table)):
         return False
@@ -267,7 +273,7 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
             color=INK[theme], thickness=2.5, size=14, opacity=1
         )
         layers.insert(0, ticks.encode(x=across("reference"), tooltip=tooltip[-1:]))
-    height = _ROWS_OF_GROUPS.get(len(groups), _ROW)
+    height = _ROW if len(groups) == 1 else math.ceil(LINE * len(groups) / _OF_ROW)
     if "label" in table:
         height = _LABELLED_ROW if above else height
         layers += _number_labels(base, across, axis, theme, above=above)
@@ -304,7 +310,10 @@ def group_marks(
     """The color and the shape of each group with a legend above; nothing for one group."""
     if len(groups) == 1:
         return {}, {}
-    legend = alt.Legend(orient="top", title=None, labelLimit=240, columns=2, symbolSize=70)
+    columns = 2 if max(map(len, groups)) <= _LONGEST_KEY else 1
+    legend = alt.Legend(
+        orient="top", title=None, labelLimit=480 // columns, columns=columns, symbolSize=70
+    )
     colors = alt.Scale(domain=list(groups), range=list(GROUP_COLORS[theme][: len(groups)]))
     shapes = alt.Scale(domain=list(groups), range=list(GROUP_SHAPES[: len(groups)]))
     return (
@@ -319,7 +328,7 @@ def _number_labels(
     """The numbers, in a column at the right, or above their points."""
     defined = base.transform_filter("isValid(datum.value)")
     if not above:
-        numbers = defined.mark_text(align="left", dx=6, fontSize=11, color=INK[theme])
+        numbers = defined.mark_text(align="left", dx=EDGE, fontSize=11, color=INK[theme])
         return [numbers.encode(x=alt.value("width"), text=alt.Text("label:N"))]
     labels = defined.encode(x=across("value"), text=alt.Text("label:N"))
     text = labels.mark_text(dy=-11, fontSize=11, color=INK[theme])

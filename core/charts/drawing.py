@@ -30,6 +30,10 @@ _LETTERS, _FAMILY = "LiberationSans-", "Liberation"
 """How files begin: those of the font that vl-convert brings itself, and those of its family."""
 
 
+class DrawingFault(ValueError):
+    """A picture that could not be drawn, with the reason."""
+
+
 class Drawing(Protocol):
     """What draws pictures."""
 
@@ -78,11 +82,18 @@ class _DrawingBeside:
         to_process, from_process = process.stdin, process.stdout
         if to_process is None or from_process is None:
             raise RuntimeError("the drawing process has no input or output")
-        pickle.dump((kind, what), to_process)
-        to_process.flush()
-        picture, fault = pickle.load(from_process)
+        try:
+            pickle.dump((kind, what), to_process)
+            to_process.flush()
+            picture, fault = pickle.load(from_process)
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            process.kill()
+            process.communicate()
+            with self._guard:
+                self._process = None  # the next picture starts another
+            raise DrawingFault("the process that draws has ended") from error
         if fault:
-            raise ValueError(fault)
+            raise DrawingFault(fault)
         return bytes(picture)
 
     def _running(self) -> subprocess.Popen[bytes]:

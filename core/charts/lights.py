@@ -12,6 +12,7 @@ import pandas as pd
 from core.charts.panels import (
     BACKGROUNDS,
     INK,
+    LABEL_BREAK,
     LABEL_LIMIT,
     LIGHTS,
     TOP_LINE,
@@ -20,8 +21,10 @@ from core.charts.panels import (
     chart_rows,
     column_limit,
     heading,
+    label_offset,
     largest_count,
     number_tip,
+    row_height,
     short_number,
     table_with_rows,
     with_number_texts,
@@ -63,7 +66,7 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         left_out = f" Only the first {_MAX_GROUPS} of {len(groups)} groups are drawn."
     title = "Ratings by criterion"
     spec = _layers(cells, theme).properties(
-        data=cells, width="container", height=alt.Step(_ROW),
+        data=cells, width="container", height=alt.Step(row_height(cells["group"], _ROW)),
         title=heading(title, theme, [_SHAPE_WORDS, *_source_line(result)]),
     )  # fmt: skip
     return (Chart(title, spec, _in_words(cells, result) + left_out, cells),)
@@ -122,7 +125,12 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
         title=None,
         sort=list(dict.fromkeys(cells["group"])),
         axis=alt.Axis(
-            labelExpr="split(datum.label, ' · ')", labelLimit=LABEL_LIMIT, ticks=False, domain=False
+            labelExpr=f"split(datum.label, '{LABEL_BREAK}')",
+            labelLimit=LABEL_LIMIT,
+            ticks=False,
+            domain=False,
+            labelFlush=False,
+            labelOffset=label_offset(cells["group"]),
         ),
     )
     base = with_number_texts(alt.Chart(), "value").encode(

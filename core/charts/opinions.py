@@ -15,6 +15,7 @@ from core.charts.heat_maps import cells_in_words, color_cells, heat_layers, scal
 from core.charts.panels import (
     BAND,
     INK,
+    LABEL_BREAK,
     LABEL_LIMIT,
     MAX_MARKS,
     Chart,
@@ -22,8 +23,10 @@ from core.charts.panels import (
     chart_rows,
     color_at,
     heading,
+    label_offset,
     limit_marks,
     number_tip,
+    row_height,
     short_number,
     stacked,
     table_with_rows,
@@ -135,7 +138,7 @@ def histogram_rows(
     )
     reading = f"{lines} Bars: number of questions; diamond: mean with its interval."
     spec = layers.properties(
-        height=_ROW * len(names), width="container",
+        height=row_height(names, _ROW) * len(names), width="container",
         title=heading(title, theme, [reading, left_out.strip()]),
     )  # fmt: skip
     n = int(table["questions"].sum())
@@ -189,11 +192,12 @@ def _histogram_layers(
     margin = (high - low) / 20
     across = alt.Scale(domain=[low - margin, high + margin], nice=False)
     down = alt.Scale(domain=[0, len(names)], reverse=True, nice=False)
+    labels = [str(name).split(LABEL_BREAK) for name in names]  # a line for each level
     axis = alt.Axis(
         values=[number + 0.5 for number in range(len(names))],
-        labelExpr=f"{json.dumps(list(map(str, names)))}[floor(datum.value)]" if names else "''",
+        labelExpr=f"{json.dumps(labels)}[floor(datum.value)]" if names else "''",
         grid=False, ticks=False, domain=False, labelLimit=LABEL_LIMIT, labelFlush=False,
-        labelOverlap=False,
+        labelOffset=label_offset(names), labelOverlap=False,
     )  # fmt: skip
     y = alt.Y("top:Q", scale=down, axis=axis, title=None)
     base = with_number_texts(alt.Chart(table), "center", "share", percent=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any, Literal
@@ -12,6 +12,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.domain.characters import readable, readable_value
 from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.stats.inputs import name_list
@@ -103,6 +104,10 @@ DECIMALS = 3
 """Of numbers in tooltips, where a chart does not say otherwise."""
 
 
+_MEASURES = ("value", "share", "mean", "value_first", "probability")
+"""What a chart draws, under our own names; a table has one of them, or counts alone."""
+_HEAT_MAP = {"value", "ink", "known"}
+"""Columns of the table of a heat map alone."""
 _DRAWING = ("fill", "ink", "outline", "shape", "stroke")
 
 
@@ -131,6 +136,15 @@ class Chart:
         return self.table.drop(columns=[name for name in _DRAWING if name in self.table])
 
     @property
+    def has_data(self) -> bool:
+        """Whether there is a defined value; of a heat map, whether a panel has several cells."""
+        measure = next((name for name in _MEASURES if name in self.table), None)
+        if self.table.empty or (measure is not None and self.table[measure].isna().all()):
+            return False
+        cells = [panel.data for panel in self.panels if isinstance(panel.data, pd.DataFrame)]
+        return not (set(self.table) >= _HEAT_MAP) or any(len(rows) > 1 for rows in cells)
+
+    @property
     def panels(self) -> tuple[Any, ...]:
         """The picture as single charts, each as wide as there is room."""
         return tuple(self.spec.vconcat) if isinstance(self.spec, alt.VConcatChart) else (self.spec,)
@@ -150,6 +164,14 @@ class Chart:
         )
 
 
+def with_data(charts: Iterable[Chart]) -> tuple[tuple[Chart, ...], str]:
+    """The charts that have data, and a sentence that names the others; empty where all have."""
+    charts = tuple(charts)
+    without = list(dict.fromkeys(chart.title for chart in charts if not chart.has_data))
+    sentence = f"Not drawn, because fewer than two values are defined: {name_list(without)}."
+    return tuple(chart for chart in charts if chart.has_data), sentence if without else ""
+
+
 def chart_rows(
     table: ResultTable, columns: Sequence[str] | Mapping[str, str], before: str = "subscale"
 ) -> pd.DataFrame:
@@ -165,9 +187,15 @@ def chart_rows(
     ]  # fmt: skip
     groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
     ours = columns if isinstance(columns, Mapping) else {name: name for name in columns}
-    own = pd.DataFrame({ours[name]: frame[name].to_numpy() for name in columns})
-    own.insert(0, "group", groups if factors else ["all"] * len(frame))
+    own = pd.DataFrame({ours[name]: _readable_column(frame[name]) for name in columns})
+    own.insert(0, "group", [*map(readable, groups)] if factors else ["all"] * len(frame))
     return own
+
+
+def _readable_column(column: pd.Series[Any]) -> Any:
+    """The values, with readable texts: some stand in expressions, which are no data of a chart."""
+    values = column.to_numpy()
+    return [readable_value(value) for value in values] if values.dtype == object else values
 
 
 def table_with_rows(result: AnalysisResult, name: str) -> ResultTable | None:
@@ -230,7 +258,32 @@ def items_axis(table: pd.DataFrame, padding: float | None = None) -> Any:
     """
     scale = alt.Undefined if padding is None else alt.Scale(padding=padding)
     return alt.Y("item:N", sort=list(dict.fromkeys(table["item"])), title=None, scale=scale,
-                 axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False))  # fmt: skip
+                 axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False,
+                               labelPadding=EDGE))  # fmt: skip
+
+
+# A row is as high as its label: no label is left out, and none lies on another.
+
+LINE = 14
+"""Pixels of a line of a label, and of a number beside its mark."""
+EDGE = 9
+"""Pixels between a plot and what is written beside it: half of the largest mark at an edge."""
+LABEL_BREAK = " · "
+"""What stands between the levels of a name; a label has a line for each."""
+
+
+def row_height(names: Iterable[str], least: int) -> int:
+    """Pixels of rows whose labels have a line for each level of a name, at least `least`."""
+    return max(least, LINE * (_further_lines(names) + 1) + 6)
+
+
+def label_offset(names: Iterable[str]) -> float:
+    """Pixels that put the middle of such a label, and not its first line, level with its row."""
+    return -LINE * _further_lines(names) / 2
+
+
+def _further_lines(names: Iterable[str]) -> int:
+    return max((str(name).count(LABEL_BREAK) for name in names), default=0)
 
 
 LABEL_LIMIT = alt.ExprRef("max(80, min(230, containerSize()[0] * 0.36))")
@@ -346,12 +399,25 @@ def theme_ink(theme: Theme) -> dict[str, Any]:
     legend = ink | {"labelFontSize": 12, "offset": 6, "padding": 0}
     # a mark has the tooltip it declares, or none
     mark = {"aria": False, "tooltip": None}
-    return {"aria": False, "mark": mark, "axis": axis, "legend": legend, "header": ink}
+    # a page would leave out every second name where names stand close; numbers may be left out
+    names = {"labelOverlap": False}
+    return {"aria": False, "mark": mark, "axis": axis, "axisDiscrete": names, "legend": legend,
+            "header": ink}  # fmt: skip
 
 
 def with_theme_ink(panel: Any, theme: Theme) -> Any:
     """The chart with the settings of `theme_ink`."""
     return panel.configure(**theme_ink(theme))
+
+
+def page_spec(panel: Any, theme: Theme) -> dict[str, Any]:
+    """A panel as Vega-Lite for a page, every text in it readable.
+
+    Its height is that of its plot, as in a file: Streamlit would take the room of the title, the
+    legend and the axis from it. Altair need not check it, which takes longer than all else.
+    """
+    spec = with_theme_ink(panel, theme).to_dict(validate=False)
+    return readable_value({**spec, "autosize": {"type": "fit-x", "contains": "padding"}})
 
 
 def spaced_places(

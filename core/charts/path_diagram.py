@@ -543,8 +543,6 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
 
 _HEYWOOD = "Unexplained share below 0, which is impossible (a Heywood case)"
 
-_TITLE_HEIGHT, _LINE_HEIGHT = 40, 14  # pixels; the height of a chart has title and margins in it
-
 
 def path_diagrams(
     result: AnalysisResult, theme: Theme, *, significant_only: bool = False
@@ -634,5 +632,4 @@ def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
          *([f"{_HEYWOOD}: {name_list(model.heywood)}."] if model.heywood else [])],
     )  # fmt: skip
     layers = _path_layers(model, layout, theme)
-    height = layout.height + _TITLE_HEIGHT + _LINE_HEIGHT * len(above.subtitle)
-    return alt.layer(*layers).properties(width="container", height=height, title=above)
+    return alt.layer(*layers).properties(width="container", height=layout.height, title=above)

@@ -13,6 +13,7 @@ from typing import Any
 
 from core.charts.drawing import Drawing, DrawingHere
 from core.charts.panels import BACKGROUNDS, LABEL_LIMIT, Chart, label_limit, theme_ink
+from core.domain.characters import readable_json
 
 _WIDTHS: Mapping[int, int] = {1: 640, 2: 330}
 """Pixels of a panel, by the panels that stand side by side; two with labels fit on a page."""
@@ -240,9 +241,8 @@ def _size(svg: bytes) -> tuple[float, float]:
 
 
 def _json(spec: Mapping[str, Any]) -> str:
-    """The picture as JSON; a character that no file can hold is replaced."""
-    text = json.dumps(spec, ensure_ascii=False, indent=1, allow_nan=False)
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """The picture as JSON, every text in it readable."""
+    return readable_json(json.dumps(spec, ensure_ascii=False, indent=1, allow_nan=False))
 
 
 @dataclass(frozen=True)

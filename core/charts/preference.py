@@ -190,7 +190,7 @@ def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 # Lines by repetition, the first and the second order of naming marked.
 
-_LINE_HEIGHT = 380  # pixels, with title, legend and axes
+_LINE_HEIGHT = 280  # pixels of the plot
 _HIGHEST = 1.14  # of the axis: room above 1 for who is named first
 _MOST_LINE_CHARTS = 6
 _MOST_FORMATS = 6  # beside their mean

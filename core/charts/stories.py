@@ -13,6 +13,7 @@ from core.charts.panels import (
     GROUP_COLORS,
     GROUP_SHAPES,
     INK,
+    LINE,
     Chart,
     Theme,
     chart_rows,
@@ -23,6 +24,7 @@ from core.charts.panels import (
     panels_across,
     range_text,
     short_number,
+    spaced_places,
     table_with_rows,
     two_decimals,
     with_number_texts,
@@ -30,7 +32,9 @@ from core.charts.panels import (
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
 
-_HEIGHT, _HEIGHT_BESIDE = 280, 230  # pixels with title and axes; alone, and side by side
+_HEIGHT, _HEIGHT_BESIDE = 220, 180  # pixels of the plot; alone, and side by side
+_LETTER, _USUAL_WIDTH = 6.5, 310  # pixels of a letter of a name, and of a plot beside another
+_MOST_OF_NAMES = 0.45  # of the width, what the names at the ends of the lines may take
 _DASHES = ([1, 0], [6, 4], [2, 3], [8, 3, 2, 3])
 _LINE = "Line: mean rating of the stories with so many words. Band: its interval"
 
@@ -124,9 +128,11 @@ def _curve_layers(
     low, high = float(rows["lowest"].min()), float(rows["highest"].max())
     numbers = sorted(set(rows["number"]))
     room = 0.04 * (numbers[-1] - numbers[0]) or 0.5
+    share = min(max(map(len, qualities)) * _LETTER / _USUAL_WIDTH, _MOST_OF_NAMES)
+    beside = share / (1 - share) * (numbers[-1] - numbers[0] + 2 * room)  # room of the names
     x = alt.X(
         "number:Q", title=across_title,
-        scale=alt.Scale(domain=[numbers[0] - room, numbers[-1] + 5 * room], nice=False),
+        scale=alt.Scale(domain=[numbers[0] - room, numbers[-1] + room + beside], nice=False),
         axis=alt.Axis(values=numbers, format="~g"),
     )  # fmt: skip
     scale = alt.Scale(domain=[low, high], nice=False)
@@ -155,10 +161,12 @@ def _curve_layers(
             "quality:N", scale=alt.Scale(domain=qualities, range=shapes), legend=None
         ),
     )  # fmt: skip
-    last = rows.loc[rows.groupby("quality", sort=False)["number"].idxmax()]
+    last = rows.loc[rows.groupby("quality", sort=False)["number"].idxmax()].dropna(subset=["mean"])
+    own = spaced_places(list(last["mean"]), low, high, (high - low) * LINE / height)
+    limit = alt.ExprRef(f"width * {share:.3f} - 8")
     names = (
-        alt.Chart(last)
-        .mark_text(align="left", dx=8, fontSize=12, color=INK[theme])
-        .encode(x=x, y=alt.Y("mean:Q", scale=scale), text=alt.Text("quality:N"))
+        alt.Chart(last.assign(at=own))
+        .mark_text(align="left", dx=8, fontSize=12, color=INK[theme], limit=limit)
+        .encode(x=x, y=alt.Y("at:Q", scale=scale), text=alt.Text("quality:N"))
     )
     return alt.layer(band, lines, points, names).properties(height=height)

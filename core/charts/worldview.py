@@ -35,7 +35,6 @@ from core.domain.results import AnalysisResult, ResultTable
 
 _RADIUS = 130  # pixels from the center to the end of an axis
 _ABOVE, _BELOW = 46, 46  # pixels for names of axes
-_HEADING = 120  # pixels of title and legend, which a page counts as height
 _RINGS = (-0.5, 0.0, 0.5, 1.0)
 _FEWEST_AXES = 3
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2])
@@ -179,7 +178,7 @@ def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
     ]
     layers.append(marks.encode(x=x, y=y, tooltip=tooltip, **color, **shape))
     layers += _axis_names(angles, weak, theme)
-    return alt.layer(*layers).properties(height=_plot_height() + _HEADING)
+    return alt.layer(*layers).properties(height=_plot_height())
 
 
 def _plot_height() -> int:
@@ -190,8 +189,7 @@ def _plot_height() -> int:
 def _places() -> tuple[Any, Any]:
     """Across and down in units of the radius around the center, the same length both ways.
 
-    The radius is a share of the height, as a page takes some of it for the title and the legend,
-    and less on a small screen, where names stand at both sides.
+    The radius is smaller on a small screen, where names stand at both sides.
     """
     whole = _plot_height()
     radius = f"min(height * {_RADIUS / whole:.4f}, width / 2 - {_ROOM_FOR_NAMES})"

@@ -92,7 +92,7 @@ def _write_result(
             f"Add --where {LEAVE_OUT}={','.join(LEFT_OUT_KINDS)}, or some of these kinds.",
         )
     result = analyses.run(workspace, parsed.name, parsed.study, options, where, over)
-    pictures = papers.charts_zip(analysis, result) if parsed.charts else b""
+    pictures, undrawn = papers.charts_zip(analysis, result) if parsed.charts else (b"", ())
     sentences = analysis.answer(result)
     if parsed.compare_left_out:
         every = {name: levels for name, levels in where.items() if name != LEAVE_OUT}
@@ -106,6 +106,8 @@ def _write_result(
     write(parsed.out, _result_file(result, parsed))
     if pictures:
         write(parsed.charts, pictures)
+    for fault in undrawn:
+        print(fault, file=sys.stderr)
     if parsed.syntax:
         write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
     for note in merge_notes(result.all_notes, (one.group for one in sentences)):

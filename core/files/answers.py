@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from core.domain.study import USUAL_CALLS, Certainty, Layer, Status
 from core.errors import FileError
-from core.files.columns import TextColumns, Texts, large_text
+from core.files.columns import TextColumns, Texts, large_text, readable_column
 from core.files.tables import MAX_CELL_CHARACTERS
 from core.files.writing import csv_fault, csv_line
 
@@ -420,9 +420,8 @@ def _csv_cells(name: str, column: Any) -> Any:
     """The cells of one column as they stand in the file."""
     if not pa.types.is_large_string(column.type):
         return pc.fill_null(pc.cast(column, pa.large_string()), "")
-    impossible = pc.or_(
-        pc.match_substring(column, "\0"), pc.greater(pc.utf8_length(column), MAX_CELL_CHARACTERS)
-    )
+    column = readable_column(column)
+    impossible = pc.greater(pc.utf8_length(column), MAX_CELL_CHARACTERS)
     if (row := pc.index(impossible, value=True).as_py()) >= 0:
         raise FileError(
             f"Row {row + 1}, column {name}: {csv_fault(column[row].as_py())} cannot be in a CSV "

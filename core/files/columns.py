@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
+from core.domain.characters import UNSAFE_IN_UTF8, readable
 from core.errors import FileError
 from core.files.tables import (
     HEADER_CHARACTERS,
@@ -29,6 +30,7 @@ from core.files.tables import (
     MAX_UNPACKED_BYTES,
     TEXT_ENDINGS,
     Table,
+    cell_text,
     check_header,
     csv_records,
     decode,
@@ -39,7 +41,7 @@ from core.files.tables import (
     too_many_rows_error,
     unpack,
 )
-from core.files.writing import plain_number, unguard
+from core.files.writing import plain_number
 
 Texts = dict[str, Any]  # column -> pyarrow array of text without nulls
 ANSWER_ENDINGS = (*TEXT_ENDINGS, ".xlsx", ".parquet", ".sav", ".zsav")
@@ -166,7 +168,7 @@ def _arrow_table(name: str, text: str) -> Any:
     line, header = next(csv_records(name, text[:HEADER_CHARACTERS], delimiter), (0, []))
     if not header:
         raise empty_file_error(name)
-    names = check_header(name, map(unguard, header))
+    names = check_header(name, map(cell_text, header))
     if line != 1:
         return None
     try:
@@ -197,7 +199,7 @@ def arrow_columns(table: Any) -> Texts | None:
     table = table.filter(_rows_not_empty(table))
     if any(_longest(column) > MAX_CELL_CHARACTERS for column in table.columns):
         return None
-    texts = [_unguarded(column) for column in table.columns]
+    texts = [readable_column(_unguarded(column)) for column in table.columns]
     return dict(zip(table.column_names, texts, strict=True))
 
 
@@ -222,6 +224,29 @@ def _unguarded(column: Any) -> Any:
     if not pc.any(pc.starts_with(column, "'")).as_py():
         return column
     return pc.replace_substring_regex(column, _GUARDED_PATTERN, r"\1")
+
+
+_USUAL = bytes(sorted({*range(0x20, 0x100), *b"\t\n\r"} - {0xE2, 0xEF}))
+"""Bytes with which no character begins that a file cannot hold."""
+
+
+def readable_column(column: Any) -> Any:
+    """A column of text, every text of it as `readable` makes it."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    if not any(map(_may_be_unreadable, chunks)):
+        return column
+    unsafe = pc.unique(column.filter(pc.match_substring_regex(column, UNSAFE_IN_UTF8)))
+    if not len(unsafe):
+        return column
+    made = pa.array([readable(text) for text in unsafe.to_pylist()], column.type)
+    places = pc.index_in(column, unsafe)
+    return pc.coalesce(pc.take(made, places), column)
+
+
+def _may_be_unreadable(chunk: Any) -> bool:
+    """Whether its bytes may hold such a character: a tenth of the time of looking at each text."""
+    data = chunk.buffers()[2]
+    return data is not None and bool(data.to_pybytes().translate(None, _USUAL))
 
 
 # Parquet.
@@ -329,7 +354,8 @@ def _decoded_size(column: Any) -> int:
 def _as_text(column: Any) -> Any:
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
-    return pc.fill_null(pc.cast(column, pa.large_string()), "")
+    texts = pc.fill_null(pc.cast(column, pa.large_string()), "")
+    return readable_column(texts)
 
 
 # SPSS.
@@ -382,7 +408,7 @@ def _spss_texts(values: Sequence[Any]) -> Any:
     """A column as text. A number that the file does not have is "", as an empty text is."""
     first = next((value for value in values if value is not None), None)
     if isinstance(first, str):
-        return pa.array([value or "" for value in values], pa.large_string())
+        return pa.array([readable(value or "") for value in values], pa.large_string())
     if isinstance(first, (date, datetime, time)):
         texts = ["" if value is None else value.isoformat() for value in values]
         return pa.array(texts, pa.large_string())
@@ -394,7 +420,7 @@ def _spss_texts(values: Sequence[Any]) -> Any:
 def _spss_labels(about: Any, column: str, texts: Any) -> ColumnLabels:
     """What the file says of a column; of a range, the values that occur or have a label."""
     values = {
-        _value_text(value): str(label)
+        _value_text(value): readable(str(label))
         for value, label in about.variable_value_labels.get(column, {}).items()
     }
     missing: set[str] = set()
@@ -402,11 +428,12 @@ def _spss_labels(about: Any, column: str, texts: Any) -> ColumnLabels:
     if ranges:
         known = {*values, *pc.unique(texts).to_pylist()} - {""}
         missing = {text for text in known if any(_lies_in(text, one) for one in ranges)}
-    return ColumnLabels(about.column_names_to_labels.get(column) or "", values, frozenset(missing))
+    label = readable(about.column_names_to_labels.get(column) or "")
+    return ColumnLabels(label, values, frozenset(missing))
 
 
 def _value_text(value: object) -> str:
-    return plain_number(value) if isinstance(value, (int, float)) else str(value)
+    return plain_number(value) if isinstance(value, (int, float)) else readable(str(value))
 
 
 def _lies_in(text: str, bounds: Mapping[str, Any]) -> bool:

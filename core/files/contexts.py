@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from core.domain.characters import readable, readable_value
 from core.domain.languages import language_code
 from core.domain.study import Context, Message
 from core.errors import FileError
@@ -340,7 +341,7 @@ def _conversations_of_lines(name: str, text: str) -> tuple[Context, ...]:
 
 def _context_of_line(name: str, line: int, text: str) -> Context:
     try:
-        body = json.loads(text)
+        body = readable_value(json.loads(text))
     except (ValueError, RecursionError):
         raise _line_error(name, line, "this is not valid JSON") from None
     if isinstance(body, list):
@@ -449,7 +450,7 @@ def parse_personas(text: str) -> tuple[Context, ...]:
 
 def _lines(text: str) -> list[_Line]:
     lines = re.split("\r\n|\r|\n", text)
-    return [(number, {"text": line}) for number, line in enumerate(lines, start=1)]
+    return [(number, {"text": readable(line)}) for number, line in enumerate(lines, start=1)]
 
 
 def _rows(name: str, table: Table) -> list[_Line]:

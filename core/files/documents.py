@@ -14,6 +14,7 @@ from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from core.domain.characters import readable
 from core.files.paper_tables import (
     PaperTable,
     add_word_table,
@@ -23,7 +24,6 @@ from core.files.paper_tables import (
     printable,
     word_bytes,
     word_paragraph,
-    xml_text,
 )
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def html_document(document: Document) -> bytes:
 
 
 def _html(text: str) -> str:
-    return escape(xml_text(text))
+    return escape(readable(text))
 
 
 def _contents(document: Document) -> str:
@@ -386,7 +386,7 @@ def _word_verbatim(word: WordDocument, block: Verbatim) -> None:
     label.paragraph_format.keep_with_next = True
     paragraph = word.add_paragraph()
     paragraph.paragraph_format.left_indent = Pt(_INDENT)
-    run = paragraph.add_run(xml_text(block.text))
+    run = paragraph.add_run(readable(block.text))
     run.font.name, run.font.size = "Courier New", Pt(9)
 
 

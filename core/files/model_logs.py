@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from core.domain.characters import readable
 from core.domain.study import REFUSAL, Status
 from core.errors import FileError
 from core.files.columns import ColumnLabels, TextColumns
@@ -227,7 +228,7 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", r"\u0000")
+    return readable(text)
 
 
 def _columns(name: str, records: Sequence[_Record], what: str, key: str) -> dict[str, Any]:

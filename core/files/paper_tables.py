@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from core.domain.characters import readable
 from core.files.writing import without_dates
 
 if TYPE_CHECKING:
@@ -239,7 +240,6 @@ def _latex_cell(cell: PaperCell) -> str:
 
 _POINTS = 11
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_NOT_IN_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def word_document(tables: Sequence[PaperTable]) -> bytes:
@@ -421,13 +421,8 @@ def _element(parent: Any, name: str, attributes: Mapping[str, str]) -> Any:
 
 
 def printable(text: str) -> str:
-    """The text in one line; a character that no document may hold is replaced by U+FFFD."""
-    return _BLANKS.sub(" ", xml_text(text)).strip(" ")
-
-
-def xml_text(text: str) -> str:
-    """The text with its lines; a character that no document may hold is replaced by U+FFFD."""
-    return _NOT_IN_XML.sub("\ufffd", text)
+    """The text in one line, readable."""
+    return _BLANKS.sub(" ", readable(text)).strip(" ")
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from core.files.tables import (
     MAX_RATIO,
     MAX_ROWS_TIDY,
     TEXT_ENDINGS,
+    cell_text,
     check_header,
     checked_cells,
     csv_records_of,
@@ -46,7 +47,6 @@ from core.files.tables import (
     sniff_delimiter,
     wrong_byte_error,
 )
-from core.files.writing import unguard
 
 PART_ROWS = 250_000
 _WHOLE_BYTES = 50 * 1024**2
@@ -263,7 +263,7 @@ class _Scan:
         line, cells = next(csv_records_of(self.name, text, self.delimiter), (0, []))
         if not cells:
             raise empty_file_error(self.name)
-        return line, check_header(self.name, map(unguard, cells))
+        return line, check_header(self.name, map(cell_text, cells))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from datetime import date, datetime, time
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
+from core.domain.characters import readable
 from core.errors import FileError
 from core.files.writing import plain_number, unescape_xlsx, unguard
 
@@ -183,6 +184,11 @@ def sniff_delimiter(text: str) -> str:
     return counts.most_common(1)[0][0]
 
 
+def cell_text(cell: str) -> str:
+    """The text of a cell as the file holds it: unguarded, and readable."""
+    return readable(unguard(cell))
+
+
 def csv_records(name: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not empty, header included, each with the line on which it begins."""
     # not StringIO, which takes four bytes a character
@@ -252,7 +258,7 @@ def _table(
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line, cells in records:
         if not header:
-            header = check_header(name, map(unguard, cells))
+            header = check_header(name, map(cell_text, cells))
             continue
         if len(rows) >= max_rows:
             raise too_many_rows_error(name, max_rows)
@@ -277,7 +283,7 @@ def checked_cells(
             f"{len(header)}.",
             "Put text that contains the delimiter in quotation marks, or add the missing cells.",
         )
-    texts = tuple(unguard(cell) for cell in cells)
+    texts = tuple(map(cell_text, cells))
     for column, text in zip(header, texts, strict=True):
         if len(text) > MAX_CELL_CHARACTERS:
             raise FileError(

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from core.domain.characters import readable
+
 # Safe cells. A spreadsheet takes a cell that starts with one of a few characters for a formula.
 # Such text is written with an apostrophe before it, and read without. Text that starts with an
 # apostrophe gets another one, so that reading restores the text.
@@ -18,8 +20,6 @@ Cell = str | float | None
 
 _RISKY = "=+-@\t\r'"
 _NEEDS_QUOTES = frozenset(',;\t"\r\n')  # the delimiters of all CSV files, not only of ours
-_NOT_IN_CSV = re.compile("[\0\ud800-\udfff]")
-_NOT_IN_XLSX = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CSV_CHARACTERS = 100_000
 _XLSX_CHARACTERS = 32_767  # Excel's limit; openpyxl cuts longer text off in silence
 _LOOKS_ESCAPED = re.compile("_(?=x[0-9A-Fa-f]{4}[_\r])")
@@ -54,19 +54,17 @@ def csv_bytes(rows: Iterable[Iterable[Cell]]) -> bytes:
 
     Answers alone have a writer of their own in `tidy`, by column, because of their number.
     """
-    return "".join(map(csv_line, rows)).encode("utf-8", "surrogatepass")
+    return "".join(map(csv_line, rows)).encode("utf-8")
 
 
 def csv_fault(text: str) -> str:
-    """The reason why `text` cannot be in a CSV file; empty: it can."""
-    if len(text) <= _CSV_CHARACTERS and text.isascii() and "\0" not in text:
-        return ""  # nearly always, and ten times faster
-    return _fault(text, len(text), _NOT_IN_CSV, _CSV_CHARACTERS)
+    """The reason why `text` cannot be in a CSV file, which is its length; empty: it can."""
+    return _too_long(len(readable(text)), _CSV_CHARACTERS)
 
 
 def xlsx_fault(text: str) -> str:
-    """The reason why `text` cannot be in an Excel cell; empty: it can."""
-    return _fault(text, len(_escaped(guard(text))), _NOT_IN_XLSX, _XLSX_CHARACTERS)
+    """The reason why `text` cannot be in an Excel cell, which is its length; empty: it can."""
+    return _too_long(len(_escaped(guard(readable(text)))), _XLSX_CHARACTERS)
 
 
 def workbook(sheets: Mapping[str, Iterable[Iterable[Cell]]]) -> bytes:
@@ -93,13 +91,11 @@ def _csv_cell(cell: Cell) -> str:
         return ""
     if not isinstance(cell, str):
         return plain_number(cell)
-    text = guard(cell)
+    text = guard(readable(cell))
     return text if _NEEDS_QUOTES.isdisjoint(text) else '"' + text.replace('"', '""') + '"'
 
 
-def _fault(text: str, length: int, forbidden: re.Pattern[str], limit: int) -> str:
-    if match := forbidden.search(text):
-        return f"the character U+{ord(match[0]):04X}"
+def _too_long(length: int, limit: int) -> str:
     return f"{length:,} characters, more than {limit:,}" if length > limit else ""
 
 
@@ -112,7 +108,7 @@ def _xlsx_cell(sheet: object, cell: Cell) -> object:
     from openpyxl.cell import WriteOnlyCell
 
     written = WriteOnlyCell(
-        sheet, _escaped(guard(cell)) if isinstance(cell, str) else plain_number(cell)
+        sheet, _escaped(guard(readable(cell))) if isinstance(cell, str) else plain_number(cell)
     )
     written.data_type = "s"  # openpyxl takes "#N/A" for an error value
     return written

@@ -17,6 +17,7 @@ import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from core.domain.characters import readable
 from core.domain.values import STRICT
 from core.errors import FileError
 from core.files.tables import check_size, decode
@@ -107,9 +108,10 @@ def _refuse_traps(name: str, text: str) -> None:
 
 
 def _check_node(name: str, node: yaml.Node) -> None:
-    """Refuse a key that stands twice in one place, and numbers of endless length."""
-    if isinstance(node, yaml.ScalarNode) and node.tag in _NUMBERS:
-        if len(node.value) > _LONGEST_NUMBER:
+    """Make texts readable; refuse a key that stands twice in one place, and endless numbers."""
+    if isinstance(node, yaml.ScalarNode):
+        node.value = readable(node.value)
+        if node.tag in _NUMBERS and len(node.value) > _LONGEST_NUMBER:
             line = node.start_mark.line + 1
             raise FileError(f"{name}, line {line}: a number is too long.", _MEND)
     elif isinstance(node, yaml.SequenceNode):

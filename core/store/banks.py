@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from core.domain.characters import readable_json
 from core.domain.instrument import INSTRUMENT, Instrument, Item, to_dict, value_text
 from core.domain.instrument import content_hash as hash_of
 from core.domain.values import stable_id
@@ -197,8 +198,8 @@ def save_draft(
     ConflictError
         Another tab has saved a revision after `expected_revision`. Nothing is changed.
     """
+    body = readable_json(json.dumps(to_dict(instrument), ensure_ascii=False))
     code = instrument.code
-    body = json.dumps(to_dict(instrument), ensure_ascii=False)
     with database.transaction() as cursor:
         head = cursor.execute("select revision from draft_head where code = ?", [code]).fetchone()
         current_revision = head[0] if head else None

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
+from core.domain.characters import readable
 from core.domain.values import stable_id
 from core.store.database import Database, insert
 
@@ -432,8 +433,8 @@ def recent_rate(database: Database, study_id: int) -> float | None:
     return float((count - 1) / (last - first).total_seconds())
 
 
-def storable(text: str) -> str:
-    """`text` as it is kept: its lone surrogates, which no file can hold, stand as escapes."""
+def _storable_json(text: str) -> str:
+    """A text of JSON as it is kept: lone surrogates stand as escapes, which JSON reads back."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -471,7 +472,7 @@ def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
 
 def prompt_of(messages: Sequence[Any]) -> tuple[int, str]:
     """The key and the stored text of a prompt."""
-    text = storable(json.dumps([dict(m) for m in messages], ensure_ascii=False))
+    text = _storable_json(json.dumps([dict(m) for m in messages], ensure_ascii=False))
     return stable_id("prompt", text), text
 
 
@@ -514,14 +515,14 @@ def _attempt_table(batch: list[AttemptRow], prompt_ids: list[int]) -> pa.Table:
     for name, kind in _ATTEMPT_FIELDS:
         values = [getattr(row, name) for row in batch]
         if name in _TEXT_FIELDS:
-            values = [storable(value) for value in values]
+            values = [readable(value) for value in values]
         columns[name] = pa.array(values, kind)
     return pa.table(columns)
 
 
 def _text_table(attempts: list[AttemptRow]) -> pa.Table:
     ids = [row.attempt_id for row in attempts]
-    texts = [storable(row.reply or "") for row in attempts]
+    texts = [readable(row.reply or "") for row in attempts]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "reply": pa.array(texts, pa.string())}
     )
@@ -529,7 +530,7 @@ def _text_table(attempts: list[AttemptRow]) -> pa.Table:
 
 def _token_table(attempts: list[AttemptRow]) -> pa.Table:
     ids = [row.attempt_id for row in attempts]
-    bodies = [storable(json.dumps(row.first_token, ensure_ascii=False)) for row in attempts]
+    bodies = [_storable_json(json.dumps(row.first_token, ensure_ascii=False)) for row in attempts]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "body": pa.array(bodies, pa.string())}
     )
@@ -539,7 +540,7 @@ def _part_table(attempts: list[AttemptRow]) -> pa.Table:
     ids = pa.array([row.attempt_id for row in attempts], pa.int64())
     columns = zip(_PARTS, zip(*(row.parts for row in attempts), strict=True), strict=True)
     texts = {
-        name: pa.array([storable(text) if text else None for text in values], pa.string())
+        name: pa.array([readable(text) if text else None for text in values], pa.string())
         for name, values in columns
     }
     return pa.table({"attempt_id": ids, **texts})

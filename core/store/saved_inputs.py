@@ -6,6 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
+from core.domain.characters import readable_json
 from core.domain.recipes import RECIPE, Recipe
 from core.domain.study import CONTEXTS, Context, as_json_values
 from core.domain.values import json_value
@@ -30,8 +31,9 @@ _RECIPES = "select set_name, body from context_recipe order by set_name"
 
 def save_page_input(database: Database, name: str, value: Any) -> None:
     """Save a JSON value, such as the fields of a form, under a name."""
+    body = readable_json(json.dumps(value, ensure_ascii=False))
     with database.transaction() as cursor:
-        cursor.execute(_SAVE_PAGE_INPUT, [name, json.dumps(value, ensure_ascii=False)])
+        cursor.execute(_SAVE_PAGE_INPUT, [name, body])
 
 
 def page_input(database: Database, name: str) -> tuple[Any, datetime] | None:
@@ -42,7 +44,7 @@ def page_input(database: Database, name: str) -> tuple[Any, datetime] | None:
 
 def save_context_set(database: Database, name: str, contexts: tuple[Context, ...]) -> None:
     """Save a set of contexts; it replaces one of the same name. Studies hold their own copy."""
-    body = json.dumps(as_json_values(contexts), ensure_ascii=False)
+    body = readable_json(json.dumps(as_json_values(contexts), ensure_ascii=False))
     with database.transaction() as cursor:
         cursor.execute(_SAVE_CONTEXT_SET, [name, body])
 

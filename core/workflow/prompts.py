@@ -12,6 +12,7 @@ from typing import Any
 from core.collect.client import ChatRequest, Message, Question
 from core.collect.prompts import allowed_replies, as_listed, item_text, render
 from core.domain import formats
+from core.domain.characters import readable
 from core.domain.instrument import Instrument, Item, ResponseFormat, Wording
 from core.domain.study import Context, Design, Respondent, SamplingSettings
 from core.domain.templates import (
@@ -24,7 +25,7 @@ from core.domain.templates import (
 from core.files import templates as template_files
 from core.store import studies
 from core.store import templates as template_store
-from core.store.collection import PlannedCall, storable
+from core.store.collection import PlannedCall
 from core.workflow.workspace import Workspace
 
 # Prompt templates: those that come with Inkblot, and those of the user.
@@ -217,7 +218,7 @@ class StudyMaterials:
 
 def said(text: str) -> Message:
     """A reply as a message before a later question: as it is kept, in this run or from another."""
-    return {"role": "assistant", "content": storable(text)}
+    return {"role": "assistant", "content": readable(text)}
 
 
 def _listed(question: Question, template: PromptTemplate) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.charts import with_theme_ink
+from core.charts import page_spec
 from core.domain.numbers import count_text, round_frame, usable_words
 from core.domain.study import FACTORS, Certainty
 from core.workflow.answers import browsing
@@ -195,7 +195,7 @@ def _chart(study: StudyRecord, revision: object) -> None:
     overview = browsing.status_table(_tallied(revision, study.code), ["respondent"])
     theme = results.theme()
     chart = browsing.status_chart(overview, theme=theme)
-    st.altair_chart(with_theme_ink(chart.spec, theme), alt=chart.alt, key="answers_chart")
+    st.vega_lite_chart(spec=page_spec(chart.spec, theme), alt=chart.alt, key="answers_chart")
     with st.expander("Data of this chart"):
         st.caption(widgets.plain(chart.alt))
         widgets.table(chart.table, alt="Data of the chart: trials by respondent and status")

@@ -16,7 +16,7 @@ from pandas.io.formats.style import Styler
 
 from core.analysis.shared.registry import Analysis, Choice
 from core.analysis.shared.sentences import GroupAnswers, Light, merge_notes
-from core.charts import Chart, with_item_texts, with_theme_ink
+from core.charts import Chart, page_spec
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.charts.panels import Theme
 from core.domain.attributes import is_attribute
@@ -57,7 +57,9 @@ _FORMATS = {"count": "%d"} | {
 }
 
 
-_drawn: WeakKeyDictionary[AnalysisResult, dict[Any, tuple[DrawnChart, ...]]] = WeakKeyDictionary()
+_drawn: WeakKeyDictionary[AnalysisResult, dict[Any, tuple[tuple[DrawnChart, ...], str]]] = (
+    WeakKeyDictionary()
+)
 """Charts of results that are still on file, by theme and options."""
 
 
@@ -93,15 +95,11 @@ def show_result(
             width="content",
         )
         show_notes(analysis, result, [answer.group for answer in answers])
-    drawn = _charts(analysis, result, chart_options)
+    drawn, without = _charts(analysis, result, chart_options)
     draw_chart = partial(_show_chart, analysis, result, chart_options, stem)
     for first in drawn[:1]:
         draw_chart(0, first)
-        if drawn[1:]:
-            others = count_text(len(drawn) - 1, "further chart")
-            tabs_of = [plain(tab) for tab in dict.fromkeys(one.chart.tab for one in drawn[1:])]
-            where = f"tab {tabs_of[0]}" if len(tabs_of) == 1 else f"tabs {', '.join(tabs_of)}"
-            st.caption(f"{others}: see the {where}.")
+    _show_where_charts_are(drawn[1:], without)
     contents: dict[str, list[Callable[[], None]]] = {}
     for shown in result.tables:
         if len(shown.frame):  # an empty table is in the ZIP only
@@ -119,6 +117,16 @@ def show_result(
         contents[_SYNTAX] = syntax
     contents["Method and files"] = [lambda: _show_method(analysis, result, stem)]
     _show_tabs(analysis, contents)
+
+
+def _show_where_charts_are(others: Sequence[DrawnChart], without: str) -> None:
+    """The tabs of the charts after the first one, and a sentence on those without data."""
+    if others:
+        tabs = [plain(tab) for tab in dict.fromkeys(one.chart.tab for one in others)]
+        where = f"tab {tabs[0]}" if len(tabs) == 1 else f"tabs {', '.join(tabs)}"
+        st.caption(f"{count_text(len(others), 'further chart')}: see the {where}.")
+    if without:
+        st.caption(plain(without))
 
 
 def _show_compared(analysis: Analysis, request: AnalysisRequest) -> None:
@@ -238,16 +246,15 @@ def _counts(analysis: Analysis, result: AnalysisResult) -> str:
 
 def _charts(
     analysis: Analysis, result: AnalysisResult, options: Mapping[str, Any]
-) -> tuple[DrawnChart, ...]:
-    """The charts of a result in the theme of the page, drawn once for all sessions."""
-    if analysis.charts is None:
-        return ()
+) -> tuple[tuple[DrawnChart, ...], str]:
+    """The charts of a result in the theme of the page, drawn once for all sessions.
+
+    With a sentence on those that have no data.
+    """
     drawn, key = _drawn.setdefault(result, {}), (theme(), tuple(sorted(options.items())))
     if key not in drawn:
-        charts = analysis.charts(result, theme(), **options)
-        drawn[key] = tuple(
-            DrawnChart(with_item_texts(chart, result.item_texts), theme()) for chart in charts
-        )
+        charts, without = papers.drawn_charts(analysis, result, theme(), options)
+        drawn[key] = tuple(DrawnChart(chart, theme()) for chart in charts), without
     return drawn[key]
 
 
@@ -261,9 +268,7 @@ class DrawnChart:
     @cached_property
     def panels(self) -> list[dict[str, Any]]:
         """The panels as Vega-Lite; unchecked, see `disable_debug_mode` above."""
-        return [
-            with_theme_ink(panel, self.theme).to_dict(validate=False) for panel in self.chart.panels
-        ]
+        return [page_spec(panel, self.theme) for panel in self.chart.panels]
 
 
 def show_panels(drawn: DrawnChart, key: str) -> None:
@@ -288,7 +293,7 @@ def _show_chart(
     chart, key = drawn.chart, f"chart:{analysis.name}:{number}"
     show_panels(drawn, key)
     picture_menu(
-        lambda: papers.charts_for_print(analysis, result, options)[number],
+        lambda: papers.drawn_charts(analysis, result, options=options)[0][number],
         f"{stem}-{analysis.name}-chart_{number + 1}", key,
     )  # fmt: skip
     fold = st.expander("Data of this chart", key=f"data:{key}", on_change="rerun")

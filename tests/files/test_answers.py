@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
+from core.domain.characters import readable
 from core.domain.study import Certainty, Layer, Status
 from core.errors import FileError
 from core.files import answers, columns
@@ -404,12 +405,12 @@ def test_a_frame_with_few_columns_and_missing_values_can_be_written():
     assert again["status"].tolist() == ["answered", "refused"]
 
 
-@pytest.mark.parametrize(("text", "says"), [("a\0", "U+0000"), ("x" * 100_001, "100,001")])
-def test_what_csv_cannot_hold_is_named_and_parquet_holds_it(text, says):
+def test_a_text_too_long_for_csv_is_named_and_parquet_holds_it():
+    text = "x" * 100_001
     frame = pd.DataFrame({"item": ["q", "r"], "answer": ["a", "b"], "raw": ["", text]})
     with pytest.raises(FileError, match=r"Row 2, column raw") as refused:
         write_tidy(frame, "csv")
-    assert says in str(refused.value)
+    assert "100,001" in str(refused.value)
     table = pq.read_table(io.BytesIO(write_tidy(frame, "parquet")))
     assert table["raw"].to_pylist() == ["", text]
 
@@ -439,8 +440,8 @@ def test_a_tag_of_an_earlier_import_named_like_a_later_column_comes_out_under_an
     assert write_tidy(read_tidy("a.csv", written.encode()), "csv").decode().count("Anna") == 1
 
 
-text = st.text(alphabet="'=+-@\t\r\n\",; aé\U0001f600ש\x85", max_size=5) | st.text(
-    st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=5
+text = st.text(alphabet="'=+-@\t\r\n\",; aé\U0001f600ש\x85", max_size=5) | st.text(max_size=5).map(
+    readable
 )
 number = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 whole = st.none() | st.integers(0, 2**31 - 1)

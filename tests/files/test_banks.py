@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain.characters import readable
 from core.domain.instrument import (
     Instrument,
     Item,
@@ -78,11 +79,11 @@ DEBATE = Instrument(
 )
 
 weird = st.text(
-    alphabet="\"',;\t\r\n =+-@_x0005FAD#N/\U0001f600של\x85\u2028é", max_size=12
+    alphabet="\"',;\t\r\n =+-@_x0005FAD#N/\U0001f600של\x85é", max_size=12
 ) | st.sampled_from(
     ["=1+1", "'=1", "'", "-1", "#N/A", "_x000D_", "\r\n", " a ", "TRUE", "1.50", "2025-01-01"]
 )
-any_text = weird | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
+any_text = weird | st.text().map(readable)
 languages = st.sampled_from(["en", "fa", "zh-Hant", "de_AT"])
 forms = st.sampled_from(["original", "paraphrase_1", "paraphrase_2", "negation", "x__y", "=f;g"])
 moods = st.sampled_from(["", "question", "statement", "choice"])
@@ -384,10 +385,11 @@ def test_a_workbook_holds_three_sheets_without_a_formula_and_without_the_time():
 @pytest.mark.parametrize(
     ("bank", "ending", "says"),
     [
-        (replace(BANK, title="a\x07b"), "xlsx", "bank 'title', 'value': the character U+0007"),
-        (replace(BANK, title="x" * 40_000), "xlsx", "40,000 characters, more than 32,767"),
-        (replace(BANK, title="a\0b"), "csv", "the character U+0000"),
-        (replace(BANK, title="\ud83d"), "csv", "the character U+D83D"),
+        (
+            replace(BANK, title="x" * 40_000),
+            "xlsx",
+            "bank 'title', 'value': 40,000 characters, more",
+        ),
         (replace(BANK, title="x" * 100_001), "csv", "100,001 characters"),
         (replace(BANK, languages=("en US",)), "csv", "a language code is empty or holds a space"),
         (replace(BANK, formats=(AGREE, AGREE)), "csv", "2 sets of response options"),

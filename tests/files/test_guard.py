@@ -39,9 +39,7 @@ def test_a_number_is_written_so_that_it_reads_back_the_same(number):
 
 
 def test_what_a_file_cannot_hold_is_named():
-    assert csv_fault("a\0") == "the character U+0000"
-    assert csv_fault("\ud800") == "the character U+D800"
-    assert csv_fault("a\x07") == ""
-    assert xlsx_fault("a\x07") == "the character U+0007"
+    assert csv_fault("x" * 100_001) == "100,001 characters, more than 100,000"
+    assert csv_fault("x" * 100_000) == csv_fault("a\0\x07\ud800") == xlsx_fault("a\x07") == ""
     assert xlsx_fault("x" * 32_768) == "32,768 characters, more than 32,767"
     assert xlsx_fault("x" * 32_767) == ""

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from core.domain.characters import readable
 from core.domain.formats import BUILT_IN as FORMATS
 from core.domain.formats import LANGUAGES
 from core.domain.templates import (
@@ -300,11 +301,11 @@ def test_a_file_of_templates_reads_back_as_the_same_templates():
     assert read_templates("mine.yaml", templates_yaml(templates)).templates == templates
 
 
-@given(st.text(), st.text(), st.text())
+@given(*[st.text().map(readable)] * 3)
 def test_any_text_of_a_template_survives_a_file(single, system, cue):
     texts = {"en": TemplateText(single=f"{single}{{item}}", system=system, cue=cue)}
     template = PromptTemplate("own", cue, None, texts)
-    assume(not problems(template) and not any("\ud800" <= c <= "\udfff" for c in str(template)))
+    assume(not problems(template))
     assert read_templates("mine.yaml", templates_yaml([template])).templates == (template,)
 
 

@@ -169,7 +169,7 @@ def test_lone_surrogates_and_other_odd_text_are_kept_readably(database, study):
         database, [attempt(study, t, reply=text) for t, text in zip(trials, texts, strict=False)]
     )
     kept = {row[0] for row in database.rows("select reply from attempt_text")}
-    assert kept == {"\\ud800 lone", *texts[1:]}
+    assert kept == {r"\ud800 lone", r"nul \u0000 inside", *texts[2:]}
 
 
 def test_lone_surrogates_in_a_prompt_are_kept_readably(database, study):

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from core.collect.replies.reader import PARSER_VERSION
+from core.domain.characters import readable
 from core.domain.study import Status
 from core.errors import CodingError, NotEnoughData
 from core.stats.inputs import name_list
@@ -297,7 +298,7 @@ def save_note(workspace: Workspace, audit: Audit, trial_id: int, coder: str, not
     ValueError
         The trial is not in the sample.
     """
-    note = note.strip()
+    note = readable(note).strip()
     if not store.is_sampled(workspace.database, audit.audit_id, trial_id):
         raise ValueError(f"trial {trial_id} is not in this audit")
     if len(note) > MAX_NOTE:

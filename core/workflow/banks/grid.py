@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.domain import instrument
 from core.domain.attributes import is_numeric
+from core.domain.characters import readable
 from core.domain.instrument import (
     ORIGINAL,
     Instrument,
@@ -258,8 +259,8 @@ def _read_number(value: Any) -> float | None:
 
 
 def cell_text(value: Any) -> str:
-    """A cell as text."""
-    return "" if value is None else str(value)
+    """A cell as text, readable."""
+    return "" if value is None else readable(str(value))
 
 
 def _sign_key(value: Any) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 
+from core.domain.characters import readable
 from core.domain.languages import language_code
 from core.domain.numbers import count_text
 from core.domain.recipes import CorpusChoices, Recipe, Step, draw, step_names
@@ -364,7 +365,7 @@ def _persona(column: str, row: CorpusRow) -> str:
         raise ValueError(f"the column '{column}' holds no text")
     if fault := csv_fault(value):
         raise ValueError(f"the column '{column}' holds {fault}")
-    return value.strip()
+    return readable(value).strip()
 
 
 def _messages(column: str, value: object) -> tuple[Message, ...]:
@@ -398,11 +399,11 @@ def _message(column: str, number: int, part: object) -> Message:
 def _content(value: object) -> str:
     """The text of a message: a text, or a list of parts that are all texts."""
     if isinstance(value, str):
-        return value
+        return readable(value)
     if isinstance(value, list):
         parts = [p.get("text") if isinstance(p, dict) else None for p in value]
         if all(isinstance(part, str) for part in parts):
-            return "\n\n".join(map(str, parts))
+            return readable("\n\n".join(map(str, parts)))
     return ""
 
 
@@ -451,7 +452,7 @@ def _plain_text(value: object) -> str:
     """A value as text; a number keeps its shortest digits, anything nested is empty."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, str | int | float) else ""
+    return readable(str(value)) if isinstance(value, str | int | float) else ""
 
 
 # Taking the contexts, with the recipe.

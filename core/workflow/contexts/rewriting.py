@@ -19,6 +19,7 @@ from core.collect.client import ChatRequest, Question, Reply
 from core.collect.lanes import Control, EndpointCalls, Task
 from core.collect.replies.text import without_thoughts
 from core.collect.runner import Attempt, RetryPolicy, run
+from core.domain.characters import readable
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import Context, Message, Respondent, as_json_values
 from core.errors import CollectionError, ConflictError, DesignError, UserError
@@ -127,7 +128,7 @@ def read_rewriting(context: Context, reply: Reply, code: str) -> Context:
     DesignError
         The reply does not have the layout asked for; says what is wrong with it.
     """
-    text = without_thoughts(reply.text).strip()
+    text = readable(without_thoughts(reply.text)).strip()
     if reply.finish_reason == "length":
         raise _unreadable("the reply was cut off at the length limit")
     if not text:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from core.domain.characters import readable
 from core.domain.languages import language_code
 from core.domain.recipes import Recipe, Step
 from core.domain.study import (
@@ -197,7 +198,7 @@ def _refuse_csv_faults(contexts: Sequence[Context]) -> None:
 
 def _cell_text(value: object) -> str:
     """What stands in a cell; an emptied one reports None."""
-    return "" if value is None else str(value)
+    return "" if value is None else readable(str(value))
 
 
 # Sets of contexts: personas and conversations that designs can use.

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.collect.client import ChatRequest
+from core.domain.characters import readable_value
 from core.domain.instrument import Instrument
 from core.domain.numbers import count_text
 from core.domain.study import DESIGN, USUAL_CALLS, Design, Respondent, as_json_values
@@ -143,7 +144,7 @@ def freeze(workspace: Workspace, design: Design) -> StudyRecord:
         Something in the design is missing or contradictory; nothing is kept.
     """
     with _freezing, workspace.database.all_or_nothing():
-        return _freeze(workspace, design)
+        return _freeze(workspace, readable_value(design))
 
 
 def _freeze(workspace: Workspace, design: Design) -> StudyRecord:

@@ -18,7 +18,7 @@ from altair.utils.schemapi import debug_mode
 from core.analysis.shared import progress
 from core.analysis.shared.registry import Analysis
 from core.charts import Chart
-from core.charts.drawing import drawing_process
+from core.charts.drawing import DrawingFault, drawing_process
 from core.charts.picture_files import Picture, pictures, vega_lite
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
@@ -399,7 +399,9 @@ def _results(
         titles = "; ".join(table.title for _, table in wide)
         blocks.append(Paragraph(f"{titles}.", "Wide tables, at the end:"))
     with debug_mode(False):  # Altair checks each part of a chart, nine tenths of the time
-        blocks += [draw(analysis, chart) for chart in papers.charts_for_print(analysis, result)]
+        charts, without = papers.drawn_charts(analysis, result)
+        blocks += [draw(analysis, chart) for chart in charts]
+    numbers.left_out += [f"{analysis.title}: {without}"] if without else []
     notes = papers.notes_of_text(result, shown)
     if notes:
         blocks.append(Paragraph("", "Notes."))
@@ -541,7 +543,15 @@ def _undrawn(chart: Chart) -> str:
 
 def _figures(drawn: _ChartInWork, numbers: _Numbers) -> Iterator[Figure]:
     """A chart as figures: of one that is high, each has some of the panels."""
-    analysis, chart, every = drawn.analysis, drawn.chart, drawn.pictures.result()
+    analysis, chart = drawn.analysis, drawn.chart
+    try:
+        every = drawn.pictures.result()
+    except DrawingFault as fault:
+        numbers.left_out.append(
+            f"{analysis.title}, figure “{chart.title}”: the chart could not be drawn ({fault}); "
+            "its table has the numbers."
+        )
+        return
     parts = [one for one in every if one.png]
     if len(parts) < len(every):
         some = "" if not parts else f" ({count_text(len(every) - len(parts), 'panel')})"

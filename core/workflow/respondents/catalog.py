@@ -24,6 +24,7 @@ from core.collect.client import (
 from core.collect.endpoints import SERVICES, Service
 from core.collect.local_model import LocalClient
 from core.collect.simulated import SimulatedClient
+from core.domain.characters import readable_value
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item, Wording
 from core.domain.study import STANDARD, Design, Respondent, SamplingSettings, SimulationSettings
@@ -162,9 +163,10 @@ def save(workspace: Workspace, respondent: Respondent) -> None:
 
 def save_all(workspace: Workspace, respondents: Sequence[Respondent]) -> None:
     """Offer respondents, all or none; see `check`."""
-    for respondent in respondents:
+    made = [readable_value(respondent) for respondent in respondents]
+    for respondent in made:
         check(respondent)
-    store.offer(workspace.database, respondents)
+    store.offer(workspace.database, made)
 
 
 def check(respondent: Respondent) -> None:

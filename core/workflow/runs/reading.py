@@ -11,6 +11,7 @@ from core.collect import prompts
 from core.collect.client import CallFailure, ChatRequest, Question, Reply
 from core.collect.ratings import parse_rating
 from core.collect.replies import reader
+from core.domain.characters import readable
 from core.domain.instrument import ResponseFormat
 from core.domain.study import CONTENT_FILTER, REFUSAL, Parsed, Status
 from core.domain.values import stable_id
@@ -91,6 +92,7 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
     service itself calls so, whatever its words. A reply is read by the options as the model was
     shown them; the result has the codes of the bank.
     """
+    text = readable(text)  # as it is kept, so that reading it again comes to the same
     if finish_reason in (CONTENT_FILTER, REFUSAL):
         return (Parsed(Status.REFUSED, None),) * len(question.items)
     if question.response_format.is_free_text:

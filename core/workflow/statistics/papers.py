@@ -21,10 +21,12 @@ from altair.utils.schemapi import debug_mode
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.registry import Analysis
 from core.analysis.shared.sentences import group_and_words, merge_notes
-from core.charts import Chart, with_item_texts
-from core.charts.drawing import drawing_process
-from core.charts.picture_files import PICTURE_FORMATS, all_files
+from core.charts import Chart, with_data, with_item_texts
+from core.charts.drawing import DrawingFault, drawing_process
+from core.charts.panels import Theme
+from core.charts.picture_files import PICTURE_FORMATS, all_files, json_file
 from core.domain.attributes import is_attribute
+from core.domain.characters import readable
 from core.domain.frames import GROUPINGS
 from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -186,18 +188,26 @@ def notes_of_text(result: AnalysisResult, tables: Sequence[ResultTable]) -> tupl
     return tuple(map(printable, merge_notes(own, groups)))
 
 
-def charts_for_print(
-    analysis: Analysis, result: AnalysisResult, options: Mapping[str, Any] = MappingProxyType({})
-) -> tuple[Chart, ...]:
-    """The charts of a result in the colors of print; `options` are those of the charts."""
+def drawn_charts(
+    analysis: Analysis,
+    result: AnalysisResult,
+    theme: Theme = "light",
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[tuple[Chart, ...], str]:
+    """The charts of a result that have data, and a sentence on those that have none.
+
+    `options` are those of the charts; print has the light theme.
+    """
     if analysis.charts is None:
-        return ()
-    charts = analysis.charts(result, "light", **options)
-    return tuple(with_item_texts(chart, result.item_texts) for chart in charts)
+        return (), ""
+    charts, without = with_data(analysis.charts(result, theme, **options))
+    return tuple(with_item_texts(chart, result.item_texts) for chart in charts), without
 
 
-def charts_zip(analysis: Analysis, result: AnalysisResult) -> bytes:
-    """Each chart in every format, and what it shows in words, in a zip.
+def charts_zip(analysis: Analysis, result: AnalysisResult) -> tuple[bytes, tuple[str, ...]]:
+    """Each chart in every format, and what it shows in words, in a zip; and what is not drawn.
+
+    Of a chart that cannot be drawn, the zip has the words and the specification.
 
     Raises
     ------
@@ -205,15 +215,22 @@ def charts_zip(analysis: Analysis, result: AnalysisResult) -> bytes:
         The result has no charts.
     """
     files: dict[str, bytes] = {}
+    faults: list[str] = []
     with drawing_process() as drawing, debug_mode(False):  # as in reports
-        for number, chart in enumerate(charts_for_print(analysis, result), 1):
+        charts, without = drawn_charts(analysis, result)
+        faults += [without] if without else []
+        for number, chart in enumerate(charts, 1):
             words = f"{chart.title}\n{chart.alt}\n"
-            files[f"chart_{number}.txt"] = words.encode("utf-8", "replace")
-            for ending, data in all_files(chart, drawing).items():
-                files[f"chart_{number}.{ending}"] = data
+            files[f"chart_{number}.txt"] = readable(words).encode("utf-8")
+            try:
+                drawn = all_files(chart, drawing)
+            except DrawingFault as fault:
+                drawn = {"vl.json": json_file(chart)}
+                faults.append(f"Chart {number}, {printable(chart.title)}, is not drawn: {fault}.")
+            files |= {f"chart_{number}.{ending}": data for ending, data in drawn.items()}
     if not files:
         raise FileError(f"'{analysis.name}' has no charts for this result.", "Leave out --charts.")
-    return files_zip(files)
+    return files_zip(files), tuple(faults)
 
 
 # Cells.

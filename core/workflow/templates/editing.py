@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from core.domain.characters import readable_value
 from core.domain.difference import Difference
 from core.domain.languages import typed_language
 from core.domain.templates import (
@@ -124,6 +125,7 @@ def save(
     ConflictError
         Another tab saved a version after `expected_versions`. Nothing is saved.
     """
+    template = readable_value(template)
     trouble = problems(template)
     if trouble:
         raise DesignError(

@@ -246,7 +246,7 @@ def test_sources_stand_with_title_and_journal_where_they_are_known():
 
 
 def test_a_figure_says_what_its_chart_leaves_out(asked):
-    (chart, *_) = papers.charts_for_print(
+    ((chart, *_), _) = papers.drawn_charts(
         analyses.by_name("item_statistics"),
         analyses.run(asked, "item_statistics", ["study"], {}, {}),
     )
