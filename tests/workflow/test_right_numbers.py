@@ -12,6 +12,7 @@ import pytest
 from core.collect.simulated import expected_alpha, item_truth
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item
+from core.domain.study import Block
 from core.store import banks as bank_store
 from core.workflow.answers import imports
 from core.workflow.designs import studies
@@ -138,3 +139,16 @@ def test_templates_that_one_language_alone_was_asked_with_are_not_compared(works
     result = analyses.run(workspace, "bias", ["two"], options, {})
     pairs = next(table.frame for table in result.tables if table.name == "comparisons")
     assert pairs["difference"].tolist() == pytest.approx([0], abs=1e-12)
+
+
+def test_a_design_of_blocks_is_compared_over_what_its_blocks_have_in_common(workspace):
+    blocks = (
+        Block("both", languages=("en", "de")),
+        Block("more", languages=("de",), label_orders=("inverted",)),
+    )
+    freeze(workspace, simulated(), n_personas=2, languages=("en", "de"), blocks=blocks)
+    control.start(workspace, "study")
+    assert control.wait(workspace, "study", every_s=0.05).n_done == 2 * 20 * 3
+    result = analyses.run(workspace, "cross_language", ["study"], {"resamples": 0}, {})
+    assert any("left out: de with label order inverted." in text for text in result.cautions)
+    assert set(result.tables[-1].frame["n"]) == {2.0}  # of each persona, in each language
