@@ -351,6 +351,7 @@ def _rows(
 ) -> list[tuple[Any, ...]]:
     """One row per item of a matrix."""
     discriminations, alphas, as_worded, behind = _item_coefficients(matrix, missing)
+    planned = matrix.n_asked(0)
     rows = []
     for i, item in enumerate(matrix.items):
         scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
@@ -364,7 +365,7 @@ def _rows(
         rows.append(
             (
                 *matrix.group, matrix.subscale, item, matrix.keyed[i], own.n,
-                len(matrix.scores) - own.n, own.mean, own.variance, own.sd, float(difficulty[i]),
+                int(planned[i]) - own.n, own.mean, own.variance, own.sd, float(difficulty[i]),
                 r, low, high, int(behind[i]), own.constant, float(alphas[i]), remark,
             )
         )  # fmt: skip

@@ -36,6 +36,7 @@ from core.analysis.shared.rows import (
     row_cautions,
     scores_of,
 )
+from core.analysis.shared.scores import basis_text, unanswered_notes
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -125,6 +126,7 @@ _SCORES = (
     Column("n_items", "Items", "count", "Items of the score."),
     Column("n", "n", "count", "Administrations with a score."),
     Column("missing", "Missing", "count", "Administrations without a score."),
+    Column("n_fewer", "Fewer items", "count", "Scores of some of the items only."),
     Column("mean", "M", "points", "Mean of the scores; a score is the mean of its items."),
     Column("variance", "Variance", "points squared", "Of the scores; divisor n - 1."),
     Column("sd", "SD", "points", "Square root of the variance; divisor n - 1."),
@@ -177,9 +179,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         scale = row["subscale"] or "all items"  # of a bank without subscales
         if not math.isfinite(row["mean"]):
             return f"{scale}: undefined (no scores)"
+        basis = basis_text(int(row["missing"]), int(row["n_fewer"]))
         ends = f"{percent_text(row['floor'])} at the lowest and {percent_text(row['ceiling'])} at "
         return f"{scale}: M = {decimal_text(row['mean'])}, SD = {decimal_text(row['sd'])}" + (
-            f", {ends}the highest score" if math.isfinite(row["floor"] + row["ceiling"]) else ""
+            f", {ends}the highest score{basis}"
+            if math.isfinite(row["floor"] + row["ceiling"])
+            else basis
         )
 
     return answers_by_group(
@@ -210,7 +215,7 @@ def score_distribution(
     item_scores: ItemScores,
     *,
     by: By = ("respondent",),
-    missing: ScoreMissing = "listwise",
+    missing: ScoreMissing = "prorated",
     bins: Annotated[float, Number("Bins of the histogram", 4, 60)] = 20,
 ) -> AnalysisResult:
     """Mean, spread, shape and ends of the scores, by group and subscale and over all items.
@@ -221,9 +226,9 @@ def score_distribution(
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     by : tuple of factors
         Groups to set side by side; scores are described within each.
-    missing : "listwise", "half" or "available"
-        An administration has a score, the mean of its answers, where it answers all items of the
-        scale, half of them, or any.
+    missing : "prorated", "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers 80 % of the items
+        planned of the scale, all of them, half of them, or any.
     bins : int
         About how many bins the histogram has. Edges are the same for all groups of a subscale;
         bins are centered on the scores there can be, and subscales of a format share their range.
@@ -232,9 +237,9 @@ def score_distribution(
     -------
     AnalysisResult
         `scores`, one row per group and subscale (and "all items" where there are several):
-        `n_items`, `n`, `missing`, `mean`, `variance`, `sd`, `skewness`, `kurtosis`, `min`, `q1`,
-        `median`, `q3`, `max`, `range`, `floor`, `ceiling`. `histogram`: `bin_low`, `bin_high`,
-        `count`.
+        `n_items`, `n`, `missing`, `n_fewer`, `mean`, `variance`, `sd`, `skewness`, `kurtosis`,
+        `min`, `q1`, `median`, `q3`, `max`, `range`, `floor`, `ceiling`. `histogram`: `bin_low`,
+        `bin_high`, `count`.
 
     Raises
     ------
@@ -255,11 +260,11 @@ def score_distribution(
     names = distinct(by)
     parts, laid_out = _matrices(item_scores, names)
     matrices = [matrix for matrix, _ in laid_out]
-    scores = [row_scores(matrix.scores, missing) for matrix in matrices]
+    scores = [row_scores(matrix.scores, missing, matrix.n_asked(1)) for matrix in matrices]
     if not any(np.isfinite(values).any() for values in scores):
         raise NotEnoughData(
             "No administration has a score.",
-            "Take the mean of the answers there are as score, or collect more.",
+            "Take scores with answers to half of the items, or the mean of the answers there are.",
         )
     columns, bin_columns = (*by_columns(names), *_SCORES), (*by_columns(names), *_BINS)
     relative = relative_scores(item_scores)
@@ -292,7 +297,11 @@ def score_distribution(
             *_at_the_ends(frame, names),
             *row_cautions(item_scores, *_CAUTION),
         ),
-        notes=(*data_notes(item_scores), *_undefined(matrices, frame)),
+        notes=(
+            *data_notes(item_scores),
+            *unanswered_notes(item_scores),
+            *_undefined(matrices, frame),
+        ),
         n_left_out=n_scores - n_used,
     )
 
@@ -330,7 +339,8 @@ def _n_used(parts: Sequence[ScoreMatrix], scored: Iterable[tuple[ScoreMatrix, Fl
 
 def _row(matrix: ScoreMatrix, relative: Floats, all_scores: Floats) -> tuple[Any, ...]:
     """The row of one group and subscale; `relative` are its scores between 0 and 1."""
-    scored = np.isfinite(all_scores)
+    scored, answered = np.isfinite(all_scores), np.isfinite(matrix.scores)
+    n_fewer = scored & (answered.sum(axis=1) < answered.any(axis=0).sum())
     own, five = moments(all_scores), quartiles(all_scores)
     return (
         *matrix.group,
@@ -338,6 +348,7 @@ def _row(matrix: ScoreMatrix, relative: Floats, all_scores: Floats) -> tuple[Any
         len(matrix.items),
         own.n,
         len(all_scores) - own.n,
+        int(n_fewer.sum()),
         own.mean,
         own.variance,
         own.sd,

@@ -204,7 +204,7 @@ def _multitrait_matrix_scripts(
     second: Second = "",
     first_lists: FirstLists = "",
     kind: CorrelationKind = "pearson",
-    incomplete: Complete = "listwise",
+    incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
@@ -288,7 +288,7 @@ def multitrait_matrix(
     second: Second = "",
     first_lists: FirstLists = "",
     kind: CorrelationKind = "pearson",
-    incomplete: Complete = "listwise",
+    incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
@@ -313,8 +313,9 @@ def multitrait_matrix(
         How texts are scored, as in `odds_ratios`.
     kind : "pearson" or "spearman"
         Linear, or of mean ranks.
-    incomplete : "listwise", "half" or "available"
-        A score needs answers to all planned items of the scale, to half of them, or to any.
+    incomplete : "prorated", "listwise", "half" or "available"
+        A score needs answers to 80 % of the planned items of the scale, to all, to half of them,
+        or to any.
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p over the pairs of scores of a group.
     ci_level : float in (0, 1)

@@ -49,7 +49,7 @@ class ScoreSource:
     planned: pd.DataFrame
     matrices: Mapping[str, tuple[ScoreMatrix, pd.Index[Any]]]
     frame: pd.DataFrame | None
-    incomplete: ScoreRule = "listwise"
+    incomplete: ScoreRule = "prorated"
     main: bool = True
     prefix: str = ""
     """What its scores are called by where there are several sources."""

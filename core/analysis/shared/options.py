@@ -30,7 +30,8 @@ MissingRule = Annotated[
         help="Which administrations discrimination and alpha are computed from.",
     ),
 ]
-SCORE_RULES = (
+SCORE_RULES: tuple[tuple[ScoreRule, str], ...] = (
+    ("prorated", "Mean of the answers, where 80 % of the items have one (prorated)"),
     ("listwise", "Only administrations without a gap (listwise)"),
     ("half", "Mean of the answers, where half of the items have one"),
     ("available", "Mean of the answers there are"),
@@ -63,7 +64,8 @@ Complete = Annotated[
     Choice(
         "A score needs",
         (
-            ("listwise", "Answers to all items of the scale"),
+            ("prorated", "Answers to 80 % of the items of the scale"),
+            ("listwise", "Answers to all of them"),
             ("half", "Answers to half of them"),
             ("available", "Any answer"),
         ),

@@ -213,6 +213,7 @@ _INDICES = {"ml": "plain", "mlr": "robust", "fiml": "robust", "wlsmv": "scaled"}
 """Which indices are judged. The robust ones of WLSMV vary so much over samples that they reject
 most true models of a few hundred rows."""
 _SCORED: Mapping[ScoreRule, str] = {
+    "prorated": "administrations with 80 % of their answers or more",
     "listwise": "complete administrations",
     "half": "administrations with half of their answers or more",
     "available": "administrations with any answer",
