@@ -615,6 +615,6 @@ def _notes(found: StatementVerdicts) -> Iterator[str]:
     """The tests that do not apply, and how few templates there are."""
     for test, reason in found.missing_tests.items():
         yield f"The test {TESTS[test].lower()} is undefined: {reason}."
-    if found.n_left_out:
-        which = count_text(found.n_left_out, "trial")
+    if found.other_wordings:
+        which = count_text(found.other_wordings, "trial")
         yield f"Left out, because no test compares their wording: {which}."

@@ -398,6 +398,20 @@ def items_of_ways(database: Database, studies: Sequence[str]) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def share_of_places(database: Database, study: str) -> float:
+    """The share of its places that a sparse import has rows for; NaN where it is not sparse.
+
+    Of ways of asking in which each administration is taken to have been asked what it answered.
+    """
+    counts = _read(database, _trial_counts, [study], {}).column("n").to_pylist()
+    ((n_asked,),) = _read(database, _n_administrations, [study], {}).to_pandas().to_numpy()
+    if not _may_lack_rows(database, [study], {}, (n_asked, len(counts)), sum(counts)):
+        return math.nan
+    items = items_of_ways(database, [study])
+    ways = items[~items["filled"]].drop_duplicates("way")
+    return float(ways["n_rows"].sum() / ways["n_places"].sum()) if len(ways) else math.nan
+
+
 def _with_absent_rows(
     database: Database,
     studies: Sequence[str],

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared.matrices import distinct
-from core.analysis.shared.option_counts import answer_sides, cell_codes
+from core.analysis.shared.option_counts import answer_sides, cell_codes, usable_counts
 from core.analysis.shared.registry import Choice, Number
 from core.domain.numbers import count_text
 from core.errors import NotEnoughData
@@ -103,7 +103,8 @@ class StatementVerdicts:
         random answers, as many as there are, pass it and that there is a verdict at all.
     missing_tests : for each test that does not apply, the reason.
     n_used, n_missing, n_left_out : clear answers to the wordings and orders that the tests compare;
-        trials of these without a clear answer; trials of other wordings.
+        trials without a usable answer; usable answers that are neutral or to other wordings.
+    other_wordings : trials of wordings that no test compares.
     """
 
     by: tuple[str, ...]
@@ -114,6 +115,7 @@ class StatementVerdicts:
     n_used: int
     n_missing: int
     n_left_out: int
+    other_wordings: int
 
     @property
     def tests_within(self) -> tuple[str, ...]:
@@ -141,7 +143,8 @@ class StatementAnswers:
         where it is to have the opposite.
     needed : (lines, forms) whether the statement has the wording, in any group or template.
     inverted : (lines,) whether the statement has inverted labels, in any group or template.
-    left_out : trials of other wordings.
+    other_wordings : trials of other wordings.
+    n_usable, n_planned : usable answers and trials, of all wordings.
     """
 
     by: tuple[str, ...]
@@ -153,7 +156,9 @@ class StatementAnswers:
     signs: Floats
     needed: Booleans
     inverted: Booleans
-    left_out: int
+    other_wordings: int
+    n_usable: int
+    n_planned: int
 
     def of_kind(self, test: str) -> Integers:
         """The places of the forms that a test compares with the original."""
@@ -191,7 +196,7 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
     )
     kinds = [f for f in frame["form"].unique() if f.startswith((*_REWORDED, *_OPPOSED))]
     compared = frame["form"].isin([_ORIGINAL[0], *kinds])
-    left_out = int(frame.loc[~compared, "count"].sum())
+    other_wordings = int(frame.loc[~compared, "count"].sum())
     frame = frame[compared]
     if option_counts.empty or not (frame["form"] == _ORIGINAL[0]).any():
         raise NotEnoughData(
@@ -226,7 +231,9 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
         signs=_form_signs(frame, labels, form_names),
         needed=(asked[:, 0] | asked[:, 1])[item],
         inverted=asked[:, 1, 0][item],
-        left_out=left_out,
+        other_wordings=other_wordings,
+        n_usable=int(usable_counts(option_counts)["count"].sum()),
+        n_planned=int(option_counts["count"].sum()),
     )  # fmt: skip
 
 
@@ -378,8 +385,9 @@ def statement_verdicts(
         chances=_chances(answers, rows, statement, tests, rule, ties, least) if baseline else {},
         missing_tests=missing,
         n_used=int(used),
-        n_missing=int(answers.trials.sum() - used),
-        n_left_out=answers.left_out,
+        n_missing=answers.n_planned - answers.n_usable,
+        n_left_out=answers.n_usable - int(used),
+        other_wordings=answers.other_wordings,
     )
 
 
