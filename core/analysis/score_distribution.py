@@ -123,7 +123,8 @@ _ENDS = "Lowest and highest are those of the options of the answer format; Terwe
 
 _SCORES = (
     Column("subscale", "Score", help="A subscale, or all items."),
-    Column("n_items", "Items", "count", "Items of the score."),
+    Column("n_items", "Items", "count", "Items of the score that were answered."),
+    Column("items_left_out", "Items left out", "count", "Others that other groups answered."),
     Column("n", "n", "count", "Administrations with a score."),
     Column("missing", "Missing", "count", "Administrations without a score."),
     Column("n_fewer", "Fewer items", "count", "Scores of some of the items only."),
@@ -179,7 +180,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         scale = row["subscale"] or "all items"  # of a bank without subscales
         if not math.isfinite(row["mean"]):
             return f"{scale}: undefined (no scores)"
-        basis = basis_text(int(row["missing"]), int(row["n_fewer"]))
+        counts = ("missing", "n_fewer", "n_items", "items_left_out")
+        basis = basis_text(*(int(row[name]) for name in counts))
         ends = f"{percent_text(row['floor'])} at the lowest and {percent_text(row['ceiling'])} at "
         return f"{scale}: M = {decimal_text(row['mean'])}, SD = {decimal_text(row['sd'])}" + (
             f", {ends}the highest score{basis}"
@@ -237,9 +239,9 @@ def score_distribution(
     -------
     AnalysisResult
         `scores`, one row per group and subscale (and "all items" where there are several):
-        `n_items`, `n`, `missing`, `n_fewer`, `mean`, `variance`, `sd`, `skewness`, `kurtosis`,
-        `min`, `q1`, `median`, `q3`, `max`, `range`, `floor`, `ceiling`. `histogram`: `bin_low`,
-        `bin_high`, `count`.
+        `n_items`, `items_left_out`, `n`, `missing`, `n_fewer`, `mean`, `variance`, `sd`,
+        `skewness`, `kurtosis`, `min`, `q1`, `median`, `q3`, `max`, `range`, `floor`, `ceiling`.
+        `histogram`: `bin_low`, `bin_high`, `count`.
 
     Raises
     ------
@@ -268,8 +270,11 @@ def score_distribution(
         )
     columns, bin_columns = (*by_columns(names), *_SCORES), (*by_columns(names), *_BINS)
     relative = relative_scores(item_scores)
+    answered: dict[str, set[str]] = {}
+    for matrix in matrices:
+        answered.setdefault(matrix.subscale, set()).update(matrix.answered().items)
     rows = [
-        _row(matrix, layout.filled(relative), values)
+        _row(matrix, layout.filled(relative), values, len(answered[matrix.subscale]))
         for (matrix, layout), values in progress.with_progress(
             list(zip(laid_out, scores, strict=True)), "groups and subscales"
         )
@@ -337,15 +342,22 @@ def _n_used(parts: Sequence[ScoreMatrix], scored: Iterable[tuple[ScoreMatrix, Fl
     return used
 
 
-def _row(matrix: ScoreMatrix, relative: Floats, all_scores: Floats) -> tuple[Any, ...]:
-    """The row of one group and subscale; `relative` are its scores between 0 and 1."""
+def _row(
+    matrix: ScoreMatrix, relative: Floats, all_scores: Floats, n_answered: int
+) -> tuple[Any, ...]:
+    """The row of one group and subscale; `relative` are its scores between 0 and 1.
+
+    `n_answered` is how many items of the subscale any group answered.
+    """
     scored, answered = np.isfinite(all_scores), np.isfinite(matrix.scores)
-    n_fewer = scored & (answered.sum(axis=1) < answered.any(axis=0).sum())
+    n_items = int(answered.any(axis=0).sum())
+    n_fewer = scored & (answered.sum(axis=1) < n_items)
     own, five = moments(all_scores), quartiles(all_scores)
     return (
         *matrix.group,
         matrix.subscale,
-        len(matrix.items),
+        n_items,
+        n_answered - n_items,
         own.n,
         len(all_scores) - own.n,
         int(n_fewer.sum()),

@@ -16,15 +16,16 @@ from tests.workflow.studies import finished, freeze, simulated
 ITEMS = (*(f"nature_{n:02}" for n in range(1, 6)), *(f"technology_{n:02}" for n in range(1, 5)))
 SHORT = ITEMS[:4] + ITEMS[5:8]
 """The items of the shorter block."""
-MODELS, LANGUAGES, PEOPLE = ("A", "B"), ("en", "de"), 60
+MODELS, LANGUAGES, PEOPLE = ("A", "B"), ("en", "de"), 40
 PLACES = len(MODELS) * len(LANGUAGES) * PEOPLE * len(ITEMS)
 
 
 class Counts(NamedTuple):
-    """How many answers a study has, and how many are missing."""
+    """How many answers a study has and how many are missing, and those in English of one model."""
 
     usable: int
     missing: int
+    part: tuple[int, int]
 
 
 def answers() -> pd.DataFrame:
@@ -54,7 +55,8 @@ def with_absent_rows(workspace: Workspace, study: str = "absent") -> Counts:
     rows = answers()
     kept = rows[np.random.default_rng(1).random(len(rows)) >= 0.04]
     bring_in(workspace, study, kept)
-    return Counts(len(kept), PLACES - len(kept))
+    part = int(((kept["model"] == "A") & (kept["language"] == "en")).sum())
+    return Counts(len(kept), PLACES - len(kept), (part, PEOPLE * len(ITEMS) - part))
 
 
 def with_booklets(workspace: Workspace, study: str = "booklets") -> Counts:
@@ -64,7 +66,7 @@ def with_booklets(workspace: Workspace, study: str = "booklets") -> Counts:
     third = rows["item"].map({item: number % 3 for number, item in enumerate(ITEMS)})
     kept = rows[third != person % 3]
     bring_in(workspace, study, kept)
-    return Counts(PLACES * 6 // 9, PLACES * 3 // 9)
+    return Counts(PLACES * 6 // 9, PLACES * 3 // 9, (PEOPLE * 6, PEOPLE * 3))
 
 
 def with_blocks(workspace: Workspace, study: str = "blocks") -> Counts:
@@ -80,4 +82,4 @@ def with_blocks(workspace: Workspace, study: str = "blocks") -> Counts:
     )  # fmt: skip
     control.start(workspace, study)
     assert finished(workspace, study).n_done == record.n_trials
-    return Counts(2 * (40 * 9 + 20 * 7), 0)
+    return Counts(2 * (40 * 9 + 20 * 7), 0, (40 * 9 + 20 * 7, 0))

@@ -178,14 +178,14 @@ def basis_text(
     """What to say in a sentence of the items and rows behind its scores; empty where of all.
 
     `n_without` rows have no score, `n_fewer` scores are of fewer items than others; of the items,
-    `n_items` are compared, and `n_items_left_out` only some of what is compared has answers to.
+    `n_items` are compared, and `n_items_left_out` have answers in a part of what is compared only.
     """
     parts = []
     if n_items_left_out:
-        have = "have" if n_items_left_out > 1 else "has"
+        were = "were" if n_items_left_out > 1 else "was"
         parts.append(
-            f"over the {count_text(n_items, 'item')} answered in all that is compared; "
-            f"{n_items_left_out} {have} answers in a part only"
+            f"of {count_text(n_items, 'item')}; {n_items_left_out} more {were} not answered "
+            "everywhere"
         )
     if n_without:
         parts.append(f"{count_text(n_without, row)} without a score left out")
