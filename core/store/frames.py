@@ -37,7 +37,7 @@ from core.domain.study import (
 from core.domain.wide_scores import NOT_PLANNED, STATUSES, WideScores
 from core.store import scoring
 from core.store.database import Database
-from core.store.studies import get, revision
+from core.store.studies import frozen_study, get, revision
 
 _study = ibis.table(
     {"study_id": "int64", "code": "string", "kind": "string", "instrument_id": "int64"},
@@ -325,6 +325,11 @@ def _n_administrations(studies: Sequence[str] | None, where: Where) -> Any:
     return asked.aggregate(n=asked.count())
 
 
+def _any_imported(database: Database, studies: Sequence[str]) -> bool:
+    """Whether one of the studies has no plan."""
+    return any(frozen_study(database, code).kind == "imported" for code in studies)
+
+
 def _may_lack_rows(
     database: Database, studies: Sequence[str], where: Where, shape: tuple[int, int], n_rows: int
 ) -> bool:
@@ -332,7 +337,7 @@ def _may_lack_rows(
 
     `shape` is the number of administrations and of items that have `n_rows` rows.
     """
-    if all(get(database, code).kind != "imported" for code in studies):
+    if not _any_imported(database, studies):
         return False
     # with fewer administrations, an item that none of them answered would not be among the items
     whole = all(name in ("item", LEAVE_OUT) or is_attribute(name) for name in where)
@@ -910,6 +915,8 @@ def _read_absent_counts(
     database: Database, studies: Sequence[str], where: Where, own: tuple[str, ...]
 ) -> pa.Table | None:
     """The counts of answers without a row; None where there is none."""
+    if not _any_imported(database, studies):
+        return None
     counts = _read(database, _trial_counts, studies, where).column("n").to_pylist()
     ((n_asked,),) = _read(database, _n_administrations, studies, where).to_pandas().to_numpy()
     if not _may_lack_rows(database, studies, where, (n_asked, len(counts)), sum(counts)):

@@ -262,6 +262,32 @@ def test_another_way_of_asking_has_other_items_and_what_everybody_lacks_was_not_
     assert absent["score"].isna().all()
 
 
+def test_languages_are_paired_on_the_items_that_both_have_answers_to(workspace):
+    """German has nine items and English seven: the pages and pandas take the seven."""
+    rows = answers()
+    rows = rows[(rows["model"] == "A")]
+    rows = rows[(rows["language"] == "de") | ~rows["item"].isin(ITEMS[:2])]
+    bring_in(workspace, "languages", rows)
+    frame = frames.item_scores(workspace.database, ["languages"], {})
+    seven = frame[frame["item"].isin(ITEMS[2:])].astype({"language": str, "context": str})
+    means = seven.groupby(["context", "language"])["score"].mean().unstack()
+    options = {"factor": "language", "by": ()}
+    result = analyses.run(workspace, "score_correlations", ["languages"], options, {})
+    pairs = result.tables[0].frame
+    row = pairs[(pairs["scale"] == "all items") & (pairs["kind"] == "pearson")].iloc[0]
+    assert row["r"] == pytest.approx(means["de"].corr(means["en"]), abs=1e-12)
+    assert (row["n_items"], row["items_left_out"], row["n_pairs"]) == (7, 2, PEOPLE)
+    (answer,) = analyses.by_name("score_correlations").answer(result)
+    assert "(of 7 items; 2 more were not answered everywhere)" in answer.sentence
+    differences = result.tables[1].frame.set_index("scale").loc["all items"]
+    assert differences["difference"] == pytest.approx((means["en"] - means["de"]).mean())
+    traits = {"by": (), "split": ("language",)}
+    result = analyses.run(workspace, "multitrait_matrix", ["languages"], traits, {})
+    (answer,) = analyses.by_name("multitrait_matrix").answer(result)
+    assert "are of fewer items than the same trait by another method" in answer.sentence
+    assert any("nature_01, nature_02 have answers under" in one for one in result.cautions)
+
+
 def test_a_few_of_many_items_each_are_not_taken_for_missing_and_a_note_says_so(workspace):
     """Two of nine items each: less than a quarter of the places have a row."""
     rows = answers()
