@@ -39,7 +39,7 @@ from core.analysis.shared.rows import (
     row_cells,
     scores_of,
 )
-from core.analysis.shared.scores import basis_text, level_name, unanswered_notes
+from core.analysis.shared.scores import basis_text, item_group, level_name, unanswered_notes
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -347,7 +347,9 @@ def norm_comparison(
     matrices = matrices_of(layouts, scores_of(item_scores))
     scales = [*dict.fromkeys(_scale_name(layout) for layout in layouts), ALL_ITEMS]
     typed = _read_norms(norms, list(dict.fromkeys(scales)))
-    compared = _compare(item_scores, (cells, layouts), typed, missing, (alternative, ci_level))
+    compared = _compare(
+        item_scores, names, (cells, layouts), typed, missing, (alternative, ci_level)
+    )
     columns = (*by_columns(names), *_norm_columns(ci_level))
     frame = pd.DataFrame(compared.rows, columns=[column.name for column in columns])
     if not frame["n"].any():
@@ -377,6 +379,7 @@ def norm_comparison(
 
 def _compare(
     item_scores: pd.DataFrame,
+    by: Sequence[str],
     laid: tuple[FrameCells, Sequence[RowsLayout]],
     norms: Sequence[Norm],
     missing: ScoreRule,
@@ -388,9 +391,11 @@ def _compare(
     if any(norm.scale == ALL_ITEMS for norm in norms):
         layout_of |= {(layout.group, ALL_ITEMS): layout for layout in cells.layouts(ALL_ITEMS)}
     values, ends = scores_of(item_scores), values_by_subscale(item_scores)
-    items_of: dict[str, set[str]] = {}
-    for (_, scale), layout in layout_of.items():
-        items_of.setdefault(scale, set()).update(layout.items)
+    items_of: dict[tuple[Any, ...], set[str]] = {}
+    for (group, scale), layout in layout_of.items():
+        answered = np.isfinite(layout.filled(values)).any(axis=0)
+        own = {item for item, there in zip(layout.items, answered, strict=True) if there}
+        items_of.setdefault(item_group(group, scale, by), set()).update(own)
     compared = _Comparison([], np.zeros(len(item_scores), dtype=bool))
     groups = list(dict.fromkeys(layout.group for layout in layouts))
     for group in progress.with_progress(groups, "groups"):
@@ -401,7 +406,10 @@ def _compare(
                 matrix, asked = layout.filled(values), layout.asked()
                 scores = row_scores(matrix, missing, None if asked is None else asked.sum(axis=1))
                 answered = np.isfinite(matrix)
-                n_items, n_of_scale = int(answered.any(axis=0).sum()), len(items_of[norm.scale])
+                n_items, n_of_scale = (
+                    int(answered.any(axis=0).sum()),
+                    len(items_of[item_group(group, norm.scale, by)]),
+                )
                 n_fewer = np.isfinite(scores) & (answered.sum(axis=1) < n_items)
                 basis = (n_items, n_of_scale - n_items, int(n_fewer.sum()))
                 behind = np.isfinite(scores)[layout.places // len(layout.items)]

@@ -36,7 +36,7 @@ from core.analysis.shared.rows import (
     row_cautions,
     scores_of,
 )
-from core.analysis.shared.scores import basis_text, unanswered_notes
+from core.analysis.shared.scores import basis_text, item_group, unanswered_notes
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -270,13 +270,14 @@ def score_distribution(
         )
     columns, bin_columns = (*by_columns(names), *_SCORES), (*by_columns(names), *_BINS)
     relative = relative_scores(item_scores)
-    answered: dict[str, set[str]] = {}
-    for matrix in matrices:
-        answered.setdefault(matrix.subscale, set()).update(matrix.answered().items)
+    answered: dict[tuple[Any, ...], set[str]] = {}
+    same = [item_group(matrix.group, matrix.subscale, names) for matrix in matrices]
+    for matrix, key in zip(matrices, same, strict=True):
+        answered.setdefault(key, set()).update(matrix.answered().items)
     rows = [
-        _row(matrix, layout.filled(relative), values, len(answered[matrix.subscale]))
-        for (matrix, layout), values in progress.with_progress(
-            list(zip(laid_out, scores, strict=True)), "groups and subscales"
+        _row(matrix, layout.filled(relative), values, len(answered[key]))
+        for (matrix, layout), values, key in progress.with_progress(
+            list(zip(laid_out, scores, same, strict=True)), "groups and subscales"
         )
     ]
     del relative  # as large as all scores

@@ -334,14 +334,20 @@ def _columns(
 def _item_table(
     source: ScoreSource, scale: str, behind: pd.Series[Any]
 ) -> tuple[Floats, list[str]]:
-    """The item scores behind a score, (administrations, items), and the names of the items."""
-    own = [*source.matrices.values()] if scale == ALL_ITEMS else [source.matrices[scale]]
-    tables = []
-    for matrix, ids in own:
+    """The item scores behind a score, (administrations, items), and the items asked of any."""
+    tables, names = [], []
+    for matrix, ids in (
+        source.matrices.values() if scale == ALL_ITEMS else (source.matrices[scale],)
+    ):
         # one row more, without scores, for administrations that were never asked these items
         scores = np.vstack([matrix.scores, np.full(len(matrix.items), np.nan)])
-        tables.append(scores[ids.get_indexer(behind.index)])
-    return np.hstack(tables), [item for matrix, _ in own for item in matrix.items]
+        planned = np.zeros(scores.shape, dtype=np.bool_)
+        planned[:-1] = True if matrix.asked is None else matrix.asked
+        rows = ids.get_indexer(behind.index)
+        asked = planned[rows].any(axis=0)
+        tables.append(scores[rows][:, asked])
+        names += [item for item, there in zip(matrix.items, asked, strict=True) if there]
+    return np.hstack(tables), names
 
 
 def _answered_items(
@@ -362,13 +368,10 @@ def _alpha(source: ScoreSource, scale: str, behind: pd.Series[Any], level: float
     if not source.matrices:
         return Estimate(math.nan, problems=(_NO_ITEMS,))
     (table, names), rows = _item_table(source, scale, behind), behind.to_numpy()
-    # behind complete scores, an item nobody answered is one of other administrations only
-    answered = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
     if len(np.unique(rows)) < len(rows):
         means = aggregate_administrations(pd.DataFrame(table), rows, sort=True)
         table = means.to_numpy(dtype=np.float64)
-    known = [name for name, there in zip(names, answered, strict=True) if there]
-    return cronbach_alpha(table[:, answered], names=known, level=level)
+    return cronbach_alpha(table, names=names, level=level)
 
 
 def _members(source: ScoreSource, by: Sequence[str], group: tuple[Any, ...]) -> Any:

@@ -172,6 +172,15 @@ def over_shared_items(item_scores: ItemScores, cells: pd.DataFrame) -> SharedIte
     return SharedItems(item_scores, n_items, names_left_out)
 
 
+def item_group(group: Sequence[Any], scale: str, by: Sequence[str]) -> tuple[Any, ...]:
+    """A scale, and the values of attributes of items that make the group, if any do.
+
+    Groups that are alike in these may have answers to the same items.
+    """
+    values = zip(by, group, strict=True)
+    return (scale, *(value for name, value in values if is_attribute(name)))
+
+
 def basis_text(
     n_without: int, n_fewer: int, n_items: int = 0, n_items_left_out: int = 0, row: str = "row"
 ) -> str:
