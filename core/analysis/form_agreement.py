@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.shared.comparisons import comparison_table
 from core.analysis.shared.matrices import by_columns, group_name, result_table
-from core.analysis.shared.option_counts import cell_codes, usable_counts
+from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import Choice, Number, analysis
 from core.analysis.shared.sentences import (
@@ -303,13 +303,13 @@ def form_agreement(
         ),
         *compared.tables,
     )  # fmt: skip
-    used, usable = int(answers.n.sum()), int(usable_counts(option_counts)["count"].sum())
+    used = int(answers.n.sum())
     return AnalysisResult(
         tables=tables,
         unit="one pair of stances on a statement in a template",
         n_used=used,
-        n_missing=int(option_counts["count"].sum()) - usable,
-        n_left_out=usable - used,
+        n_missing=answers.n_planned - answers.n_usable,
+        n_left_out=answers.n_usable - used,
         method=_method(paraphrases, least, ci_level, resamples),
         cautions=tuple(_cautions(groups, kappas)),
         notes=(*_notes(groups), *compared.notes),

@@ -46,11 +46,15 @@ from core.analysis.shared.rows import (
 from core.analysis.shared.scores import (
     administration_labels,
     administration_scores,
+    basis_text,
+    left_out_caution,
     level_name,
     level_sort_key,
+    over_shared_items,
     scores_remedy,
     scores_used,
     shown_scales,
+    unanswered_notes,
 )
 from core.analysis.shared.scripts.comparisons import SeparateGroups, group_files
 from core.analysis.shared.sentences import (
@@ -70,6 +74,7 @@ from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
 from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
 from core.domain.study import FACTORS
+from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative
 from core.stats.groups import (
@@ -115,12 +120,19 @@ class KnownGroups:
 
 @dataclass(frozen=True, eq=False)
 class GroupedScores:
-    """Scores of one scale by group: arrays in order of the groups, and administrations."""
+    """Scores of one scale by group: arrays in order of the groups, and administrations.
+
+    They are of the `n_items` that have answers in all groups; `items_left_out` have in some only.
+    `n_fewer` counts the scores that are of fewer items.
+    """
 
     lead: tuple[Any, ...]
     scale: str
     scores: dict[str, Floats]
     administrations: dict[str, list[int]]
+    n_items: int
+    items_left_out: tuple[str, ...]
+    n_fewer: dict[str, int]
 
     @property
     def where(self) -> str:
@@ -195,17 +207,34 @@ def _asked_alike(
     return asked_alike(own, by, "group_name", tuple(apart))
 
 
-def _grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedScores, ...]:
-    """The scores of every scale and group, for each combination set side by side."""
-    scores = administration_scores(known.item_scores, incomplete)
-    scored = scores.join(known.members, on="administration", how="inner")
-    parts: list[tuple[tuple[Any, ...], pd.DataFrame]] = [((), scored)]
-    if known.by:
-        parts = list(scored.groupby(list(known.by), sort=False))
+def _grouped_scores(
+    known: KnownGroups, incomplete: ScoreRule
+) -> tuple[tuple[GroupedScores, ...], ItemScores]:
+    """The scores of every scale and group, for each combination set side by side.
+
+    Also the item scores that they are made of.
+    """
+    members = known.members
+    lead_of = members.groupby(list(known.by), sort=False).ngroup() if known.by else 0
+    cells = members.assign(group=lead_of, level=members["group_name"])
+    shared = over_shared_items(known.item_scores, cells)
+    scores = administration_scores(shared.item_scores, incomplete)
+    scored = scores.join(cells, on="administration", how="inner")
     scales = []
-    for lead, own in parts:
-        for scale in shown_scales(own["scale"]):
-            rows = own[own["scale"] == scale].sort_values("group_place", kind="stable")
+    for number, own in scored.groupby("group", sort=True):
+        lead = tuple(own[name].iloc[0] for name in known.by)
+        names = [scale for of, scale in shared.n_items if of == number]
+        absent = [
+            scale
+            for scale in names
+            if shared.left_out[number, scale] and not shared.n_items[number, scale]
+        ]
+        for scale in shown_scales([*own["scale"], *absent]):
+            rows = own[own["scale"] == scale]
+            if scale in absent:  # nothing to compare, but to be named
+                rows = own.drop_duplicates("administration").assign(score=math.nan, n_answered=0)
+            rows = rows.sort_values("group_place", kind="stable")
+            n_items = shared.n_items[number, scale]
             by_group = {str(name): part for name, part in rows.groupby("group_name", sort=False)}
             scales.append(
                 GroupedScores(
@@ -213,9 +242,15 @@ def _grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedS
                     scale,
                     {name: part["score"].to_numpy(dtype=float) for name, part in by_group.items()},
                     {name: part["administration"].tolist() for name, part in by_group.items()},
+                    n_items,
+                    shared.left_out[number, scale],
+                    {
+                        name: int((part["score"].notna() & (part["n_answered"] < n_items)).sum())
+                        for name, part in by_group.items()
+                    },
                 )
             )
-    return tuple(scales)
+    return tuple(scales), shared.item_scores
 
 
 def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
@@ -254,6 +289,7 @@ Row = tuple[Any, ...]
 
 Pairs = dict[tuple[str, str], MeanTest]
 
+_FEWER = Column("n_fewer", "Fewer items", "count", "Scores of some of the items only.")
 _SCALE = Column("scale", "Scale", help="All items together, then each subscale.")
 
 
@@ -293,25 +329,62 @@ def _compare_scale(own: GroupedScores, alternative: Alternative, level: float) -
     counts = [int(np.isfinite(scores).sum()) for scores in own.scores.values()]
     n_missing = sum(map(len, own.scores.values())) - sum(counts)
     return ScaleComparison(
-        [(*lead, name, *_group_row(scores, level)) for name, scores in own.scores.items()],
-        [(*lead, len(names), *test, sum(counts), n_missing, " ".join(problems))],
+        [
+            (*lead, name, *_group_row(scores, own.n_fewer[name], level))
+            for name, scores in own.scores.items()
+        ],
+        [
+            (
+                *lead,
+                len(names),
+                *test,
+                sum(counts),
+                n_missing,
+                own.n_items,
+                len(own.items_left_out),
+                sum(own.n_fewer.values()),
+                " ".join(problems),
+            )
+        ],
         [(*lead, *pair, *_pair_row(shift)) for pair, shift in pairs.items()],
         _pair_notes(own),
-        [*(f"{own.where}: {problem}" for problem in problems), *_undefined_pairs(own, pairs)],
+        [
+            *_basis_cautions(own),
+            *(f"{own.where}: {problem}" for problem in problems),
+            *_undefined_pairs(own, pairs),
+        ],
         _used_administrations(own, pairs),
     )
 
 
-def _group_row(scores: Floats, level: float) -> Row:
+def _basis_cautions(own: GroupedScores) -> list[str]:
+    """That groups have answers to different items, or scores of some of the items only."""
+    cautions = []
+    if own.items_left_out:
+        cautions.append(left_out_caution(own.where, own.n_items, own.items_left_out, "groups"))
+    if any(own.n_fewer.values()):
+        counts = ", ".join(
+            f"{name} {n_fewer} of {int(np.isfinite(own.scores[name]).sum())}"
+            for name, n_fewer in own.n_fewer.items()
+        )
+        cautions.append(
+            f"{own.where}: some scores are means of some of the {own.n_items} items ({counts}); "
+            "groups may differ in which items these are."
+        )
+    return cautions
+
+
+def _group_row(scores: Floats, n_fewer: int, level: float) -> Row:
     """Mean, SD, n and the interval of the mean of one group."""
     known, n_missing = summary(scores), int((~np.isfinite(scores)).sum())
+    counts = known.n, n_missing, n_fewer
     if known.n < 2:
         remark = "No SD and no interval: it needs two scores."
-        return (known.mean, known.sd, math.nan, math.nan, known.n, n_missing, remark)
+        return (known.mean, known.sd, math.nan, math.nan, *counts, remark)
     if known.sd > 0:
-        return (known.mean, known.sd, *mean_interval(known, level), known.n, n_missing, "")
+        return (known.mean, known.sd, *mean_interval(known, level), *counts, "")
     remark = "No interval: every score is the same."
-    return (known.mean, 0.0, math.nan, math.nan, known.n, n_missing, remark)
+    return (known.mean, 0.0, math.nan, math.nan, *counts, remark)
 
 
 def _two_groups_row(shift: MeanTest) -> Row:
@@ -395,6 +468,7 @@ def _group_columns(ci_level: float) -> tuple[Column, ...]:
         Column("ci_high", f"{interval} high", "points", "Of the mean, by t with n - 1 df."),
         Column("n", "n", "count", "Administrations with a score."),
         Column("n_missing", "Missing", "count", "Administrations without a score."),
+        _FEWER,
         Column("remark", "Remark", help="Why undefined."),
     )
 
@@ -435,6 +509,9 @@ def _test_columns(ci_level: float) -> tuple[Column, ...]:
         ),
         Column("n", "n", "count", "Administrations with a score."),
         Column("n_missing", "Missing", "count", "Administrations without a score."),
+        Column("n_items", "Items", "count", "Items that have answers in all groups."),
+        Column("items_left_out", "Items left out", "count", "Answered in some groups only."),
+        _FEWER,
         Column("remark", "Remark", help="Why undefined, and cautions."),
     )
 
@@ -527,15 +604,17 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def of(row: TableRow, rows: Sequence[TableRow]) -> str:
         scale = scale_name(row["scale"], (other["scale"] for other in rows))
+        counts = ("n_missing", "n_fewer", "n_items", "items_left_out")
+        basis = basis_text(*(int(row[name]) for name in counts))
         if not math.isfinite(row["p_adjusted"]):
-            return f"{scale}: undefined (too few scores in a group, or no variance)"
+            return f"{scale}: undefined (too few scores in a group, or no variance){basis}"
         differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
         test = statistic_text(row["test"], (row["df1"], row["df2"]), row["statistic"])
         write = decimal_text if row["effect"] == "d" else coefficient_text
         effect = f"{row['effect']} = {write(row['value'])}"
         return (
             f"{scale}: {differ}, {test}, adjusted {p_text(row['p_adjusted'])}, {effect}"
-            f"{interval_text(row['ci_low'], row['ci_high'], write)}"
+            f"{interval_text(row['ci_low'], row['ci_high'], write)}{basis}"
         )
 
     return answers_by_group(
@@ -552,14 +631,14 @@ def _group_comparison_scripts(
     groups: Groups = (),
     by: By = ("respondent",),
     alternative: Tail = "two-sided",
-    incomplete: Complete = "listwise",
+    incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `group_comparison`."""
     known = _group_members(item_scores, factor, groups, by)
     tables = []
-    for own in _grouped_scores(known, incomplete):
+    for own in _grouped_scores(known, incomplete)[0]:
         places = {name: place for place, name in enumerate(own.scores)}
         pairs = tuple((places[x], places[y]) for x, y in level_pairs(list(own.scores)))
         tables.append(SeparateGroups(own.lead, own.scale, own.scores, pairs))
@@ -612,7 +691,7 @@ def group_comparison(
     groups: Groups = (),
     by: By = ("respondent",),
     alternative: Tail = "two-sided",
-    incomplete: Complete = "listwise",
+    incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
 ) -> AnalysisResult:
@@ -632,8 +711,9 @@ def group_comparison(
     alternative : "two-sided", "greater" or "less"
         What p of two groups tests: greater is the second above the first. Three groups or more
         are tested for any difference.
-    incomplete : "listwise", "half" or "available"
-        A score needs answers to all planned items of the scale, to half of them, or to any.
+    incomplete : "prorated", "listwise", "half" or "available"
+        A score needs answers to 80 % of the planned items of the scale, to all, to half of them,
+        or to any.
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p, over the scales (`tests`) or over scales and pairs of groups (`pairs`).
     ci_level : float in (0, 1)
@@ -664,7 +744,7 @@ def group_comparison(
     """
     known = _group_members(item_scores, factor, groups, by)
     names = known.by
-    scales = _grouped_scores(known, incomplete)
+    scales, compared_scores = _grouped_scores(known, incomplete)
     comparisons = [
         _compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
     ]
@@ -685,7 +765,7 @@ def group_comparison(
     for scale, one in zip(scales, comparisons, strict=True):
         used.setdefault(scale.scale, set()).update(one.used)
     lead = by_columns(names)
-    n_missing, n_used = int(item_scores["score"].isna().sum()), scores_used(item_scores, used)
+    n_missing, n_used = int(item_scores["score"].isna().sum()), scores_used(compared_scores, used)
     made = (
         table("groups", "Groups", _rows(comparisons, "groups"), (*lead, *_group_columns(ci_level))),
         table(
@@ -712,7 +792,12 @@ def group_comparison(
             *((_matched_note(factor, typed=bool(groups)),) if known.matched else ()),
             *row_cautions(item_scores, *INDEPENDENT_ROWS),
         ),
-        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *INDEPENDENT_ROWS)),
+        notes=(
+            *data_notes(item_scores),
+            *notes,
+            *unanswered_notes(item_scores),
+            *row_notes(item_scores, *INDEPENDENT_ROWS),
+        ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )  # fmt: skip
 

@@ -34,6 +34,7 @@ from core.charts.unexpected import invalid_answer_charts
 from core.domain.frames import ATTEMPT_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
+from core.domain.study import NO_ROW, NOT_ASKED
 from core.errors import NotEnoughData
 from core.stats.contingency import resampled_shares
 from core.stats.distributions import wilson_intervals
@@ -41,7 +42,8 @@ from core.stats.inputs import Floats
 from core.stats.resampling import Bootstrap
 
 _REPLIES = ("usable", "unusable", "pending")
-_NO_FAILURES = (*_REPLIES, "repeated", "not_asked")
+_NOT_TRIED = (NOT_ASKED, NO_ROW)
+_NO_FAILURES = (*_REPLIES, "repeated", *_NOT_TRIED)
 _UNKNOWN = "Empty for imported answers: their tries are not on file."
 
 
@@ -86,7 +88,8 @@ def _summary_columns(ci_level: float, unit: ResampleUnit) -> tuple[Column, ...]:
         Column("waiting", "To be asked again", "count",
                "Trials with unusable replies that are still to be asked again."),
         Column("no_reply", "No reply", "count", "Trials whose tries have all failed."),
-        Column("not_asked", "Not asked", "count", "Trials that were not tried yet."),
+        Column("not_asked", "Not asked", "count",
+               "Trials that were not tried yet, and answers without a row in an import."),
     )  # fmt: skip
 
 
@@ -379,7 +382,7 @@ def _summary_rows(
         "unusable_replies": summed(unusable), "failures": summed(failed), "tokens": all_tokens,
         "tokens_unusable": wasted, "share_tokens": _ratio(wasted, all_tokens),
         "waiting": summed(final & (outcome == "pending")), "no_reply": summed(final & failed),
-        "not_asked": summed(final & (outcome == "not_asked")),
+        "not_asked": summed(final & outcome.isin(_NOT_TRIED)),
     }  # fmt: skip
     columns_of_counts = (c.name for c in _summary_columns(ci_level, "item") if c.unit == "count")
     counts = {*columns_of_counts} - {"most_tries"}
@@ -425,7 +428,7 @@ def _failure_rows(attempt_counts: pd.DataFrame, names: Sequence[str]) -> pd.Data
     group, labels = _groups(attempt_counts, names)
     outcome = attempt_counts["outcome"].astype(str)
     rows = pd.DataFrame({"group": group, "outcome": outcome, "count": attempt_counts["count"]})
-    tries = rows[~outcome.isin(["repeated", "not_asked"])]
+    tries = rows[~outcome.isin(["repeated", *_NOT_TRIED])]
     every = tries.groupby("group")["count"].sum()
     failed = tries[~tries["outcome"].isin(_NO_FAILURES)]
     counted = failed.groupby(["group", "outcome"], as_index=False)["count"].sum()
@@ -473,7 +476,7 @@ def _cautions(
     """Answers without tries, groups without replies or intervals, tokens that are not known."""
     known = attempt_counts["from_attempts"].to_numpy(dtype=np.bool_)
     if not known.all():
-        n = int(attempt_counts.loc[~known, "count"].sum())
+        n = int(attempt_counts.loc[~known & (attempt_counts["outcome"] != NO_ROW), "count"].sum())
         yield (
             f"{count_text(n, 'imported answer has', 'imported answers have')} no tries on file: "
             "whether their first reply was invalid is unknown; they count only as usable or never "
@@ -501,7 +504,7 @@ def _cautions(
     finals = attempt_counts[attempt_counts["final"]]
     by_outcome = finals.groupby(finals["outcome"].astype(str))["count"].sum()
     for outcome, words in (
-        ("not_asked", "have not been asked yet; they are in no share."),
+        (NOT_ASKED, "have not been asked yet; they are in no share."),
         ("pending", "are still to be asked again; they are in no share of those never usable."),
     ):
         if outcome in by_outcome.index:

@@ -365,6 +365,7 @@ def _rows(
     if np.isfinite(matrix.varying().scores).all():
         missing = "listwise"  # without gaps all rules are the same
     discriminations, alphas, as_worded, behind, errors = _item_coefficients(matrix, missing)
+    planned = matrix.n_asked(0)
     rows = []
     for i, item in enumerate(matrix.items):
         scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
@@ -378,7 +379,7 @@ def _rows(
         rows.append(
             (
                 *matrix.group, matrix.subscale, item, matrix.keyed[i], own.n,
-                len(matrix.scores) - own.n, own.mean, own.variance, own.sd, float(difficulty[i]),
+                int(planned[i]) - own.n, own.mean, own.variance, own.sd, float(difficulty[i]),
                 r, low, high, int(behind[i]), own.constant, float(alphas[i]), remark,
             )
         )  # fmt: skip

@@ -39,7 +39,7 @@ from core.analysis.shared.rows import (
     row_cells,
     scores_of,
 )
-from core.analysis.shared.scores import level_name
+from core.analysis.shared.scores import basis_text, item_group, level_name, unanswered_notes
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -67,6 +67,9 @@ def _norm_columns(ci_level: float) -> tuple[Column, ...]:
         Column("scale", "Scale", help="A subscale, or all items."),
         Column("n", "n", "count", "Administrations with a score."),
         Column("missing", "Missing", "count", "Administrations without a score."),
+        Column("n_items", "Items", "count", "Items of the scale that were answered here."),
+        Column("items_left_out", "Items left out", "count", "Others that other groups answered."),
+        Column("n_fewer", "Fewer items", "count", "Scores of some of the items only."),
         Column("mean", "M", "points", "Mean of the scores."),
         Column("sd", "SD", "points", "Of the scores; divisor n - 1."),
         Column("norm_n", "Norm n", "count", "As typed in."),
@@ -211,9 +214,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     """The mean of every scale against that of people."""
 
     def of(row: TableRow) -> str:
+        counts = ("missing", "n_fewer", "n_items", "items_left_out")
+        basis = basis_text(*(int(row[name]) for name in counts))
         if not math.isfinite(row["difference"]):
             return (
                 f"{level_name(row['scale'])}: undefined (too few scores, or no norm of this scale)"
+                f"{basis}"
             )
         people = f"that of people ({decimal_text(row['norm_mean'])})"
         if row["p_adjusted"] < 0.05:
@@ -224,7 +230,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         return (
             f"{level_name(row['scale'])}: M = {decimal_text(row['mean'])} {compared}, adjusted "
             f"{p_text(row['p_adjusted'])}, d = {decimal_text(row['d'])}"
-            f"{interval_text(row['d_low'], row['d_high'], decimal_text)}"
+            f"{interval_text(row['d_low'], row['d_high'], decimal_text)}{basis}"
         )
 
     return answers_by_group(
@@ -270,7 +276,7 @@ def norm_comparison(
         ),
     ] = (),
     by: By = ("respondent",),
-    missing: ScoreMissing = "listwise",
+    missing: ScoreMissing = "prorated",
     alternative: Annotated[
         Alternative,
         Choice(
@@ -306,9 +312,9 @@ def norm_comparison(
         are means per item, in the same points as the answers, and the number of people.
     by : tuple of factors
         Groups to compare with the norms, one by one.
-    missing : "listwise", "half" or "available"
-        An administration has a score, the mean of its answers, where it answers all items of the
-        scale, half of them, or any.
+    missing : "prorated", "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers 80 % of the items
+        planned of the scale, all of them, half of them, or any.
     alternative : "two-sided", "greater" or "less"
         What p tests; "greater" is the model above the norms. Intervals are always two-sided.
     adjust : "holm" or "benjamini-hochberg"
@@ -319,7 +325,8 @@ def norm_comparison(
     Returns
     -------
     AnalysisResult
-        `comparison`, one row per group and scale with norms: `n`, `missing`, `mean`, `sd`,
+        `comparison`, one row per group and scale with norms: `n`, `missing`, `n_items`,
+        `items_left_out`, `n_fewer`, `mean`, `sd`,
         `norm_n`, `norm_mean`, `norm_sd`, `difference` (model minus norms, points) with `ci_low`,
         `ci_high`, `t`, `df`, `p`, `p_adjusted`, `d` with `d_low`, `d_high`, `remark`.
 
@@ -342,13 +349,15 @@ def norm_comparison(
     matrices = matrices_of(layouts, scores_of(item_scores))
     scales = [*dict.fromkeys(_scale_name(layout) for layout in layouts), ALL_ITEMS]
     typed = _read_norms(norms, list(dict.fromkeys(scales)))
-    compared = _compare(item_scores, (cells, layouts), typed, missing, (alternative, ci_level))
+    compared = _compare(
+        item_scores, names, (cells, layouts), typed, missing, (alternative, ci_level)
+    )
     columns = (*by_columns(names), *_norm_columns(ci_level))
     frame = pd.DataFrame(compared.rows, columns=[column.name for column in columns])
     if not frame["n"].any():
         raise NotEnoughData(
             "No administration has a score on a scale with norms.",
-            "Take the mean of the answers there are as score, or collect more.",
+            "Take scores with answers to half of the items, or the mean of the answers there are.",
         )
     frame["p_adjusted"] = adjusted_p(frame["p"].to_numpy(dtype=np.float64), adjust)
     n_used, n_missing = int(compared.used.sum()), int(item_scores["score"].isna().sum())
@@ -365,13 +374,14 @@ def norm_comparison(
             *data_cautions(item_scores, matrices),
             *row_cautions(item_scores, "", _NOT_PEOPLE),
         ),
-        notes=(*data_notes(item_scores), _READ_SIZE),
+        notes=(*data_notes(item_scores), *unanswered_notes(item_scores), _READ_SIZE),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 
 
 def _compare(
     item_scores: pd.DataFrame,
+    by: Sequence[str],
     laid: tuple[FrameCells, Sequence[RowsLayout]],
     norms: Sequence[Norm],
     missing: ScoreRule,
@@ -383,26 +393,39 @@ def _compare(
     if any(norm.scale == ALL_ITEMS for norm in norms):
         layout_of |= {(layout.group, ALL_ITEMS): layout for layout in cells.layouts(ALL_ITEMS)}
     values, ends = scores_of(item_scores), values_by_subscale(item_scores)
+    items_of: dict[tuple[Any, ...], set[str]] = {}
+    for (group, scale), layout in layout_of.items():
+        answered = np.isfinite(layout.filled(values)).any(axis=0)
+        own = {item for item, there in zip(layout.items, answered, strict=True) if there}
+        items_of.setdefault(item_group(group, scale, by), set()).update(own)
     compared = _Comparison([], np.zeros(len(item_scores), dtype=bool))
     groups = list(dict.fromkeys(layout.group for layout in layouts))
     for group in progress.with_progress(groups, "groups"):
         for norm in norms:
             layout = layout_of.get((group, norm.scale))
-            scores = np.empty(0)
+            scores, basis = np.empty(0), (0, 0, 0)
             if layout is not None:
-                matrix = layout.filled(values)
-                scores = row_scores(matrix, missing)
+                matrix, asked = layout.filled(values), layout.asked()
+                scores = row_scores(matrix, missing, None if asked is None else asked.sum(axis=1))
+                answered = np.isfinite(matrix)
+                n_items, n_of_scale = (
+                    int(answered.any(axis=0).sum()),
+                    len(items_of[item_group(group, norm.scale, by)]),
+                )
+                n_fewer = np.isfinite(scores) & (answered.sum(axis=1) < n_items)
+                basis = (n_items, n_of_scale - n_items, int(n_fewer.sum()))
                 behind = np.isfinite(scores)[layout.places // len(layout.items)]
                 compared.used[layout.rows] |= behind & np.isfinite(values[layout.rows])
             subscale = "" if norm.scale == _NO_SUBSCALE else norm.scale
             lead = (*group, norm.scale)
-            compared.rows.append(_row(lead, scores, norm.people, ends[subscale], test))
+            compared.rows.append(_row(lead, scores, basis, norm.people, ends[subscale], test))
     return compared
 
 
 def _row(
     lead: tuple[Any, ...],
     scores: Floats,
+    basis: tuple[int, int, int],
     people: Summary,
     possible: Floats,
     rule: tuple[Alternative, float],
@@ -412,8 +435,8 @@ def _row(
     own = summary(scores)
     test = compare_with_norms(scores, people, alternative=alternative, level=level)
     return (
-        *lead, own.n, len(scores) - own.n, own.mean, own.sd, people.n, people.mean, people.sd,
-        test.difference, test.low, test.high, test.t, test.df,
+        *lead, own.n, len(scores) - own.n, *basis, own.mean, own.sd,
+        people.n, people.mean, people.sd, test.difference, test.low, test.high, test.t, test.df,
         test.p, math.nan, test.effect, test.effect_low, test.effect_high,
         _remark(own, len(scores), people, possible, test),
     )  # fmt: skip

@@ -35,11 +35,14 @@ from core.analysis.shared.rows import (
 )
 from core.analysis.shared.scores import (
     PairedScores,
+    basis_text,
+    left_out_caution,
     level_name,
     paired_scores,
     prepare_pairing,
     scores_remedy,
     scores_used,
+    unanswered_notes,
 )
 from core.analysis.shared.scripts.comparisons import PairedColumns, correlation_files
 from core.analysis.shared.sentences import (
@@ -78,6 +81,14 @@ STARS = Column("stars", "Stars", help="Of adjusted p: * below .05, ** below .01,
 _NONCENTRAL = "By the noncentral t distribution, two-sided; Cumming & Finch (2001)."
 
 
+_BASIS = (
+    Column("n_without", "Without score", "count", "Pairs of which a score is missing."),
+    Column("n_items", "Items", "count", "Items that have answers under all levels."),
+    Column("items_left_out", "Items left out", "count", "Answered under some levels only."),
+    Column("n_fewer", "Fewer items", "count", "Pairs with a score of some of the items only."),
+)
+
+
 def _pair_columns() -> tuple[Column, ...]:
     return (
         Column("scale", "Scale", help="All items together, then each subscale."),
@@ -104,6 +115,7 @@ def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
         STARS,
         Column("n_pairs", "Pairs", "count", "Pairs with both scores."),
         Column("without_partner", "Without partner", "count", "Scores under one level only."),
+        *_BASIS,
         Column("remark", "Remark", help="Why undefined, and cautions."),
     )
 
@@ -185,10 +197,21 @@ def _compare(
     level: float,
     alternative: Alternative = "two-sided",
     bootstrap: Bootstrap | None = None,
+    *,
+    studies: bool = False,
 ) -> None:
-    """Add the pairs of levels of one scale to `compared`."""
+    """Add the pairs of levels of one scale to the tables; `studies` may have asked other items."""
     levels = list(scale.scores.columns)
     pairs = level_pairs(levels, which)
+    if scale.items_left_out and studies:
+        tables.cautions.append(
+            f"{scale.where}: the studies asked different items ({len(scale.items_left_out)} are "
+            "not in all of them), so means are of different scales."
+        )
+    elif scale.items_left_out:
+        tables.cautions.append(
+            left_out_caution(scale.where, scale.n_items, scale.items_left_out, "levels")
+        )
     if not pairs:
         tables.cautions.append(f"{scale.where}: there is one level only, so nothing to pair.")
     if which == "all" and len(pairs) < math.comb(len(levels), 2):
@@ -206,8 +229,15 @@ def _compare(
         shift = paired_t(x, y, alternative=alternative, level=level)
         paired = np.isfinite(x) & np.isfinite(y)
         lead = (*scale.group, scale.scale, level_name(first), level_name(second))
+        asked = scale.administrations[[first, second]].notna().any(axis=1).sum()
+        n_answered = scale.n_answered.loc[both.index[paired], [first, second]]
+        most = n_answered.max() if studies else scale.n_items
+        basis = (
+            int(asked - paired.sum()), scale.n_items, len(scale.items_left_out),
+            int((n_answered < most).any(axis=1).sum()),
+        )  # fmt: skip
         same = (_IDENTICAL,) if paired.any() and (x == y)[paired].all() else ()
-        tables.correlations += [_correlation_row(lead, one, same) for one in correlations]
+        tables.correlations += [_correlation_row(lead, one, basis, same) for one in correlations]
         tables.differences.append(_difference_row(lead, x[paired], y[paired], shift))
         problems = [text for one in correlations for text in one.problems]
         for problem in dict.fromkeys((*problems, *shift.problems, *same)):
@@ -276,11 +306,11 @@ def level_pairs(levels: Sequence[Any], which: Which = "all") -> list[tuple[Any, 
 
 
 def _correlation_row(
-    lead: tuple[Any, ...], one: Correlation, same: tuple[str, ...]
+    lead: tuple[Any, ...], one: Correlation, basis: tuple[int, ...], same: tuple[str, ...]
 ) -> tuple[Any, ...]:
     return (
         *lead, one.kind, one.r, one.low, one.high, one.bootstrap_low, one.bootstrap_high, one.p,
-        math.nan, "", one.n, one.n_left_out, " ".join(one.problems + same),
+        math.nan, "", one.n, one.n_left_out, *basis, " ".join(one.problems + same),
     )  # fmt: skip
 
 
@@ -338,7 +368,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         return (
             f"{what}: r = "
             f"{coefficient_text(row['r'])}{interval_text(row['ci_low'], row['ci_high'])}, "
-            f"n = {int(row['n_pairs']):,}"
+            f"n = {int(row['n_pairs']):,}{_basis_text(row)}"
         )
 
     return answers_by_group(
@@ -350,13 +380,19 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     )
 
 
+def _basis_text(row: TableRow) -> str:
+    """Who is left out of a pair of levels, and which items."""
+    n = {column.name: int(row[column.name]) for column in _BASIS}
+    return basis_text(n["n_without"], n["n_fewer"], n["n_items"], n["items_left_out"], row="pair")
+
+
 def _score_correlations_scripts(
     item_scores: ItemScores,
     *,
     factor: Factor = "form",
     by: By = ("respondent",),
     pairs: Pairs = "all",
-    incomplete: Complete = "listwise",
+    incomplete: Complete = "prorated",
     alternative: Tail = "two-sided",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
@@ -365,7 +401,7 @@ def _score_correlations_scripts(
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `score_correlations`."""
     del resamples, seed  # bootstrap intervals depend on the random numbers
-    scales, _ = paired_scores(prepare_pairing(item_scores, factor, by), incomplete)
+    scales, _, _ = paired_scores(prepare_pairing(item_scores, factor, by), incomplete)
     tables = []
     for one in scales:
         levels = list(one.scores.columns)
@@ -436,7 +472,7 @@ def score_correlations(
     factor: Factor = "form",
     by: By = ("respondent",),
     pairs: Pairs = "all",
-    incomplete: Complete = "listwise",
+    incomplete: Complete = "prorated",
     alternative: Tail = "two-sided",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
@@ -457,8 +493,9 @@ def score_correlations(
         Groups to set side by side; `factor` itself is ignored here.
     pairs : "all" or "first"
         Every pair of levels, or each with the first. Above 12 levels always the latter.
-    incomplete : "listwise", "half" or "available"
-        A score needs answers to all planned items of the scale, to half of them, or to any.
+    incomplete : "prorated", "listwise", "half" or "available"
+        A score needs answers to 80 % of the planned items of the scale, to all, to half of them,
+        or to any.
     alternative : "two-sided", "greater" or "less"
         What p of a mean difference tests: greater is the second level above the first.
     adjust : "holm" or "benjamini-hochberg"
@@ -473,7 +510,8 @@ def score_correlations(
     AnalysisResult
         `correlations`, one row per group, scale, pair of levels and kind (pearson, spearman): `r`
         (unitless), `ci_low`, `ci_high`, `bootstrap_low`, `bootstrap_high`, `p`, `p_adjusted`,
-        `stars`, `n_pairs`, `without_partner`, `remark`. `differences`, one row per group, scale
+        `stars`, `n_pairs`, `without_partner`, `n_without`, `n_items`, `items_left_out`, `n_fewer`,
+        `remark`. `differences`, one row per group, scale
         and pair: means and mean difference (second minus first) in score points with interval,
         paired t, p, d_z with interval. `repetitions`, where they are compared: six intraclass
         correlations and the mean r of all pairs.
@@ -494,11 +532,11 @@ def score_correlations(
     paired = prepare_pairing(item_scores, factor, by)
     names = paired.by
     matrices = score_matrices(paired.item_scores, names)
-    scales, match_notes = paired_scores(paired, incomplete)
+    scales, compared_scores, match_notes = paired_scores(paired, incomplete)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     tables = PairTables(notes=list(match_notes), cautions=list(paired.confounded))
     for scale in with_progress(scales, "scales"):
-        _compare(tables, scale, pairs, ci_level, alternative, bootstrap)
+        _compare(tables, scale, pairs, ci_level, alternative, bootstrap, studies=factor == "study")
         if factor == "repetition":
             _compare_repetitions(tables, scale, ci_level)
     if not tables.any_defined:
@@ -530,7 +568,7 @@ def score_correlations(
         (*lead, *_repetition_columns(ci_level)),
     )  # fmt: skip
     n_missing = n_without_score(item_scores)
-    n_used = scores_used(item_scores, tables.used)
+    n_used = scores_used(compared_scores, tables.used)
     return AnalysisResult(
         tables=with_tabs(
             (correlations, differences, *((together,) if factor == "repetition" else ())), _TABS
@@ -552,6 +590,7 @@ def score_correlations(
         notes=(
             *data_notes(item_scores),
             *tables.notes,
+            *unanswered_notes(item_scores),
             *row_notes(item_scores, *_INDEPENDENT_PAIRS),
         ),
         n_left_out=n_planned(item_scores) - n_missing - n_used,

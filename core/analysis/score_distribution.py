@@ -36,6 +36,7 @@ from core.analysis.shared.rows import (
     row_cautions,
     scores_of,
 )
+from core.analysis.shared.scores import basis_text, item_group, unanswered_notes
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -125,9 +126,11 @@ _ENDS = "Lowest and highest are those of the options of the answer format; Terwe
 
 _SCORES = (
     Column("subscale", "Score", help="A subscale, or all items."),
-    Column("n_items", "Items", "count", "Items of the score."),
+    Column("n_items", "Items", "count", "Items of the score that were answered."),
+    Column("items_left_out", "Items left out", "count", "Others that other groups answered."),
     Column("n", "n", "count", "Administrations with a score."),
     Column("missing", "Missing", "count", "Administrations without a score."),
+    Column("n_fewer", "Fewer items", "count", "Scores of some of the items only."),
     Column("mean", "M", "points", "Mean of the scores; a score is the mean of its items."),
     Column("variance", "Variance", "points squared", "Of the scores; divisor n - 1."),
     Column("sd", "SD", "points", "Square root of the variance; divisor n - 1."),
@@ -186,9 +189,13 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         scale = scale_name(row["subscale"], (other["subscale"] for other in rows))
         if not math.isfinite(row["mean"]):
             return f"{scale}: undefined (no scores)"
+        counts = ("missing", "n_fewer", "n_items", "items_left_out")
+        basis = basis_text(*(int(row[name]) for name in counts))
         ends = f"{percent_text(row['floor'])} at the lowest and {percent_text(row['ceiling'])} at "
         return f"{scale}: M = {decimal_text(row['mean'])}, SD = {decimal_text(row['sd'])}" + (
-            f", {ends}the highest score" if math.isfinite(row["floor"] + row["ceiling"]) else ""
+            f", {ends}the highest score{basis}"
+            if math.isfinite(row["floor"] + row["ceiling"])
+            else basis
         )
 
     return answers_by_group(
@@ -221,7 +228,7 @@ def score_distribution(
     item_scores: ItemScores,
     *,
     by: By = ("respondent",),
-    missing: ScoreMissing = "listwise",
+    missing: ScoreMissing = "prorated",
     bins: Annotated[float, Number("Bins of the histogram", 4, 60)] = 20,
 ) -> AnalysisResult:
     """Mean, spread, shape and ends of the scores, by group and subscale and over all items.
@@ -232,9 +239,9 @@ def score_distribution(
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     by : tuple of factors
         Groups to set side by side; scores are described within each.
-    missing : "listwise", "half" or "available"
-        An administration has a score, the mean of its answers, where it answers all items of the
-        scale, half of them, or any.
+    missing : "prorated", "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers 80 % of the items
+        planned of the scale, all of them, half of them, or any.
     bins : int
         About how many bins the histogram has. Edges are the same for all groups of a subscale;
         bins are centered on the scores there can be, and subscales of a format share their range.
@@ -243,9 +250,9 @@ def score_distribution(
     -------
     AnalysisResult
         `scores`, one row per group and subscale (and "all items" where there are several):
-        `n_items`, `n`, `missing`, `mean`, `variance`, `sd`, `skewness`, `kurtosis`, `min`, `q1`,
-        `median`, `q3`, `max`, `range`, `floor`, `ceiling`. `histogram`: `bin_low`, `bin_high`,
-        `count`.
+        `n_items`, `items_left_out`, `n`, `missing`, `n_fewer`, `mean`, `variance`, `sd`,
+        `skewness`, `kurtosis`, `min`, `q1`, `median`, `q3`, `max`, `range`, `floor`, `ceiling`.
+        `histogram`: `bin_low`, `bin_high`, `count`.
 
     Raises
     ------
@@ -266,18 +273,22 @@ def score_distribution(
     names = distinct(by)
     parts, laid_out = _matrices(item_scores, names)
     matrices = [matrix for matrix, _ in laid_out]
-    scores = [row_scores(matrix.scores, missing) for matrix in matrices]
+    scores = [row_scores(matrix.scores, missing, matrix.n_asked(1)) for matrix in matrices]
     if not any(np.isfinite(values).any() for values in scores):
         raise NotEnoughData(
             "No administration has a score.",
-            "Take the mean of the answers there are as score, or collect more.",
+            "Take scores with answers to half of the items, or the mean of the answers there are.",
         )
     columns, bin_columns = (*by_columns(names), *_SCORES), (*by_columns(names), *_BINS)
     relative = relative_scores(item_scores)
+    answered: dict[tuple[Any, ...], set[str]] = {}
+    same = [item_group(matrix.group, matrix.subscale, names) for matrix in matrices]
+    for matrix, key in zip(matrices, same, strict=True):
+        answered.setdefault(key, set()).update(matrix.answered().items)
     rows = [
-        _row(matrix, layout.filled(relative), values)
-        for (matrix, layout), values in progress.with_progress(
-            list(zip(laid_out, scores, strict=True)), "groups and subscales"
+        _row(matrix, layout.filled(relative), values, len(answered[key]))
+        for (matrix, layout), values, key in progress.with_progress(
+            list(zip(laid_out, scores, same, strict=True)), "groups and subscales"
         )
     ]
     del relative  # as large as all scores
@@ -303,7 +314,11 @@ def score_distribution(
             *_at_the_ends(frame, names),
             *row_cautions(item_scores, *_CAUTION),
         ),
-        notes=(*data_notes(item_scores), *_undefined(matrices, frame)),
+        notes=(
+            *data_notes(item_scores),
+            *unanswered_notes(item_scores),
+            *_undefined(matrices, frame),
+        ),
         n_left_out=n_scores - n_used,
     )
 
@@ -339,16 +354,25 @@ def _n_used(parts: Sequence[ScoreMatrix], scored: Iterable[tuple[ScoreMatrix, Fl
     return used
 
 
-def _row(matrix: ScoreMatrix, relative: Floats, all_scores: Floats) -> tuple[Any, ...]:
-    """The row of one group and subscale; `relative` are its scores between 0 and 1."""
-    scored = np.isfinite(all_scores)
+def _row(
+    matrix: ScoreMatrix, relative: Floats, all_scores: Floats, n_answered: int
+) -> tuple[Any, ...]:
+    """The row of one group and subscale; `relative` are its scores between 0 and 1.
+
+    `n_answered` is how many items of the subscale any group answered.
+    """
+    scored, answered = np.isfinite(all_scores), np.isfinite(matrix.scores)
+    n_items = int(answered.any(axis=0).sum())
+    n_fewer = scored & (answered.sum(axis=1) < n_items)
     own, five = moments(all_scores), quartiles(all_scores)
     return (
         *matrix.group,
         matrix.subscale,
-        len(matrix.items),
+        n_items,
+        n_answered - n_items,
         own.n,
         len(all_scores) - own.n,
+        int(n_fewer.sum()),
         own.mean,
         own.variance,
         own.sd,

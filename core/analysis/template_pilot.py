@@ -101,7 +101,8 @@ _OUTPUTS = (
         for status, words in _UNUSABLE.items()
     ),
     Column("not_asked", "Not asked", "count",
-           "Planned trials without a reply, and answers left out: in no share."),
+           "Planned trials without a reply, answers without a row in an import, and answers left "
+           "out: in no share."),
 )  # fmt: skip
 _LEVELS = (
     Column("template", "Template"),

@@ -139,7 +139,8 @@ _SUMMARY = (
     ),
     Column(
         "not_asked", "Not asked", "count",
-        "Planned trials without a response, and answers left out: in no share.",
+        "Planned trials without a response, answers without a row in an import, and answers left "
+        "out: in no share.",
     ),
 )  # fmt: skip
 _ITEMS = (

@@ -59,7 +59,9 @@ ITEM_SCORES = FrameSpec(
     noun="scores",
 )
 """`administration` is a 63-bit id, `keyed` -1 or 1, `score` in score points after reverse-keying,
-NaN where `status` says why not. Every planned trial has its row; status "not_asked" until asked."""
+NaN where `status` says why not. Every planned trial has its row; status "not_asked" until asked.
+Of an imported study, an answer that it expects and does not hold has a row with status "no_row"
+(see core/store/frames.py)."""
 
 OPTION_COUNTS = FrameSpec(
     row="how often one option, or none with some status, came up for one item in one cell",
@@ -76,13 +78,13 @@ the optional key); counts are summed over all other factors.
 
 `option` is the code of an option, empty where none was chosen; `position` its place among the
 options, `points` as printed in the bank (before reverse-keying) and `stance` -1, 0 or 1, NaN where
-there is no option or the bank states none. `status` is a Status or "not_asked"; an answer and an
-answer with an explanation are two rows. `keyed` and `direction` (of the form) are -1 or 1.
-`coin` is 0 or 1, a fair coin for each answer of stance 0, made of its trial and a seed; NaN for
-other answers, and where the analysis has no seed. `lowest`, `highest` and `n_options` describe the
-options of the format that have points (NaN, NaN, 0 where none has), `midpoint` its rule for
-stance 0. `count` is a number of trials. Options without a trial are not in the table; the analysis
-adds them with 0."""
+there is no option or the bank states none. `status` is a Status, "not_asked" or "no_row" (as in
+ITEM_SCORES); an answer and an answer with an explanation are two rows. `keyed` and `direction` (of
+the form) are -1 or 1. `coin` is 0 or 1, a fair coin for each answer of stance 0, made of its trial
+and a seed; NaN for other answers, and where the analysis has no seed. `lowest`, `highest` and
+`n_options` describe the options of the format that have points (NaN, NaN, 0 where none has),
+`midpoint` its rule for stance 0. `count` is a number of trials. Options without a trial are not in
+the table; the analysis adds them with 0."""
 
 
 ATTEMPT_COUNTS = FrameSpec(
@@ -99,8 +101,9 @@ place among them, a failure that of the reply it stood in for, and a trial witho
 
 `outcome` is "usable", "unusable", "pending" (an unusable reply that is the last on file of a trial
 to be asked again), "repeated" (whatever came after the trial had its answer, for another item of
-the same call), "not_asked", or a kind of failure such as "timeout". `final` is true for the one
-row of each trial that says how it ended, so that counts of final rows sum to the trials.
+the same call), "not_asked", "no_row" (as in ITEM_SCORES; number 0), or a kind of failure such as
+"timeout". `final` is true for the one row of each trial that says how it ended, so that counts of
+final rows sum to the trials.
 `from_attempts` is false for imported answers, whose tries are not known: their status is all there
 is, and `number` 1. `count` is a number of tries. Tokens are those of the call divided by its
 trials; `tokens_known` counts the tries whose tokens are on file."""

@@ -113,7 +113,10 @@ LEFT_OUT = "left_out"
 NOT_ASKED = "not_asked"
 """Status of a planned trial without a call; it is stored nowhere."""
 
-COUNTED_AS_MISSING = (NOT_ASKED, Status.ERROR.value, LEFT_OUT)
+NO_ROW = "no_row"
+"""Status of an answer that an import was to hold and has no row for; it is stored nowhere."""
+
+COUNTED_AS_MISSING = (NOT_ASKED, Status.ERROR.value, LEFT_OUT, NO_ROW)
 """Statuses of trials that are in no share of replies: an analysis knows no reply of theirs."""
 
 
@@ -212,7 +215,7 @@ History = Literal["none", "own"]
 `none`, each call stands alone; `own`, the model sees what it was asked and answered before."""
 
 _SPEAKERS = ("user", "assistant", "system")
-INITIAL = "initial"
+INITIAL, OPPOSING = "initial", "opposing"
 STANDARD = "standard"
 """The prompt template a study uses where it names none."""
 LABEL_ORDERS: Mapping[LabelOrder, str] = {

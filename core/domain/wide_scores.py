@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.domain.study import LEFT_OUT, NOT_ASKED, Status
+from core.domain.study import LEFT_OUT, NO_ROW, NOT_ASKED, Status
 
-STATUSES = (*(status.value for status in Status), NOT_ASKED, LEFT_OUT)
+STATUSES = (*(status.value for status in Status), NOT_ASKED, LEFT_OUT, NO_ROW)
 """What the numbers in `WideScores.status` stand for."""
 NOT_PLANNED = -1
 

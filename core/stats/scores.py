@@ -14,7 +14,10 @@ from core.stats.inputs import Booleans, Floats
 
 # The score of a scale: the mean of its items, by a rule for missing answers.
 
-ScoreRule = Literal["listwise", "half", "available"]
+ScoreRule = Literal["prorated", "listwise", "half", "available"]
+PRORATED_SHARE = 0.8
+"""The least share of the items that a prorated score is the mean of. With 80 % of the items of a
+scale answered, the mean of the others stands well for those missing: Downey & King (1998)."""
 
 
 def scale_scores(
@@ -29,21 +32,27 @@ def scale_scores(
     answered : (rows,)
         Numbers of items with a score.
     planned : (rows,)
-        Numbers of items of the scale.
-    missing : "listwise", "half" or "available"
-        A row has a score if it has answers to all items planned, to at least half, or to any.
+        Numbers of items of the scale that the row was to answer.
+    missing : "prorated", "listwise", "half" or "available"
+        A row has a score if it has answers to at least 80 % of the items planned, to all, to at
+        least half, or to any.
     """
     total, n, n_items = (np.asarray(one, dtype=np.float64) for one in (sums, answered, planned))
-    least = {"listwise": n_items, "half": n_items / 2, "available": np.zeros_like(n_items)}[missing]
-    scored = (n >= least) & (n > 0)
+    shares = {"prorated": PRORATED_SHARE, "listwise": 1.0, "half": 0.5, "available": 0.0}
+    # as whole numbers: .8 times 5 may come out above 4
+    scored = (n >= np.round(shares[missing] * n_items, 9)) & (n > 0)
     return np.where(scored, total / np.maximum(n, 1), np.nan)
 
 
-def row_scores(scores: Floats, missing: ScoreRule) -> Floats:
-    """The score of each row of a (rows, items) matrix, NaN for no answer; see `scale_scores`."""
+def row_scores(scores: Floats, missing: ScoreRule, planned: npt.ArrayLike | None = None) -> Floats:
+    """The score of each row of a (rows, items) matrix, NaN for no answer; see `scale_scores`.
+
+    `planned` are the numbers of items that the rows were to answer; all of them where left out.
+    """
     answered = ~np.isnan(scores)
     counts, sums = answered.sum(axis=1), np.where(answered, scores, 0).sum(axis=1)
-    return scale_scores(sums, counts, np.full(len(scores), scores.shape[1]), missing)
+    sizes = np.full(len(scores), scores.shape[1]) if planned is None else planned
+    return scale_scores(sums, counts, sizes, missing)
 
 
 def shares_of_range(scores: Floats, lowest: Floats, highest: Floats) -> Floats:

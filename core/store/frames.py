@@ -19,18 +19,30 @@ import ibis
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core import settings
 from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wanted_text
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS, coin
-from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS, NOT_ASKED, Status
+from core.domain.study import (
+    FACTORS,
+    LEAVE_OUT,
+    LEFT_OUT_KINDS,
+    NO_ROW,
+    NOT_ASKED,
+    OPPOSING,
+    Status,
+)
 from core.domain.wide_scores import NOT_PLANNED, STATUSES, WideScores
 from core.store import scoring
 from core.store.database import Database
-from core.store.studies import get, revision
+from core.store.studies import frozen_study, get, revision
 
-_study = ibis.table({"study_id": "int64", "code": "string", "instrument_id": "int64"}, name="study")
+_study = ibis.table(
+    {"study_id": "int64", "code": "string", "kind": "string", "instrument_id": "int64"},
+    name="study",
+)
 _trial = ibis.table(
     {"trial_id": "int64", "study_id": "int64", "administration_id": "int64", "item_id": "int64",
      "ordinal": "int64", "call_id": "int64"},
@@ -217,13 +229,14 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     """
     rows = _read(database, _item_score_keys, studies, where).combine_chunks()
     administrations = _read(database, _administrations, studies, where)
+    items = _read(database, _items, studies, where)
+    rows = _with_absent_rows(database, studies, where, rows, administrations, items)
     keys = [rows.column(name).to_numpy() for name in ("ordinal", "item_position")]
     if len(studies) > 1:  # they share ordinals
         own = administrations.select(["administration_id", "study"])
         study = _columns_by_key(own, "administration_id", rows.column("administration"))["study"]
         keys.insert(1, _places_in(studies, study))
     rows = rows.drop_columns(["item_position", "ordinal"]).take(pa.array(np.lexsort(keys)))
-    items = _read(database, _items, studies, where)
     texts = {
         **_columns_by_key(administrations, "administration_id", rows.column("administration")),
         **_columns_by_key(items, "item_key", rows.column("item_key")),
@@ -231,6 +244,213 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     score_columns = _pandas(rows.drop_columns(["item_key"]))
     columns = texts | {name: score_columns[name] for name in score_columns}
     return pd.DataFrame({name: columns[name] for name in ITEM_SCORES.columns}, copy=False)
+
+
+# Answers that an import was to hold and does not.
+#
+# A plan says which items each administration is asked. An import has no plan, and many files have
+# no row for an answer that is missing. So what was asked of anybody in one way of asking was to be
+# answered by all who were asked in this way: without a row it is missing. Two things have no rows
+# by design. A second phase asks only what the first has an answer to. And where a way of asking
+# has rows for less than a quarter of its places, each administration got a part of many items.
+
+_WHO_ANSWERS = ("respondent", "model", "context", "repetition")
+_MOST_PLACES = 4
+"""So many places for each answer on file may a table have; a sparser one is not filled up."""
+_ORDINAL_BITS = 40
+_LAST_ORDINAL = 2**_ORDINAL_BITS - 1
+"""Answers without a row come after all others."""
+
+
+def _ways_of_asking(studies: Sequence[str] | None, _where: Where) -> Any:
+    """Each administration of the imported studies, and its way of asking: a key of one of them."""
+    study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
+    imported = study.filter(study.kind == "imported").code
+    asked = _administrations(studies, {})
+    asked = asked.filter(asked.study.isin(imported) & (asked.phase != OPPOSING))
+    names = ("study", *(name for name in FACTORS if name not in _WHO_ANSWERS))
+    return asked.select("administration_id", "study", way=_first_of_cell(asked, names))
+
+
+def _items_of_ways(studies: Sequence[str] | None, where: Where) -> Any:
+    """The items that each way of asking holds; `filled` where it is no sparse one."""
+    ways = _ways_of_asking(studies, where)
+    trials = _trial.join(ways.select("administration_id", "way"), "administration_id")
+    held = trials.group_by("way", item_key=trials.item_id).aggregate(n=trials.count())
+    own = ibis.window(group_by=held.way)
+    held = held.mutate(n_rows=held.n.sum().over(own), n_items=held.count().over(own))
+    sizes = ways.group_by("way", "study").aggregate(n_administrations=ways.count())
+    joined = held.join(sizes, "way")
+    n_places = joined.n_administrations * joined.n_items
+    return joined.select(
+        "way", "item_key", "study", "n_rows",
+        n_places=n_places, filled=n_places <= _MOST_PLACES * joined.n_rows,
+    )  # fmt: skip
+
+
+def _absent_counts(studies: Sequence[str] | None, where: Where, factors: Sequence[str] = ()) -> Any:
+    """How many answers to each item have no row, in the cells of OPTION_COUNTS."""
+    ways = _ways_of_asking(studies, where)
+    ways = ways.select("way", own_administration=ways.administration_id)
+    asked = _administrations(studies, where)
+    asked = asked.mutate(cell=_first_of_cell(asked, ("study", "format", *factors)))
+    asked = asked.join(ways, asked.administration_id == ways.own_administration)
+    trials = _trial.join(asked.select("administration_id", "cell", "way"), "administration_id")
+    held = trials.group_by("cell", "way", "item_id").aggregate(n_held=trials.count())
+    held = held.select("n_held", own_cell="cell", own_way="way", own_item="item_id")
+    expected = _items_of_ways(studies, where)
+    expected = expected.filter(expected.filled).select("way", item_id=expected.item_key)
+    if any(name == "item" or is_attribute(name) for name in where):
+        expected = expected.filter(expected.item_id.isin(_items(studies, where).item_key))
+    cells = asked.group_by("cell", "way", "form").aggregate(n=asked.count())
+    joined = cells.join(expected, "way")
+    joined = joined.left_join(
+        held,
+        [
+            joined.cell == held.own_cell,
+            joined.way == held.own_way,
+            joined.item_id == held.own_item,
+        ],
+    )
+    joined = _with_exceptions(joined)
+    counted = joined.group_by(
+        administration=joined.cell, item_key=joined.item_id, direction=scoring.direction(joined)
+    ).aggregate(count=(joined.n - ibis.coalesce(joined.n_held, 0)).sum())
+    return counted.filter(counted["count"] > 0)
+
+
+def _n_administrations(studies: Sequence[str] | None, where: Where) -> Any:
+    """The number of administrations."""
+    asked = _administrations(studies, where)
+    return asked.aggregate(n=asked.count())
+
+
+def _any_imported(database: Database, studies: Sequence[str]) -> bool:
+    """Whether one of the studies has no plan."""
+    return any(frozen_study(database, code).kind == "imported" for code in studies)
+
+
+def _may_lack_rows(
+    database: Database, studies: Sequence[str], where: Where, shape: tuple[int, int], n_rows: int
+) -> bool:
+    """Whether an answer that an import was to hold may have no row; complete ones cost no more.
+
+    `shape` is the number of administrations and of items that have `n_rows` rows.
+    """
+    if not _any_imported(database, studies):
+        return False
+    # with fewer administrations, an item that none of them answered would not be among the items
+    whole = all(name in ("item", LEAVE_OUT) or is_attribute(name) for name in where)
+    return not whole or shape[0] * shape[1] != n_rows
+
+
+@dataclass(frozen=True, eq=False)
+class _ExpectedItems:
+    """Which items each administration of an import was to answer.
+
+    `way` (administrations) is a row of `expected` (ways, items); the last row is for none.
+    """
+
+    way: Any
+    expected: Any
+
+    @classmethod
+    def read(
+        cls, database: Database, studies: Sequence[str], administrations: Any, item_keys: Any
+    ) -> _ExpectedItems:
+        """What these administrations were to answer of these items; both are keys."""
+        ways = _kept_frame(
+            database, studies, {}, ("ways",),
+            lambda: _read(database, _ways_of_asking, studies, {}).to_pandas(),
+        )  # fmt: skip
+        items = items_of_ways(database, studies)
+        items = items[items["filled"]]
+        names = pd.Index(items["way"].unique())
+        expected = np.zeros((len(names) + 1, len(item_keys)), dtype=np.bool_)
+        column = pd.Index(item_keys).get_indexer(items["item_key"])
+        known = column >= 0
+        expected[names.get_indexer(items["way"])[known], column[known]] = True
+        place = pd.Index(ways["administration_id"]).get_indexer(pd.Index(administrations))
+        own = np.append(names.get_indexer(ways["way"]), -1)  # last: of a planned study
+        return cls(own[place], expected)
+
+    def absent(self, administration: Any, item: Any) -> tuple[Any, Any]:
+        """The places of administration and item of each answer without a row, given the others."""
+        n_items = self.expected.sum(axis=1)
+        sizes = n_items[self.way]
+        start = np.cumsum(sizes) - sizes
+        of_imports = item >= 0  # of the others, a plan says what was asked
+        way, item = self.way[administration][of_imports], item[of_imports]
+        own = self.expected[way, item]
+        number = np.cumsum(self.expected, axis=1) - 1
+        held = np.zeros(sizes.sum(), dtype=np.bool_)
+        held[(start[administration[of_imports]] + number[way, item])[own]] = True
+        absent = np.flatnonzero(~held)
+        row = np.repeat(np.arange(len(sizes)), sizes)[absent]
+        first = np.cumsum(n_items) - n_items
+        return row, np.nonzero(self.expected)[1][first[self.way[row]] + absent - start[row]]
+
+
+def items_of_ways(database: Database, studies: Sequence[str]) -> pd.DataFrame:
+    """The items that imported studies hold in each way of asking.
+
+    `way` is a key, `filled` whether who was asked in this way was to answer all of them. Without
+    it `n_rows` of `n_places` have an answer, and only these were to be answered.
+    """
+    return _kept_frame(
+        database, studies, {}, ("items of ways",),
+        lambda: _read(database, _items_of_ways, studies, {}).to_pandas(),
+    )  # fmt: skip
+
+
+def share_of_places(database: Database, study: str) -> float:
+    """The share of its places that a sparse import has rows for; NaN where it is not sparse.
+
+    Of ways of asking in which each administration is taken to have been asked what it answered.
+    """
+    counts = _read(database, _trial_counts, [study], {}).column("n").to_pylist()
+    ((n_asked,),) = _read(database, _n_administrations, [study], {}).to_pandas().to_numpy()
+    if not _may_lack_rows(database, [study], {}, (n_asked, len(counts)), sum(counts)):
+        return math.nan
+    items = items_of_ways(database, [study])
+    ways = items[~items["filled"]].drop_duplicates("way")
+    return float(ways["n_rows"].sum() / ways["n_places"].sum()) if len(ways) else math.nan
+
+
+def _with_absent_rows(
+    database: Database,
+    studies: Sequence[str],
+    where: Where,
+    rows: pa.Table,
+    administrations: pa.Table,
+    items: pa.Table,
+) -> pa.Table:
+    """The keys of ITEM_SCORES with a row for each answer that an import does not hold."""
+    keys = rows.column("item_key").to_numpy()
+    shape = administrations.num_rows, len(pd.unique(keys))
+    if not _may_lack_rows(database, studies, where, shape, len(keys)):
+        return rows
+    held = items_of_ways(database, studies)
+    items = items.filter(pc.is_in(items.column("item_key"), pa.array(held["item_key"].unique())))
+    people = administrations.column("administration_id").to_numpy()
+    known = items.column("item_key").to_numpy()
+    expected = _ExpectedItems.read(database, studies, people, known)
+    person, item = expected.absent(
+        pd.Index(people).get_indexer(rows.column("administration").to_numpy()),
+        pd.Index(known).get_indexer(keys),
+    )
+    order = np.lexsort((people[person], item))  # as the database gives another order at each call
+    person, item = person[order], item[order]
+    absent = {
+        "administration": people[person],
+        "item_key": known[item],
+        "item_position": items.column("item_position").to_numpy()[item],
+        "ordinal": np.full(len(item), _LAST_ORDINAL),
+        "status": [NO_ROW] * len(item),
+        "score": pa.nulls(len(item), pa.float64()),
+    }
+    more = pa.table({name: absent[name] for name in rows.column_names}).cast(rows.schema)
+    return pa.concat_tables([rows, more]).combine_chunks()
 
 
 # ITEM_SCORES as a wide table. Joined with administrations, items and options, millions of rows
@@ -241,9 +461,6 @@ _SMALL_PART = 2_000_000
 _FEW_PARTS = 5
 _BYTES_OF_TRIAL = 160
 """What a join takes for each trial, with 50,000,000 of them in 4 parts."""
-_MOST_PLACES = 4
-"""A table may have so many places for each answer planned; a sparser one is given up."""
-_ORDINAL_BITS = 40
 
 
 def wide_scores(database: Database, studies: Sequence[str], where: Where) -> WideScores | None:
@@ -273,7 +490,7 @@ def _read_wide(database: Database, studies: Sequence[str], where: Where) -> Wide
         return None
     if asked.num_rows * len(columns) > _MOST_PLACES * n_trials:
         return None
-    administrations = _pandas(asked)
+    administrations, asked_rows = _pandas(asked), asked.num_rows
     del asked  # its texts take more room than all scores
     table = _WideTable.empty(administrations, items, columns)
     scores = _OptionScores.read(database, studies, where, administrations, items)
@@ -283,12 +500,20 @@ def _read_wide(database: Database, studies: Sequence[str], where: Where) -> Wide
         if not database.in_transaction:
             raise _AnswersChanged
         raise TypeError("an administration holds an item twice")
+    if _may_lack_rows(database, studies, where, (asked_rows, len(columns)), n_trials):
+        table.mark_absent(
+            _ExpectedItems.read(
+                database, studies, administrations["administration_id"], items["item_key"]
+            )
+        )
     return table.in_order(studies)
 
 
 def n_planned(database: Database, studies: Sequence[str], where: Where) -> int:
     """How many rows `item_scores` would have."""
-    return sum(_read(database, _trial_counts, studies, where).column("n").to_pylist())
+    n = sum(_read(database, _trial_counts, studies, where).column("n").to_pylist())
+    absent = _read_absent_counts(database, studies, where, ())
+    return int(n + (sum(absent.column("count").to_pylist()) if absent is not None else 0))
 
 
 def n_on_file(database: Database) -> int:
@@ -303,6 +528,15 @@ def _items_in_order(
     """The items asked, as the rows of `item_scores` name them first; `n` trials of each."""
     about = _read(database, _items, studies, where).to_pandas()
     counts = _read(database, _trial_counts, studies, where).to_pandas()
+    shape = asked.num_rows, len(counts)
+    if _may_lack_rows(database, studies, where, shape, int(counts["n"].sum())):
+        # of some administrations, also the items that all of them lack
+        keys = asked.column("administration_id").to_numpy()
+        known = about["item_key"].to_numpy()
+        own = _ExpectedItems.read(database, studies, keys, known)
+        wanted = known[own.expected[np.unique(own.way)].any(axis=0)]
+        absent = wanted[~np.isin(wanted, counts["item_key"])]
+        counts = pd.concat([counts, pd.DataFrame({"item_key": absent, "n": 0})])
     items: pd.DataFrame = counts.merge(about, on="item_key")
     banks = asked.select(["study", "study_instrument"]).group_by(["study", "study_instrument"])
     used = banks.aggregate([]).to_pandas()
@@ -416,11 +650,28 @@ class _WideTable:
         asked = (self.position[item] << _ORDINAL_BITS) | rows.column("ordinal").to_numpy()
         np.minimum.at(self.first, own, np.minimum.reduceat(asked, starts))
 
+    def mark_absent(self, expected: _ExpectedItems) -> None:
+        """Give NO_ROW to every answer that an import was to hold and has no row for."""
+        order = np.argsort(self.position, kind="stable")
+        for way in np.unique(expected.way).tolist():
+            items = order[expected.expected[way][order]]
+            if not len(items):
+                continue
+            rows = np.flatnonzero(expected.way == way)
+            cells = np.ix_(rows, self.column[items])
+            absent = self.status[cells] == NOT_PLANNED
+            self.status[cells] = np.where(absent, STATUSES.index(NO_ROW), self.status[cells])
+            lacking = absent.any(axis=1)
+            first = self.position[items[absent.argmax(axis=1)]] << _ORDINAL_BITS | _LAST_ORDINAL
+            rows, first = rows[lacking], first[lacking]
+            self.first[rows] = np.minimum(self.first[rows], first)
+
     def in_order(self, studies: Sequence[str]) -> WideScores:
         """The table in the order of the rows of `item_scores`."""
         study = pd.Index(studies).get_indexer(pd.Index(self.administrations["study"]))
         order = np.lexsort([
-            self.first & (2**_ORDINAL_BITS - 1), study, self.first >> _ORDINAL_BITS
+            self.administrations["administration_id"], self.first & _LAST_ORDINAL, study,
+            self.first >> _ORDINAL_BITS,
         ])  # fmt: skip
         order = order[: np.count_nonzero(self.first < np.iinfo(np.int64).max)]
         about = self.administrations.rename(columns={"administration_id": "administration"})
@@ -637,6 +888,9 @@ def _count_options(
     seed: int | None,
 ) -> pd.DataFrame:
     rows = _counted_options(database, studies, where, (own, seed))
+    absent = _read_absent_counts(database, studies, where, own)
+    if absent is not None:
+        rows = _with_more(rows, absent, option="", status=NO_ROW, first_asked=_LAST_ORDINAL)
     cells = _read(database, _cells_expression, studies, where, (own,))
     items = _read(database, _items, studies, {})
     counted = _pandas(rows.drop_columns(["administration", "item_key", "count"]))
@@ -655,6 +909,31 @@ def _count_options(
     ])  # fmt: skip
     names = ("study", *own, *(name for name in OPTION_COUNTS.columns if name != "study"))
     return pd.DataFrame({name: _in_order(columns[name], order) for name in names}, copy=False)
+
+
+def _read_absent_counts(
+    database: Database, studies: Sequence[str], where: Where, own: tuple[str, ...]
+) -> pa.Table | None:
+    """The counts of answers without a row; None where there is none."""
+    if not _any_imported(database, studies):
+        return None
+    counts = _read(database, _trial_counts, studies, where).column("n").to_pylist()
+    ((n_asked,),) = _read(database, _n_administrations, studies, where).to_pandas().to_numpy()
+    if not _may_lack_rows(database, studies, where, (n_asked, len(counts)), sum(counts)):
+        return None
+    return _with_small_counts(_read(database, _absent_counts, studies, where, (own,)))
+
+
+def _with_more(rows: pa.Table, more: pa.Table, **constants: Any) -> pa.Table:
+    """The rows and some more, whose columns are their own, these constants, or empty."""
+    n = more.num_rows
+    columns = [
+        more.column(field.name).cast(field.type)
+        if field.name in more.column_names
+        else pa.array([constants.get(field.name)] * n, field.type)
+        for field in rows.schema
+    ]
+    return pa.concat_tables([rows, pa.table(columns, schema=rows.schema)]).combine_chunks()
 
 
 def _counted_options(
@@ -726,6 +1005,27 @@ def _count_attempts(
     database: Database, studies: Sequence[str], where: Where, own: tuple[str, ...]
 ) -> pd.DataFrame:
     table = _read(database, _attempt_counts_expression, studies, where, (own,))
+    absent = _read_absent_counts(database, studies, where, own)
+    if absent is not None:
+        # as a row has the texts of its cell and item, absent ones get them from their keys
+        columns = {
+            **_columns_by_key(
+                _read(database, _cells_expression, studies, where, (own,)),
+                "administration", absent.column("administration"),
+            ),
+            **_columns_by_key(
+                _read(database, _items, studies, {}), "item_key", absent.column("item_key")
+            ),
+        }  # fmt: skip
+        names = ("study", "format", *own, "item", "item_position")
+        more = pd.DataFrame({name: columns[name] for name in names})
+        more["count"] = absent.column("count").to_numpy()
+        more = more.groupby(list(names), observed=True, dropna=False).sum().reset_index()
+        table = _with_more(
+            table, pa.Table.from_pandas(more, preserve_index=False), outcome=NO_ROW, final=True,
+            from_attempts=False, number=0, tokens_in=0.0, tokens_out=0.0, tokens_known=0,
+            first_asked=_LAST_ORDINAL,
+        )  # fmt: skip
     names = ("study", "item_position", "first_asked", "number", "outcome")
     frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
     return frame[["study", *own, *(n for n in ATTEMPT_COUNTS.columns if n != "study")]]
@@ -950,24 +1250,13 @@ def _with_status(trials: Any) -> Any:
 
 
 def _with_options(rows: Any) -> Any:
-    """Rows of item, form, format and option, with the option's place, points and stance.
-
-    `exception` is the direction that the item states for the form, or null.
-    """
-    exceptions = _direction.select(
-        exception_item=_direction.item_id,
-        exception_form=_direction.form,
-        exception=_direction.direction,
-    )
+    """Rows of item, form, format and option, with the option's place, points and stance."""
     options = _option.select(
         option_instrument=_option.instrument_id, option_format=_option.format,
         option_position=_option.position, option_code=_option.code, points=_option.points,
         stance=_option.stance,
     )  # fmt: skip
-    joined = rows.left_join(
-        exceptions,
-        [rows.item_id == exceptions.exception_item, rows.form == exceptions.exception_form],
-    )
+    joined = _with_exceptions(rows)
     return joined.left_join(
         options,
         [
@@ -975,6 +1264,19 @@ def _with_options(rows: Any) -> Any:
             joined.format == options.option_format,
             joined.option == options.option_code,
         ],
+    )
+
+
+def _with_exceptions(rows: Any) -> Any:
+    """Rows of item and form; `exception` is the direction that the item states for it, or null."""
+    exceptions = _direction.select(
+        exception_item=_direction.item_id,
+        exception_form=_direction.form,
+        exception=_direction.direction,
+    )
+    return rows.left_join(
+        exceptions,
+        [rows.item_id == exceptions.exception_item, rows.form == exceptions.exception_form],
     )
 
 

@@ -305,7 +305,7 @@ def test_an_item_nobody_answered_is_named_where_half_is_enough():
     assert "i5" in remark.loc["x", "remark"]
     assert remark.loc["x", "n_alpha"] == 20
     with pytest.raises(NotEnoughData, match="No scores can be correlated"):
-        multitrait_matrix(frame)
+        multitrait_matrix(frame, incomplete="listwise")
 
 
 def test_several_studies_analyzed_together_keep_their_scores_apart():

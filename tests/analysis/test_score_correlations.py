@@ -397,9 +397,9 @@ def test_one_level_or_one_pair_is_an_error_with_a_next_step(factor):
 @pytest.mark.parametrize(
     "analysis",
     [
-        partial(score_correlations, factor="form"),
-        partial(group_comparison, factor="form"),
-        partial(multitrait_matrix, split=("form",)),
+        partial(score_correlations, factor="form", incomplete="listwise"),
+        partial(group_comparison, factor="form", incomplete="listwise"),
+        partial(multitrait_matrix, split=("form",), incomplete="listwise"),
     ],
 )
 def test_an_item_that_nobody_answered_is_named_with_what_to_do(analysis):

@@ -11,10 +11,28 @@ from tests.analysis.score_frames import item_scores
 GAP = np.nan
 VALUES = np.array([[1, 2, 3, 4], [5, 5, 1, GAP], [4, 2, GAP, GAP], [3, GAP, GAP, GAP], [GAP] * 4])
 BY_HAND = {
+    "prorated": [2.5, GAP, GAP, GAP, GAP],  # 3 of 4 are 75 %
     "listwise": [2.5, GAP, GAP, GAP, GAP],
     "half": [2.5, 11 / 3, 3, GAP, GAP],
     "available": [2.5, 11 / 3, 3, 3, GAP],
 }
+
+
+def test_a_prorated_score_needs_four_fifths_of_the_items_and_not_one_less():
+    """Of 5 items 4, of 10 items 8, of 9 items 8 (7.2), of 22 items 18 (17.6): by whole numbers."""
+    for n_items in range(1, 301):
+        answered = np.arange(n_items + 1)
+        scores = scale_scores(3.0 * answered, answered, np.full(n_items + 1, n_items), "prorated")
+        assert (np.isfinite(scores) == ((answered * 5 >= n_items * 4) & (answered > 0))).all()
+        assert np.nanmax(scores) == np.nanmin(scores) == 3.0
+
+
+def test_a_row_is_scored_by_the_items_that_it_was_to_answer():
+    """Four of five answered, where five or four were planned."""
+    values = np.array([[1, 2, 3, 4, GAP], [1, 2, 3, 4, GAP], [1, 2, 3, GAP, GAP]])
+    expected = [2.5, 2.5, GAP]
+    np.testing.assert_array_equal(row_scores(values, "prorated", [5, 4, 4]), expected)
+    np.testing.assert_array_equal(row_scores(values, "listwise", [5, 4, 4]), [GAP, 2.5, GAP])
 
 
 @pytest.mark.parametrize("rule", BY_HAND)

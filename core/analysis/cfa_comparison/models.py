@@ -496,6 +496,7 @@ def _same_rows(
         options=tuple(matrix.options[k] for k in columns) if matrix.options else (),
         administrations=matrix.administrations[rows],
         scores=matrix.scores[np.ix_(rows, columns)],
+        asked=None if matrix.asked is None else matrix.asked[np.ix_(rows, columns)],
     )
     return common, left_out
 

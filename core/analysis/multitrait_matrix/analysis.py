@@ -24,6 +24,7 @@ from core.analysis.multitrait_matrix.tables import (
     GroupCorrelations,
     correlate_scores,
     defined_places,
+    other_items,
     result_tables,
 )
 from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second, choose_contrast
@@ -50,14 +51,16 @@ from core.analysis.shared.rows import row_cautions, row_notes
 from core.analysis.shared.scores import scores_remedy, scores_used
 from core.analysis.shared.scripts.comparisons import PairedColumns, correlation_files
 from core.analysis.shared.sentences import (
+    GroupAnswer,
     GroupAnswers,
     TableRow,
-    answers_by_group,
     coefficient_text,
+    rows_by_group,
     table_of,
 )
 from core.charts.heat_maps import score_matrix_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile, with_tabs
 from core.errors import NotEnoughData
 from core.stats.correlation import CorrelationMethod
@@ -80,6 +83,18 @@ def _matching_notes(
             where = f"{source.name}: scores" if len(sources) > 1 else "Scores"
             notes.append(f"{where} are averaged over {_factor_words(over, ' and ')}.")
     return notes
+
+
+def _item_cautions(groups: Sequence[GroupCorrelations]) -> list[str]:
+    """Scores of a trait whose items differ between methods."""
+    return [
+        f"{group_name(own.table.group)}: {score.name} is of {len(own.table.items[place])} items; "
+        f"{name_list(sorted(others))} {'have' if len(others) > 1 else 'has'} answers under another "
+        "method only, so their means are not comparable."
+        for own in groups
+        for place, score in enumerate(own.table.scores)
+        if (others := other_items(own.table, place))
+    ]
 
 
 def _undefined_pairs(
@@ -176,14 +191,33 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         low, high = coefficient_text(min(known)), coefficient_text(max(known))
         return f"from {low} to {high} ({len(known)} pairs)"
 
-    def sentence(rows: Sequence[TableRow]) -> str:
+    def basis(rows: Sequence[TableRow]) -> str:
+        differ = [str(row["score"]) for row in rows if row["items_left_out"]]
+        without, fewer = (
+            max((int(row[name]) for row in rows), default=0) for name in ("n_without", "n_fewer")
+        )
+        parts = [
+            f"{name_list(differ)} {'are' if len(differ) > 1 else 'is'} of fewer items than the "
+            "same trait by another method"
+            if differ
+            else "",
+            f"up to {count_text(without, 'administration')} without a score left out"
+            if without
+            else "",
+            f"up to {count_text(fewer, 'score')} of some of the items" if fewer else "",
+        ]
+        return "".join(f"; {part}" for part in parts if part)
+
+    def sentence(group: str, rows: Sequence[TableRow]) -> str:
         own = [row for row in rows if row["kind"] == "pearson"]
         return (
             f"Across methods, correlations of the same trait: {span(own, True)}; of different "
-            f"traits: {span(own, False)}."
+            f"traits: {span(own, False)}{basis(scores.get(group, ()))}."
         )
 
-    return answers_by_group(table_of(result, "correlations"), "score_1", sentence)
+    scores = rows_by_group(table_of(result, "scores"), "number")
+    groups = rows_by_group(table_of(result, "correlations"), "score_1")
+    return tuple(GroupAnswer(group, sentence(group, rows)) for group, rows in groups.items())
 
 
 def _text_sources(texts: pd.DataFrame | None, options: tuple[Any, ...]) -> tuple[ScoreSource, ...]:
@@ -204,7 +238,7 @@ def _multitrait_matrix_scripts(
     second: Second = "",
     first_lists: FirstLists = "",
     kind: CorrelationKind = "pearson",
-    incomplete: Complete = "listwise",
+    incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
@@ -288,7 +322,7 @@ def multitrait_matrix(
     second: Second = "",
     first_lists: FirstLists = "",
     kind: CorrelationKind = "pearson",
-    incomplete: Complete = "listwise",
+    incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
@@ -313,8 +347,9 @@ def multitrait_matrix(
         How texts are scored, as in `odds_ratios`.
     kind : "pearson" or "spearman"
         Linear, or of mean ranks.
-    incomplete : "listwise", "half" or "available"
-        A score needs answers to all planned items of the scale, to half of them, or to any.
+    incomplete : "prorated", "listwise", "half" or "available"
+        A score needs answers to 80 % of the planned items of the scale, to all, to half of them,
+        or to any.
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p over the pairs of scores of a group.
     ci_level : float in (0, 1)
@@ -360,7 +395,7 @@ def multitrait_matrix(
         for table in with_progress(tables, "groups")
     ]
     notes = _matching_notes(sources, names, methods, rows_by)
-    cautions = _undefined_pairs(groups, sources)
+    cautions = [*_item_cautions(groups), *_undefined_pairs(groups, sources)]
     if not any(group.defined for group in groups):
         raise NotEnoughData(
             f"No scores can be correlated. {' '.join([*notes, *cautions][-3:])}".strip(),

@@ -54,7 +54,7 @@ class ScoreSource:
     planned: pd.DataFrame
     matrices: Mapping[str, tuple[ScoreMatrix, pd.Index[Any]]]
     frame: pd.DataFrame | None
-    incomplete: ScoreRule = "listwise"
+    incomplete: ScoreRule = "prorated"
     main: bool = True
     prefix: str = ""
     """What its scores are called by where there are several sources."""
@@ -220,7 +220,9 @@ class Score:
 class ScoreTable:
     """The scores of one group: `values` are (rows, scores), NaN where a row lacks one.
 
-    `behind` are, for each score, the administrations it is made of with the number of their row.
+    `behind` are, for each score, the administrations it is made of with the number of their row,
+    and `items` the items that they answered. `n_fewer` counts those that lack some of these items,
+    `n_without` the administrations without a score.
     """
 
     group: tuple[Any, ...]
@@ -228,6 +230,9 @@ class ScoreTable:
     values: Floats
     reliabilities: tuple[Estimate, ...]
     behind: tuple[pd.Series[Any], ...]
+    items: tuple[frozenset[str], ...]
+    n_fewer: tuple[int, ...]
+    n_without: tuple[int, ...]
 
 
 def row_factors(
@@ -295,6 +300,9 @@ def score_tables(
             else np.empty((len(place), 0)),
             tuple(column[2] for column in columns),
             tuple(column[3] for column in columns),
+            tuple(column[4] for column in columns),
+            tuple(column[5] for column in columns),
+            tuple(column[6] for column in columns),
         )
 
 
@@ -304,8 +312,8 @@ def _columns(
     rows_by: Sequence[str],
     place: dict[tuple[Any, ...], int],
     level: float,
-) -> Iterator[tuple[Score, Floats, Estimate, pd.Series[Any]]]:
-    """Every score of a source in a group: what it is, its values, its alpha, what is behind it."""
+) -> Iterator[tuple[Score, Floats, Estimate, pd.Series[Any], frozenset[str], int, int]]:
+    """Every score of a source in a group: what it is, and the fields of ScoreTable."""
     known = [name for name in split if name in source.labels]
     ids = source.labels.index
     row = pd.Series([place.get(key, -1) for key in _tuples(source.labels, rows_by)], index=ids)
@@ -322,30 +330,54 @@ def _columns(
             values[means.index.to_numpy(dtype=np.int64)] = means.to_numpy()
             words = [scale or "(none)", *(str(level_name(one)) for one in method)]
             score = Score(source.name, scale, method, source.prefix + " · ".join(words))
-            yield score, values, _alpha(source, scale, behind, level), behind
+            items, n_fewer = _answered_items(source, scale, behind)
+            n_without = int(planned[scale].sum()) - len(own)
+            alpha = _alpha(source, scale, behind, level)
+            yield score, values, alpha, behind, items, n_fewer, n_without
+
+
+def _item_table(
+    source: ScoreSource, scale: str, behind: pd.Series[Any]
+) -> tuple[Floats, list[str]]:
+    """The item scores behind a score, (administrations, items), and the items asked of any."""
+    tables, names = [], []
+    for matrix, ids in (
+        source.matrices.values() if scale == ALL_ITEMS else (source.matrices[scale],)
+    ):
+        # one row more, without scores, for administrations that were never asked these items
+        scores = np.vstack([matrix.scores, np.full(len(matrix.items), np.nan)])
+        planned = np.zeros(scores.shape, dtype=np.bool_)
+        planned[:-1] = True if matrix.asked is None else matrix.asked
+        rows = ids.get_indexer(behind.index)
+        asked = planned[rows].any(axis=0)
+        tables.append(scores[rows][:, asked])
+        names += [item for item, there in zip(matrix.items, asked, strict=True) if there]
+    return np.hstack(tables), names
+
+
+def _answered_items(
+    source: ScoreSource, scale: str, behind: pd.Series[Any]
+) -> tuple[frozenset[str], int]:
+    """The items behind a score that anybody answered, and how many administrations lack some."""
+    if not source.matrices:
+        return frozenset(), 0
+    table, names = _item_table(source, scale, behind)
+    answered = np.isfinite(table)
+    some = answered.any(axis=0)
+    items = frozenset(name for name, there in zip(names, some, strict=True) if there)
+    return items, int((answered.sum(axis=1) < some.sum()).sum())
 
 
 def _alpha(source: ScoreSource, scale: str, behind: pd.Series[Any], level: float) -> Estimate:
     """Cronbach's alpha of a score, from item scores averaged as the score is."""
     if not source.matrices:
         return Estimate(math.nan, problems=(_NO_ITEMS,))
-    own = [*source.matrices.values()] if scale == ALL_ITEMS else [source.matrices[scale]]
-    tables = []
-    for matrix, ids in own:
-        # one row more, without scores, for administrations that were never asked these items
-        scores = np.vstack([matrix.scores, np.full(len(matrix.items), np.nan)])
-        tables.append(scores[ids.get_indexer(behind.index)])
-    table, rows = np.hstack(tables), behind.to_numpy()
-    # behind complete scores, an item nobody answered is one of other administrations only
-    answered = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
+    (table, names), rows = _item_table(source, scale, behind), behind.to_numpy()
     if len(np.unique(rows)) < len(rows):
         means = aggregate_administrations(pd.DataFrame(table), rows, sort=True)
         table = means.to_numpy(dtype=np.float64)
-    names = [item for matrix, _ in own for item in matrix.items]
-    known = [name for name, there in zip(names, answered, strict=True) if there]
-    own_scores = table[:, answered]
-    rule, _ = choose_missing("automatic", [own_scores], "fiml")
-    return cronbach_alpha(own_scores, names=known, level=level, missing=rule)
+    rule, _ = choose_missing("automatic", [table], "fiml")
+    return cronbach_alpha(table, names=names, level=level, missing=rule)
 
 
 def _members(source: ScoreSource, by: Sequence[str], group: tuple[Any, ...]) -> Any:

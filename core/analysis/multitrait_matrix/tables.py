@@ -91,6 +91,15 @@ def _score_columns(ci_level: float) -> tuple[Column, ...]:
         Column("mean", "M", "points", "Over the rows."),
         Column("sd", "SD", "points", "Over the rows, divisor n - 1."),
         Column("n", "n", "count", "Rows that have the score."),
+        Column("n_without", "Without score", "count", "Administrations without the score."),
+        Column("n_items", "Items", "count", "Items behind the score that were answered."),
+        Column(
+            "items_left_out",
+            "Other items",
+            "count",
+            "Items of the same trait that were answered under another method only.",
+        ),
+        Column("n_fewer", "Fewer items", "count", "Administrations that lack some of the items."),
         Column(
             "alpha",
             "α",
@@ -222,15 +231,29 @@ def _matrix_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[R
     return rows
 
 
+def other_items(table: ScoreTable, place: int) -> frozenset[str]:
+    """The items of a score's trait that were answered under other methods only."""
+    score = table.scores[place]
+    same = [
+        items
+        for other, items in zip(table.scores, table.items, strict=True)
+        if score.same_trait(other)
+    ]
+    return frozenset().union(*same) - table.items[place]
+
+
 def _score_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[Row]:
     """One row per score: what it is, its mean and spread, and its reliability."""
     rows = []
-    for score, values, alpha in zip(
-        own.table.scores, own.table.values.T, own.table.reliabilities, strict=True
+    table = own.table
+    for place, (score, values, alpha) in enumerate(
+        zip(table.scores, table.values.T, table.reliabilities, strict=True)
     ):
         known = summary(values)
+        others = other_items(table, place)
         rows.append(
-            (*own.table.group, numbers[score], score.name, known.mean, known.sd, known.n,
+            (*table.group, numbers[score], score.name, known.mean, known.sd, known.n,
+             table.n_without[place], len(table.items[place]), len(others), table.n_fewer[place],
              alpha.value, alpha.low, alpha.high, alpha.n, " ".join(alpha.problems))
         )  # fmt: skip
     return rows

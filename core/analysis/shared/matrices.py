@@ -26,7 +26,7 @@ from core.domain.numbers import percent_text
 from core.domain.results import Column, ResultTable
 from core.domain.study import NOT_ASKED
 from core.domain.wide_scores import ItemScores
-from core.stats.inputs import ItemRule, varying_columns
+from core.stats.inputs import Booleans, ItemRule, varying_columns
 from core.stats.ordered.answer_options import options_between, why_not_ordered
 
 # Score matrices: administrations by items, one for each group and subscale.
@@ -68,6 +68,8 @@ class ScoreMatrix:
     keyed: tuple[int, ...]
     administrations: Integers
     scores: Floats  # (administrations, items)
+    asked: Booleans | None = None
+    """Where a plan asks for an answer, (administrations, items); None where it does everywhere."""
     options: tuple[tuple[float, ...] | None, ...] = ()
     """Scores that each item offers; filled by `with_options` where needed."""
 
@@ -78,8 +80,18 @@ class ScoreMatrix:
 
     @property
     def n_missing(self) -> int:
-        """Number of cells without a score."""
-        return self.scores.size - self.n_used
+        """Number of answers asked for that have no score."""
+        return (
+            self.scores.size - self.n_used
+            if self.asked is None
+            else (int(self.asked.sum()) - self.n_used)
+        )
+
+    def n_asked(self, axis: Literal[0, 1]) -> Integers:
+        """Number of answers that each item (axis 0) or administration (axis 1) was to have."""
+        if self.asked is None:
+            return np.full(self.scores.shape[1 - axis], self.scores.shape[axis])
+        return np.asarray(self.asked.sum(axis=axis))
 
     def answered(self) -> ScoreMatrix:
         """The matrix of the items that were answered at all; the others would cost every row."""
@@ -102,6 +114,7 @@ class ScoreMatrix:
             options=tuple(self.options[place] for place in places) if self.options else (),
             administrations=self.administrations[rows],
             scores=self.scores[rows][:, places],
+            asked=None if self.asked is None else self.asked[rows][:, places],
         )
 
     def complete(self) -> Floats:
@@ -144,6 +157,7 @@ def matrices_of(layouts: Sequence[MatrixLayout], values: Floats) -> tuple[ScoreM
             layout.keyed,
             layout.administrations,
             layout.filled(values),
+            layout.asked(),
         )
         for layout in layouts
     )

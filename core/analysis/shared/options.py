@@ -42,7 +42,8 @@ MissingRows = Annotated[
         help=_AT_RANDOM,
     ),
 ]
-SCORE_RULES = (
+SCORE_RULES: tuple[tuple[ScoreRule, str], ...] = (
+    ("prorated", "Mean of the answers, where 80 % of the items have one (prorated)"),
     ("listwise", "Only administrations without a gap (listwise)"),
     ("half", "Mean of the answers, where half of the items have one"),
     ("available", "Mean of the answers there are"),
@@ -75,7 +76,8 @@ Complete = Annotated[
     Choice(
         "A score needs",
         (
-            ("listwise", "Answers to all items of the scale"),
+            ("prorated", "Answers to 80 % of the items of the scale"),
+            ("listwise", "Answers to all of them"),
             ("half", "Answers to half of them"),
             ("available", "Any answer"),
         ),

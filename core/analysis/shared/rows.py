@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -94,6 +95,10 @@ class MatrixLayout:
     def filled(self, values: Floats) -> Floats:
         """The values of all answers (see `scores_of`) as this matrix; NaN where there is none."""
 
+    @abstractmethod
+    def asked(self) -> npt.NDArray[np.bool_] | None:
+        """Where an answer was planned, (administrations, items); None where it was everywhere."""
+
 
 @dataclass(frozen=True, eq=False)
 class RowsLayout(MatrixLayout):
@@ -108,6 +113,15 @@ class RowsLayout(MatrixLayout):
         matrix.reshape(-1)[self.places] = values[self.rows]
         return matrix
 
+    def asked(self) -> npt.NDArray[np.bool_] | None:
+        """Where there is a row."""
+        shape = len(self.administrations), len(self.items)
+        if len(self.places) == math.prod(shape):
+            return None
+        asked = np.zeros(shape, dtype=np.bool_)
+        asked.reshape(-1)[self.places] = True
+        return asked
+
 
 @dataclass(frozen=True, eq=False)
 class _WideLayout(MatrixLayout):
@@ -115,10 +129,15 @@ class _WideLayout(MatrixLayout):
 
     rows: Any  # numbers, or all of them as a slice
     columns: Any
+    planned: npt.NDArray[np.bool_] | None
 
     def filled(self, values: Floats) -> Floats:
         """The part of the table that these rows and columns are."""
         return np.asarray(values[self.rows][:, self.columns])
+
+    def asked(self) -> npt.NDArray[np.bool_] | None:
+        """Where the table does not say that nothing was planned."""
+        return self.planned
 
 
 class ScoreCells(ABC):
@@ -192,10 +211,13 @@ class _WideCells(ScoreCells):
         layouts = []
         for group, rows in _blocks(self.group):
             for subscale, columns in self._subscales(whole):
-                own, taken = rows, columns
+                own, taken, asked = rows, columns, None
                 if not every:
                     asked = planned[rows][:, columns]
-                    own, taken = _part(rows, asked.any(axis=1)), _part(columns, asked.any(axis=0))
+                    in_rows, in_columns = asked.any(axis=1), asked.any(axis=0)
+                    own, taken = _part(rows, in_rows), _part(columns, in_columns)
+                    asked = asked[in_rows][:, in_columns]
+                    asked = None if asked.all() else asked
                 numbers = np.arange(len(items))[taken].tolist()
                 people = administrations[own]
                 if not numbers or not len(people):
@@ -209,6 +231,7 @@ class _WideCells(ScoreCells):
                         administrations=people,
                         rows=own,
                         columns=taken,
+                        planned=asked,
                     )
                 )
         return tuple(layouts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,16 @@ from core.analysis.shared.rows import (
     Integers,
     administrations_of,
     codes_of,
+    items_of,
     with_columns,
 )
 from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.numbers import count_text
 from core.domain.study import FACTORS, WAYS_OF_ASKING
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
-from core.stats.inputs import name_list
+from core.stats.inputs import name_list, unanswered_items_note
 from core.stats.scores import ScoreRule, scale_scores
 
 # Scores of administrations: means of items on each scale, and what each administration was.
@@ -37,14 +39,15 @@ def administration_scores(item_scores: ItemScores, incomplete: ScoreRule) -> pd.
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    incomplete : "listwise", "half" or "available"
-        A score needs an answer to every planned item of the scale, to half of them, or to any.
+    incomplete : "prorated", "listwise", "half" or "available"
+        A score needs an answer to 80 % of the planned items of the scale, to every one, to half of
+        them, or to any.
 
     Returns
     -------
     pandas.DataFrame
         One row per scale ("all items" first) and administration: `scale`, `administration`,
-        `score`, NaN where too few items were answered.
+        `score`, NaN where too few items were answered, and `n_answered`, the items it is of.
     """
     if isinstance(item_scores, WideScores):
         means: pd.DataFrame = _sums_of_wide(item_scores)
@@ -61,7 +64,9 @@ def administration_scores(item_scores: ItemScores, incomplete: ScoreRule) -> pd.
     # as numbers, the 63-bit ids would lose digits next to a missing one
     means = means.astype({"administration": "object"})
     scores = scale_scores(means["sum"], means["count"], means["size"], incomplete)
-    scored: pd.DataFrame = means[["scale", "administration"]].assign(score=scores)
+    scored: pd.DataFrame = means[["scale", "administration"]].assign(
+        score=scores, n_answered=means["count"].to_numpy()
+    )
     return scored
 
 
@@ -83,6 +88,135 @@ def _sums_of_wide(item_scores: WideScores) -> pd.DataFrame:
         })  # fmt: skip
         parts.append(part[size > 0])
     return pd.concat(parts, ignore_index=True)
+
+
+# Scores are compared over the same items only, and sentences say which scores are of fewer.
+
+
+@dataclass(frozen=True, eq=False)
+class SharedItems:
+    """Scores of some groups over the items that all levels compared have answers to.
+
+    `item_scores` are without the other items of each group. By group and scale, `n_items` is how
+    many items are left and `left_out` names the others.
+    """
+
+    item_scores: ItemScores
+    n_items: Mapping[tuple[Any, str], int]
+    left_out: Mapping[tuple[Any, str], tuple[str, ...]]
+
+
+def over_shared_items(item_scores: ItemScores, cells: pd.DataFrame) -> SharedItems:
+    """The scores over the items that have answers under every level of their group.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        Scores after reverse-keying.
+    cells : pandas.DataFrame
+        By administration, `group` and the `level` that is compared within it.
+
+    Notes
+    -----
+    A mean over a hard item and one without it differ where nobody differs. A level in which fewer
+    than two administrations have an answer cannot be compared, so it takes no item from the others.
+    """
+    items, asked = items_of(item_scores), administrations_of(item_scores)
+    item, names = codes_of(items["item"])
+    subscale, scales = codes_of(items["subscale"])
+    item, seen = pd.factorize(item * len(scales) + subscale)  # studies may have other subscales
+    names = [names[one // len(scales)] for one in seen.tolist()]
+    scale_of = {code: scales[one % len(scales)] for code, one in enumerate(seen.tolist())}
+    place = pd.Index(cells.index).get_indexer(pd.Index(asked["administration"].astype("object")))
+    group, groups = pd.factorize(cells["group"])
+    level, levels = pd.factorize(cells["level"])
+    answered = np.zeros((len(groups) * len(levels), len(names)), dtype=np.bool_)
+    n_administrations = np.zeros(len(answered), dtype=np.int64)
+    cell = np.where(place >= 0, (group * len(levels) + level)[place], -1)
+    if isinstance(item_scores, WideScores):
+        for number in np.unique(cell[place >= 0]).tolist():
+            scored = np.isfinite(item_scores.scores[cell == number])
+            answered[number] = scored.any(axis=0)
+            n_administrations[number] = scored.any(axis=1).sum()
+    else:
+        scored = item_scores["score"].notna().to_numpy() & (place >= 0)
+        answered[cell[scored], item[scored]] = True
+        own = np.unique(place[scored])
+        np.add.at(n_administrations, (group * len(levels) + level)[own], 1)
+    answered = answered.reshape(len(groups), len(levels), len(names))
+    compared = (n_administrations > 1).reshape(len(groups), len(levels), 1)
+    some = (answered & compared).any(axis=1)
+    left_out = some & ~(answered | ~compared).all(axis=1)
+    n_items: dict[tuple[Any, str], int] = {}
+    names_left_out: dict[tuple[Any, str], tuple[str, ...]] = {}
+    for number, name in enumerate(groups):
+        for scale in (ALL_ITEMS, *dict.fromkeys(scale_of.values())):
+            own = [code for code, of in scale_of.items() if scale in (ALL_ITEMS, of)]
+            n_items[name, scale] = int((some & ~left_out)[number, own].sum())
+            names_left_out[name, scale] = tuple(
+                str(names[code]) for code in own if left_out[number, code]
+            )
+    if not left_out.any():
+        return SharedItems(item_scores, n_items, names_left_out)
+    out = np.concatenate([left_out, np.zeros((1, len(names)), dtype=np.bool_)])
+    own_group = np.where(place >= 0, group[place], -1)
+    if isinstance(item_scores, WideScores):
+        without = out[own_group]
+        item_scores = replace(
+            item_scores,
+            scores=np.where(without, np.nan, item_scores.scores),
+            status=np.where(without, NOT_PLANNED, item_scores.status),
+        )
+    else:
+        item_scores = item_scores[~out[own_group, item]]
+    return SharedItems(item_scores, n_items, names_left_out)
+
+
+def item_group(group: Sequence[Any], scale: str, by: Sequence[str]) -> tuple[Any, ...]:
+    """A scale, and the values of attributes of items that make the group, if any do.
+
+    Groups that are alike in these may have answers to the same items.
+    """
+    values = zip(by, group, strict=True)
+    return (scale, *(value for name, value in values if is_attribute(name)))
+
+
+def basis_text(
+    n_without: int, n_fewer: int, n_items: int = 0, n_items_left_out: int = 0, row: str = "row"
+) -> str:
+    """What to say in a sentence of the items and rows behind its scores; empty where of all.
+
+    `n_without` rows have no score, `n_fewer` scores are of fewer items than others; of the items,
+    `n_items` are compared, and `n_items_left_out` have answers in a part of what is compared only.
+    """
+    parts = []
+    if n_items_left_out:
+        were = "were" if n_items_left_out > 1 else "was"
+        parts.append(
+            f"of {count_text(n_items, 'item')}; {n_items_left_out} more {were} not answered "
+            "everywhere"
+        )
+    if n_without:
+        parts.append(f"{count_text(n_without, row)} without a score left out")
+    if n_fewer:
+        parts.append(
+            f"{count_text(n_fewer, 'score is a mean', 'scores are means')} of some of the items"
+        )
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def left_out_caution(where: str, n_items: int, items: Sequence[str], among: str) -> str:
+    """The caution on items that only some of what is compared has answers to."""
+    if not n_items:
+        return (
+            f"{where}: no item has answers in all {among}, so scores are not compared: "
+            f"{name_list(items)}."
+        )
+    return (
+        f"{where}: {name_list(items)} {'have' if len(items) > 1 else 'has'} answers in some "
+        f"{among} only and {'are' if len(items) > 1 else 'is'} left out: scores are compared over "
+        f"the {count_text(n_items, 'item')} answered in all {among}."
+    )
 
 
 def aggregate_administrations(scores: Any, units: Any, *, sort: bool = False) -> Any:
@@ -116,14 +250,20 @@ def administration_labels(item_scores: ItemScores, names: Sequence[str]) -> pd.D
 def scores_remedy(item_scores: ItemScores, incomplete: ScoreRule, otherwise: str) -> str:
     """What to do where no score is known: first about items that never got a usable answer."""
     never = _never_answered(item_scores)
-    if incomplete != "listwise" or not never:
+    if incomplete in ("half", "available") or not never:
         return otherwise
     which = f"Item {never[0]}" if len(never) == 1 else f"Items {name_list(never)}"
     return (
         f"{which} never got a usable answer, so no scale with {'it' if len(never) == 1 else 'them'}"
-        " is ever complete: take scores with answers to half of the items, or choose the other "
-        "items above."
+        f" {'is ever complete' if incomplete == 'listwise' else 'may have enough answers'}: take "
+        "scores with answers to half of the items, or choose the other items above."
     )
+
+
+def unanswered_notes(item_scores: ItemScores) -> tuple[str, ...]:
+    """A note on the items that nobody answered, of which no score is."""
+    never = _never_answered(item_scores)
+    return (unanswered_items_note(never),) if never else ()
 
 
 def _never_answered(item_scores: ItemScores) -> list[str]:
@@ -228,6 +368,11 @@ class PairedScores:
     scale: str
     scores: pd.DataFrame
     administrations: pd.DataFrame
+    n_answered: pd.DataFrame
+    """Items that each score is of."""
+    n_items: int
+    items_left_out: tuple[str, ...] = ()
+    """Items that only some levels have answers to; scores are of the other `n_items`."""
 
     @property
     def where(self) -> str:
@@ -301,24 +446,42 @@ def prepare_pairing(item_scores: ItemScores, factor: str, by: Sequence[str]) -> 
 
 def paired_scores(
     paired: Pairing, incomplete: ScoreRule
-) -> tuple[tuple[PairedScores, ...], tuple[str, ...]]:
-    """Scores by matched unit and level of a frame that has been made ready."""
+) -> tuple[tuple[PairedScores, ...], ItemScores, tuple[str, ...]]:
+    """Scores by matched unit and level of a frame that has been made ready.
+
+    Also the item scores that they are made of, and notes.
+
+    They are over the items that all levels have answers to. Studies may be of different banks, so
+    their scores are of all items.
+    """
     cells, notes = _cells(paired)
-    scored = administration_scores(paired.item_scores, incomplete)
+    shared = over_shared_items(paired.item_scores, cells)
+    of_items = paired.item_scores if paired.factor == "study" else shared.item_scores
+    scored = administration_scores(of_items, incomplete)
     scored = scored.join(cells, on="administration", how="inner")
     pairs = []
-    for _, own in scored.groupby("group", sort=True):
+    for number, own in scored.groupby("group", sort=True):
         group = tuple(own[f"by {name}"].iloc[0] for name in paired.by)
+        notes += [
+            f"{group_name(group)}, scale {scale or '(none)'}: no item has answers under all levels."
+            for (of, scale), items in shared.left_out.items()
+            if of == number and items and not shared.n_items[of, scale]
+        ]
         for scale in shown_scales(own["scale"]):
             part = own[own["scale"] == scale]
             levels = sorted(part["level"].unique(), key=level_sort_key)
             table = _one_row_each(part)
-            scores, ids = (
+            scores, ids, n_answered = (
                 table.pivot(index="unit", columns="level", values=name).reindex(columns=levels)
-                for name in ("score", "ids")
+                for name in ("score", "ids", "n_answered")
             )
-            pairs.append(PairedScores(group, scale, scores, ids))
-    return tuple(pairs), tuple(notes)
+            pairs.append(
+                PairedScores(
+                    group, scale, scores, ids, n_answered,
+                    shared.n_items[number, scale], shared.left_out[number, scale],
+                )
+            )  # fmt: skip
+    return tuple(pairs), of_items, tuple(notes)
 
 
 def _one_row_each(part: pd.DataFrame) -> pd.DataFrame:
@@ -326,8 +489,10 @@ def _one_row_each(part: pd.DataFrame) -> pd.DataFrame:
     if part.duplicated(["unit", "level"]).any():
         cells = [part["unit"], part["level"]]
         means = aggregate_administrations(part["score"], cells)
-        ids = part["administration"].groupby(cells, sort=False).agg(tuple)
-        return pd.DataFrame({"score": means, "ids": ids}).reset_index()
+        same = part.groupby(cells, sort=False)
+        ids, fewest = same["administration"].agg(tuple), same["n_answered"].min()
+        columns = {"score": means, "ids": ids, "n_answered": fewest}
+        return pd.DataFrame(columns).rename_axis(["unit", "level"]).reset_index()
     return part.assign(ids=part["administration"].map(lambda one: (one,)))
 
 

@@ -144,7 +144,8 @@ class StatementAnswers:
         where it is to have the opposite.
     needed : (lines, forms) whether the statement has the wording, in any group or template.
     inverted : (lines,) whether the statement has inverted labels, in any group or template.
-    left_out : trials of other wordings.
+    other_wordings : trials of other wordings.
+    n_usable, n_planned : usable answers and trials, of all wordings.
     """
 
     by: tuple[str, ...]
@@ -156,7 +157,9 @@ class StatementAnswers:
     signs: Floats
     needed: Booleans
     inverted: Booleans
-    left_out: int
+    other_wordings: int
+    n_usable: int
+    n_planned: int
 
     def of_kind(self, test: str) -> Integers:
         """The places of the forms that a test compares with the original."""
@@ -194,7 +197,7 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
     )
     kinds = [f for f in frame["form"].unique() if f.startswith((*_REWORDED, *_OPPOSED))]
     compared = frame["form"].isin([_ORIGINAL[0], *kinds])
-    left_out = int(frame.loc[~compared, "count"].sum())
+    other_wordings = int(frame.loc[~compared, "count"].sum())
     frame = frame[compared]
     if option_counts.empty or not (frame["form"] == _ORIGINAL[0]).any():
         raise NotEnoughData(
@@ -229,7 +232,9 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
         signs=_form_signs(frame, labels, form_names),
         needed=(asked[:, 0] | asked[:, 1])[item],
         inverted=asked[:, 1, 0][item],
-        left_out=left_out,
+        other_wordings=other_wordings,
+        n_usable=int(usable_counts(option_counts)["count"].sum()),
+        n_planned=int(option_counts["count"].sum()),
     )  # fmt: skip
 
 
@@ -373,17 +378,17 @@ def statement_verdicts(
     frame[ACROSS] = pass_all(frame[list(tests)].to_numpy()) if "templates" in tests else np.nan
     frame["failed"] = _joined(tests, [(frame[test] == 0).to_numpy() for test in tests], TESTS.get)
     frame["not_judged"] = _reasons(answers, rows, frame, tests, statement, ties, least)
-    used, usable = int(answers.n.sum()), int(usable_counts(option_counts)["count"].sum())
+    used = int(answers.n.sum())
     return StatementVerdicts(
         by=answers.by,
         tests=tests,
         frame=frame,
         chances=_chances(answers, rows, statement, tests, rule, ties, least) if baseline else {},
         missing_tests=missing,
-        n_used=used,
-        n_missing=int(option_counts["count"].sum()) - usable,
-        n_left_out=usable - used,
-        other_wordings=answers.left_out,
+        n_used=int(used),
+        n_missing=answers.n_planned - answers.n_usable,
+        n_left_out=answers.n_usable - int(used),
+        other_wordings=answers.other_wordings,
     )
 
 

@@ -194,7 +194,7 @@ def validation_report(
     order_2: Order = "",
     model: FactorModel = "subscales",
     estimator: FactorEstimator = "automatic",
-    missing: MissingScores = "half",
+    missing: MissingScores = "prorated",
     consistency_bands: ConsistencyBands = _USUAL["internal consistency"],
     form_bands: FormBands = _USUAL["alternate form"],
     order_bands: OrderBands = _USUAL["option order"],
@@ -229,11 +229,11 @@ def validation_report(
         How texts are scored; see `odds_ratios`.
     model, estimator : str
         Of the factor model; see `cfa`. "automatic" chooses by the options of the baseline.
-    missing : "listwise", "half" or "available"
-        An administration has a score, the mean of its answers, where it answers all items, half of
-        them, or any. Internal consistency and the factor model take complete ones, or all by full
-        information (WLSMV: pairwise) where the complete ones leave out more than a tenth of those
-        of any group.
+    missing : "prorated", "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers 80 % of the items,
+        all, half of them, or any. Internal consistency and the factor model take complete ones, or
+        all by full information (WLSMV: pairwise) where the complete ones leave out more than a
+        tenth of those of any group.
     consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
         Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
     highest_rmsea, lowest_cfi : float

@@ -213,6 +213,7 @@ _NO_BASELINE = (
     "Undefined: there are no answers to the original form with the options in their own order."
 )
 _SCORED: Mapping[ScoreRule, str] = {
+    "prorated": "administrations with 80 % of their answers or more",
     "listwise": "complete administrations",
     "half": "administrations with half of their answers or more",
     "available": "administrations with any answer",

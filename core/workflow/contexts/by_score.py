@@ -20,6 +20,7 @@ from core.workflow.workspace import Workspace
 ALL_ITEMS = ""
 """What stands for all items where a subscale could be named; no subscale has this name."""
 SCORE_RULES: dict[ScoreRule, str] = {
+    "prorated": "Mean of the answers, where 80 % of the items have one",
     "listwise": "Only contexts without a gap",
     "half": "Mean of the answers, where half of the items have one",
     "available": "Mean of the answers there are",
@@ -72,7 +73,7 @@ def load_scores(
     respondent: str,
     *,
     subscale: str = ALL_ITEMS,
-    rule: ScoreRule = "listwise",
+    rule: ScoreRule = "prorated",
 ) -> ContextScores:
     """The mean item score, after reverse-keying, under each context of a study.
 
@@ -148,7 +149,7 @@ def draw_codes(
     respondent: str,
     *,
     subscale: str = ALL_ITEMS,
-    rule: ScoreRule = "listwise",
+    rule: ScoreRule = "prorated",
     n_groups: int = 4,
     per_group: int = 10,
     seed: int = 1,

@@ -14,7 +14,7 @@ import pandas as pd
 from core.collect.monte_carlo import SimulatedAnswers, simulate_answers
 from core.domain.frames import OPTION_COUNTS
 from core.domain.instrument import Instrument, coin
-from core.domain.study import INITIAL, SimulationSettings
+from core.domain.study import INITIAL, OPPOSING, SimulationSettings
 from core.domain.values import stable_id
 from core.errors import DesignError
 from core.workflow.designs import studies
@@ -28,7 +28,6 @@ AXES: dict[Axis, tuple[str, str]] = {
 }
 """What a study can have more or fewer of: the word for one, and for several."""
 
-OPPOSING = "opposing"
 _REPLICATION = "\x1e"  # between a context and the number of a replication
 _QUESTION = [
     "language", "context", "entity", "entity_b", "form", "format", "template", "label_order",

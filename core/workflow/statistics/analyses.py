@@ -22,7 +22,7 @@ from core.analysis.shared.registry import (
 from core.analysis.shared.rows import administrations_of, average_over
 from core.analysis.template_pilot import proposed_templates
 from core.collect import simulated
-from core.domain.frames import ITEM_SCORES, check_frame
+from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.domain.instrument import ORIGINAL
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.domain.wide_scores import ItemScores, WideScores
@@ -325,6 +325,11 @@ def _load_inputs(
     chosen |= grouping
     notes = (
         *left_out.notes(workspace, study_codes, where, frames.scores_brought_in(analysis, options)),
+        *(
+            frames.absent_notes(workspace, study_codes, where, frame)
+            if analysis.needs in (ITEM_SCORES, OPTION_COUNTS, ATTEMPT_COUNTS)
+            else ()
+        ),
         *((_SEVERAL_FORMATS_NOTE,) if grouping else ()),
         *item_attributes.without_value_notes(asked, by),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +15,7 @@ from core.analysis.shared.comparisons import ways_of_asking
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.registry import Analysis, OtherData
-from core.analysis.shared.rows import rows_are_people
+from core.analysis.shared.rows import items_of, rows_are_people
 from core.domain.attributes import is_attribute
 from core.domain.frames import (
     ATTEMPT_COUNTS,
@@ -31,8 +32,9 @@ from core.domain.frames import (
     REWRITING,
     TEXTS,
 )
-from core.domain.study import FACTORS, LEAVE_OUT, Context
-from core.domain.wide_scores import ItemScores, WideScores
+from core.domain.numbers import count_text, percent_text
+from core.domain.study import FACTORS, LEAVE_OUT, NO_ROW, Context
+from core.domain.wide_scores import STATUSES, ItemScores, WideScores
 from core.errors import NotEnoughData, TooLarge
 from core.stats.inputs import name_list
 from core.store import answers, frames, studies
@@ -181,6 +183,53 @@ def _is_of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
         planned = studies.frozen_study(workspace.database, str(code)).kind == "planned"
         of_people[code] = not planned and own.min() == own.max()
     return frame["study"].map(of_people).to_numpy(dtype=np.bool_)
+
+
+def absent_notes(
+    workspace: Workspace, codes: Sequence[str], where: Filters, frame: ItemScores
+) -> tuple[str, ...]:
+    """What to say of answers that imported studies do not hold; `frame` is of scores or counts.
+
+    Answers without a row that count as missing, studies of which each respondent got a part of many
+    items, so that nothing without a row is missing, and items of a scale that no row names.
+    """
+    wide = isinstance(frame, WideScores)
+    if isinstance(frame, WideScores):
+        n_absent = int(np.count_nonzero(frame.status == STATUSES.index(NO_ROW)))
+    else:
+        absent = frame["status" if "status" in frame else "outcome"] == NO_ROW
+        n_absent = int(frame["count"][absent].sum() if "count" in frame else absent.sum())
+    notes = []
+    if n_absent:
+        has, counts = ("has", "it counts") if n_absent == 1 else ("have", "they count")
+        notes.append(
+            f"{count_text(n_absent, 'answer')} {has} no row in what was imported; {counts} as "
+            "missing."
+        )
+    asked = items_of(frame) if wide or "score" in frame else pd.DataFrame()
+    for code in codes:
+        study = studies.frozen_study(workspace.database, code)
+        if study.kind != "imported":
+            continue
+        share = frames.share_of_places(workspace.database, code)
+        if not math.isnan(share):
+            notes.append(
+                f"Study '{code}' has rows for {percent_text(share, 1)} of its administrations by "
+                "items. So each administration is taken to have been asked the items that it has "
+                "rows of, and no other answer counts as missing."
+            )
+        if asked.empty or any(name == "item" or is_attribute(name) for name in where):
+            continue
+        held, scales = (set(asked[name].unique().tolist()) for name in ("item", "subscale"))
+        bank = bank_store.instrument(workspace.database, study.instrument_id)
+        never = [i.code for i in bank.items if i.subscale in scales and i.code not in held]
+        if never and len(codes) == 1:
+            notes.append(
+                f"No row names {name_list(never)}, so that {'they' if len(never) > 1 else 'it'} "
+                f"{'count' if len(never) > 1 else 'counts'} as not asked: scores of the scales are "
+                "of the other items."
+            )
+    return tuple(notes)
 
 
 _FROM_CONTEXTS = (CONTEXT_SET, REWRITING)

@@ -125,6 +125,7 @@ def test_an_unusable_reply_of_a_trial_that_is_not_settled_is_pending(workspace, 
 
 
 def test_imported_answers_have_a_status_and_no_tries(workspace):
+    """The second answer to q2 has no row: it is missing, and in no share."""
     answers = b"item,answer,status,repetition\nq1,1,,1\nq1,,refused,2\nq2,2,,1\n"
     imports.import_tidy(workspace, "brought.csv", answers)
     frame = frames.attempt_counts(workspace.database, ["brought"], {})
@@ -132,12 +133,14 @@ def test_imported_answers_have_a_status_and_no_tries(workspace):
     assert sorted(rows.to_numpy().tolist()) == [
         ["q1", 1, "unusable", True, False, 1],
         ["q1", 1, "usable", True, False, 1],
+        ["q2", 0, "no_row", True, False, 1],
         ["q2", 1, "usable", True, False, 1],
     ]
     result = analyses.run(workspace, "invalid_answers", ["brought"], {}, {})
-    assert any("have no tries on file" in caution for caution in result.cautions)
+    assert any("3 imported answers have no tries on file" in caution for caution in result.cautions)
     summary = result.tables[0].frame.iloc[0]
     assert summary["share_never"] == pytest.approx(1 / 3)
+    assert (summary["trials"], summary["not_asked"], summary["no_reply"]) == (4, 1, 0)
     assert math.isnan(summary["share_invalid"])  # of the first reply, which is not known
     assert math.isnan(summary["mean_tries"])
 

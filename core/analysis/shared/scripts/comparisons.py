@@ -570,7 +570,7 @@ def correlation_files(
         The scores of each group and scale.
     name, title : str
         Of the files, and of the analysis.
-    incomplete : "listwise", "half" or "available"
+    incomplete : "prorated", "listwise", "half" or "available"
         Which administrations have a score.
     kinds : sequence of "pearson" and "spearman"
         Which correlations are computed.
