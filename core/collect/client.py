@@ -17,6 +17,14 @@ from urllib.parse import urlsplit
 
 from core.collect.limits import ServiceLimits
 from core.domain.instrument import ORIGINAL, Item, ResponseFormat
+from core.domain.reply_bodies import (
+    as_json,
+    as_mapping,
+    end_of_reply,
+    is_known_end,
+    message_parts,
+    token_usage,
+)
 from core.domain.study import CONTENT_FILTER, INITIAL, REFUSAL, Message, SamplingSettings
 from core.domain.templates import Listing
 
@@ -188,7 +196,6 @@ class ChatClient(Protocol):
 _LONGEST_MESSAGE = 300
 _LONGEST_BEGINNING = 200
 _LONGEST_BODY = 64 * 1024  # bytes
-_MAX_TOKENS = 2**31 - 1
 _ROUNDING = 0.001  # how far above 0 a logarithm of a probability may come out
 
 _STATUS: Mapping[int, tuple[FailureKind, str]] = {
@@ -202,11 +209,22 @@ _STATUS: Mapping[int, tuple[FailureKind, str]] = {
 _SERVER = (FailureKind.SERVER, "The service has a problem of its own")
 _REJECTED = (FailureKind.REJECTED, "The service did not accept the request")
 _OUT_OF_CREDIT = "insufficient_quota"  # sent with 429, though waiting does not help
+# What services send as 400 in their own words, though the request itself is in order.
+_PAYMENT_WORDS = re.compile(
+    r"credit balance|insufficient (balance|credit|fund|quota)|out of credits?|payment required"
+    r"|exceeded your current quota|billing (hard )?limit"
+)
+_KEY_WORDS = re.compile(
+    r"(api[ _-]?key|token|credential)s?( provided)? (is |was |are )?"
+    r"(not valid|invalid|expired|incorrect|revoked|missing|not found)"
+    r"|(invalid|incorrect|expired|missing|no) (api[ _-]?key|authentication|credential)"
+)
 _CHECK_ADDRESS = "Compare the address with the one that the service documents; most end in /v1."
 _SWITCH_STREAMING_ON = (
     "If the service answers in no other way, switch on 'Streamed replies' in the settings of the "
     "respondent."
 )
+_UNKNOWN_END = "The service ended the reply for a reason that Inkblot does not know: {}"
 _FILTERED = "The provider's content filter withheld the reply"
 # How services say it: in `code` or `type` of an error or of one inside it (OpenAI and Azure,
 # gateways that pass Azure's on, Alibaba), in its message (DeepSeek, xAI), or by flagging the input
@@ -214,6 +232,8 @@ _FILTERED = "The provider's content filter withheld the reply"
 _FILTER_CODES = frozenset(
     {
         "content_filter",
+        "content_filtered",
+        "invalid_prompt",
         "content_policy_violation",
         "contentpolicyviolation",
         "responsibleaipolicyviolation",
@@ -221,12 +241,12 @@ _FILTER_CODES = frozenset(
         "datainspectionfailed",
     }
 )
-_FILTER_WORDS = (
-    "content exists risk",
-    "content violates usage guidelines",
-    "content management policy",
+_FILTER_WORDS = re.compile(
+    r"content exists risk|content management policy|content[ -]?(filter|moderation|safety)"
+    r"|(prompt|input|output|content|response|message)\b[^.]{0,40}\b(flagged|violat|blocked)"
+    r"|flagged as potentially violating|blocked by [^.]{0,40}(filter|policy|safety|guardrail)"
+    r"|guardrail (intervened|blocked)|prohibited content"
 )
-_FILTER_REASONS = ("content_filter", "sensitive")  # the second is Zhipu's
 _FILTER_STATUSES = (400, 403, 422)
 _DEEPEST_ERROR = 5
 
@@ -255,27 +275,30 @@ def read_reply(body: Any) -> Reply:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise _error_inside(body)
     choice = choices[0]
-    message = _mapping(choice.get("message"))
-    text, finish_reason = _text(message.get("content")), _word(choice.get("finish_reason"))
-    if refusal := _word(message.get("refusal")):
-        text, finish_reason = text if text.strip() else refusal, REFUSAL
-    elif finish_reason.startswith(_FILTER_REASONS):
-        finish_reason = CONTENT_FILTER
-    usage = _mapping(body.get("usage"))
+    message = as_mapping(choice.get("message"))
+    if not isinstance(message.get("content"), str | list | None):
+        raise broken_reply("The service sent a reply whose answer is no text.")
+    said = message_parts(choice)
+    text, finish_reason = said.text, end_of_reply(choice.get("finish_reason"))
+    if said.refusal:
+        text, finish_reason = text if text.strip() else said.refusal, REFUSAL
+    tool_calls = as_json(message.get("tool_calls") or message.get("function_call"))
+    is_all_read = not said.unknown and (text or said.reasoning or tool_calls)
+    usage = token_usage(body.get("usage"))
     reply = Reply(
         text=text,
         finish_reason=finish_reason,
         model=_word(body.get("model")),
-        tokens_in=_tokens(usage.get("prompt_tokens")),
-        tokens_out=_tokens(usage.get("completion_tokens")),
+        tokens_in=usage.prompt,
+        tokens_out=usage.completion,
         first_token=_first_token(choice.get("logprobs")),
-        reasoning=_reasoning(message),
-        tool_calls=_verbatim(message.get("tool_calls") or message.get("function_call")),
-        refusal=refusal,
-        tokens_reasoning=_tokens(
-            _mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
-        ),
-        tokens_cached=_cached(usage),
+        message="" if is_known_end(finish_reason) else _UNKNOWN_END.format(finish_reason),
+        reasoning=said.reasoning,
+        tool_calls=tool_calls,
+        refusal=said.refusal,
+        tokens_reasoning=usage.reasoning,
+        body="" if is_all_read else truncate_body(as_json(body).encode("utf-8", "replace")),
+        tokens_cached=usage.cached,
     )
     if choice.get("error"):
         failure = _error_inside(choice)
@@ -301,29 +324,12 @@ def truncate_body(content: bytes) -> str:
     return content[:_LONGEST_BODY].decode("utf-8", "replace")
 
 
-def _reasoning(message: Mapping[str, Any]) -> str:
-    """What a model wrote before its answer, in whichever field the service sends it."""
-    for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
-        if message.get(name):
-            return _verbatim(message[name])
-    content = message.get("content")
-    parts = [_mapping(part) for part in content] if isinstance(content, list) else []
-    return _verbatim([part for part in parts if part.get("type") in ("thinking", "reasoning")])
-
-
-def _verbatim(value: object) -> str:
-    """A text as it is, anything else as JSON; "" where there is nothing."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False) if value else ""
-
-
 def _first_token(logprobs: Any) -> tuple[TokenChance, ...]:
     """What could have come first, where the service says; entries it garbled are left out."""
-    content = _mapping(logprobs).get("content")
-    first = _mapping(content[0]) if isinstance(content, list) and content else {}
+    content = as_mapping(logprobs).get("content")
+    first = as_mapping(content[0]) if isinstance(content, list) and content else {}
     listed = first.get("top_logprobs")
-    entries = map(_mapping, listed if isinstance(listed, list) and listed else [first])
+    entries = map(as_mapping, listed if isinstance(listed, list) and listed else [first])
     return tuple(
         TokenChance(entry["token"], float(entry["logprob"]))
         for entry in entries
@@ -393,7 +399,7 @@ def _is_text(content: bytes) -> bool:
 
 def _error_inside(body: Mapping[str, Any]) -> CallFailure:
     """What a reply without a choice means: some services report errors with status 200."""
-    code = _mapping(body.get("error")).get("code")
+    code = as_mapping(body.get("error")).get("code")
     if isinstance(code, int) and 400 <= code < 600:
         return _error(code, body)
     if _is_filtered(body.get("error")):
@@ -429,7 +435,7 @@ def _is_filtered(body: object, depth: int = 0) -> bool:
             text = value.casefold()
             if name in ("code", "type") and text.rpartition(".")[2] in _FILTER_CODES:
                 return True
-            if name in ("message", "error") and any(words in text for words in _FILTER_WORDS):
+            if name in ("message", "error", "detail") and _FILTER_WORDS.search(text):
                 return True
         elif _is_filtered(value, depth + 1):
             return True
@@ -451,9 +457,15 @@ def _call_failure(kind: FailureKind, words: str, status: int | None, body: objec
 
 
 def _kind(status: int, body: object) -> tuple[FailureKind, str]:
-    error = _mapping(_mapping(body).get("error"))
+    error = as_mapping(as_mapping(body).get("error"))
     if _OUT_OF_CREDIT in (error.get("code"), error.get("type")):
         return _STATUS[402]
+    if status == 400:
+        words = _service_message(body).casefold()
+        if _PAYMENT_WORDS.search(words):
+            return _STATUS[402]
+        if _KEY_WORDS.search(words):
+            return _STATUS[401]
     return _STATUS.get(status, _SERVER if status >= 500 else _REJECTED)
 
 
@@ -470,37 +482,8 @@ def _service_message(body: object) -> str:
     return json.dumps(body) if isinstance(body, list) else ""
 
 
-def _text(content: object) -> str:
-    """The text of a message; of one in parts, its text parts."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if not isinstance(content, list):
-        raise broken_reply("The service sent a reply whose answer is no text.")
-    parts = (_mapping(part) for part in content)
-    return "".join(_word(part.get("text")) for part in parts if part.get("type") == "text")
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _word(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _tokens(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_TOKENS:
-        return None
-    return value
-
-
-def _cached(usage: Mapping[str, Any]) -> int | None:
-    """Tokens of the prompt read from a cache: OpenAI's name for them, DeepSeek's, others'."""
-    details = _mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
-    found = (details, usage.get("prompt_cache_hit_tokens"), usage.get("cache_read_input_tokens"))
-    counted = [tokens for value in found if (tokens := _tokens(value)) is not None]
-    total = _tokens(usage.get("prompt_tokens"))
-    return min(counted[0], total) if counted and total is not None else None
 
 
 def _target(location: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.collect.replies.text import without_thoughts
 from core.domain.instrument import Rating
-from core.domain.study import Status
+from core.domain.study import CUT_OFF, Status
 
 _LONGEST_RATING = 20_000  # characters; no rating is that long
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
@@ -35,7 +35,7 @@ def parse_rating(text: str, ratings: tuple[Rating, ...], *, finish_reason: str =
     names do not matter.
     """
     said = without_thoughts(text).strip()
-    cut_off = finish_reason == "length"
+    cut_off = finish_reason == CUT_OFF
     if not said:
         return Rated(Status.TRUNCATED if cut_off else Status.NO_ANSWER)
     objects = _objects(said[:_LONGEST_RATING])

@@ -109,13 +109,14 @@ class _Joined:
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, Mapping):
             self._add_delta(delta)
+        if isinstance(choice.get("text"), str):  # of a service that completes text
+            self._add_delta({"content": choice["text"]})
 
     def _add_delta(self, delta: Mapping[str, Any]) -> None:
         for name, value in delta.items():
             before: Any = self._message.get(name)
             if name in _GROWING and isinstance(value, str | list) and value:
-                grows = before and type(before) is type(value)
-                self._message[name] = before + value if grows else value
+                self._message[name] = _grown(before, value)
             elif name == "tool_calls" and isinstance(value, list):
                 for call in value:
                     if isinstance(call, Mapping):
@@ -133,6 +134,19 @@ class _Joined:
                 call[name] = _with_part(call.get(name) or {}, value)
             elif name != "index" and value:
                 call[name] = value
+
+
+def _grown(before: str | list[Any] | None, value: str | list[Any]) -> str | list[Any]:
+    """A field with what came next: a text, or a list as soon as a part is no plain text."""
+    if not before:
+        return value
+    if isinstance(before, str) and isinstance(value, str):
+        return before + value
+    return [*_as_list(before), *_as_list(value)]
+
+
+def _as_list(value: str | list[Any]) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _with_part(function: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,9 @@ WAYS_OF_ASKING = (
 )  # fmt: skip
 """The factors that say how an item is asked, not who is asked or about what."""
 
+CUT_OFF = "length"
+"""Finish reason of a reply that ended at a limit of tokens."""
+
 CONTENT_FILTER = "content_filter"
 """Finish reason of a reply that the provider's content filter withheld: a refusal."""
 

@@ -15,6 +15,13 @@ from typing import Any
 import pyarrow as pa
 
 from core.domain.characters import readable
+from core.domain.reply_bodies import (
+    as_mapping,
+    end_of_reply,
+    message_parts,
+    response_parts,
+    token_usage,
+)
 from core.domain.study import REFUSAL, Status
 from core.errors import FileError
 from core.files.columns import ColumnLabels, TextColumns
@@ -33,7 +40,6 @@ _CONVERT = (
     "Choose a log of Inspect as JSON (inspect log convert LOG --to json --output-dir FOLDER), or "
     "the output of an OpenAI batch (.jsonl)."
 )
-_CUT_OFF = {"max_tokens": "length", "model_length": "length"}  # Inspect's words for it
 _SEPARATORS = ("|", "::", ";", "/", "#", "@", ":", "--", "__", ",", " ", "-")
 """What may stand between the parts of an id, the surest first. Codes of items have underscores."""
 _Record = dict[str, str]
@@ -111,14 +117,15 @@ def _sample(sample: Mapping[str, Any], model: str) -> _Record:
     first = generated[0] if isinstance(generated, list) and generated else {}
     stopped = _text(_part({"first": first}, "first").get("stop_reason"))
     failed = _part(sample, "error")
+    usage = token_usage(output.get("usage"))
     record = {
         "sample_id": _text(sample["id"]),
         "epoch": _text(sample["epoch"]),
         "eval.model": _text(model),
         "output.completion": _text(output.get("completion")),
-        "output.choices.stop_reason": _CUT_OFF.get(stopped, stopped),
-        "output.usage.input_tokens": _text(_part(output, "usage").get("input_tokens")),
-        "output.usage.output_tokens": _text(_part(output, "usage").get("output_tokens")),
+        "output.choices.stop_reason": end_of_reply(stopped),
+        "output.usage.input_tokens": _text(usage.prompt),
+        "output.usage.output_tokens": _text(usage.completion),
         "total_time": _text(sample.get("total_time")),
         "started_at": _text(sample.get("started_at")),
         "status": Status.ERROR.value if failed else "",
@@ -168,18 +175,14 @@ def _batch_line(where: str, line: Any) -> _Record:
         raise FileError(f"{where}: this is {what}, and no reply.", _CONVERT)
     reply, reason = _reply(body)
     failed = failed or ({} if "choices" in body or "output" in body else {"message": "no reply"})
-    usage = _part(body, "usage")
+    usage = token_usage(body.get("usage"))
     return {
         "custom_id": line["custom_id"],
         "response.body.model": _text(body.get("model")),
         "response.body.choices.message.content": reply,
         "response.body.choices.finish_reason": reason,
-        "response.body.usage.prompt_tokens": _text(
-            usage.get("prompt_tokens", usage.get("input_tokens"))
-        ),
-        "response.body.usage.completion_tokens": _text(
-            usage.get("completion_tokens", usage.get("output_tokens"))
-        ),
+        "response.body.usage.prompt_tokens": _text(usage.prompt),
+        "response.body.usage.completion_tokens": _text(usage.completion),
         "response.body.created": _time(body.get("created", body.get("created_at"))),
         "status": Status.ERROR.value if failed else "",
         "error.message": _text(failed.get("message")),
@@ -190,21 +193,12 @@ def _reply(body: Mapping[str, Any]) -> tuple[str, str]:
     """The text of a reply and why it ended, of a chat completion or of a response."""
     choices, output = body.get("choices"), body.get("output")
     if isinstance(choices, list) and choices:
-        choice = _part({"choice": choices[0]}, "choice")
-        message = _part(choice, "message")
-        content, refusal = message.get("content"), _text(message.get("refusal"))
-        parts = content if isinstance(content, list) else [{"text": content}]
-        text = "".join(_text(part.get("text")) for part in parts if isinstance(part, dict))
-        return (text or refusal), REFUSAL if refusal else _text(choice.get("finish_reason"))
-    parts = []
-    for one in output if isinstance(output, list) else []:
-        content = _part({"one": one}, "one").get("content")
-        if isinstance(content, list):
-            parts += [part for part in content if isinstance(part, dict)]
-    text = "".join(_text(part.get("text")) for part in parts)
-    refusal = "".join(_text(part.get("refusal")) for part in parts)
-    cut_off = _part(body, "incomplete_details").get("reason") == "max_output_tokens"
-    return (text or refusal), REFUSAL if refusal else "length" if cut_off else ""
+        choice = as_mapping(choices[0])
+        said, end = message_parts(choice), end_of_reply(choice.get("finish_reason"))
+    else:
+        said = response_parts(output)
+        end = end_of_reply(_part(body, "incomplete_details").get("reason"))
+    return _text(said.text or said.refusal), REFUSAL if said.refusal else end
 
 
 def _time(seconds: Any) -> str:

@@ -40,6 +40,27 @@ ERRORS = {
             "error": "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO",
         },
     ),
+    "anthropic": (
+        400,
+        {
+            "type": "error",
+            "error": {
+                "type": "invalid_request_error",
+                "message": "Output blocked by content filtering policy",
+            },
+        },
+    ),
+    "openai, prompt": (
+        400,
+        {
+            "error": {
+                "message": "Invalid prompt: it was flagged as potentially violating our policy.",
+                "type": "invalid_request_error",
+                "code": "invalid_prompt",
+            }
+        },
+    ),
+    "a gateway": (400, {"error": {"message": "Blocked by the guardrail of your workspace."}}),
     "openrouter": (
         403,
         {
@@ -84,6 +105,7 @@ def test_the_words_for_a_filter_that_ended_a_reply_become_one_word(said):
         (400, {"error": {"message": "max_tokens is too large", "code": "invalid"}}, "rejected"),
         (400, {"error": {"message": "content_filter is no setting", "code": 400}}, "rejected"),
         (403, {"error": {"message": "no access", "code": "forbidden"}}, "key"),
+        (403, {"error": {"message": "Your account was flagged for unusual use."}}, "key"),
         (500, AZURE_FILTER, "server"),
     ],
 )

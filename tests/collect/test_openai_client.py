@@ -253,6 +253,23 @@ def test_an_exhausted_quota_is_a_matter_of_payment_though_sent_as_429():
 
 
 @pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("Your credit balance is too low to access the API.", FailureKind.PAYMENT),
+        ("Insufficient Balance", FailureKind.PAYMENT),
+        ("API key not valid. Please pass a valid API key.", FailureKind.KEY),
+        ("Incorrect API key provided", FailureKind.KEY),
+        ("The API key has expired: API key expired", FailureKind.KEY),
+        ("max_tokens is too large", FailureKind.REJECTED),
+        ("temperature is not supported with this model", FailureKind.REJECTED),
+    ],
+)
+def test_payment_and_key_sent_as_400_are_told_by_the_words_of_the_service(words, kind):
+    body = {"type": "error", "error": {"type": "invalid_request_error", "message": words}}
+    assert answer_to(Step(status=400, body=body)).kind is kind
+
+
+@pytest.mark.parametrize(
     "body",
     [
         {"error": {"message": "too long"}},

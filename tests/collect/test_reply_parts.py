@@ -26,12 +26,33 @@ def test_reasoning_is_kept_in_its_own_field(field):
     assert (alone.text, alone.reasoning, alone.finish_reason) == ("", "4", "length")
 
 
-def test_reasoning_in_parts_is_kept_as_it_came():
+def test_reasoning_in_parts_is_joined_and_kept_as_it_came_where_it_is_no_text():
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
     reply = reply_of({"content": [*parts, {"type": "text", "text": "4"}]})
-    assert (reply.text, json.loads(reply.reasoning)) == ("4", parts)
+    assert (reply.text, reply.reasoning) == ("4", "hm")
     details = [{"type": "reasoning.summary", "summary": "short"}]
-    assert json.loads(reply_of({"content": "4", "reasoning_details": details}).reasoning) == details
+    assert reply_of({"content": "4", "reasoning_details": details}).reasoning == "short"
+    secret = [{"type": "reasoning.encrypted", "data": "xyz"}]
+    assert json.loads(reply_of({"content": "4", "reasoning_details": secret}).reasoning) == secret
+
+
+def test_an_end_that_is_not_known_is_kept_and_said():
+    reply = reply_of({"content": "4"}, "OTHER")
+    assert (reply.text, reply.finish_reason) == ("4", "OTHER")
+    assert (
+        reply.message
+        == "The service ended the reply for a reason that Inkblot does not know: OTHER"
+    )
+    assert reply_of({"content": "4"}, "end_turn").message == ""
+
+
+def test_a_reply_without_anything_to_read_keeps_its_body():
+    reply = reply_of({"role": "assistant", "audio": {"data": "QQ=="}})
+    assert reply.text == ""
+    assert json.loads(reply.body)["choices"][0]["message"]["audio"] == {"data": "QQ=="}
+    assert reply_of({"content": "4"}).body == ""
+    strange = {"type": "hologram", "data": 1}
+    assert "hologram" in reply_of({"content": ["4", strange]}).body
 
 
 def test_tool_calls_are_kept_with_their_arguments():

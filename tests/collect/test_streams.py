@@ -162,3 +162,33 @@ def test_a_chunk_in_which_the_stream_breaks_off_holds_no_part_of_a_key():
     body += f'data: {{"choices": [{{"delta": {{"content": "{PIECES[2][:8]}'.encode()
     outcome, _ = ask(step(body))
     assert PIECES[2][:8] not in outcome.body
+
+
+def test_text_and_parts_in_turn_are_joined_in_order():
+    """Mistral's reasoning models change between the two (mistralai/client-python 252)."""
+    thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "Okay"}]}]
+    empty = [{"type": "thinking", "thinking": []}]
+    reply, _ = ask(step(stream(
+        chunk({"content": thinking}), chunk({"content": "I do not "}), chunk({"content": empty}),
+        chunk({"content": "agree."}), chunk({}, "stop"),
+    )))  # fmt: skip
+    assert (reply.text, reply.reasoning) == ("I do not agree.", "Okay")
+
+
+@pytest.mark.parametrize("parts", [
+    ["I ", [{"type": "text", "text": "agree"}], "."],
+    [[{"type": "text", "text": "I "}], "agree", [{"type": "output_text", "text": "."}]],
+    [["I "], ["agree"], "."],
+])  # fmt: skip
+def test_no_change_between_text_and_parts_loses_any(parts):
+    reply, _ = ask(step(stream(*(chunk({"content": part}) for part in parts), chunk({}, "stop"))))
+    assert reply.text == "I agree."
+
+
+def test_a_streamed_completion_of_text_is_joined():
+    chunks = [
+        {"object": "text_completion", "choices": [{"index": 0, "text": text, "finish_reason": end}]}
+        for text, end in (("I ", None), ("agree", None), (".", "stop"))
+    ]
+    reply, _ = ask(step(stream(*chunks)))
+    assert (reply.text, reply.finish_reason) == ("I agree.", "stop")

@@ -385,9 +385,9 @@ def statement_verdicts(
         frame=frame,
         chances=_chances(answers, rows, statement, tests, rule, ties, least) if baseline else {},
         missing_tests=missing,
-        n_used=int(used),
+        n_used=used,
         n_missing=answers.n_planned - answers.n_usable,
-        n_left_out=answers.n_usable - int(used),
+        n_left_out=answers.n_usable - used,
         other_wordings=answers.other_wordings,
     )
 

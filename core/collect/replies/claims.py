@@ -20,6 +20,10 @@ class Reply:
         self.options, self.words = options, options.words
         self.text = _without_quotes(text, options, item)
         found = mentions(self.text, options)
+        declined = list(self.words.declined.finditer(self.text)) if found else []
+        of_item = [m for m in found if not any(d.start() < m.start < d.end() for d in declined)]
+        self.declines = len(of_item) < len(found)  # "I can't support that request"
+        found = of_item
         aside = {}
         if len(found) > _MOST_MENTIONS:
             aside = dict.fromkeys(range(len(found)), "doubted")
@@ -101,6 +105,8 @@ class Reply:
         beside = last and re.fullmatch(r"[\s(=:-]{1,4}", text[last.end : mention.start])
         if beside and last and last.how == "ignored" and last.kind == "number":
             return mention._replace(how="ignored")  # "from 1 (disagree) to 5 (agree)"
+        if mention.kind == "number" and self._is_measure(text[floor : mention.start], last):
+            return mention._replace(how="ignored")  # "confidence: 5/5"
         sentence = w.sentence_end.split(text[floor : mention.start])[-1]
         clause = w.contrast.split(w.clause_end.split(sentence)[-1])[-1] if sentence else ""
         after = text[mention.end : mention.end + 60]
@@ -129,6 +135,11 @@ class Reply:
         elif stated:
             how = "stated"
         return Mention(*mention[:7], how)
+
+    def _is_measure(self, before: str, last: Mention | None) -> bool:
+        """Whether a number has a name of its own, such as confidence, or a score in brackets."""
+        behind_answer = last and last.how == "stated" and self.words.aside_before.search(before)
+        return bool(behind_answer or self.words.measured_before.search(before))
 
     def _is_set_aside(self, clause: str) -> bool:
         """Whether it is compared with, conceded, or told of others: "critics disagree"."""
@@ -172,7 +183,9 @@ class Reply:
             if chosen or (opens and w.full_stop.match(after)):
                 return True
             announced = opens and not listed and w.colon_before.search(self.text[: mention.start])
-            numbered = mention.kind == "number" and w.article_before.search(clause)
+            numbered = mention.kind == "number" and (
+                w.article_before.search(clause) or w.i_am_before.search(sentence)
+            )
             led = w.cue.search(clause) or (opens and w.cue.search(sentence))
             begins = first and self._opens(self.text[: mention.start])
             return ends and bool(announced or numbered or led or begins)
@@ -196,13 +209,23 @@ class Reply:
         return not text or (len(text) < 60 and self.words.openings.fullmatch(text) is not None)
 
 
+def _names_option(text: str, options: Vocabulary) -> bool:
+    """Whether a text is an option, or a code with its own label."""
+    word = trim(text)
+    code, *label = re.split(r"\s*[:.)=–—-]\s*|\s+", word, maxsplit=1)
+    named = options.bare.get(code)
+    return word in options.bare or bool(
+        named and label and options.bare.get(trim(label[0])) == named
+    )
+
+
 def _without_quotes(text: str, options: Vocabulary, item: str) -> str:
     """The text with long quotations and the item's own words masked, except labels."""
 
     def mask(match: re.Match[str]) -> str:
         inside = next(filter(None, match.groups()), "")
         short = len(inside.split()) < 4 and not is_spaceless(inside)
-        keep = trim(inside) in options.bare or short or not text[: match.start()].strip()
+        keep = short or _names_option(inside, options) or not text[: match.start()].strip()
         return match[0] if keep else " § "
 
     item = item.strip(" .!?。\"'")

@@ -82,8 +82,7 @@ class Vocabulary:
         if self.highest or not self.labels:
             parts.append(f"(?P<number>{self.words.number.pattern})")
         if letters := [code.lower() for code in self.codes if len(code) == 1 and code.isalpha()]:
-            beyond = chr(min(ord("z"), ord(max(letters)) + 1))  # the next one is off the scale
-            parts.append(rf"(?P<letter>(?<![^\W_])(?<!')[a-{beyond}](?![^\W_]|['.][^\W_]))")
+            parts.append(rf"(?P<letter>(?<![^\W_])(?<!'){_letter(letters)}(?![^\W_]|['.][^\W_]))")
         self.pattern = re.compile("|".join(parts))
 
     def other(self, option: str | None) -> str | None:
@@ -168,6 +167,18 @@ def vocabulary(response_format: ResponseFormat, language: str) -> Vocabulary:
 
 _recent: dict[tuple[int, str], tuple[ResponseFormat, Vocabulary]] = {}
 _vocabulary = lru_cache(maxsize=256)(Vocabulary)
+
+
+def _letter(letters: list[str]) -> str:
+    """A pattern of the letters from the first of these to one past the last.
+
+    That one is off the scale. "I" is a word as well: it is an option where there is one of that
+    name and a mark follows.
+    """
+    first, last = ord(min(letters)), min(ord("z"), ord(max(letters)) + 1)
+    others = "".join(chr(code) for code in range(first, last + 1) if chr(code) != "i")
+    pattern = f"[{others}]"
+    return rf"(?:{pattern}|i(?=[*_)]*(?:[.:)\]]|\s*$)))" if "i" in letters else pattern
 
 
 def _labels(options: tuple[_Option, ...], language: str) -> dict[str, str]:

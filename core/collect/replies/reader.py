@@ -24,12 +24,13 @@ from core.collect.replies.languages import EVERY_LANGUAGE
 from core.collect.replies.options import PLAIN, Mention, Vocabulary, vocabulary
 from core.collect.replies.text import first_turn, plain, says_nothing, trim, without_thoughts
 from core.domain.instrument import ResponseFormat
-from core.domain.study import Certainty, Layer, Parsed, Status
+from core.domain.study import CUT_OFF, Certainty, Layer, Parsed, Status
 
-PARSER_VERSION = 4
+PARSER_VERSION = 5
 """Raised whenever the same reply may come to something else, so that codings can be told apart."""
 
-_LONGEST_REPLY = 8_000  # characters; what is longer is an essay and is never searched for an option
+_LONGEST_REPLY = 8_000  # characters; of what is longer, only the end is searched for an option
+_END_OF_LONG_REPLY = 2_000
 _LONGEST_BLOCK = 60_000
 
 
@@ -42,9 +43,9 @@ def parse(
     `text` is the reply, verbatim; reasoning between `<think>` tags is not part of the answer.
     `language` is the question's; labels in the format's other languages and English are understood
     as well. `item` is the question, which a reply may repeat. `finish_reason` is the service's word
-    for why the reply ended: "length" means it was cut off.
+    for why the reply ended: CUT_OFF means that it was cut off.
     """
-    cut_off = finish_reason == "length"
+    cut_off = finish_reason == CUT_OFF
     return _read(text, vocabulary(response_format, language), item=item, cut_off=cut_off)
 
 
@@ -59,7 +60,7 @@ def parse_block(
     contradict each other, and where one answer is given for all, the items are ambiguous.
     """
     options = vocabulary(response_format, language)
-    cut_off = finish_reason == "length"
+    cut_off = finish_reason == CUT_OFF
     said = without_thoughts(text)
     if says_nothing(said) or len(said) > _LONGEST_BLOCK:
         return (_unread(said, cut_off=cut_off),) * len(items)
@@ -95,8 +96,15 @@ def _read(text: str, options: Vocabulary, *, item: str = "", cut_off: bool) -> P
     ordinary = plain(said)
     if option := options.bare.get(trim(ordinary)):
         return Parsed(Status.ANSWERED, option, Layer.WHOLE, Certainty.CERTAIN)
-    if says_nothing(said) or len(said) > _LONGEST_REPLY:
+    if numbered := re.fullmatch(r"1[.):]\s+([0-9]+|[a-z])", trim(ordinary)):  # the only item
+        option = options.bare.get(numbered[1])
+        if option:
+            return Parsed(Status.ANSWERED, option, Layer.WHOLE, Certainty.LIKELY)
+    if says_nothing(said):
         return _unread(said, cut_off=cut_off)
+    if len(said) > _LONGEST_REPLY:
+        ending = None if cut_off else _stated_at_end(ordinary, options, plain(item))
+        return ending or _unread(said, cut_off=cut_off)
     parsed = _decided(ordinary, options, plain(item), cut_off=cut_off)
     if not parsed.option or not options.words.disclaimer.search(ordinary):
         return parsed
@@ -112,7 +120,39 @@ def _decided(text: str, options: Vocabulary, item: str, *, cut_off: bool) -> Par
     if parsed := _structure(text, options, item, cut_off=cut_off):
         return parsed
     reply = Reply(text, options, item)
+    if _declines(reply):
+        return Parsed(Status.REFUSED, None)
     return _statement(reply, cut_off=cut_off) or _status(reply, cut_off=cut_off)
+
+
+def _stated_at_end(text: str, options: Vocabulary, item: str) -> Parsed | None:
+    """The option that the end of a long reply states, as "Final answer: 4"; no single mention."""
+    end = re.sub(r"\s*\n\s*", "\n", text[-_END_OF_LONG_REPLY:])
+    begin = options.words.sentence_end.search(end)
+    parsed = _decided(end[begin.end() :] if begin else end, options, item, cut_off=False)
+    if not parsed.option or parsed.certainty is Certainty.GUESS:
+        return None
+    return replace(parsed, status=Status.EXPLAINED)
+
+
+def _denies_within(reply: Reply, claim: Mention) -> bool:
+    """Whether a turn of phrase denies, as "can't go along with", and does not stress."""
+    inside = reply.words.negation.search(reply.text, claim.start, claim.end)
+    return bool(inside) and claim.degree == PLAIN
+
+
+def _declines(reply: Reply) -> bool:
+    """Whether the reply declines what it was asked, and states no option besides.
+
+    "I can't support that request" declines; so does "I can't support that. Would you like ...?",
+    which offers something else and does not speak of the item.
+    """
+    w, text = reply.words, reply.text
+    meant = [claim for claim in reply.claims if claim.how in ("stated", "doubted")]
+    if not all(c.denied or _denies_within(reply, c) for c in meant):
+        return False
+    offers = meant and "?" in text and w.offers.search(text) and not w.item_noun.search(text)
+    return reply.declines or bool(offers)
 
 
 def _unread(said: str, *, cut_off: bool) -> Parsed:
@@ -128,6 +168,8 @@ def _structure(text: str, options: Vocabulary, item: str, *, cut_off: bool) -> P
     words = options.words
     if words.no_mark.fullmatch(text):
         return None
+    if "|" in text and (parsed := _table_answer(text, options)):
+        return parsed
     for pattern in (words.key, words.box, words.heading):
         marks = [m for m in pattern.finditer(text) if not words.beside.search(m[0])]
         rest = text[marks[-1].end() :] if marks else ""  # the last answer counts
@@ -148,6 +190,20 @@ def _structure(text: str, options: Vocabulary, item: str, *, cut_off: bool) -> P
         return None
     fits = {*lines} <= {None, *own}
     return Parsed(Status.EXPLAINED, own.pop(), Layer.STRUCTURE, Certainty.CERTAIN) if fits else None
+
+
+def _table_answer(text: str, options: Vocabulary) -> Parsed | None:
+    """The option in a table with a single row: under "answer" or the like, or the only one."""
+    lines = [line.strip().strip("|") for line in text.strip().split("\n") if "|" in line]
+    if len(lines) != 3 or options.words.rule.fullmatch(lines[1]) is None:
+        return None
+    head, row = (re.split(r"\|", line) for line in (lines[0], lines[2]))
+    cells = [(title, options.bare.get(trim(cell))) for title, cell in zip(head, row, strict=False)]
+    named = {o for title, o in cells if o and options.words.answer.search(title)}
+    chosen = named or {option for _, option in cells if option}
+    if len(chosen) != 1:
+        return None
+    return Parsed(Status.EXPLAINED, chosen.pop(), Layer.STRUCTURE, Certainty.LIKELY)
 
 
 def _json_value(text: str) -> str:
@@ -308,6 +364,11 @@ def _status(reply: Reply, *, cut_off: bool) -> Parsed:
         return Parsed(Status.REFUSED, None)
     if cut_off:
         return Parsed(Status.TRUNCATED, None)
+    knows_none = w.no_answer.search(text)  # "I don't know"
+    if knows_none and knows_none.start() < 20:
+        within = range(*knows_none.span())
+        if all(claim.start in within for claim in reply.claims):
+            return Parsed(Status.NO_ANSWER, None)
     if _only_lists(reply):
         return Parsed(Status.NO_ANSWER, None)
     neutral = w.both_sides.search(text) or (not options.middle and w.neutral.search(text))

@@ -13,6 +13,7 @@ from core.analysis.shared import progress
 from core.collect.replies import reader
 from core.domain.instrument import Instrument, ResponseFormat
 from core.domain.numbers import count_text
+from core.domain.reply_bodies import end_of_reply
 from core.domain.study import CONTENT_FILTER, REFUSAL, Certainty, Parsed, Status
 from core.errors import FileError
 from core.files import answers
@@ -105,11 +106,12 @@ def _reply_reader(bank: Instrument | None) -> ReplyReader:
     def read(
         text: str, response_format: ResponseFormat, language: str, item: str, finish_reason: str
     ) -> Parsed:
-        if finish_reason in (CONTENT_FILTER, REFUSAL):
+        end = end_of_reply(finish_reason)
+        if end in (CONTENT_FILTER, REFUSAL):
             return Parsed(Status.REFUSED, None)
         asked = items[item].text(language or spoken) if item in items else ""
         return reader.parse(
-            text, response_format, language or spoken, item=asked, finish_reason=finish_reason
+            text, response_format, language or spoken, item=asked, finish_reason=end
         )
 
     return read

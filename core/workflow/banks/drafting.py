@@ -18,7 +18,7 @@ from core.collect.runner import Attempt, RetryPolicy
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, ORIGINAL, PLACEHOLDERS, Instrument, Item, Wording
 from core.domain.languages import names_of
-from core.domain.study import Respondent
+from core.domain.study import CUT_OFF, Respondent
 from core.errors import BankError
 from core.workflow.banks.editing import PARAPHRASE, unreviewed_texts
 from core.workflow.banks.grid import GridTextColumn, with_text, wording_of
@@ -360,7 +360,7 @@ def _problem(reply: Reply, text: str, source: str, target: DraftTarget) -> str:
         return "the model refused"
     if says_nothing(text):
         return "the reply was empty"
-    if reply.finish_reason == "length":
+    if reply.finish_reason == CUT_OFF:
         return "the reply was cut off before its end"
     if refuses(text) and not refuses(source):
         return "the model refused"

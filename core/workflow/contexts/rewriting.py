@@ -21,7 +21,7 @@ from core.collect.replies.text import without_thoughts
 from core.collect.runner import Attempt, RetryPolicy, run
 from core.domain.characters import readable
 from core.domain.instrument import Item, ResponseFormat
-from core.domain.study import Context, Message, Respondent, as_json_values
+from core.domain.study import CUT_OFF, Context, Message, Respondent, as_json_values
 from core.errors import CollectionError, ConflictError, DesignError, UserError
 from core.files.writing import csv_fault
 from core.workflow import saved_inputs
@@ -129,7 +129,7 @@ def read_rewriting(context: Context, reply: Reply, code: str) -> Context:
         The reply does not have the layout asked for; says what is wrong with it.
     """
     text = readable(without_thoughts(reply.text)).strip()
-    if reply.finish_reason == "length":
+    if reply.finish_reason == CUT_OFF:
         raise _unreadable("the reply was cut off at the length limit")
     if not text:
         raise _unreadable("the reply holds no text")

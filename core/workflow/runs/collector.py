@@ -24,7 +24,7 @@ from core.collect.endpoints import KeyRing
 from core.collect.lanes import Control, EndpointCalls, Task
 from core.collect.runner import Attempt, Outcome, RetryPolicy, RunResult, run
 from core.domain.numbers import count_text
-from core.domain.study import Respondent, Status
+from core.domain.study import CUT_OFF, Respondent, Status
 from core.errors import StoreError, UserError
 from core.store import batches, runs
 from core.store import collection as store
@@ -426,7 +426,7 @@ class _FirstReplies:
 
 def _missing_kind(reply: Reply) -> str:
     """Why a reply holds no answer, as far as it shows."""
-    if reply.finish_reason == "length":
+    if reply.finish_reason == CUT_OFF:
         return "cut off"
     return "unreadable" if reply.text.strip() else "empty"
 

@@ -13,7 +13,7 @@ from core.collect.ratings import parse_rating
 from core.collect.replies import reader
 from core.domain.characters import readable
 from core.domain.instrument import ResponseFormat
-from core.domain.study import CONTENT_FILTER, REFUSAL, Parsed, Status
+from core.domain.study import CONTENT_FILTER, CUT_OFF, REFUSAL, Parsed, Status
 from core.domain.values import stable_id
 from core.store.collection import Coding, PlannedCall
 
@@ -141,7 +141,7 @@ def _free_text(text: str, finish_reason: str) -> Parsed:
     """A text is kept as it is; only an empty or an unfinished one is not usable."""
     if not text.strip():
         return Parsed(Status.NO_ANSWER, None)
-    return Parsed(Status.TRUNCATED if finish_reason == "length" else Status.ANSWERED, None)
+    return Parsed(Status.TRUNCATED if finish_reason == CUT_OFF else Status.ANSWERED, None)
 
 
 def option_chance(reply: Reply, question: Question, option: str | None) -> float | None:

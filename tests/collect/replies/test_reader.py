@@ -200,7 +200,7 @@ CODED = [
     ("yes_no", "en", "No one knows.", AMBIGUOUS, None),
     ("yes_no", "en", "Yes. No.", AMBIGUOUS, None),
     ("yes_no", "en", "Maybe yes", AMBIGUOUS, None),
-    ("yes_no", "es", "No lo sé.", AMBIGUOUS, None),
+    ("yes_no", "es", "No lo sé.", NO_ANSWER, None),
     ("yes_no", "es", "Si tuviera que elegir...", AMBIGUOUS, None),
     ("yes_no", "de", "Jein", AMBIGUOUS, None),
     # off the scale
@@ -256,6 +256,112 @@ CUT_OFF = [
     ("likert_5", "en", "The statement says that the sun", TRUNCATED, None),
     ("likert_5", "en", "As an AI language model, I do not", REFUSED, None),
 ]
+
+
+# Codes that are letters from the middle of the alphabet, where "I" is no code.
+LETTERED = [
+    ("N. I disagree.", ANSWERED, "N"),
+    ("P. I agree with this statement because people need rest.", EXPLAINED, "P"),
+    ("(Q) I strongly agree", ANSWERED, "Q"),
+    ("M", ANSWERED, "M"),
+    ("N. I agree.", AMBIGUOUS, None),  # the code contradicts the sentence
+    ("O.", OFF, None),
+]
+DECLINED = [
+    ("en", "I can't support that request. May we speak of something else?"),
+    ("en", "I'm sorry, but I can't agree to answer that."),
+    ("en", "I won't agree with such a question."),
+    ("en", "I can't support that. Would you like to talk about the weather?"),
+    ("en", "I can't endorse political positions."),
+    ("de", "Diese Anfrage kann ich nicht unterstützen."),
+    ("de", "Ich kann dem nicht zustimmen. Möchten Sie über etwas anderes reden?"),
+    ("es", "No puedo apoyar esta petición."),
+    ("ja", "このリクエストに同意できません。"),
+]
+OF_THE_ITEM = [
+    ("I can't support that statement.", "2"),
+    ("I can't agree with that.", "2"),
+    ("I don't agree with this claim. Would you like to know why?", "2"),
+    ("I can't support that request, but if I had to choose: 4", "4"),
+]
+NAMED_NUMBERS = [
+    "Answer: Agree (confidence: 5/5)", "4 (confidence 3)", "4, importance: 2",
+    "Certainty: 5. I agree.", "Agree (score: 5)", "Probability 1. My answer is 4.",
+]  # fmt: skip
+NOTHING_CHOSEN = [
+    ("en", "I don't know.", NO_ANSWER), ("en", "N/A", NO_ANSWER),
+    ("en", "I do not answer", REFUSED), ("en", "Prefer not to say", REFUSED),
+    ("en", "No comment", REFUSED), ("de", "Keine Ahnung.", NO_ANSWER),
+    ("de", "Dazu sage ich nichts.", REFUSED), ("es", "No sé.", NO_ANSWER),
+    ("fr", "Je ne sais pas.", NO_ANSWER), ("it", "Non lo so.", NO_ANSWER),
+    ("ja", "わかりません。", NO_ANSWER), ("zh", "不知道。", NO_ANSWER),
+    ("es", "No sé si 3 o 4.", AMBIGUOUS),
+]  # fmt: skip
+WRITTEN_OUT = [
+    "I am 4.", "I'm 4", "- [x] 4", "1. 4", "| Answer |\n|---|\n| 4 |",
+    "| Statement | Rating |\n|---|---|\n| I like it | 4 |",
+    'I would respond with "4: Agree with it".',
+]  # fmt: skip
+REASONED = [
+    "[THINK]First 2.[/THINK]4", "◁think▷First 2: Disagree.◁/think▷4",
+    "<thought>2</thought>4", "<REASONING>Disagree, 2</REASONING> 4",
+    "<|START_THINKING|>2?<|END_THINKING|><|START_RESPONSE|>4<|END_RESPONSE|>",
+    "analysisThey want a number. I would say 2.assistantfinal4", "<seed:think>2.</seed:think>4",
+    "<|channel|>analysis<|message|>2<|end|><|start|>assistant<|channel|>final<|message|>4",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "status", "option"), LETTERED)
+def test_letters_from_the_middle_of_the_alphabet_are_codes(reply, status, option):
+    labels = ("Strongly disagree", "Disagree", "Agree", "Strongly agree")
+    options = tuple(
+        Option(code, points, {"en": label}, -1 if points < 3 else 1)
+        for points, (code, label) in enumerate(zip("MNPQ", labels, strict=True), start=1)
+    )
+    assert parse(reply, ResponseFormat("asked", options), "en") == Parsed(status, option)
+
+
+@pytest.mark.parametrize(("language", "reply"), DECLINED)
+def test_to_decline_the_request_is_a_refusal_and_no_disagreement(language, reply):
+    assert parse(reply, BUILT_IN["likert_5"], language) == Parsed(REFUSED, None)
+
+
+@pytest.mark.parametrize(("reply", "option"), OF_THE_ITEM)
+def test_to_deny_the_item_is_an_answer(reply, option):
+    assert parse(reply, BUILT_IN["likert_5"], "en").option == option
+
+
+@pytest.mark.parametrize("reply", NAMED_NUMBERS)
+def test_a_number_with_a_name_of_its_own_is_no_code(reply):
+    assert parse(reply, BUILT_IN["likert_5"], "en").option == "4"
+
+
+@pytest.mark.parametrize(("language", "reply", "status"), NOTHING_CHOSEN)
+def test_who_does_not_know_or_does_not_say_is_not_ambiguous(language, reply, status):
+    assert parse(reply, BUILT_IN["likert_5"], language) == Parsed(status, None)
+
+
+@pytest.mark.parametrize("reply", WRITTEN_OUT)
+def test_answers_in_a_sentence_a_list_or_a_table_of_one_row_are_read(reply):
+    labels = ("No", "Little", "Neither", "Agree with it", "Very much")
+    options = tuple(
+        Option(str(code), code, {"en": label}) for code, label in enumerate(labels, start=1)
+    )
+    assert parse(reply, ResponseFormat("asked", options), "en").option == "4"
+
+
+@pytest.mark.parametrize("length", [0, 3_000])
+@pytest.mark.parametrize("reply", REASONED)
+def test_reasoning_between_marks_of_any_service_and_length_is_no_answer(reply, length):
+    reply = reply.replace("2", "2" + " I wonder." * length, 1)
+    assert parse(reply, BUILT_IN["likert_5"], "en") == Parsed(ANSWERED, "4")
+
+
+@pytest.mark.parametrize("end", ["Final answer: 4", "**Answer: 4**", "So overall, I agree."])
+def test_what_the_end_of_a_long_reply_states_is_read(end):
+    long = "It may be 2. Some people say 3.\n" * 1_000
+    assert parse(long + end, BUILT_IN["likert_5"], "en") == Parsed(EXPLAINED, "4")
+    assert parse(long, BUILT_IN["likert_5"], "en").option is None
 
 
 def test_the_table_is_as_large_as_it_claims():
