@@ -142,7 +142,9 @@ def response_parts(output: object) -> MessageParts:
         else:
             parts += content_parts(entry.get("content"))
     return MessageParts(
-        *(_joined(parts, kind) for kind in ("text", "reasoning", "refusal")),
+        _joined(parts, "text"),
+        _joined(parts, "reasoning"),
+        _joined(parts, "refusal"),
         tuple(part.text for part in parts if part.kind == "unknown"),
     )
 
