@@ -7,7 +7,7 @@ import io
 import json
 import math
 import zipfile
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 import pandas as pd
 import pytest
@@ -43,6 +43,19 @@ DECIMALS = {
     "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
     "compared": 4,
 }  # fmt: skip
+
+FIT = {f"cfi{kind}": (0.9, 0.95) for kind in ("", "_scaled", "_robust")} | {
+    f"rmsea{kind}": (0.05, 0.06) for kind in ("", "_scaled", "_robust")
+}  # fmt: skip
+BOUNDS = {
+    "fit": FIT, "steps": FIT | {"cfi_difference": (-0.01,), "rmsea_difference": (0.015,)},
+    "differences": {"cfi_difference": (-0.01,), "rmsea_difference": (0.015,)},
+    "criteria": {"value": (0.8, 0.7, 0.6, 0.5, 0.3, 0.1, 0.05, 0.06), "cfi": (0.9, 0.95)},
+    "items": {"discrimination": (0, 0.4, 0.7), "nagelkerke": (0.035, 0.07, 0.13, 0.26),
+              "mcfadden": (0.02,), "slope_change": (0.1,)},
+    "loadings": {"loading": (-0.3, 0.3)}, "scores": {"floor": (0.15,), "ceiling": (0.15,)},
+}  # fmt: skip
+"""What judges the numbers of a column, by table: they have the decimals that show their side."""
 
 
 @pytest.fixture(scope="module")
@@ -177,20 +190,38 @@ def compare(table, rows, grid):
     for place, column in enumerate(table["columns"]):
         texts_in_csv = [row[place] for row in rows]
         in_grid = grid.iloc[:, place].tolist()
+        decimals = decimals_of(texts_in_csv, column, BOUNDS.get(table["name"], {}))
         for text, cell in zip(texts_in_csv, in_grid, strict=True):
-            assert same(text, cell, column["unit"]), (table["name"], column["name"], text, cell)
+            where = (table["name"], column["name"], text, cell)
+            assert same(text, cell, column["unit"], decimals), where
     printed = paper_table(RESULT, as_table(table))
     for column in table["columns"]:
         if column["title"] in printed.header and not column["name"].endswith(("_low", "_high")):
             place = table["columns"].index(column)
             values = [row[place] for row in table["rows"]]
             texts = [row[printed.header.index(column["title"])].text for row in printed.rows]
+            # the file of the result has no bounds, so only a p has further decimals
+            decimals = decimals_of([row[place] for row in rows], column, {})
             for row, value, text in zip(rows, values, texts, strict=True):
-                shown = apa(unguard(row[place]), column["unit"], value)
+                shown = apa(unguard(row[place]), column["unit"], value, decimals)
                 assert shown == text or {shown, text} == {"–", ""}, (table["name"], column["name"])
 
 
-def same(text, cell, unit):
+def decimals_of(texts, column, bounds):
+    """The decimals of a column: with fewer, a number would lie on another side of a bound."""
+    decimals = DECIMALS.get(column["unit"], 0)
+    for bound in (0.05,) if column["unit"] == "p" else bounds.get(column["name"], ()):
+        for text in texts:
+            try:
+                exact, limit = Decimal(text), Decimal(str(bound))
+            except InvalidOperation:  # a text, or undefined
+                continue
+            while decimals < 10 and rounded(text, decimals).compare(limit) != exact.compare(limit):
+                decimals += 1
+    return decimals
+
+
+def same(text, cell, unit, decimals):
     """Whether a cell of the grid shows what stands in the CSV file."""
     if text == "":
         return cell in ("", None) or (isinstance(cell, float) and math.isnan(cell))
@@ -201,15 +232,15 @@ def same(text, cell, unit):
     if isinstance(cell, int) or unit == "count":
         return float(text) == cell
     small = unit == "p" and float(text) < 0.001  # written as < .001 beside its exact value
-    return float(text) == cell if small else Decimal(repr(cell)) == rounded(text, unit)
+    return float(text) == cell if small else Decimal(repr(cell)) == rounded(text, decimals)
 
 
-def rounded(text, unit):
+def rounded(text, decimals):
     """Half away from zero, on the digits of the file."""
-    return Decimal(text).quantize(Decimal(1).scaleb(-DECIMALS[unit]), ROUND_HALF_UP)
+    return Decimal(text).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
 
 
-def apa(text, unit, value):
+def apa(text, unit, value, decimals):
     """A cell as APA style prints it; `value` tells numbers from texts."""
     if value is None or text == "":
         return "–"
@@ -221,7 +252,7 @@ def apa(text, unit, value):
         return "< .001"
     if isinstance(value, int):
         return text.replace("-", "−")
-    found = rounded(text, unit)
+    found = rounded(text, decimals)
     printed = f"{found if found else abs(found):f}"
     if unit in ("proportion", "correlation", "p") and abs(found) < 1:
         printed = printed.replace("0.", ".", 1)
