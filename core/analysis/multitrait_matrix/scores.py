@@ -29,7 +29,7 @@ from core.analysis.shared.scores import (
 )
 from core.domain.study import FACTORS, WAYS_OF_ASKING
 from core.errors import NotEnoughData
-from core.stats.inputs import Estimate
+from core.stats.inputs import Estimate, ItemRule
 from core.stats.reliability.alpha import cronbach_alpha
 from core.stats.scores import ScoreRule
 
@@ -322,30 +322,38 @@ def _columns(
             values[means.index.to_numpy(dtype=np.int64)] = means.to_numpy()
             words = [scale or "(none)", *(str(level_name(one)) for one in method)]
             score = Score(source.name, scale, method, source.prefix + " · ".join(words))
-            yield score, values, _alpha(source, scale, behind, level), behind
+            rule, _ = choose_missing("automatic", [_item_table(source, ALL_ITEMS, rows)[1]], "fiml")
+            # all answers there are, also those of administrations without this score
+            used = behind if rule == "listwise" else rows[planned[scale].to_numpy()]
+            yield score, values, _alpha(source, scale, used, level, rule), behind
 
 
-def _alpha(source: ScoreSource, scale: str, behind: pd.Series[Any], level: float) -> Estimate:
-    """Cronbach's alpha of a score, from item scores averaged as the score is."""
-    if not source.matrices:
-        return Estimate(math.nan, problems=(_NO_ITEMS,))
+def _item_table(source: ScoreSource, scale: str, rows: pd.Series[Any]) -> tuple[list[str], Floats]:
+    """The items of a scale, and the scores of some administrations on them; NaN for no answer."""
     own = [*source.matrices.values()] if scale == ALL_ITEMS else [source.matrices[scale]]
-    tables = []
+    tables = [np.empty((len(rows), 0))]
     for matrix, ids in own:
         # one row more, without scores, for administrations that were never asked these items
         scores = np.vstack([matrix.scores, np.full(len(matrix.items), np.nan)])
-        tables.append(scores[ids.get_indexer(behind.index)])
-    table, rows = np.hstack(tables), behind.to_numpy()
+        tables.append(scores[ids.get_indexer(rows.index)])
+    return [item for matrix, _ in own for item in matrix.items], np.hstack(tables)
+
+
+def _alpha(
+    source: ScoreSource, scale: str, used: pd.Series[Any], level: float, rule: ItemRule
+) -> Estimate:
+    """Cronbach's alpha of a score, from item scores averaged as the score is."""
+    if not source.matrices:
+        return Estimate(math.nan, problems=(_NO_ITEMS,))
+    names, table = _item_table(source, scale, used)
+    rows = used.to_numpy()
     # behind complete scores, an item nobody answered is one of other administrations only
     answered = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
     if len(np.unique(rows)) < len(rows):
         means = aggregate_administrations(pd.DataFrame(table), rows, sort=True)
         table = means.to_numpy(dtype=np.float64)
-    names = [item for matrix, _ in own for item in matrix.items]
     known = [name for name, there in zip(names, answered, strict=True) if there]
-    own_scores = table[:, answered]
-    rule, _ = choose_missing("automatic", [own_scores], "fiml")
-    return cronbach_alpha(own_scores, names=known, level=level, missing=rule)
+    return cronbach_alpha(table[:, answered], names=known, level=level, missing=rule)
 
 
 def _members(source: ScoreSource, by: Sequence[str], group: tuple[Any, ...]) -> Any:
