@@ -19,8 +19,12 @@ def test_alpha_is_the_same_to_the_last_digit_in_every_analysis(workspace):
     matrix = analyses.run(workspace, "multitrait_matrix", [study], {}, {}).tables
     (scores,) = (found.frame for found in matrix if found.name == "scores")
     of_scores = scores.set_index("score")["alpha"].to_dict()
-    for title in ("α (Feldt)", "α (bootstrap)"):
-        found = own[own["coefficient"] == title].set_index("scale")["value"].to_dict()
-        whole = found.pop("all items")
-        assert found == consistency
-        assert of_scores == {"all items": whole, **consistency}
+    # the simulated model refuses some answers, so that complete administrations are too few
+    whole_scale = own[own["scale"] == "all items"]
+    assert whole_scale["missing_rule"].unique().tolist() == ["fiml"]
+    alphas = own[own["coefficient"].str.startswith("α (")]
+    assert alphas.groupby("scale")["value"].nunique().eq(1).all()  # whatever their intervals
+    found = alphas.drop_duplicates("scale").set_index("scale")["value"].to_dict()
+    whole = found.pop("all items")
+    assert found == consistency
+    assert of_scores == {"all items": whole, **consistency}

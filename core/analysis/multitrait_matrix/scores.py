@@ -29,7 +29,7 @@ from core.analysis.shared.scores import (
 )
 from core.domain.study import FACTORS, WAYS_OF_ASKING
 from core.errors import NotEnoughData
-from core.stats.inputs import Estimate
+from core.stats.inputs import Estimate, ItemRule
 from core.stats.reliability.alpha import cronbach_alpha
 from core.stats.scores import ScoreRule
 
@@ -332,7 +332,10 @@ def _columns(
             score = Score(source.name, scale, method, source.prefix + " · ".join(words))
             items, n_fewer = _answered_items(source, scale, behind)
             n_without = int(planned[scale].sum()) - len(own)
-            alpha = _alpha(source, scale, behind, level)
+            rule, _ = choose_missing("automatic", [_item_table(source, ALL_ITEMS, rows)[0]], "fiml")
+            # all answers there are, also those of administrations without this score
+            used = behind if rule == "listwise" else rows[planned[scale].to_numpy()]
+            alpha = _alpha(source, scale, used, level, rule)
             yield score, values, alpha, behind, items, n_fewer, n_without
 
 
@@ -340,7 +343,8 @@ def _item_table(
     source: ScoreSource, scale: str, behind: pd.Series[Any]
 ) -> tuple[Floats, list[str]]:
     """The item scores behind a score, (administrations, items), and the items asked of any."""
-    tables, names = [], []
+    tables: list[Floats] = [np.empty((len(behind), 0))]
+    names: list[str] = []
     for matrix, ids in (
         source.matrices.values() if scale == ALL_ITEMS else (source.matrices[scale],)
     ):
@@ -368,15 +372,16 @@ def _answered_items(
     return items, int((answered.sum(axis=1) < some.sum()).sum())
 
 
-def _alpha(source: ScoreSource, scale: str, behind: pd.Series[Any], level: float) -> Estimate:
+def _alpha(
+    source: ScoreSource, scale: str, used: pd.Series[Any], level: float, rule: ItemRule
+) -> Estimate:
     """Cronbach's alpha of a score, from item scores averaged as the score is."""
     if not source.matrices:
         return Estimate(math.nan, problems=(_NO_ITEMS,))
-    (table, names), rows = _item_table(source, scale, behind), behind.to_numpy()
+    (table, names), rows = _item_table(source, scale, used), used.to_numpy()
     if len(np.unique(rows)) < len(rows):
         means = aggregate_administrations(pd.DataFrame(table), rows, sort=True)
         table = means.to_numpy(dtype=np.float64)
-    rule, _ = choose_missing("automatic", [table], "fiml")
     return cronbach_alpha(table, names=names, level=level, missing=rule)
 
 

@@ -184,7 +184,8 @@ def comparison_with_bank(fitted: AnalysisRequest, proposed: Proposal) -> Analysi
     edited = str(fitted.options["model_text"])
     if not edited.strip() or not proposed.text:
         return None
-    options = {name: fitted.options[name] for name in ("by", "estimator", "missing")}
+    same = ("by", "estimator", "missing")
+    options = {name: value for name, value in fitted.options.items() if name in same}
     models = comparison_text({BANK_MODEL: proposed.text, EDITED_MODEL: edited})
     return replace(fitted, analysis="cfa_comparison", options={**options, "models": models})
 
