@@ -394,9 +394,9 @@ def _compare(
         layout_of |= {(layout.group, ALL_ITEMS): layout for layout in cells.layouts(ALL_ITEMS)}
     values, ends = scores_of(item_scores), values_by_subscale(item_scores)
     items_of: dict[tuple[Any, ...], set[str]] = {}
-    for (group, scale), layout in layout_of.items():
-        answered = np.isfinite(layout.filled(values)).any(axis=0)
-        own = {item for item, there in zip(layout.items, answered, strict=True) if there}
+    for (group, scale), known in layout_of.items():
+        some = np.isfinite(known.filled(values)).any(axis=0)
+        own = {known.items[place] for place in np.flatnonzero(some).tolist()}
         items_of.setdefault(item_group(group, scale, by), set()).update(own)
     compared = _Comparison([], np.zeros(len(item_scores), dtype=bool))
     groups = list(dict.fromkeys(layout.group for layout in layouts))

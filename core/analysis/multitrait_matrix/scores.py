@@ -54,7 +54,6 @@ class ScoreSource:
     planned: pd.DataFrame
     matrices: Mapping[str, tuple[ScoreMatrix, pd.Index[Any]]]
     frame: pd.DataFrame | None
-    incomplete: ScoreRule = "prorated"
     main: bool = True
     prefix: str = ""
     """What its scores are called by where there are several sources."""
@@ -108,7 +107,6 @@ def _study_source(
             for matrix in score_matrices(frame, ())
         },
         frame,
-        incomplete,
         main,
     )
 
@@ -355,7 +353,7 @@ def _item_table(
         rows = ids.get_indexer(behind.index)
         asked = planned[rows].any(axis=0)
         tables.append(scores[rows][:, asked])
-        names += [item for item, there in zip(matrix.items, asked, strict=True) if there]
+        names += [matrix.items[place] for place in np.flatnonzero(asked).tolist()]
     return np.hstack(tables), names
 
 
@@ -368,7 +366,7 @@ def _answered_items(
     table, names = _item_table(source, scale, behind)
     answered = np.isfinite(table)
     some = answered.any(axis=0)
-    items = frozenset(name for name, there in zip(names, some, strict=True) if there)
+    items = frozenset(names[place] for place in np.flatnonzero(some).tolist())
     return items, int((answered.sum(axis=1) < some.sum()).sum())
 
 

@@ -143,18 +143,18 @@ def over_shared_items(item_scores: ItemScores, cells: pd.DataFrame) -> SharedIte
         answered[cell[scored], item[scored]] = True
         own = np.unique(place[scored])
         np.add.at(n_administrations, (group * len(levels) + level)[own], 1)
-    answered = answered.reshape(len(groups), len(levels), len(names))
+    by_level = answered.reshape(len(groups), len(levels), len(names))
     compared = (n_administrations > 1).reshape(len(groups), len(levels), 1)
-    some = (answered & compared).any(axis=1)
-    left_out = some & ~(answered | ~compared).all(axis=1)
+    some = np.asarray((by_level & compared).any(axis=1))
+    left_out = np.asarray(some & ~(by_level | ~compared).all(axis=1))
     n_items: dict[tuple[Any, str], int] = {}
     names_left_out: dict[tuple[Any, str], tuple[str, ...]] = {}
     for number, name in enumerate(groups):
         for scale in (ALL_ITEMS, *dict.fromkeys(scale_of.values())):
-            own = [code for code, of in scale_of.items() if scale in (ALL_ITEMS, of)]
-            n_items[name, scale] = int((some & ~left_out)[number, own].sum())
+            codes = [code for code, of in scale_of.items() if scale in (ALL_ITEMS, of)]
+            n_items[name, scale] = int((some & ~left_out)[number, codes].sum())
             names_left_out[name, scale] = tuple(
-                str(names[code]) for code in own if left_out[number, code]
+                str(names[code]) for code in codes if left_out[number, code]
             )
     if not left_out.any():
         return SharedItems(item_scores, n_items, names_left_out)
@@ -182,7 +182,7 @@ def item_group(group: Sequence[Any], scale: str, by: Sequence[str]) -> tuple[Any
 
 
 def basis_text(
-    n_without: int, n_fewer: int, n_items: int = 0, n_items_left_out: int = 0, row: str = "row"
+    n_without: int, n_fewer: int, n_items: int = 0, n_items_left_out: int = 0, *, row: str = "row"
 ) -> str:
     """What to say in a sentence of the items and rows behind its scores; empty where of all.
 

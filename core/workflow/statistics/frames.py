@@ -15,7 +15,7 @@ from core.analysis.shared.comparisons import ways_of_asking
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.registry import Analysis, OtherData
-from core.analysis.shared.rows import items_of, rows_are_people
+from core.analysis.shared.rows import rows_are_people
 from core.domain.attributes import is_attribute
 from core.domain.frames import (
     ATTEMPT_COUNTS,
@@ -193,10 +193,12 @@ def absent_notes(
     Answers without a row that count as missing, studies of which each respondent got a part of many
     items, so that nothing without a row is missing, and items of a scale that no row names.
     """
-    wide = isinstance(frame, WideScores)
+    asked = pd.DataFrame()
     if isinstance(frame, WideScores):
+        asked = frame.items
         n_absent = int(np.count_nonzero(frame.status == STATUSES.index(NO_ROW)))
     else:
+        asked = frame if "score" in frame else asked
         absent = frame["status" if "status" in frame else "outcome"] == NO_ROW
         n_absent = int(frame["count"][absent].sum() if "count" in frame else absent.sum())
     notes = []
@@ -206,7 +208,6 @@ def absent_notes(
             f"{count_text(n_absent, 'answer')} {has} no row in what was imported; {counts} as "
             "missing."
         )
-    asked = items_of(frame) if wide or "score" in frame else pd.DataFrame()
     for code in codes:
         study = studies.frozen_study(workspace.database, code)
         if study.kind != "imported":
