@@ -311,7 +311,7 @@ def group_marks(
     if len(groups) == 1:
         return {}, {}
     columns = 2 if max(map(len, groups)) <= _LONGEST_KEY else 1
-    limit = alt.ExprRef(f"containerSize()[0] * 0.6 / {columns} - 24")  # beside names of rows
+    limit = alt.ExprRef(f"max(150, containerSize()[0] * 0.6 / {columns} - 24)")
     legend = alt.Legend(orient="top", title=None, labelLimit=limit, columns=columns, symbolSize=70)
     colors = alt.Scale(domain=list(groups), range=list(GROUP_COLORS[theme][: len(groups)]))
     shapes = alt.Scale(domain=list(groups), range=list(GROUP_SHAPES[: len(groups)]))
