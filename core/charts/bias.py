@@ -14,6 +14,7 @@ from core.charts.heat_maps import heat_layers
 from core.charts.panels import (
     BAND,
     INK,
+    LABEL_BREAK,
     MARK,
     MAX_MARKS,
     MAX_PANELS,
@@ -286,7 +287,8 @@ def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
 
 _RADIUS = 120  # pixels from the center of a triangle to a corner
 _ABOVE, _BELOW = 26, 34  # pixels for the name of a measure above the triangle, and below it
-_ROOM_FOR_NAMES = 84  # pixels at each side
+_ROOM_FOR_NAMES = 66  # pixels at each side of the lower corners
+_LINE_BESIDE = 48  # characters of a line above one of two panels
 _MOST_SERIES = 6
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2])
 _RINGS = (0.25, 0.5, 0.75, 1.0)
@@ -324,12 +326,20 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             parts.append(
                 _triangle(whole.reset_index(drop=True), order, theme).properties(
                     width="container",
-                    title=heading(title, theme, [line for line in lines if line], line_length=48),
+                    title=heading(
+                        title, theme, [line for line in lines if line], line_length=_LINE_BESIDE
+                    ),
                 )
             )
-        parts += dot_chart(
+        dots = dot_chart(
             _dots_of(shown), _SUMMARY_AXIS, "The same, with intervals", "", theme, [_NEUTRAL_NOTE]
         ).panels
+        for one in dots:  # as narrow as the triangle; without one, the panel is named here
+            names_above = [] if len(whole) or not panel else panel.split(LABEL_BREAK)
+            above, below = one.title.text, one.title.subtitle
+            above = [*names_above, *([above] if isinstance(above, str) else above)]
+            one.title = heading(above, theme, below, line_length=_LINE_BESIDE)
+        parts += dots
     drawn = frame[frame["panel"].isin(panels_shown)]
     notes = []
     if without:
@@ -452,7 +462,8 @@ def _places(n_groups: int) -> tuple[Any, Any]:
     The radius is smaller on a small screen, where names stand at both sides.
     """
     whole = _plot_height(n_groups)
-    radius = f"min(height * {_RADIUS / whole:.4f}, width / 2 - {_ROOM_FOR_NAMES})"
+    at_side = f"(width / 2 - {_ROOM_FOR_NAMES}) / {math.cos(math.pi / 6):.3f}"
+    radius = f"min(height * {_RADIUS / whole:.4f}, {at_side})"
     center = f"height * {(_ABOVE + _RADIUS) / whole:.4f}"
     across = [alt.ExprRef(f"width / 2 {sign} {radius}") for sign in "-+"]
     down = [alt.ExprRef(f"{center} {sign} {radius}") for sign in "+-"]

@@ -59,7 +59,7 @@ _MOST_TOGETHER = 80  # rows of a picture of several groups
 _STRETCH = 1.4  # times: groups are drawn together if that stretches the axis of none further
 _MOST_SIDE_BY_SIDE = 12  # items of panels that stand side by side
 _LONGEST_NAME_BESIDE = 16  # characters of the name of a row of panels that stand side by side
-_LONGEST_KEY = 40  # characters of a name of a legend of two columns
+_LONGEST_KEY = 26  # characters of a name of a legend of two columns
 _WIDE = 1.0  # an interval of a loading that is wider says little, and sets no end beyond 1
 
 Ends = tuple[float, float]
@@ -311,9 +311,8 @@ def group_marks(
     if len(groups) == 1:
         return {}, {}
     columns = 2 if max(map(len, groups)) <= _LONGEST_KEY else 1
-    legend = alt.Legend(
-        orient="top", title=None, labelLimit=480 // columns, columns=columns, symbolSize=70
-    )
+    limit = alt.ExprRef(f"max(150, containerSize()[0] * 0.6 / {columns} - 24)")
+    legend = alt.Legend(orient="top", title=None, labelLimit=limit, columns=columns, symbolSize=70)
     colors = alt.Scale(domain=list(groups), range=list(GROUP_COLORS[theme][: len(groups)]))
     shapes = alt.Scale(domain=list(groups), range=list(GROUP_SHAPES[: len(groups)]))
     return (

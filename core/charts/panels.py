@@ -301,12 +301,12 @@ TOP_LINE = 14
 
 def column_limit(n_columns: int) -> Any:
     """Pixels of a label above one of so many columns: no more than a column has."""
-    return alt.ExprRef(f"min(110, containerSize()[0] * 0.64 / {n_columns})")
+    return alt.ExprRef(f"min(110, containerSize()[0] * 0.6 / {n_columns})")
 
 
 _TITLE_LIMIT = alt.ExprRef("max(120, containerSize()[0] - 16)")
 _LINE, _LINE_BESIDE = 64, 56  # characters of a line below a title, as wide as a small screen
-_TITLE_BESIDE = 34  # characters of a title of panels that stand side by side
+_TITLE, _TITLE_BESIDE = 72, 34  # characters of a line of a title; of panels side by side
 
 
 def heading(
@@ -361,9 +361,11 @@ def panels(
         rows = table[table["group"].astype(str) == group]
         name: str | list[str] = title
         if name_groups if name_groups is not None else len(groups) > 1:
-            name = f"{title} · {group}" if across == 1 else [group, title] if in_two_lines else (
-                f"{group} · {title}"
-            )  # fmt: skip
+            whole, limit = f"{title} · {group}", _TITLE if across == 1 else _TITLE_BESIDE
+            name = f"{group} · {title}" if across > 1 else whole
+            if len(whole) > limit if across == 1 else in_two_lines:
+                levels = group.split(LABEL_BREAK) if len(group) > limit else [group]
+                name = [title, *levels] if across == 1 else [*levels, title]
         below = list(lines(rows) if callable(lines) else lines)
         if once and not own:
             below.append(once.strip())

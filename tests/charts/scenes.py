@@ -11,7 +11,7 @@ import vl_convert
 
 from core.charts import page_spec
 
-PAGE = 760  # pixels of a chart on a screen of 1280
+PAGE = 640  # pixels of a chart on a screen of 1280
 STREAMLIT = {
     "autosize": {"type": "fit", "contains": "padding"},
     "title": {"anchor": "start", "fontSize": 16, "offset": 26},

@@ -122,7 +122,7 @@ def test_each_triangle_stands_beside_a_dot_plot_with_intervals(theme):
         with_theme_ink(panel, theme).to_dict()
     triangle, dots = (panel.to_dict() for panel in chart.panels[:2])
     assert triangle["title"]["text"] == "Summary · a"
-    assert dots["title"]["text"] == "The same, with intervals"
+    assert dots["title"]["text"] == ["The same, with intervals"]
     assert "ci_low" in str(dots)
     assert chart.alt.startswith("Triangle of three measures from 0 to 1, and dot plot of the same")
     assert chart.alt.endswith(".")

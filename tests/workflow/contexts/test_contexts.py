@@ -152,7 +152,7 @@ def test_messages_are_edited_added_and_removed_as_the_grid_reports_it():
     [
         (GridEdits({1: {"content": " "}}, [], set()), "Message 2 of c01 has no text"),
         (GridEdits({}, [], {0, 1, 2, 3}), "no message left"),
-        (GridEdits({0: {"content": "a\0b"}}, [], set()), "U\\+0000"),
+        (GridEdits({0: {"content": "x" * 100_001}}, [], set()), "100,001 characters"),
     ],
 )
 def test_a_conversation_that_cannot_be_kept_is_refused_in_words(edits, words):
@@ -453,3 +453,8 @@ def test_what_cannot_be_accepted_is_refused_and_stays_a_draft(kept):
     rewriting.discard(kept, "Mix", "p1_v1")
     with pytest.raises(ConflictError):
         rewriting.accept(kept, "Mix", "p1_v1", "New")
+
+
+def test_a_typed_message_with_a_character_that_no_file_holds_is_kept_readably():
+    edited = sets.edit_messages(TALK, GridEdits({0: {"content": "a\0b\u2028c"}}, [], set()))
+    assert edited.messages[0]["content"] == "a\\u0000b\nc"
