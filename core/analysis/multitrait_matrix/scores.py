@@ -348,7 +348,7 @@ def _alpha(
     names, table = _item_table(source, scale, used)
     rows = used.to_numpy()
     # behind complete scores, an item nobody answered is one of other administrations only
-    answered = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
+    answered = np.asarray(~np.isnan(table).all(axis=0)) | (source.incomplete != "listwise")
     if len(np.unique(rows)) < len(rows):
         means = aggregate_administrations(pd.DataFrame(table), rows, sort=True)
         table = means.to_numpy(dtype=np.float64)
