@@ -312,24 +312,31 @@ BY_HAND = {
     "group_comparison": (
         made(
             table("tests", ("respondent", "scale", "test", "statistic", "df1", "df2", "p_adjusted",
-                            "effect", "value", "ci_low", "ci_high"),
-                  [("m", "A", "Welch's t", -2.345, NAN, 20.25, 0.0004, "d", -1.05, -2.0, -0.1),
-                   ("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN),
-                   ("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN)]),
+                            "effect", "value", "ci_low", "ci_high", "n_missing", "n_fewer",
+                            "n_items", "items_left_out"),
+                  [("m", "A", "Welch's t", -2.345, NAN, 20.25, 0.0004, "d", -1.05, -2.0, -0.1, 3, 2,
+                    9, 1),
+                   ("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN, 0, 0, 4, 0),
+                   ("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN, 0, 0, 4, 0)]),
         ),
-        "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10]; "
+        "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10] "
+        "(of 9 items; 1 more was not answered everywhere; 3 rows without a score left out; "
+        "2 scores are means of some of the items); "
         "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, η² = .09; "
         "(no subscale): undefined (too few scores in a group, or no variance).",
     ),
     "norm_comparison": (
         made(
             table("comparison", ("respondent", "scale", "mean", "norm_mean", "difference",
-                                 "p_adjusted", "d", "d_low", "d_high"),
-                  [("m", "A", 3.2, 3.0, 0.2, 0.04, 0.25, 0.01, 0.49),
-                   ("m", "B", NAN, 3.0, NAN, NAN, NAN, NAN, NAN)]),
+                                 "p_adjusted", "d", "d_low", "d_high", "missing", "n_fewer",
+                                 "n_items", "items_left_out"),
+                  [("m", "A", 3.2, 3.0, 0.2, 0.04, 0.25, 0.01, 0.49, 0, 0, 5, 0),
+                   ("m", "B", NAN, 3.0, NAN, NAN, NAN, NAN, NAN, 1, 0, 4, 2)]),
         ),
-        "A: M = 3.20 is 0.20 above that of people (3.00), adjusted p = .040, d = 0.25 [0.01, "
-        "0.49]; B: undefined (too few scores, or no norm of this scale).",
+        "A: M = 3.20 is 0.20 above that of people (3.00), adjusted p = .040, "
+        "d = 0.25 [0.01, 0.49]; "
+        "B: undefined (too few scores, or no norm of this scale) (of 4 items; 2 more were not "
+        "answered everywhere; 1 row without a score left out).",
     ),
     "odds_ratios": (
         made(table("summary", ("respondent", "mean", "ci_low", "ci_high", "n"),
@@ -345,19 +352,25 @@ BY_HAND = {
                    ("m", "a", False, False, "pearson", -0.1),
                    ("m", "b", False, False, "pearson", 0.25),
                    ("m", "b", False, False, "spearman", 0.8)]),
+            table("scores", ("respondent", "number", "score", "n_without", "items_left_out",
+                             "n_fewer"),
+                  [("m", 1, "a", 2, 1, 0), ("m", 2, "b", 1, 0, 3)]),
         ),
         "Across methods, correlations of the same trait: .61 (1 pair); of different traits: from "
-        "−.10 to .25 (2 pairs).",
+        "−.10 to .25 (2 pairs); a is of fewer items than the same trait by another method; up to 2 "
+        "administrations without a score left out; up to 3 scores of some of the items.",
     ),
     "score_correlations": (
         made(
             table("correlations", ("respondent", "scale", "first", "second", "kind", "r", "ci_low",
-                                   "ci_high", "n_pairs"),
-                  [("m", "A", "x", "y", "pearson", 0.5, 0.05, 0.78, 1200),
-                   ("m", "A", "x", "y", "spearman", 0.4, 0.0, 0.7, 1200),
-                   ("m", "B", "x", "y", "pearson", NAN, NAN, NAN, 1)]),
+                                   "ci_high", "n_pairs", "n_without", "n_items", "items_left_out",
+                                   "n_fewer"),
+                  [("m", "A", "x", "y", "pearson", 0.5, 0.05, 0.78, 1200, 4, 5, 0, 1),
+                   ("m", "A", "x", "y", "spearman", 0.4, 0.0, 0.7, 1200, 4, 5, 0, 1),
+                   ("m", "B", "x", "y", "pearson", NAN, NAN, NAN, 1, 0, 5, 0, 0)]),
         ),
-        "A, x with y: r = .50 [.05, .78], n = 1,200; B, x with y: r is undefined (too few pairs, "
+        "A, x with y: r = .50 [.05, .78], n = 1,200 (4 pairs without a score left out; 1 score is "
+        "a mean of some of the items); B, x with y: r is undefined (too few pairs, "
         "or no variance).",
     ),
     "reliability": (
@@ -396,10 +409,13 @@ BY_HAND = {
     ),
     "score_distribution": (
         made(
-            table("scores", ("respondent", "subscale", "mean", "sd", "floor", "ceiling"),
-                  [("m", "A", 3.125, 0.5, 0.1, 0.0), ("m", "B", NAN, NAN, NAN, NAN)]),
+            table("scores", ("respondent", "subscale", "mean", "sd", "floor", "ceiling", "missing",
+                             "n_fewer", "n_items", "items_left_out"),
+                  [("m", "A", 3.125, 0.5, 0.1, 0.0, 0, 7, 5, 0),
+                   ("m", "B", NAN, NAN, NAN, NAN, 9, 0, 0, 0)]),
         ),
-        "A: M = 3.13, SD = 0.50, 10% at the lowest and 0% at the highest score; B: undefined (no "
+        "A: M = 3.13, SD = 0.50, 10% at the lowest and 0% at the highest score (7 scores are means "
+        "of some of the items); B: undefined (no "
         "scores).",
     ),
     "random_consistency": (
@@ -738,7 +754,8 @@ DIRECTIONS = re.compile(
 )
 """Words that name a side, a difference or a direction."""
 DENIED = re.compile(
-    r"they lean to neither side beyond chance|"
+    r"they lean to neither side beyond chance|runs? against the (scale|others)|"
+    r"\d+ more (was|were) not answered|of fewer items than|"
     r"neither clearly rises nor falls|neither follow .* beyond chance|does not clearly differ|"
     r"no format lies clearly farther from the others than the next|1 is no difference|"
     r"\d+ more (options?|scales?)|A against C|first repl|of at most [\d.]+ \("
