@@ -158,7 +158,7 @@ def test_the_table_begins_with_the_statistics_of_the_sentence(estimator, kind, v
         f"chisq{scaled}", "df", f"pvalue{scaled}", f"cfi{which}", f"tli{which}", f"rmsea{which}",
         f"rmsea.ci.lower{which}", f"rmsea.ci.upper{which}", "srmr",
     ]  # fmt: skip
-    result = cfa(likert(), estimator=estimator)
+    result = cfa(likert(), estimator=estimator, missing="listwise")
     row = frames(result)["fit"].iloc[0]
     assert row["reported"] == (version or "plain")
     first = row.index.get_loc("reported") + 1

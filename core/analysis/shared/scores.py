@@ -132,7 +132,7 @@ def over_shared_items(item_scores: ItemScores, cells: pd.DataFrame) -> SharedIte
     level, levels = pd.factorize(cells["level"])
     answered = np.zeros((len(groups) * len(levels), len(names)), dtype=np.bool_)
     n_administrations = np.zeros(len(answered), dtype=np.int64)
-    cell = np.where(place >= 0, (group * len(levels) + level)[place], -1)
+    cell = np.append(group * len(levels) + level, -1)[place]  # the last: in no cell
     if isinstance(item_scores, WideScores):
         for number in np.unique(cell[place >= 0]).tolist():
             scored = np.isfinite(item_scores.scores[cell == number])
