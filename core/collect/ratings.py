@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.collect.replies.text import without_thoughts
+from core.collect.replies.reasoning import without_thoughts
 from core.domain.instrument import Rating
 from core.domain.study import CUT_OFF, Status
 

@@ -350,7 +350,7 @@ def test_intervals_that_say_little_end_in_tips_at_the_edge():
         for one in dots.spec.to_dict()["layer"] if one["mark"].get("shape")
     }  # fmt: skip
     assert {shape: text.strip("()") for shape, text in tips.items()} == {
-        "triangle-left": "isValid(datum.ci_low) && datum.ci_low < -1.1",
+        "triangle-left": f"isValid(datum.ci_low) && datum.ci_low < {low!r}",
         "triangle-right": "isValid(datum.ci_high) && datum.ci_high > 1.2",
     }
     assert "A tip: the interval goes on beyond the chart" in json.dumps(dots.spec.to_dict())

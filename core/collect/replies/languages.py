@@ -25,7 +25,8 @@ def known_languages() -> tuple[str, ...]:
 
 
 @cache
-def _file(name: str) -> Mapping[str, Any]:
+def word_file(name: str) -> Mapping[str, Any]:
+    """The content of a file of words or marks in this folder, all of it texts."""
     text = (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
     # a base loader makes no truth values of "yes" and "no"; that of libyaml is ten times as fast
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -66,7 +67,7 @@ class Words:
         """All phrases of a list, such as `negation` or `degrees.strong`, or of all `degrees`."""
         found: list[Any] = []
         for language in self.languages:
-            value: Any = _file(f"words/{language}")
+            value: Any = word_file(f"words/{language}")
             for part in name.split("."):
                 value = value.get(part, {})
             lists = value.values() if isinstance(value, Mapping) else (value or (),)
@@ -75,7 +76,7 @@ class Words:
 
     def names(self, part: str) -> tuple[str, ...]:
         """The names within a part of the files."""
-        files = (_file(f"words/{language}") for language in self.languages)
+        files = (word_file(f"words/{language}") for language in self.languages)
         return tuple(dict.fromkeys(name for file in files for name in file.get(part, {})))
 
     def source(self, *names: str) -> str:
@@ -83,7 +84,7 @@ class Words:
         return source(phrase for name in names for phrase in self.of(name))
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        shapes = {"letter": _LETTER, "cjk": CJK, **_file("shapes")}
+        shapes = {"letter": _LETTER, "cjk": CJK, **word_file("shapes")}
 
         def filled(match: re.Match[str]) -> str:
             if match[1] in shapes:

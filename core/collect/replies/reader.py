@@ -22,7 +22,8 @@ from core.collect.replies.blocks import LONGEST_REMEMBERED, Block
 from core.collect.replies.claims import Reply
 from core.collect.replies.languages import EVERY_LANGUAGE
 from core.collect.replies.options import PLAIN, Mention, Vocabulary, vocabulary
-from core.collect.replies.text import first_turn, plain, says_nothing, trim, without_thoughts
+from core.collect.replies.reasoning import without_thoughts
+from core.collect.replies.text import first_turn, plain, says_nothing, trim
 from core.domain.instrument import ResponseFormat
 from core.domain.study import CUT_OFF, Certainty, Layer, Parsed, Status
 

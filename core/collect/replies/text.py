@@ -5,23 +5,13 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 CJK = "\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _SPACELESS = re.compile(f"[{CJK}]")
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['.][^\W_{CJK}]+)*")
 _SEAM = re.compile(rf"(?<=[{CJK}])(?=[a-zA-Z0-9])|(?<=[a-zA-Z0-9])(?=[{CJK}])")
 _COMPOSED_LATER = re.compile("[a-zA-Z][\u0300-\u036f]")
-_DEBRIS = (
-    r"<\|(?:start|im_start)\|>(?:assistant)?|<\|[a-z_0-9]{1,20}\|>|</?s>|<eo[a-z]>|\[/?INST\]"
-    r"|<\|?im_(?:start|end)\|?>"
-)
-"""Marks of chat templates that services leave in replies."""
-
 _NEXT_TURN = re.compile(
     r"<\|im_end\|>|<\|eot_id\|>|</s>|\[INST\]|<end_of_turn>"
     r"|\n[ \t]*(?:question|statement|item|user|human|q)\s*[0-9]*\s*:",
@@ -64,53 +54,6 @@ def trim(text: str) -> str:
 def says_nothing(text: str) -> bool:
     """Whether the text is empty or punctuation throughout."""
     return not text.strip(_NOTHING)
-
-
-def without_thoughts(text: str) -> str:
-    """The reply without reasoning between marks and without marks of chat templates.
-
-    The marks stand in reasoning.yaml. A lone closing mark ends reasoning begun in the prompt;
-    nothing after a lone opening one was meant as an answer.
-    """
-    marks = _reasoning_marks()
-    if bare := marks.bare.match(text):
-        text = text[bare.end() :]
-    if not any(first in text for first in "<[◁"):
-        return text
-    kept, depth = list[str](), 0
-    for piece in marks.any.split(text):
-        mark = piece.lower()
-        if mark in marks.openings:
-            depth += 1
-        elif mark not in marks.closings:
-            kept += [piece] if depth == 0 else []
-        elif depth:
-            depth -= 1
-        elif mark in marks.lone_closings:
-            kept.clear()
-    return marks.debris.sub("\n", "\n".join(kept))
-
-
-class _ReasoningMarks:
-    """The marks of reasoning.yaml, in lower case."""
-
-    def __init__(self) -> None:
-        path = Path(__file__).with_name("reasoning.yaml")
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        pairs = [(first.lower(), last.lower()) for first, last in content["pairs"]]
-        self.openings = frozenset(first for first, _ in pairs)
-        self.closings = frozenset(last for _, last in pairs)
-        # a mark that ends other things as well ends no reasoning that was not begun
-        self.lone_closings = frozenset(m for m in self.closings if "/" in m or "th" in m)
-        every = sorted(self.openings | self.closings, key=len, reverse=True)
-        self.any = re.compile(f"({'|'.join(map(re.escape, every))})", re.IGNORECASE)
-        bare = (rf"{re.escape(a)}.*?{re.escape(b)}" for a, b in content["bare"])
-        self.bare = re.compile(rf"\s*(?:{'|'.join(bare)})", re.IGNORECASE | re.DOTALL)
-        debris = "|".join(map(re.escape, content["debris"]))
-        self.debris = re.compile(f"{debris}|{_DEBRIS}", re.IGNORECASE)
-
-
-_reasoning_marks = cache(_ReasoningMarks)
 
 
 def first_turn(text: str) -> str:

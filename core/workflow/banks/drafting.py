@@ -13,7 +13,8 @@ from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question, Reply
 from core.collect.lanes import Control, EndpointCalls, Task
 from core.collect.replies.reader import refuses
-from core.collect.replies.text import says_nothing, without_thoughts
+from core.collect.replies.reasoning import without_thoughts
+from core.collect.replies.text import says_nothing
 from core.collect.runner import Attempt, RetryPolicy
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, ORIGINAL, PLACEHOLDERS, Instrument, Item, Wording

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question, Reply
 from core.collect.lanes import Control, EndpointCalls, Task
-from core.collect.replies.text import without_thoughts
+from core.collect.replies.reasoning import without_thoughts
 from core.collect.runner import Attempt, RetryPolicy, run
 from core.domain.characters import readable
 from core.domain.instrument import Item, ResponseFormat
