@@ -31,7 +31,7 @@ from tests.pages.test_statistics_pages import open_page, texts
 RESULT = AnalysisResult((), unit="one administration", n_used=1, n_missing=0, method="")
 STUDIES = ("sample_simulated", "sample_local")
 UNDEFINED = {
-    "annotator_agreement", "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif",
+    "annotator_agreement", "bias_shift", "cfa_check", "dif",
     "form_agreement", "group_comparison", "invariance", "norm_comparison", "odds_ratios",
     "preference", "random_consistency", "rater_agreement", "referential_consistency",
     "score_correlations",
@@ -39,6 +39,8 @@ UNDEFINED = {
 }  # fmt: skip
 """What needs more than both studies have: rows than items, levels of a factor, norms, texts,
 a second phase, pairs of entities, repetitions, formats, other wordings, or annotators."""
+ONLY_SIMULATED = {"cfa", "cfa_comparison"}
+"""What needs more rows than the local model gives."""
 DECIMALS = {
     "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
     "compared": 4,
@@ -123,7 +125,7 @@ def test_page_csv_and_command_line_show_the_same_numbers(
         page = open_tab(page, name, label)
         grids += [without_wordings(grid.value) for grid in page.dataframe]
     if files is None:
-        assert name in UNDEFINED
+        assert name in UNDEFINED or (study == "sample_local" and name in ONLY_SIMULATED)
         assert problem in texts(page).replace("\\", "")
         assert not downloads
         return
@@ -191,9 +193,11 @@ def compare(table, rows, grid):
         texts_in_csv = [row[place] for row in rows]
         in_grid = grid.iloc[:, place].tolist()
         decimals = decimals_of(texts_in_csv, column, BOUNDS.get(table["name"], {}))
+        small = column["unit"] == "p" and any(t and float(t) < 0.001 for t in texts_in_csv)
         for text, cell in zip(texts_in_csv, in_grid, strict=True):
             where = (table["name"], column["name"], text, cell)
-            assert same(text, cell, column["unit"], decimals), where
+            # beside a p that is written as < .001, the grid has exact values and texts of its own
+            assert same(text, cell, column["unit"], None if small else decimals), where
     printed = paper_table(RESULT, as_table(table))
     for column in table["columns"]:
         if column["title"] in printed.header and not column["name"].endswith(("_low", "_high")):
@@ -222,7 +226,7 @@ def decimals_of(texts, column, bounds):
 
 
 def same(text, cell, unit, decimals):
-    """Whether a cell of the grid shows what stands in the CSV file."""
+    """Whether a cell of the grid shows what stands in the CSV file; None: all of its digits."""
     if text == "":
         return cell in ("", None) or (isinstance(cell, float) and math.isnan(cell))
     if isinstance(cell, bool):
@@ -231,8 +235,9 @@ def same(text, cell, unit, decimals):
         return unguard(text) == cell
     if isinstance(cell, int) or unit == "count":
         return float(text) == cell
-    small = unit == "p" and float(text) < 0.001  # written as < .001 beside its exact value
-    return float(text) == cell if small else Decimal(repr(cell)) == rounded(text, decimals)
+    if decimals is None:
+        return float(text) == cell
+    return Decimal(repr(cell)) == rounded(text, decimals)
 
 
 def rounded(text, decimals):

@@ -45,7 +45,7 @@ def test_a_pilot_is_planned_frozen_asked_and_its_best_templates_go_into_the_desi
         "unexpected_outputs", timeout=90, study=study.code, analysis="template_pilot"
     )
     (link,) = [one for one in at.get("page_link") if "proposed templates" in one.label]
-    assert "Of 4 templates" in said(at.markdown)
+    assert "4 templates have from 83.3%" in said(at.markdown)
     proposed = dict(part.split("=") for part in link.proto.query_string.split("&")[:1])
     assert proposed["templates_of"]
     at = apps.new_session("design", templates_of=study.code)
