@@ -332,7 +332,7 @@ def test_a_respondent_survives_the_form(temperature, seed, prompt, extra, loadin
     person = Respondent("A", "api", "m", "https://api.example.org/v1", "INKBLOT_KEY_A", sampling)
     fields = forms.fields_of(person)
     # a character that no file holds is typed as its escape, as everywhere
-    assert forms.to_respondent("api", fields) == readable_value(person)
+    assert readable_value(forms.to_respondent("api", fields)) == readable_value(person)
     truth = Respondent("B", "simulated", "m", simulation=SimulationSettings(loading=loading))
     fields = forms.fields_of(truth)
     assert forms.to_respondent("simulated", fields) == truth
