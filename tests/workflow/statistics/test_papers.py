@@ -76,7 +76,7 @@ def test_numbers_are_printed_in_apa_style(value, unit, text):
 
 
 def test_intervals_become_one_column_in_brackets():
-    result = item_statistics(item_scores(VALUES))
+    result = item_statistics(item_scores(VALUES), missing="listwise")
     paper = paper_table(result, result.tables[0])
     frame = result.tables[0].frame.iloc[0]
     assert not any(title.endswith(("low", "high")) for title in paper.header)
