@@ -173,6 +173,7 @@ def test_the_end_of_a_child_and_its_closed_channel_may_be_seen_at_once():
     child = process._Child(
         os.posix_spawnp("true", ["true"], os.environ), alive, channel.detach(), status
     )
+    os.waitid(os.P_PID, child.number, os.WEXITED | os.WNOWAIT)  # it has ended, and stays to be seen
     forks._children.add(child)
     for one in (child.alive, child.channel):
         forks._ready.register(one, selectors.EVENT_READ, child)
