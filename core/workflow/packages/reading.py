@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
 
+from core.domain.characters import readable
 from core.domain.instrument import INSTRUMENT, Instrument, content_hash
 from core.domain.study import DESIGN, RESPONDENT, Design, Respondent, Status, as_json_values
 from core.domain.templates import TEMPLATE
@@ -118,13 +122,28 @@ def import_package(workspace: Workspace, name: str, data: bytes) -> ImportedPack
             BankVersion(found.instrument_id, codes),
             BankVersion(version.instrument_id, codes),
         )
-        if export_tidy(workspace, found.design.study) != found.package.answers:
+        if not _same_answers(export_tidy(workspace, found.design.study), found.package.answers):
             raise FileError(
                 f"{name}: the answers in its tables are not those of its CSV file.", CHANGED
             )
     return ImportedPackage(
         found.design.study, found.bank.code, _count(found, "response"), about_bank
     )
+
+
+def _same_answers(exported: bytes, packed: bytes) -> bool:
+    """Whether a file of answers from the tables of a package has the cells of its own file.
+
+    Packages of earlier versions may hold characters that files no longer hold, such as U+2028.
+    """
+    if exported == packed:
+        return True
+    ours, theirs = (
+        csv.reader(io.StringIO(content.decode("utf-8-sig", "replace"), newline=""))
+        for content in (exported, packed)
+    )
+    pairs = zip_longest(ours, theirs)
+    return all(own and other and own == [readable(cell) for cell in other] for own, other in pairs)
 
 
 def _count(found: _Content, table: str) -> int:

@@ -197,6 +197,23 @@ def test_what_cannot_be_computed_is_named(workspace):
     assert "- cfa: No factor model can be fitted." in contents(made.data)["README.md"].decode()
 
 
+def test_a_package_of_an_earlier_version_may_hold_characters_that_files_no_longer_hold(
+    workspace, tmp_path
+):
+    answers = b'item,answer,raw\nq1,4,"four\nbecause"\nq2,3,3\n'
+    imports.import_tidy(workspace, "old.csv", answers, study="old")
+    files = contents(making.make_package(workspace, "old", ()).data)
+    path = next(name for name in files if name.endswith("answers_data.csv"))
+    assert b'"four\nbecause"' in files[path]
+    files[path] = files[path].replace(b'"four\nbecause"', "four\u2028because".encode())
+    other = open_workspace(tmp_path / "other.duckdb")
+    try:
+        done = reading.import_package(other, "old.zip", packed(files))
+    finally:
+        other.close()
+    assert (done.study, done.n_answers) == ("old", 2)
+
+
 def changed_answer(files):
     """Another answer in the CSV file, with a right checksum."""
     path = "data/study-study_description-answers_data.csv"
