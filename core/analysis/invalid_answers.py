@@ -34,7 +34,7 @@ from core.charts.unexpected import invalid_answer_charts
 from core.domain.frames import ATTEMPT_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
-from core.domain.study import NO_ROW, NOT_ASKED
+from core.domain.study import NO_ROW, NOT_ASKED, NOT_TRIED
 from core.errors import NotEnoughData
 from core.stats.contingency import resampled_shares
 from core.stats.distributions import wilson_intervals
@@ -42,8 +42,7 @@ from core.stats.inputs import Floats
 from core.stats.resampling import Bootstrap
 
 _REPLIES = ("usable", "unusable", "pending")
-_NOT_TRIED = (NOT_ASKED, NO_ROW)
-_NO_FAILURES = (*_REPLIES, "repeated", *_NOT_TRIED)
+_NO_FAILURES = (*_REPLIES, "repeated", *NOT_TRIED)
 _UNKNOWN = "Empty for imported answers: their tries are not on file."
 
 
@@ -382,7 +381,7 @@ def _summary_rows(
         "unusable_replies": summed(unusable), "failures": summed(failed), "tokens": all_tokens,
         "tokens_unusable": wasted, "share_tokens": _ratio(wasted, all_tokens),
         "waiting": summed(final & (outcome == "pending")), "no_reply": summed(final & failed),
-        "not_asked": summed(final & outcome.isin(_NOT_TRIED)),
+        "not_asked": summed(final & outcome.isin(NOT_TRIED)),
     }  # fmt: skip
     columns_of_counts = (c.name for c in _summary_columns(ci_level, "item") if c.unit == "count")
     counts = {*columns_of_counts} - {"most_tries"}
@@ -428,7 +427,7 @@ def _failure_rows(attempt_counts: pd.DataFrame, names: Sequence[str]) -> pd.Data
     group, labels = _groups(attempt_counts, names)
     outcome = attempt_counts["outcome"].astype(str)
     rows = pd.DataFrame({"group": group, "outcome": outcome, "count": attempt_counts["count"]})
-    tries = rows[~outcome.isin(["repeated", *_NOT_TRIED])]
+    tries = rows[~outcome.isin(["repeated", *NOT_TRIED])]
     every = tries.groupby("group")["count"].sum()
     failed = tries[~tries["outcome"].isin(_NO_FAILURES)]
     counted = failed.groupby(["group", "outcome"], as_index=False)["count"].sum()

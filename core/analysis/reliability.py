@@ -13,6 +13,7 @@ from core.analysis.shared.factor_models.groups import n_scores_used
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
     MISSING_COLUMNS,
+    MISSING_WORDS,
     ScoreMatrix,
     by_columns,
     choose_missing,
@@ -70,7 +71,7 @@ _ONE_FACTOR = (
 
 _ROWS: Mapping[ItemRule, str] = {
     "listwise": "administrations complete on the scale",
-    "fiml": "all answers there are (full information: covariances by expectation-maximization)",
+    "fiml": MISSING_WORDS["fiml"],
 }
 
 Coefficients = list[tuple[str, Estimate]]

@@ -116,19 +116,14 @@ class MessageParts:
 def message_parts(choice: Mapping[str, Any]) -> MessageParts:
     """What the first choice of a chat or text completion says."""
     message = as_mapping(choice.get("message"))
-    content = message.get("content")
-    parts = content_parts(choice.get("text") if content is None else content)
-    reasoning = _joined(parts, "reasoning")
-    for name in _REASONING_FIELDS:
-        if message.get(name):
-            reasoning = _reasoning(message[name]) + reasoning
-            break
-    refusal = message.get("refusal")
-    return MessageParts(
-        _joined(parts, "text"),
-        reasoning,
-        (refusal if isinstance(refusal, str) else "") + _joined(parts, "refusal"),
-        tuple(part.text for part in parts if part.kind == "unknown"),
+    content, refusal = message.get("content"), message.get("refusal")
+    beside = next((message[name] for name in _REASONING_FIELDS if message.get(name)), "")
+    return _message(
+        [
+            ReplyPart("reasoning", _reasoning(beside)),
+            ReplyPart("refusal", refusal if isinstance(refusal, str) else ""),
+            *content_parts(choice.get("text") if content is None else content),
+        ]
     )
 
 
@@ -141,6 +136,11 @@ def response_parts(output: object) -> MessageParts:
             parts += [ReplyPart("reasoning", _text_of(entry, "reasoning", _DEEPEST) or "")]
         else:
             parts += content_parts(entry.get("content"))
+    return _message(parts)
+
+
+def _message(parts: Sequence[ReplyPart]) -> MessageParts:
+    """The parts of each kind together."""
     return MessageParts(
         _joined(parts, "text"),
         _joined(parts, "reasoning"),

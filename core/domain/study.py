@@ -119,6 +119,9 @@ NOT_ASKED = "not_asked"
 NO_ROW = "no_row"
 """Status of an answer that an import was to hold and has no row for; it is stored nowhere."""
 
+NOT_TRIED = (NOT_ASKED, NO_ROW)
+"""Statuses of answers that nobody tried to get, as far as is known."""
+
 COUNTED_AS_MISSING = (NOT_ASKED, Status.ERROR.value, LEFT_OUT, NO_ROW)
 """Statuses of trials that are in no share of replies: an analysis knows no reply of theirs."""
 

@@ -115,7 +115,7 @@ def _sample(sample: Mapping[str, Any], model: str) -> _Record:
     output = _part(sample, "output")
     generated = output.get("choices")
     first = generated[0] if isinstance(generated, list) and generated else {}
-    stopped = _text(_part({"first": first}, "first").get("stop_reason"))
+    stopped = _text(as_mapping(first).get("stop_reason"))
     failed = _part(sample, "error")
     usage = token_usage(output.get("usage"))
     record = {
@@ -134,7 +134,7 @@ def _sample(sample: Mapping[str, Any], model: str) -> _Record:
     record |= {f"metadata.{key}": _text(one) for key, one in _part(sample, "metadata").items()}
     choices = sample.get("choices")
     for scorer, score in _part(sample, "scores").items():
-        letter = _text(_part({"score": score}, "score").get("answer"))
+        letter = _text(as_mapping(score).get("answer"))
         if isinstance(choices, list) and re.fullmatch("[A-Z]?", letter):
             place = ord(letter) - ord("A") if letter else len(choices)
             chosen = _text(choices[place]) if place < len(choices) else ""
@@ -213,8 +213,7 @@ def _time(seconds: Any) -> str:
 
 def _part(whole: Any, key: str) -> Mapping[str, Any]:
     """The object under a key; an empty one where there is none."""
-    part = whole.get(key) if isinstance(whole, Mapping) else None
-    return part if isinstance(part, Mapping) else {}
+    return as_mapping(as_mapping(whole).get(key))
 
 
 def _text(value: Any) -> str:

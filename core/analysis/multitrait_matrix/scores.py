@@ -320,6 +320,7 @@ def _columns(
     for method in methods:
         rows = row[method_of.index[method_of == method]]
         scored, planned = source.scores.loc[rows.index], source.planned.loc[rows.index]
+        rule, _ = choose_missing("automatic", [_item_table(source, ALL_ITEMS, rows)[0]], "fiml")
         for scale in shown_scales(scored.columns[planned.any()]):
             own = scored[scale].dropna()
             behind = rows[own.index]
@@ -330,7 +331,6 @@ def _columns(
             score = Score(source.name, scale, method, source.prefix + " · ".join(words))
             items, n_fewer = _answered_items(source, scale, behind)
             n_without = int(planned[scale].sum()) - len(own)
-            rule, _ = choose_missing("automatic", [_item_table(source, ALL_ITEMS, rows)[0]], "fiml")
             # all answers there are, also those of administrations without this score
             used = behind if rule == "listwise" else rows[planned[scale].to_numpy()]
             alpha = _alpha(source, scale, used, level, rule)

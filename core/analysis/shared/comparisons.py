@@ -28,7 +28,7 @@ from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, REWRITING, grouping_title
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, Unit
-from core.domain.study import COUNTED_AS_MISSING, FACTORS, NO_ROW, NOT_ASKED
+from core.domain.study import COUNTED_AS_MISSING, FACTORS, NOT_TRIED
 from core.errors import NotEnoughData
 from core.stats.groups import Adjustment
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -179,7 +179,7 @@ def ways_of_asking(frame: pd.DataFrame, apart: Sequence[str]) -> WaysOfAsking:
     if "status" in frame:
         replied = ~frame["status"].isin(COUNTED_AS_MISSING).to_numpy()
     else:
-        replied = ~frame["outcome"].isin((NOT_ASKED, NO_ROW)).to_numpy()
+        replied = ~frame["outcome"].isin(NOT_TRIED).to_numpy()
     counted = frame["count"].to_numpy() > 0 if "count" in frame else True
     return WaysOfAsking(
         codes_of(frame["item"])[0],

@@ -14,7 +14,7 @@ from core.domain.attributes import NEGATIVE_LIST, NEGATIVE_WORDS, POSITIVE_LIST
 from core.domain.instrument import Instrument, Item
 from core.domain.languages import language_name
 from core.domain.numbers import count_text
-from core.domain.study import NO_ROW, NOT_ASKED
+from core.domain.study import NOT_TRIED
 from core.errors import BankError
 from core.stats.association import UNKNOWN_CLASS, WORD_CLASSES, word_classes
 from core.store import answers, frames, studies
@@ -25,8 +25,6 @@ from core.workflow.banks.text_prompts import MAX_PROMPTS, PLACEHOLDER
 from core.workflow.workspace import Workspace
 
 _WORDS = "words"
-_OPEN = (NOT_ASKED, NO_ROW)
-"""Statuses of a test of a word that has no reply."""
 _STORY_TEXTS: Mapping[str, str] = {
     "en": "Write a short story of about five sentences. Use each of these words: {words}.",
     "es": "Escribe un cuento breve de unas cinco frases. Usa cada una de estas palabras: {words}.",
@@ -139,7 +137,7 @@ def study_words(workspace: Workspace, study: str, respondent: str, language: str
     """
     where = {"respondent": [respondent], "language": [language]}
     counts = frames.option_counts(workspace.database, [study], where)
-    if counts["status"].isin(_OPEN).all():
+    if counts["status"].isin(NOT_TRIED).all():
         raise BankError(
             f"The study '{study}' has no answer of {respondent} in {language_name(language)}.",
             "Run the study first, or choose another respondent or language.",
@@ -170,7 +168,7 @@ _SIDES = (WORD_CLASSES.index("positive"), WORD_CLASSES.index("negative"))
 def _classes_of_items(counts: pd.DataFrame) -> tuple[dict[str, int], int]:
     """The class of each item over its planned tests, and the number of tests."""
     sides = answer_sides(counts, ("item",), midpoint="drop")
-    open_tests = counts["count"].where(counts["status"].isin(_OPEN), 0)
+    open_tests = counts["count"].where(counts["status"].isin(NOT_TRIED), 0)
     missing = open_tests.groupby(counts["item"].astype(str)).sum()
     planned, positive, negative = (
         sides[name].to_numpy(dtype=np.float64) for name in ("trials", "positive", "negative")

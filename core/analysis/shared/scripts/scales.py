@@ -404,21 +404,7 @@ halves_rows <- function(scale, x) {
       sqrt(sum(covariance[first, first]) * sum(covariance[-first, -first]))
     2 * r / (1 + r)
   }
-  k <- ncol(x)
-  found <- row(scale, x, "split-half, odd-even", stepped(seq(1, k, by = 2)))
-  number <- choose(k, k %/% 2) / (if (k %% 2 == 0) 2 else 1)
-  # Inkblot draws random splits where there are more than 10,000; those cannot be repeated here
-  if (number > 10000) return(found)
-  splits <- combn(k, k %/% 2, simplify = FALSE)
-  if (k %% 2 == 0) splits <- Filter(function(half) half[1] == 1, splits)
-  values <- vapply(splits, stepped, 0)
-  values <- values[is.finite(values)]
-  rbind(
-    found,
-    row(scale, x, "split-half, mean", mean(values)),
-    row(scale, x, "split-half, lowest", min(values)),
-    row(scale, x, "split-half, highest", max(values))
-  )
+  split_halves(scale, x, stepped)
 }
 """
 
@@ -505,13 +491,8 @@ omega_h_row <- function(scale, x, strata) {
   row(scale, x, "omega hierarchical", found$est, found$ci.lower, found$ci.upper)
 }
 
-# Spearman-Brown of the halves' correlation. psych::splitHalf steps halves up by Rulon's formula
-# instead, whose mean over all splits is alpha; it is printed beside for comparison.
-halves_rows <- function(scale, x) {
-  stepped <- function(first) {
-    r <- cor(rowSums(x[first]), rowSums(x[-first]))
-    2 * r / (1 + r)
-  }
+# Odd against even items, and all splits; `stepped` gives the coefficient of one split.
+split_halves <- function(scale, x, stepped) {
   k <- ncol(x)
   found <- row(scale, x, "split-half, odd-even", stepped(seq(1, k, by = 2)))
   number <- choose(k, k %/% 2) / (if (k %% 2 == 0) 2 else 1)
@@ -521,12 +502,26 @@ halves_rows <- function(scale, x) {
   if (k %% 2 == 0) splits <- Filter(function(half) half[1] == 1, splits)
   values <- vapply(splits, stepped, 0)
   values <- values[is.finite(values)]
-  rulon <- quietly(psych::splitHalf(as.matrix(x), covar = TRUE, check.keys = FALSE))
   rbind(
     found,
     row(scale, x, "split-half, mean", mean(values)),
     row(scale, x, "split-half, lowest", min(values)),
-    row(scale, x, "split-half, highest", max(values)),
+    row(scale, x, "split-half, highest", max(values))
+  )
+}
+
+# Spearman-Brown of the halves' correlation. psych::splitHalf steps halves up by Rulon's formula
+# instead, whose mean over all splits is alpha; it is printed beside for comparison.
+halves_rows <- function(scale, x) {
+  stepped <- function(first) {
+    r <- cor(rowSums(x[first]), rowSums(x[-first]))
+    2 * r / (1 + r)
+  }
+  found <- split_halves(scale, x, stepped)
+  if (nrow(found) == 1) return(found)
+  rulon <- quietly(psych::splitHalf(as.matrix(x), covar = TRUE, check.keys = FALSE))
+  rbind(
+    found,
     row(scale, x, "psych::splitHalf, highest (Rulon)", rulon$maxrb),
     row(scale, x, "psych::splitHalf, lowest (Rulon)", rulon$minrb)
   )
