@@ -35,10 +35,7 @@ from core.stats.ordered.answer_options import options_between, why_not_ordered
 # missing answers and repeated cells are treated in one place. `rows.cells_of` has the places.
 
 ALL_ITEMS = "all items"
-AUTOMATIC_MISSING = (
-    "automatic",
-    "Automatic: complete administrations, or all answers where that costs more than a tenth",
-)
+AUTOMATIC_MISSING = ("automatic", "Automatic: by the share of gaps")
 MISSING_CHOICES = (
     AUTOMATIC_MISSING,
     ("listwise", "Complete on the subscale (listwise)"),

@@ -21,7 +21,10 @@ By = Annotated[
     ),
 ]
 ConfidenceLevel = Annotated[float, Number("Confidence level", 0.5, 0.999)]
-_AT_RANDOM = "Full information takes answers as missing at random. A note says what was chosen."
+_AT_RANDOM = (
+    "Automatic takes complete administrations, or all answers where these leave out more than a "
+    "tenth. Full information takes answers as missing at random. A note says what was chosen."
+)
 MissingRule = Annotated[
     Literal["automatic", "listwise", "pairwise", "fiml"],
     Choice(

@@ -185,8 +185,8 @@ AGAINST_HELP = (
 def rule_words(*rows: TableRow, n: str = "n") -> str:
     """How gaps were used, in brackets after a blank; empty where all rows are of complete answers.
 
-    `rows` have `MISSING_COLUMNS` and a count `n` of the administrations used; of several, the one
-    with most gaps counts. Results of before these columns have no words.
+    `rows` have `MISSING_COLUMNS` and a count `n` of the administrations used; where they
+    differ, the one with most gaps counts. Results of before these columns have no words.
     """
     words = [
         (row["incomplete"] / row[n], missing_words(row["missing_rule"], row[n], row["incomplete"]))
@@ -194,8 +194,8 @@ def rule_words(*rows: TableRow, n: str = "n") -> str:
         if row.get("missing_rule") and row[n]
     ]
     most = max((one for one in words if one[1]), default=(0.0, ""))[1]
-    up_to = most.replace("because ", "because up to ") if len(rows) > 1 else most
-    return f" ({up_to})" if most else ""
+    differ = len({text for _, text in words}) > 1
+    return f" ({most.replace('because ', 'because up to ') if differ else most})" if most else ""
 
 
 def share_interval(row: TableRow) -> tuple[float, float]:
