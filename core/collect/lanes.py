@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Literal, Protocol
 
 from core.collect.budget import longest_reply
@@ -34,7 +35,8 @@ class Task:
 
     A reply that does not satisfy `judge` is asked for anew, until `most_replies` have come.
     `following` gives the next call of a chain from the last reply to this one; None ends the chain.
-    A call that is given up ends its chain too.
+    A call that is given up ends its chain too. `respondent` is whom the call asks: where that one
+    is paused, its calls wait for another run.
     """
 
     call_id: int
@@ -43,6 +45,7 @@ class Task:
     judge: Callable[[Reply], bool] = _always
     most_replies: int = 1
     following: Callable[[Reply], Task | None] = _nothing
+    respondent: str = ""
 
 
 class Announcer(Protocol):
@@ -64,7 +67,8 @@ class EndpointCalls:
 
     `at_once` is the largest number of calls in flight, `per_minute` of calls started in a minute,
     `tokens_per_minute` of tokens of prompts and replies. A run starts slower and adapts: see Pace.
-    Each try is announced before it is sent; simulated ones (None) are not.
+    Each try is announced before it is sent; simulated ones (None) are not. `respondents` are all
+    that the calls ask.
     """
 
     name: str
@@ -74,12 +78,19 @@ class EndpointCalls:
     per_minute: int | None
     announcer: Announcer | None = None
     tokens_per_minute: int | None = None
+    respondents: tuple[str, ...] = ("",)
 
 
 class Control:
-    """Ends a run from outside: calls in flight are awaited, nothing new is sent."""
+    """Ends a run from outside: calls in flight are awaited, nothing new is sent.
+
+    `paused` holds the reason of each respondent that is asked nothing further in this run;
+    `waiting` holds, by endpoint, until when no call starts and why. Others may read both.
+    """
 
     def __init__(self) -> None:
+        self.paused: dict[str, str] = {}
+        self.waiting: dict[str, tuple[datetime, str]] = {}
         self._lock = threading.Lock()
         self._reason: StopReason | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -99,6 +110,11 @@ class Control:
         if loop is not None and event is not None:
             with suppress(RuntimeError):  # the loop is closed: the run is over
                 loop.call_soon_threadsafe(event.set)
+
+    def pause_respondents(self, respondents: Iterable[str], reason: str) -> None:
+        """Ask these nothing further; the first reason of each is the one that is told."""
+        for respondent in respondents:
+            self.paused.setdefault(respondent, reason)
 
     async def sleep(self, seconds: float) -> None:
         """Wait that long, or until a stop is requested."""
@@ -134,11 +150,13 @@ class EndpointState:
         self.name = lane.name
         self.client = lane.client
         self.announcer = lane.announcer
+        self.respondents = lane.respondents
         self.workers = 0
-        self.failed_in_a_row = 0
         self.has_replied = False
         self.probing = asyncio.Lock()
         """Held by the one call under way until the lane has replied for the first time."""
+        self._failed_in_a_row: Counter[str] = Counter()
+        self._replied: set[str] = set()
         self._at_once = lane.at_once
         self._tasks = lane.tasks
         self._begun: deque[Task] = deque()
@@ -158,10 +176,22 @@ class EndpointState:
         self._changed = asyncio.Event()
         self._closed_until = 0.0
 
-    @property
-    def bearable(self) -> int:
-        """How many calls in a row may be given up."""
-        return max(_FEWEST_FAILED_IN_A_ROW, self._at_once if self.has_replied else 0)
+    def note_reply(self, respondent: str) -> None:
+        """The respondent has replied: its count of failures begins anew."""
+        self.has_replied = True
+        self._replied.add(respondent)
+        self._failed_in_a_row.pop(respondent, None)
+
+    def note_given_up(self, respondent: str) -> int | None:
+        """Count a call without a reply; how many in a row it is, where those are too many."""
+        self._failed_in_a_row[respondent] += 1
+        n_failed = self._failed_in_a_row[respondent]
+        bearable = self._at_once if respondent in self._replied else 0
+        return n_failed if n_failed >= max(_FEWEST_FAILED_IN_A_ROW, bearable) else None
+
+    def is_over(self, task: Task) -> bool:
+        """Whether the run is ending, or the task's respondent is paused."""
+        return self._control.stopping is not None or task.respondent in self._control.paused
 
     async def next_task(self) -> Task | None:
         """The lane's next task; None when there is none or the run is ending.
@@ -169,17 +199,20 @@ class EndpointState:
         Chains under way come before what was not begun, so that few are under way at a time.
         """
         async with self._pulling:
-            if self._control.stopping:
-                return None
-            if self._begun:
-                return self._begun.popleft()
-            if self._exhausted:
-                return None
-            try:
-                return await anext(self._tasks)
-            except StopAsyncIteration:
-                self._exhausted = True
-                return None
+            while not self._control.stopping:
+                if self._begun:
+                    task = self._begun.popleft()
+                elif self._exhausted:
+                    return None
+                else:
+                    try:
+                        task = await anext(self._tasks)
+                    except StopAsyncIteration:
+                        self._exhausted = True
+                        return None
+                if not self.is_over(task):
+                    return task
+            return None
 
     def put_next(self, task: Task) -> None:
         """Make this the next task that a worker takes: one that follows on what it has asked."""
@@ -190,9 +223,15 @@ class EndpointState:
         """Whether a chain that is begun waits for a worker, who may be the last one."""
         return bool(self._begun)
 
-    def close_for(self, seconds: float) -> None:
+    def close_for(self, seconds: float, reason: str) -> None:
         """Let no call of the lane start for that long."""
-        self._closed_until = max(self._closed_until, _now() + seconds)
+        until = _now() + seconds
+        if until > self._closed_until:
+            self._closed_until = until
+            self._control.waiting[self.name] = (
+                datetime.now(UTC) + timedelta(seconds=seconds),
+                reason,
+            )
 
     @property
     def wanted_workers(self) -> int:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -52,6 +52,11 @@ class RetryPolicy:
 # Runs in one event loop. Knows neither the store nor threads; only Control may be used from others.
 
 logger = logging.getLogger(__name__)
+
+_OF_ENDPOINT = frozenset(
+    {FailureKind.KEY, FailureKind.PAYMENT, FailureKind.PROTOCOL, FailureKind.UNREACHABLE}
+)
+"""Failures that meet every respondent of an endpoint, as they share its address and its key."""
 
 
 @dataclass(frozen=True)
@@ -125,12 +130,14 @@ async def run(
     """Make the calls of all lanes and hand every attempt to `record`, which is awaited.
 
     At most `at_once` calls of a lane are in flight, so that stopping costs at most those; until
-    the lane has replied it is one, and then each reply adds one. Failures that only a person can
-    mend pause the run, as do a record that fails, a cap that is reached, and `at_once` (at least 3;
-    3 before the first reply) calls of a lane in a row that were given up.
+    the lane has replied it is one, and then each reply adds one. A respondent is paused by a
+    failure that only a person can mend (with all of its lane, where key, payment or address are at
+    fault) and by `at_once` (at least 3; 3 before its first reply) of its calls in a row that were
+    given up; the others are asked on. A record that fails and a cap that is reached pause the run.
     """
     async with asyncio.TaskGroup() as workers:
-        state = _Run(record, control, policy, budget, random, workers)
+        asked = [respondent for lane in lanes for respondent in lane.respondents]
+        state = _Run(record, control, policy, budget, random, workers, asked)
         for lane in lanes:
             state.add_workers(EndpointState(lane, control))
     return await state.result()
@@ -147,8 +154,10 @@ class _Run:
         budget: Budget,
         random: Random,
         workers: asyncio.TaskGroup,
+        asked: Sequence[str],
     ) -> None:
         self._workers = workers
+        self._asked = asked
         self._record = record
         self._control = control
         self._policy = policy
@@ -199,11 +208,13 @@ class _Run:
 
     def _ending(self) -> tuple[Outcome, str]:
         stopping = self._control.stopping
+        paused = self._control.paused
+        whom = paused_words(paused, self._asked) if paused else ""
         if stopping is None:
-            return Outcome.FINISHED, "All calls were made."
-        if stopping == "stop":
-            return Outcome.STOPPED, self._reason or "Stopped on request."
-        return Outcome.PAUSED, self._reason or "Paused on request."
+            return (Outcome.PAUSED, whom) if whom else (Outcome.FINISHED, "All calls were made.")
+        outcome = Outcome.STOPPED if stopping == "stop" else Outcome.PAUSED
+        reason = self._reason or f"{outcome.value.capitalize()} on request."
+        return outcome, f"{reason} {whom}".strip()
 
     async def _pull(self, lane: EndpointState) -> Task | None:
         try:
@@ -223,7 +234,7 @@ class _Run:
     async def _ask(self, lane: EndpointState, task: Task) -> None:
         """Try one call until it is done with or the run is ending."""
         tries = _Tries()
-        while not self._control.stopping:
+        while not lane.is_over(task):
             sending = await self._started(lane, task, task.attempts_before + tries.made + 1)
             if sending is None:
                 continue
@@ -289,7 +300,7 @@ class _Run:
         self._settled.set()
         if isinstance(outcome, CallFailure):
             failure, reply = outcome, None
-            wait = self._after_failure(lane, tries, outcome)
+            wait = self._after_failure(lane, task, tries, outcome)
         else:
             failure, reply = None, outcome
             wait = self._after_reply(lane, task, tries, outcome)
@@ -379,8 +390,7 @@ class _Run:
         self, lane: EndpointState, task: Task, tries: _Tries, reply: Reply
     ) -> float | None:
         """No wait where the reply is to be asked for anew; None: no further try."""
-        lane.failed_in_a_row = 0
-        lane.has_replied = True
+        lane.note_reply(task.respondent)
         tries.failed_since = 0
         tries.replied += 1
         try:
@@ -392,28 +402,36 @@ class _Run:
         return None if satisfied or tries.replied >= task.most_replies else 0.0
 
     def _after_failure(
-        self, lane: EndpointState, tries: _Tries, failure: CallFailure
+        self, lane: EndpointState, task: Task, tries: _Tries, failure: CallFailure
     ) -> float | None:
         """Seconds to wait before the next try; None: no further try."""
         tries.failed_since += 1
         if failure.kind in PAUSES:
-            self._pause(f"{lane.name}: {failure.message}")
+            met = self._met_by(lane, task, failure)
+            self._control.pause_respondents(met, f"{lane.name}: {failure.message}")
             return None
         wait = self._policy.wait_s(tries.failed_since, failure, self._random)
         if wait is None:
-            self._give_up(lane, failure)
+            self._give_up(lane, task, failure)
         elif failure.retry_after_s is not None:
-            lane.close_for(failure.retry_after_s)
+            lane.close_for(failure.retry_after_s, failure.message)
         return wait
 
-    def _give_up(self, lane: EndpointState, failure: CallFailure) -> None:
+    def _give_up(self, lane: EndpointState, task: Task, failure: CallFailure) -> None:
         self._failed += 1
-        lane.failed_in_a_row += 1
-        if lane.failed_in_a_row >= lane.bearable:
-            self._pause(
-                f"{lane.name}: {lane.failed_in_a_row} calls in a row got no reply. "
-                f"The last one: {failure.message}"
+        in_a_row = lane.note_given_up(task.respondent)
+        if in_a_row is not None:
+            met = self._met_by(lane, task, failure)
+            name = task.respondent if met == (task.respondent,) else ""
+            self._control.pause_respondents(
+                met,
+                f"{name or lane.name}: {in_a_row} calls in a row got no reply. "
+                f"The last one: {failure.message}",
             )
+
+    def _met_by(self, lane: EndpointState, task: Task, failure: CallFailure) -> tuple[str, ...]:
+        """The respondents that a failure will meet again."""
+        return lane.respondents if failure.kind in _OF_ENDPOINT else (task.respondent,)
 
     async def _keep(self, attempt: Attempt) -> None:
         """Record the attempt, or hold on to it and pause."""
@@ -428,6 +446,16 @@ class _Run:
         """End the run; the first reason is the one that is told."""
         self._reason = self._reason or reason
         self._control.request_stop("pause")
+
+
+def paused_words(paused: Mapping[str, str], asked: Collection[str]) -> str:
+    """Who was paused, where others were not, and the reasons, each once."""
+    reasons = " ".join(dict.fromkeys(paused.values()))
+    if set(asked) <= paused.keys():
+        return reasons
+    names = ", ".join(f"'{name}'" for name in paused)
+    verb = "was" if len(paused) == 1 else "were"
+    return f"{names} {verb} paused, the others were not. {reasons}"
 
 
 def _dollars(amount: float) -> str:

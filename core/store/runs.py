@@ -102,10 +102,18 @@ def queued_runs(database: Database, process: str) -> list[tuple[int, Mapping[str
     return [(row[0], json.loads(row[1])) for row in database.rows(_QUEUE, [process])]
 
 
-def has_paused_for(database: Database, study_id: int, cause: str) -> bool:
-    """Whether a run of the study has ever paused for that cause."""
-    details = database.rows(_PAUSED, [study_id])
-    return any(json.loads(detail).get("cause") == cause for (detail,) in details)
+def paused_for(database: Database, study_id: int, cause: str) -> frozenset[str] | None:
+    """The labels of the respondents that were ever paused for that cause in the study.
+
+    None: all of them, as an earlier Inkblot paused the whole study.
+    """
+    labels: set[str] = set()
+    for (text,) in database.rows(_PAUSED, [study_id]):
+        detail = json.loads(text)
+        if cause not in detail and detail.get("cause") == cause:
+            return None
+        labels.update(detail.get(cause, ()))
+    return frozenset(labels)
 
 
 def history(database: Database, study_id: int, limit: int = 20) -> list[tuple[datetime, str, Any]]:

@@ -130,6 +130,8 @@ def _next_step(now: Progress) -> None:
     elif now.reason and now.state == "running":
         st.warning("The run continues, but something needs your attention.")
         _show_reason(now.reason)
+    for remark in now.remarks:
+        _show_reason(remark)
     if now.n_done:
         _links(now.study)
 
@@ -148,7 +150,7 @@ def _paused(now: Progress) -> None:
         "Continue.",
         "rejected": "**Paused: the service rejects the call.** If it does not accept a setting, "
         "leave out the setting above and press Continue.",
-        "unreadable": "**Paused: Inkblot can read no answer from the first replies.** Read them "
+        "unreadable": "**Paused: hardly a reply holds an answer that can be used.** Read some "
         "before you pay for more. To go on anyway, press Continue.",
     }
     cause = control.pause_cause(now)

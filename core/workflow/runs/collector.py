@@ -12,9 +12,10 @@ import random
 import threading
 import time
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,7 +25,7 @@ from core.collect.endpoints import KeyRing
 from core.collect.lanes import Control, EndpointCalls, Task
 from core.collect.runner import Attempt, Outcome, RetryPolicy, RunResult, run
 from core.domain.numbers import count_text
-from core.domain.study import CUT_OFF, Respondent, Status
+from core.domain.study import CONTENT_FILTER, CUT_OFF, Respondent, Status
 from core.errors import StoreError, UserError
 from core.store import batches, runs
 from core.store import collection as store
@@ -49,12 +50,17 @@ _LARGE_PAGE = 20_000  # where a call asks several items, so that the plan is not
 RETRY_POLICY = RetryPolicy()
 
 RETRY_WRITING_S = 3.0
-_FIRST_REPLIES = 20
+_LATEST_REPLIES = 40  # of a respondent, that are looked at
+_FEWEST_REPLIES = 20
+_SMALLEST_SHARE = 0.05  # of them that hold an answer
 _UNREADABLE = "unreadable"
-"""The cause of a pause: the first replies of a run hold no answer that can be read."""
+"""The cause of a pause: hardly a reply of a respondent holds an answer."""
 
 write_problems: dict[int, str] = {}
 """What keeps a run from writing, by study id; the database cannot tell when it is what fails."""
+
+remarks: dict[int, Callable[[], tuple[str, ...]]] = {}
+"""Sentences on each run of this process, by study id: whom it paused, and what it waits for."""
 
 _Planned = TypeVar("_Planned", store.PlannedCall, list[store.PlannedCall])
 
@@ -115,14 +121,14 @@ def _work_off_queue(workspace: Workspace) -> None:
 def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> None:
     """Run one study and write how it ended, whatever happens."""
     number = runs.report_event(workspace.database, study_id, "running", workspace.process, detail)
-    cause = ""
+    detail_of_end: dict[str, Any] = {}
     try:
         started = _StudyRun(workspace, study_id, number, detail.get("cost_cap"))
         result = asyncio.run(started.go())
         if result.outcome is Outcome.FINISHED and plan_stated_phase(workspace, study_id):
             started = _StudyRun(workspace, study_id, number, detail.get("cost_cap"))
             result = asyncio.run(started.go())
-        cause = _UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
+        detail_of_end = started.pauses()
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":
             reason = f"{count_text(result.failed, 'call')} got no reply; continue to ask again."
@@ -133,7 +139,7 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
         log.error("the run of study %s failed: %s\n%s", study_id, type(error).__name__,
                   "".join(traceback.format_tb(error.__traceback__)))  # fmt: skip
         kind, reason = "paused", "A fault in Inkblot stopped the run; the log has the details."
-    _report_end(workspace, study_id, kind, workspace.keys.redact(reason), cause)
+    _report_end(workspace, study_id, kind, workspace.keys.redact(reason), detail_of_end)
 
 
 def _not_asked_words(workspace: Workspace, study_id: int) -> str:
@@ -147,16 +153,15 @@ def _not_asked_words(workspace: Workspace, study_id: int) -> str:
 
 
 def _report_end(
-    workspace: Workspace, study_id: int, kind: str, reason: str, cause: str = ""
+    workspace: Workspace, study_id: int, kind: str, reason: str, of_pauses: Mapping[str, Any]
 ) -> None:
     """Write how a run ended; where the disk is full, as soon as it can be written."""
     database = workspace.database
     while not database.closed:
         try:
             lost = runs.count_lost(database, study_id, ended=True)
-            detail: dict[str, Any] = {"reason": reason}
+            detail: dict[str, Any] = {"reason": reason, **of_pauses}
             detail |= {"no_answer_kept": lost.count} if lost.count else {}
-            detail |= {"cause": cause} if cause else {}
             runs.report_event(database, study_id, kind, workspace.process, detail)
         except StoreError as error:
             log.warning("the end of the run of study %s is not written yet: %s", study_id, error)
@@ -179,8 +184,7 @@ class _StudyRun:
     batch: list[store.AttemptRow] = field(default_factory=list)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     full: str = ""  # why answers could not be written, if they could not
-    unreadable: str = ""  # what the first replies came to, if none could be read
-    first: _FirstReplies | None = None  # None: the study has paused for them before
+    latest: _LatestReplies = field(init=False)
     materials: StudyMaterials = field(init=False)
     readers: dict[int, Reader] = field(default_factory=dict)  # of calls under way, by call id
 
@@ -194,12 +198,19 @@ class _StudyRun:
             ).items()
         }
         self.materials = load_materials(self.workspace, self.study_id)
-        if not runs.has_paused_for(database, self.study_id, _UNREADABLE):
-            self.first = _FirstReplies({key: person.label for key, person in people.items()})
+        known = runs.paused_for(database, self.study_id, _UNREADABLE)
+        self.latest = _LatestReplies(
+            {
+                key: person.label
+                for key, person in people.items()
+                if person.kind != "simulated" and known is not None and person.label not in known
+            }
+        )
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
         spent += runs.count_lost(database, self.study_id, ended=True).cost
         spent += batches.count_out(database, self.study_id)[1]
         clients, lanes = self._lanes(people)
+        remarks[self.study_id] = self.remarks
         helpers = [
             asyncio.create_task(self._watch_requests()),
             asyncio.create_task(self._flush_now_and_then()),
@@ -214,6 +225,7 @@ class _StudyRun:
                 random=random.Random(),
             )
         finally:
+            del remarks[self.study_id]
             # A write that is cancelled goes on in its thread and clashes with the next one.
             async with self.writing:
                 for helper in helpers:
@@ -224,16 +236,37 @@ class _StudyRun:
         await self._flush_until_written()
         if self.full:
             return replace(result, reason=self.full)
-        return self._with_first_replies(result) if self.unreadable else result
-
-    def _with_first_replies(self, result: RunResult) -> RunResult:
-        """The end of a run whose first replies could not be read: a pause, if anything is left."""
-        n_trials, n_done = store.progress(self.workspace.database, self.study_id)
-        if n_done == n_trials:
+        n_trials, n_done = store.progress(database, self.study_id)
+        if self.control.paused and n_done == n_trials:
             return replace(result, outcome=Outcome.FINISHED, reason="")
-        if result.outcome is Outcome.PAUSED:
-            return replace(result, reason=self.unreadable)
         return result
+
+    def remarks(self) -> tuple[str, ...]:
+        """What the run waits for now, and whom it asks nothing further."""
+        now = datetime.now(UTC)
+        sentences = [
+            f"Waiting until {until.astimezone():%H:%M:%S}. {name}: {reason}"
+            for name, (until, reason) in list(self.control.waiting.items())
+            if until > now
+        ]
+        sentences += [
+            f"'{label}' is paused, the others are asked on. {reason}"
+            for label, reason in list(self.control.paused.items())
+        ]
+        return tuple(map(self.workspace.keys.redact, sentences))
+
+    def pauses(self) -> dict[str, Any]:
+        """Who was paused in the run, for the report of its end."""
+        paused = self.control.paused
+        if not paused:
+            return {}
+        redact = self.workspace.keys.redact
+        unreadable = [label for label in self.latest.told if label in paused]
+        detail: dict[str, Any] = {
+            "paused": {label: redact(reason) for label, reason in paused.items()},
+            _UNREADABLE: unreadable,
+        }
+        return detail | ({"cause": _UNREADABLE} if len(unreadable) == len(paused) else {})
 
     def _lanes(
         self, people: Mapping[int, Respondent]
@@ -265,6 +298,7 @@ class _StudyRun:
                     per_minute=min(calls, default=None),
                     tokens_per_minute=min(tokens, default=None),
                     announcer=None if first.kind == "simulated" else announcer,
+                    respondents=tuple(person.label for person in members.values()),
                 )
             )
         return clients, lanes
@@ -279,6 +313,8 @@ class _StudyRun:
         while calls := await read(store.remaining_calls, after):
             for call in calls:
                 after = call.last_ordinal
+                if people[call.respondent_id].label in self.control.paused:
+                    continue
                 yield self._task(people[call.respondent_id], call)
         after = 0
         while chains := await read(store.remaining_chains, after):
@@ -288,6 +324,8 @@ class _StudyRun:
             )  # fmt: skip
             for chain in chains:
                 after = chain[0].last_ordinal
+                if people[chain[0].respondent_id].label in self.control.paused:
+                    continue
                 yield self._chain(people[chain[0].respondent_id], chain, replies)
 
     async def _page(
@@ -333,6 +371,7 @@ class _StudyRun:
             reader.judge,
             max(reader.most_replies - call.replies, 1),
             following,
+            person.label,
         )
 
     async def _record(self, attempt: Attempt) -> None:
@@ -341,10 +380,8 @@ class _StudyRun:
         if attempt.final:
             del self.readers[attempt.call_id]
         codings = reader.codings() if attempt.reply is not None else ()
-        if attempt.reply is not None and self.first is not None and not self.unreadable:
-            self.unreadable = self.first.add(reader.respondent_id, attempt.reply, reader.statuses())
-            if self.unreadable:
-                self.control.request_stop("pause")
+        if attempt.reply is not None:
+            self.latest.add(reader.respondent_id, attempt.reply, reader.statuses(), self.control)
         self.batch.append(_attempt_row(self.study_id, attempt, codings, self.workspace.keys.redact))
         if len(self.batch) >= _BATCH:
             await self._flush()
@@ -393,41 +430,57 @@ class _StudyRun:
             await asyncio.sleep(0.3)
 
 
-class _FirstReplies:
-    """Looks at the first replies of a run, and of each respondent in it, until one can be read."""
+class _LatestReplies:
+    """Pauses a respondent, once in a study, while hardly one of its latest replies holds an answer.
+
+    `labels` are those of the respondents that may be paused, by id; `told` those that were.
+    """
 
     def __init__(self, labels: Mapping[int, str]) -> None:
-        self._labels = labels
-        self._seen: dict[int | None, Counter[str] | None] = {}  # None: one could be read
+        self._labels = dict(labels)
+        self._latest = {key: deque[str](maxlen=_LATEST_REPLIES) for key in labels}
+        self.told: list[str] = []
 
-    def add(self, respondent_id: int, reply: Reply, statuses: Sequence[Status]) -> str:
-        """Count a reply; why the run should pause, or nothing."""
-        readable = any(status.readable for status in statuses)
-        for key in (None, respondent_id):
-            seen = self._seen.setdefault(key, Counter())
-            if readable:
-                self._seen[key] = None
-            elif seen is not None:
-                seen[_missing_kind(reply)] += 1
-                if seen.total() == _FIRST_REPLIES:
-                    return self._reason(key, seen)
-        return ""
-
-    def _reason(self, respondent_id: int | None, seen: Counter[str]) -> str:
-        whose = "" if respondent_id is None else f" of '{self._labels[respondent_id]}'"
-        counts = ", ".join(f"{count} {words}" for words, count in seen.most_common())
-        return (
-            f"The first {_FIRST_REPLIES} replies{whose} hold no answer that can be read: {counts}. "
-            "Read some of them on the page Answers. A model that reasons before it answers, or "
-            "that is cut off, needs a higher limit of tokens. Continue goes on all the same, and "
-            "the study does not pause for this again."
-        )
+    def add(
+        self, respondent_id: int, reply: Reply, statuses: Sequence[Status], control: Control
+    ) -> None:
+        """Count a reply, and pause its respondent where too few hold an answer."""
+        latest = self._latest.get(respondent_id)
+        if latest is None:
+            return
+        usable = any(status.usable for status in statuses)
+        latest.append("" if usable else _missing_kind(reply, statuses))
+        n_usable = latest.count("")
+        # One answer among a few replies may be all that a hard beginning holds.
+        enough = _SMALLEST_SHARE * len(latest) if len(latest) == _LATEST_REPLIES else 1
+        if len(latest) < _FEWEST_REPLIES or n_usable >= enough:
+            return
+        label = self._labels[respondent_id]
+        control.pause_respondents([label], _few_usable_words(label, latest, n_usable))
+        self.told.append(label)
+        del self._latest[respondent_id]
 
 
-def _missing_kind(reply: Reply) -> str:
+def _few_usable_words(label: str, latest: Sequence[str], n_usable: int) -> str:
+    counts = Counter(kind for kind in latest if kind)
+    kinds = ", ".join(f"{count} {words}" for words, count in counts.most_common())
+    hold = "none holds" if not n_usable else "1 holds"
+    return (
+        f"Of the last {len(latest)} replies of '{label}' {hold} an answer that can be used: "
+        f"{kinds}. Read some of them on the page Answers. A model that reasons before it answers, "
+        "or that is cut off, needs a higher limit of tokens. Continue goes on all the same, and "
+        "the study does not pause this respondent for it again."
+    )
+
+
+def _missing_kind(reply: Reply, statuses: Sequence[Status]) -> str:
     """Why a reply holds no answer, as far as it shows."""
     if reply.finish_reason == CUT_OFF:
         return "cut off"
+    if reply.finish_reason == CONTENT_FILTER:
+        return "withheld by a filter"
+    if Status.REFUSED in statuses:
+        return "refused"
     return "unreadable" if reply.text.strip() else "empty"
 
 

@@ -104,6 +104,7 @@ class Progress:
     n_failed: int = 0  # trials asked without a reply so far
     tokens_cached: int | None = None  # part of `tokens_in`; None: no service says
     cause: str = ""  # what kind of thing paused the run, where its report says
+    remarks: tuple[str, ...] = ()  # on a run under way: what it waits for, whom it paused
 
     @property
     def n_sent(self) -> int:
@@ -222,6 +223,7 @@ def progress(workspace: Workspace, study: str) -> Progress:
         statuses=statuses,
         n_failed=n_failed,
         cause=str(event.detail.get("cause", "")) if event else "",
+        remarks=_remarks(record.study_id) if state in _ASKING else (),
     )
 
 
@@ -322,6 +324,12 @@ def wait(
                 return now
         collector.ensure_running(workspace)
         time.sleep(every_s)
+
+
+def _remarks(study_id: int) -> tuple[str, ...]:
+    """What the run itself says, where it is one of this process."""
+    says = collector.remarks.get(study_id)
+    return says() if says is not None else ()
 
 
 def _request(workspace: Workspace, study: str, kind: str) -> None:

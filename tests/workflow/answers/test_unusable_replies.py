@@ -28,6 +28,8 @@ def test_what_a_content_filter_withholds_is_a_refusal_asked_once(workspace, serv
     server.script = lambda *_: step
     freeze(workspace, service(server.base_url, at_once=4), n_personas=2, ask_again=2)
     control.start(workspace, "study")
+    assert finished(workspace).state == "paused"  # as no reply holds an answer
+    control.start(workspace, "study")
     ended = finished(workspace)
     assert (ended.state, ended.n_done, len(server.chats)) == ("finished", 40, 40)
     counts = browsing.status_counts(workspace, "study", ["respondent"])
@@ -128,7 +130,10 @@ def test_twenty_replies_without_a_readable_answer_pause_a_run_once(
     control.start(workspace, "study")
     paused = finished(workspace)
     assert (paused.state, control.pause_cause(paused)) == ("paused", "unreadable")
-    assert f"The first 20 replies hold no answer that can be read: {counted}." in paused.reason
+    assert (
+        f"Of the last 20 replies of 'Service' none holds an answer that can be used: {counted}."
+        in paused.reason
+    )
     assert 20 <= len(server.chats) <= 22
     assert paused.n_done == len(server.chats)
     control.start(workspace, "study")
@@ -136,31 +141,45 @@ def test_twenty_replies_without_a_readable_answer_pause_a_run_once(
     assert (ended.state, ended.n_done, ended.n_usable) == ("finished", 60, 0)
 
 
-@pytest.mark.parametrize("first", [REFUSED, filtered(), None], ids=["refused", "filter", "usable"])
-def test_a_refusal_or_an_answer_among_the_first_twenty_pauses_nothing(workspace, server, first):
-    server.script = lambda number, _: first if number == 19 else VAGUE
-    freeze(workspace, service(server.base_url, at_once=1), n_personas=2)
+def test_one_answer_among_the_first_twenty_pauses_nothing_until_forty_are_in(workspace, server):
+    server.script = lambda number, _: None if number == 19 else VAGUE
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=3)
     control.start(workspace, "study")
-    assert finished(workspace).state == "finished"
+    paused = finished(workspace)
+    assert (paused.state, paused.n_done, paused.n_usable) == ("paused", 40, 1)
+    assert "Of the last 40 replies of 'Service' 1 holds an answer" in paused.reason
 
 
-def test_refusals_pause_nothing(workspace, server):
-    server.script = lambda *_: REFUSED
-    freeze(workspace, service(server.base_url), n_personas=2)
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [(REFUSED, "refused"), (filtered(), "withheld by a filter")],
+    ids=["refused", "filter"],
+)
+def test_refusals_pause_a_respondent_at_any_time_and_once(workspace, server, step, words):
+    server.script = lambda number, _: step if number >= 25 else None
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=5)
+    control.start(workspace, "study")
+    paused = finished(workspace)
+    assert (paused.state, paused.n_done, paused.n_usable) == ("paused", 64, 25)
+    assert f"of 'Service' 1 holds an answer that can be used: 39 {words}." in paused.reason
     control.start(workspace, "study")
     ended = finished(workspace)
-    assert (ended.state, ended.statuses) == ("finished", {"refused": 40})
+    assert (ended.state, ended.n_done, ended.n_usable) == ("finished", 100, 25)
 
 
-def test_one_of_two_respondents_whose_replies_cannot_be_read_pauses_the_run(workspace, server):
+def test_a_respondent_without_usable_replies_is_paused_and_the_other_is_asked_to_the_end(
+    workspace, server
+):
     server.script = lambda _, body: NULL if body["model"] == "mute" else None
     mute = replace(service(server.base_url, "Mute", at_once=1), model="mute")
     catalog.save(workspace, mute)
     freeze(workspace, service(server.base_url, at_once=1), n_personas=2, also=("Mute",))
     control.start(workspace, "study")
     paused = finished(workspace)
-    assert paused.state == "paused"
-    assert "The first 20 replies of 'Mute' hold no answer" in paused.reason
+    assert (paused.state, paused.statuses) == ("paused", {"answered": 40, "no_answer": 20})
+    assert paused.reason.startswith(
+        "'Mute' was paused, the others were not. Of the last 20 replies of 'Mute' none holds"
+    )
 
 
 def test_what_comes_beside_a_reply_is_kept_and_exported_and_is_never_the_answer(workspace, server):
