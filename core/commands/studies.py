@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from core.commands.shared import Command, argument, read, write
@@ -128,20 +129,32 @@ def _sample(workspace: Workspace, parsed: argparse.Namespace) -> None:
     _finish(workspace, sample.start_sample(workspace, parsed.kind))
 
 
-def _finish(workspace: Workspace, study: str) -> None:
-    """Show the run until it ends; raise UserError where it ends before it is finished."""
-    shown = -1
+def _reporter() -> Callable[[control.Progress], None]:
+    """Prints how far a run is, and once each what it says of itself."""
+    shown: set[str] = set()
 
     def show(progress: control.Progress) -> None:
-        nonlocal shown
-        if progress.n_done != shown:
-            shown = progress.n_done
-            print(f"\r{control.replied_words(progress)}", end="", file=sys.stderr)
+        for words in (*progress.remarks, control.replied_words(progress)):
+            if words not in shown:
+                shown.add(words)
+                start, end = ("\n", "\n") if words in progress.remarks else ("\r", "")
+                print(f"{start}{words}", end=end, file=sys.stderr)
 
-    ended = control.wait(workspace, study, report=show)
+    return show
+
+
+def _finish(workspace: Workspace, study: str) -> None:
+    """Show the run until it ends; raise UserError where it ends before it is finished."""
+    ended = control.wait(workspace, study, report=_reporter())
     print(file=sys.stderr)
     if unsaved := control.no_answer_words(ended):
         print(unsaved, file=sys.stderr)
+    for words, count in ended.noted:
+        print(f"{count_text(count, 'reply', 'replies')}: {words}", file=sys.stderr)
+    if out := control.out_words(ended):
+        print(f"Study '{study}': {control.replied_words(ended)}. {out}")
+        if ended.state == "finished":
+            return
     if ended.n_done < ended.n_trials:
         raise UserError(
             f"Study '{study}' {ended.state}: {control.replied_words(ended)}. {ended.reason}",

@@ -14,7 +14,7 @@ from core.collect.prompts import allowed_replies, as_listed, item_text, render
 from core.domain import formats
 from core.domain.characters import readable
 from core.domain.instrument import Instrument, Item, ResponseFormat, Wording
-from core.domain.study import Context, Design, Respondent, SamplingSettings
+from core.domain.study import Context, Design, Respondent
 from core.domain.templates import (
     REPLIES,
     TEMPLATE,
@@ -78,8 +78,6 @@ _NO_CONTEXT = Context("")
 _MARK = f"[item {token_hex(8)}]"
 """Stands for an item, and for nothing that anybody wrote."""
 _MOST_REMEMBERED = 256
-_TOKENS_PER_LINE = 16
-"""Room in a reply for each item of a block, where the respondent's own limit leaves less."""
 
 
 @dataclass(frozen=True)
@@ -142,10 +140,10 @@ class StudyMaterials:
         """The request that puts a question to a respondent.
 
         `earlier` are the messages of the questions before and their replies; they come between
-        the context and the question, which is the last message. A seed is moved on by the
-        repetition, so that repetitions are independent draws.
+        the context and the question, which is the last message. The settings are sent as they are
+        set; only a seed is moved on by the repetition, so that repetitions are independent draws.
         """
-        sampling = _with_room_for_block(respondent.sampling, len(question.items))
+        sampling = respondent.sampling
         template = self.wordings.templates[question.template]
         if (question.listing, question.instructions) != _listed(question, template):
             question = as_listed(question, template)
@@ -230,13 +228,6 @@ def _make_room(memory: dict[tuple[object, ...], Any]) -> None:
     """Forget all where a memory is full."""
     if len(memory) >= _MOST_REMEMBERED:
         memory.clear()
-
-
-def _with_room_for_block(sampling: SamplingSettings, items: int) -> SamplingSettings:
-    """The settings with room for a line of reply to each item of a block."""
-    if items == 1 or sampling.max_tokens is None:
-        return sampling
-    return replace(sampling, max_tokens=max(sampling.max_tokens, _TOKENS_PER_LINE * items))
 
 
 def shown_format(

@@ -348,6 +348,7 @@ def _live(code: str, drawn: dict[str, StudyRun]) -> None:
         _buttons(progress)
         collect_progress.show_progress(progress, now[code].place)
         collect_progress.show_failures(progress)
+        collect_progress.show_noted(progress)
         collect_progress.show_history(code)
     st.header("All studies")
     with widgets.error_box():

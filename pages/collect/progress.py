@@ -175,7 +175,9 @@ def _show_reason(reason: str) -> None:
 
 def _finished(now: Progress) -> None:
     missing = now.n_trials - now.n_done
-    if missing:
+    if out := control.out_words(now):
+        st.info(plain(out))
+    elif missing:
         st.warning(
             f"**All calls were made, but {missing:,} have no reply.** They count as missing. "
             "Press Continue to repeat these calls."
@@ -221,6 +223,21 @@ def show_failures(now: Progress) -> None:
         pd.DataFrame(rows, columns=["What happened", "Details", "Calls"]),
         alt=f"Failed calls by reason: {total} in {len(rows)} rows",
         column_config=_texts("What happened", "Details"),
+    )
+
+
+def show_noted(now: Progress) -> None:
+    """What is said of replies that came with a remark, and of how many."""
+    if not now.noted:
+        return
+    st.header("Replies with a remark")
+    st.caption(
+        "A reply that ended for an unknown reason is read as a complete one: check some of them."
+    )
+    table(
+        pd.DataFrame(now.noted, columns=["Remark", "Replies"]),
+        alt=f"Remarks on replies, in {len(now.noted)} rows",
+        column_config=_texts("Remark"),
     )
 
 

@@ -18,7 +18,7 @@ from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
-from tests.fault_server import FaultServer
+from tests.fault_server import FaultServer, Step
 from tests.workflow.respondents.test_connection import refusing
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
@@ -462,6 +462,38 @@ def test_a_known_service_brings_its_address_and_key_variable(run):
     found = catalog.by_label(workspace, "X")
     workspace.close()
     assert (found.base_url, found.key_variable) == ("https://api.openai.com/v1", "OPENAI_API_KEY")
+
+
+def test_a_run_says_which_calls_are_out_in_a_batch(run, capfd, monkeypatch):
+    with FaultServer() as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        workspace = open_workspace(run.path)
+        freeze(workspace, service(server.base_url), n_personas=1)
+        workspace.close()
+        assert run("batch", "export", "study", run.folder / "batch") == 0
+        capfd.readouterr()
+        assert run("run", "study") == 0
+        out, err = capfd.readouterr()
+        assert "0 of 20 replied" in out
+        assert "20 calls are out in a batch. Take in its replies: page Collect, Batches" in out
+        assert "Remove the cause" not in err
+        assert not server.chats
+
+
+def test_a_run_counts_the_replies_that_ended_for_an_unknown_reason(run, capfd, monkeypatch):
+    ended = {"choices": [{"message": {"content": "4"}, "finish_reason": "eos_limit"}]}
+    with FaultServer(lambda number, _: Step(extra=ended) if number < 3 else None) as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        workspace = open_workspace(run.path)
+        freeze(workspace, service(server.base_url), n_personas=1)
+        workspace.close()
+        assert run("run", "study") == 0
+        expected = "3 replies: The service ended the reply for a reason that Inkblot does not know"
+        assert f"{expected}: eos_limit" in capfd.readouterr().err
+    workspace = open_workspace(run.path)
+    now = control.progress(workspace, "study")
+    workspace.close()
+    assert [count for _, count in now.noted] == [3]
 
 
 def test_a_study_is_amended_and_goes_on(run, capfd, monkeypatch):

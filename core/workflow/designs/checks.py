@@ -19,6 +19,8 @@ from core.workflow.prompts import StudyMaterials
 
 _MAX_TRIALS = 20_000_000
 MAX_TEMPERATURE = 2.0
+_TOKENS_PER_LINE = 16
+"""Room that the reply to one item of a call takes: its number and a label."""
 _MAX_BANK_PROBLEMS = 20  # a bank of thousands of broken items would fill the page otherwise
 _NEED_LEVELS = frozenset(
     {
@@ -221,7 +223,7 @@ def _crossing_cautions(
                 f"At temperature 0 a model says the same again: the repetitions of "
                 f"{_join(fixed)} will be copies (or nearly), not independent answers."
             )
-    sentences.extend(_asking_cautions(design, people))
+    sentences.extend(_asking_cautions(design, bank, people))
     others = [language for language in design.languages if language.split("-")[0] != "en"]
     local = list(dict.fromkeys(p.label for p in people if p.kind == "local" and not p.base_url))
     if local and others:
@@ -266,8 +268,26 @@ def _context_cautions(planned: PlannedDesign) -> Iterator[str]:
         )
 
 
-def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[str]:
-    """What asking again, and probabilities of first tokens, cannot do."""
+def _short_replies(
+    design: Design, bank: Instrument, people: Sequence[Respondent], tokens: int
+) -> Iterator[tuple[str, int, int]]:
+    """Models whose longest reply is below so many tokens an item of the largest call.
+
+    Yields the label, the limit and the number of items.
+    """
+    n_asked = len(design.items or bank.items)
+    n_items = max((size or n_asked for size in design.block_sizes), default=1)
+    n_items = min(n_items, n_asked)
+    for person in people:
+        limit = reply_limit(person.sampling)
+        if person.kind != "simulated" and limit is not None and 1 < n_items > limit / tokens:
+            yield person.label, limit, n_items
+
+
+def _asking_cautions(
+    design: Design, bank: Instrument, people: Sequence[Respondent]
+) -> Iterator[str]:
+    """What asking again, short replies and probabilities of first tokens cannot do."""
     fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
     if design.ask_again and fixed:
         yield (
@@ -282,6 +302,12 @@ def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[s
             f"{TOKENS_WITHOUT_LIMIT:,} tokens for each call, and a model that thinks first can "
             "write more: set a cost cap on the page Collect, or a longest reply on the page "
             "Respondents."
+        )
+    for label, limit, n_items in _short_replies(design, bank, people, _TOKENS_PER_LINE):
+        yield (
+            f"The longest reply of '{label}' is {limit:,} tokens, and calls of {n_items:,} items "
+            f"need up to {_TOKENS_PER_LINE * n_items:,}: replies may be cut off. The limit is sent "
+            "as it is set; raise it on the page Respondents, or ask fewer items a call."
         )
     if design.first_token and design.answering == "enforced" and services:
         yield (
@@ -469,7 +495,14 @@ def _size_problems(materials: StudyMaterials) -> list[str]:
 
 
 def contradictions(planned: PlannedDesign) -> Iterator[str]:
-    """Two blocks that ask the same in two ways, and two respondents of one name."""
+    """Blocks that ask the same in two ways, respondents of one name, replies without room."""
+    for part, people in zip(_parts(planned.materials), planned.people, strict=True):
+        for label, limit, n_items in _short_replies(part.design, part.bank, people, 1):
+            yield (
+                f"The longest reply of '{label}' is {limit:,} tokens, and calls of {n_items:,} "
+                "items need at least one for each. Raise the limit on the page Respondents, or ask "
+                "fewer items a call."
+            )
     plan, design = planned.plan, planned.materials.design
     labels = Counter(person.label for person in planned.respondents.values())
     for label, count in labels.items():

@@ -111,7 +111,7 @@ LOCAL = Respondent(
     kind="local",
     model="SmolLM2-135M-Instruct",
     sampling=SamplingSettings(
-        temperature=0.0, max_tokens=12, only_options=True, at_once=1, price_in=0.0, price_out=0.0
+        temperature=0.0, max_tokens=256, only_options=True, at_once=1, price_in=0.0, price_out=0.0
     ),
 )
 STARTER_RESPONDENTS = (SIMULATED, LOCAL)

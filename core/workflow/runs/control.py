@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from core.collect.client import PAUSES, FailureKind
-from core.domain.numbers import usable_words
+from core.domain.numbers import count_text, usable_words
 from core.domain.study import Status
 from core.errors import CollectionError
 from core.files.writing import csv_bytes
+from core.store import batches, runs, studies
 from core.store import collection as store
 from core.store import respondents as respondent_store
-from core.store import runs, studies
 from core.workflow.respondents import prices
 from core.workflow.runs import collector
 from core.workflow.workspace import Workspace
@@ -104,6 +104,8 @@ class Progress:
     n_failed: int = 0  # trials asked without a reply so far
     tokens_cached: int | None = None  # part of `tokens_in`; None: no service says
     cause: str = ""  # what kind of thing paused the run, where its report says
+    noted: tuple[tuple[str, int], ...] = ()  # what is said of replies, and of how many
+    n_out: int = 0  # calls that are out in batches
     remarks: tuple[str, ...] = ()  # on a run under way: what it waits for, whom it paused
 
     @property
@@ -207,6 +209,8 @@ def progress(workspace: Workspace, study: str) -> Progress:
             for s in summaries
             if s.outcome != "reply"
         ),
+        noted=tuple((s.message, s.count) for s in summaries if s.outcome == "reply" and s.message),
+        n_out=batches.count_out(workspace.database, record.study_id)[0],
         tokens_in=sum(s.tokens_in for s in summaries),
         tokens_out=sum(s.tokens_out for s in summaries),
         tokens_cached=sum(cached)
@@ -275,6 +279,14 @@ def no_answer_words(now: Progress) -> str:
         f"ended before {'its answer' if one else 'their answers'} could be saved. "
         f"{priced} ${now.no_answer_cost:,.4f}."
     )
+
+
+def out_words(now: Progress) -> str:
+    """How many calls are out in batches, and how their replies come in; empty: none."""
+    if not now.n_out:
+        return ""
+    calls = count_text(now.n_out, "call is", "calls are")
+    return f"{calls} out in a batch. Take in its replies: page Collect, Batches, or `batch import`."
 
 
 def replied_words(now: Progress | StudyRun) -> str:

@@ -125,9 +125,7 @@ def test_a_run_under_way_names_who_is_paused(workspace, server):
 
 def test_an_earlier_pause_of_a_whole_study_counts_for_each_respondent(workspace, server):
     record = frozen(workspace, server.base_url)
-    runs.report_event(
-        workspace.database, record.study_id, "paused", "p", {"cause": "unreadable"}
-    )
+    runs.report_event(workspace.database, record.study_id, "paused", "p", {"cause": "unreadable"})
     server.script = lambda *_: Step(content="Who can say?")
     control.start(workspace, "study")
     ended = finished(workspace)
