@@ -6,6 +6,7 @@ read from a reply, stored or logged later holds no key.
 
 from __future__ import annotations
 
+import base64
 import codecs
 import json
 import re
@@ -17,16 +18,89 @@ from typing import Any, NamedTuple
 _MARK = "[key]"
 _EVENT_STREAM = (b"data:", b"event:", b":", b"id:", b"retry:")
 _SHORTEST_SECRET = 6  # placeholders like "x" are no secrets, and redacting them garbles messages
+_LONG_SECRET = 20
+_MOST_CUT = 4  # characters that may lack at either end
+_INVISIBLE_MARKS = (
+    "\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff",
+    # the same as bytes of UTF-8, and escaped
+    *(f"\u00e2\u0080{last}" for last in "\u008b\u008c\u008d\u008e\u008f"),
+    "\u00e2\u0081\u00a0", "\u00ef\u00bb\u00bf", "\u00c2\u00ad",
+    "\\u200", "\\u2060", "\\ufeff", "\\uFEFF", "\\u00ad", "\\u00AD",
+)  # fmt: skip
+_INSIDE = (
+    r"(?:[\s\u00ad\u200b-\u200f\u2060\ufeff]|\u00e2\u0080[\u008b-\u008f]|\u00e2\u0081\u00a0"
+    r"|\u00ef\u00bb\u00bf|\u00c2\u00ad|\\[nrt]|\\u(?:200[b-f]|2060|feff|00ad))*"
+)
+"""White space and invisible characters that may stand inside a key, escaped or as bytes too."""
 _BESIDE_STRUCTURE = bytes(set(range(256)) - set(b'[]{},"'))
 _ASCII_ESCAPE = re.compile(rb"\\u00[0-7]")
 
 
 def clean_text(text: str, keys: Iterable[str]) -> str:
-    """`text` with every key replaced by "[key]", spelt with the escapes of JSON or a URL too."""
+    """`text` with every key replaced by "[key]", spelt with the escapes of JSON or a URL too.
+
+    Of keys of some length other forms are replaced as well: in another case, with invisible
+    characters or white space inside, without a few characters at an end, in hex or in base64.
+    """
     for key in sorted(keys, key=len, reverse=True):
         if len(key) >= _SHORTEST_SECRET and (key in text or "\\" in text or "%" in text):
             text = _spellings(key).sub(_MARK, text)
+        if len(key) >= _LONG_SECRET:
+            text = _without_other_forms(key, text)
     return text
+
+
+class _OtherForms(NamedTuple):
+    """What else a key may look like; the pieces show at little cost whether to look at all."""
+
+    pieces: tuple[str, ...]  # of the key in small letters: one is there, unless broken up
+    altered: re.Pattern[str]
+    encoded: tuple[str, ...]
+    around: re.Pattern[str]
+
+
+def _without_other_forms(key: str, text: str) -> str:
+    forms = _other_forms(key)
+    small = text.lower()
+    hidden = any(mark in text for mark in _INVISIBLE_MARKS)
+    if hidden or any(piece in small for piece in forms.pieces):
+        text = forms.altered.sub(_MARK, text)
+    if any(form in text for form in forms.encoded):
+        text = forms.around.sub(_MARK, text)
+    return text
+
+
+@lru_cache(maxsize=64)
+def _other_forms(key: str) -> _OtherForms:
+    core = key[_MOST_CUT:-_MOST_CUT].lower()
+    third = len(core) // 3
+    hexed = key.encode("utf-8").hex()
+    pieces = core[:third], core[third : 2 * third], core[2 * third :], hexed
+    characters = [re.escape(character) for character in key]
+    begin = end = ""
+    for character in characters[:_MOST_CUT]:
+        begin = f"(?:{begin}{character}{_INSIDE})?"
+    for character in reversed(characters[-_MOST_CUT:]):
+        end = f"(?:{_INSIDE}{character}{end})?"
+    middle = _INSIDE.join(characters[_MOST_CUT:-_MOST_CUT])
+    encoded = tuple(dict.fromkeys(_base64_forms(key.encode("utf-8"))))
+    around = "|".join(re.escape(form) for form in encoded)
+    return _OtherForms(
+        pieces,
+        re.compile(f"{begin}{middle}{end}|{hexed}", re.IGNORECASE),
+        encoded,
+        re.compile(f"(?:{around})[A-Za-z0-9+/_=-]*"),
+    )
+
+
+def _base64_forms(key: bytes) -> Iterator[str]:
+    """The characters of base64 that the key alone decides, wherever it begins in a text."""
+    for before in range(3):
+        begin = -(-before * 8 // 6)
+        end = (before + len(key)) * 8 // 6
+        text = base64.b64encode(bytes(before) + key).decode("ascii")[begin:end]
+        yield text
+        yield text.replace("+", "-").replace("/", "_")
 
 
 def clean_body(content: bytes, keys: Iterable[str]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 
@@ -50,6 +51,57 @@ def test_escapes_hide_no_key(spelling):
     assert "[key]" in clean_text(f"a {spelling} b", [KEY])
     found, _ = cleaned({"arguments": spelling})
     assert "[key]" in found["arguments"]
+
+
+def _base64(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def _holds(key, text):
+    """Whether the key, less four characters at each end, can still be had from a text."""
+    plain = re.sub(r"[\s\u00ad\u200b\ufeff]", "", text).lower()
+    return key[4:-4].lower() in plain or key.encode()[4:-4].hex() in plain
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        _base64(KEY),
+        _base64(f"Bearer {KEY}"),
+        _base64(f"{KEY}:"),
+        _base64(f"a:{KEY}").rstrip("="),
+        base64.urlsafe_b64encode(f"?>{KEY}?>".encode()).decode(),
+        KEY.upper(),
+        KEY.title(),
+        KEY[1:],
+        KEY[:-1],
+        KEY[3:-2],
+        f"{KEY[:7]}\u200b{KEY[7:]}",
+        "\u200b".join(KEY),
+        f"{KEY[:12]}\u00ad{KEY[12:]}",
+        f"{KEY[:9]}\n{KEY[9:]}",
+        f"{KEY[:9]} {KEY[9:15]} {KEY[15:]}",
+        KEY.encode().hex(),
+        KEY.encode().hex().upper(),
+    ],
+)
+def test_another_form_of_a_key_is_replaced_in_text_and_in_any_json(form):
+    sent = {"error": {"message": f"Wrong key <{form}> given"}}
+    escaped = json.dumps(sent).encode()
+    literal = json.dumps(sent, ensure_ascii=False).encode()
+    said = [clean_text(f"<{form}>", [KEY])]
+    said += [json.loads(clean_body(body, [KEY]))["error"]["message"] for body in (escaped, literal)]
+    for text in said:
+        assert "[key]" in text
+        assert not _holds(KEY, text)
+        assert form not in text
+
+
+def test_words_that_share_a_part_with_a_key_stay():
+    key = "sk-my-company-2024-abcdef0123"
+    text = "The my-company report of 2024, sk-my-company-2024, and abcdef."
+    assert clean_text(text, [key]) == text
+    assert clean_text("not-NEEDED", ["not-needed"]) == "not-NEEDED"  # too short to be told apart
 
 
 def test_a_backslash_before_a_key_leaves_the_json_whole():
