@@ -106,6 +106,10 @@ def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
         )
     phases = studies.plan_second_phase(workspace, parsed.study, parsed.template or offered[0])
     print(f"Study '{parsed.study}': {phases.opposing} more trials, plan {phases.plan_hash[:12]}.")
+    if phases.without_opinion:
+        print(
+            f"{count_text(phases.without_opinion, 'trial')} without a first opinion: not repeated."
+        )
 
 
 def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -256,19 +256,29 @@ from trial t join administration a using (administration_id)
 where t.study_id = ?
 """
 _PHASE = "select plan_hash, frozen_at from study_phase where study_id = ? and phase = 'opposing'"
-# An answer that takes no side, or cannot be used, counts as 0 in the mean b of a question.
+# An answer that takes no side, or cannot be used, counts as 0 in the mean b of a question. One
+# none of whose first answers chose an option has no opinion to oppose, and is left out.
 _FIRST = """
 create or replace temp table first_answer as
 select t.trial_id, t.call_id, t.item_id, t.ordinal, i.code, a.*,
     cast(md5_number_lower(concat_ws(chr(31), 'administration', a.administration_id, 'opposing',
         $template)) // 2 as bigint) as again_id,
-    avg(coalesce(o.stance, 0)) over (partition by a.respondent_id, a.language, a.context,
-        a.entity, a.entity_b, a.form, a.format, a.template, a.label_order, t.item_id) as b
+    avg(coalesce(o.stance, 0)) over question as b
 from trial t join administration a using (administration_id) join item i using (item_id)
     join response r on r.trial_id = t.trial_id
     left join answer_option o on o.instrument_id = i.instrument_id and o.format = a.format
         and o.code = r.option
 where t.study_id = $study and a.phase = 'initial'
+window question as (partition by a.respondent_id, a.language, a.context, a.entity, a.entity_b,
+    a.form, a.format, a.template, a.label_order, t.item_id)
+qualify count(o.code) over question > 0
+"""
+_ANY_OPINION = """
+select count(*) from (
+    select 1 from trial t join administration a using (administration_id)
+        join response r on r.trial_id = t.trial_id
+    where t.study_id = ? and a.phase = 'initial' and r.option is not null limit 1
+)
 """
 # The option of each side farthest from the middle; of two such options, the one shown first.
 _SIDES = """
@@ -329,12 +339,22 @@ class Phases:
     plan_hash: str
     frozen_at: datetime | None
 
+    @property
+    def without_opinion(self) -> int:
+        """Trials of questions without a first opinion, which the second phase does not repeat."""
+        return self.initial - self.opposing if self.opposing else 0
+
 
 def phase_state(database: Database, study_id: int) -> Phases:
     """Trials of each phase, and how many of the first have no response."""
     initial, unanswered, opposing = database.row(_STATE, [study_id]) or (0, 0, 0)
     plan_hash, frozen_at = database.row(_PHASE, [study_id]) or ("", None)
     return Phases(initial, unanswered, opposing, plan_hash, frozen_at)
+
+
+def has_opinion(database: Database, study_id: int) -> bool:
+    """Whether any answer of the first phase chose an option."""
+    return bool((database.row(_ANY_OPINION, [study_id]) or (0,))[0])
 
 
 def add_opposing_phase(
@@ -349,14 +369,15 @@ def add_opposing_phase(
     """Plan the second phase from the coded answers of the first; all of it or nothing.
 
     Each question is repeated as often, under the same conditions, with the opinion opposite to the
-    mean stance b of its first answers: against where b >= 0, in favor where b < 0. `template`
+    mean stance b of its first answers: against where b >= 0, in favor where b < 0. A question
+    none of whose first answers chose an option is not repeated. `template`
     is the prompt template that states the opinion, and `body` its JSON, which the study keeps.
 
     Raises
     ------
     DesignError
-        The second phase is planned already, a trial of the first has no response, or the options
-        of a format take no sides.
+        The second phase is planned already, a trial of the first has no response, none chose an
+        option, or the options of a format take no sides.
     """
     phases = phase_state(database, study_id)
     if phases.opposing:
@@ -366,6 +387,11 @@ def add_opposing_phase(
             f"{phases.unanswered:,} of {phases.initial:,} trials of the first phase have no "
             "answer yet.",
             "Run the study to its end first.",
+        )
+    if not has_opinion(database, study_id):
+        raise DesignError(
+            "No answer of the first phase chose an option, so there is no opinion to oppose.",
+            "Read some replies on the page Answers.",
         )
     with database.transaction() as cursor:
         cursor.execute(_FIRST, {"study": study_id, "template": template})

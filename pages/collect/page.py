@@ -263,6 +263,13 @@ def _amend(study: str) -> None:
 _PHASES_NOTE = "phase_note"
 
 
+def _left_out_words(count: int) -> str:
+    """How many questions the second phase leaves out, and why."""
+    if not count:
+        return ""
+    return f" Left out, because no first answer chose an option: {count:,}."
+
+
 def _show_phases(study: StudyRecord) -> None:
     """The state of the phases, and the button that plans the second."""
     if not studies.allows_second_phase(widgets.workspace(), study.code):
@@ -272,8 +279,8 @@ def _show_phases(study: StudyRecord) -> None:
     if now.opposing:
         st.caption(
             f"Two phases: {now.initial:,} questions without an opinion, {now.opposing:,} with the "
-            f"opposite opinion. Plan of the second phase: {now.plan_hash[:12]}, frozen "
-            f"{now.frozen_at:%Y-%m-%d %H:%M}."
+            f"opposite opinion.{_left_out_words(now.without_opinion)} Plan of the second "
+            f"phase: {now.plan_hash[:12]}, frozen {now.frozen_at:%Y-%m-%d %H:%M}."
         )
         return
     if now.unanswered:

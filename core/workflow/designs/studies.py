@@ -357,6 +357,8 @@ def plan_stated_phase(workspace: Workspace, study_id: int) -> bool:
     phases = plans.phase_state(workspace.database, study_id)
     if not record.design.second_phase or phases.opposing or phases.unanswered:
         return False
+    if not plans.has_opinion(workspace.database, study_id):
+        return False
     plan_second_phase(workspace, record.code, record.design.second_phase)
     return True
 

@@ -61,8 +61,9 @@ def test_the_opinion_is_opposite_to_the_mean_answer_and_against_where_it_is_neut
 ):
     assert run(workspace).state == "finished"
     planned = studies.plan_second_phase(workspace, "study", "opposing")
-    assert (planned.initial, planned.unanswered, planned.opposing) == (8, 0, 8)
-    by_item = {"q1": "no", "q2": "yes", "q3": "no", "q4": "no"}
+    assert (planned.initial, planned.unanswered, planned.opposing) == (8, 0, 6)
+    assert planned.without_opinion == 2
+    by_item = {"q1": "no", "q2": "yes", "q3": "no"}  # q4 chose no option: nothing to oppose
     assert opinions(workspace) == {(q, r): by_item[q] for q in by_item for r in (1, 2)}
     assert len(planned.plan_hash) == 64
 
@@ -71,9 +72,9 @@ def test_the_second_phase_is_asked_with_the_opinion_in_words(workspace, four_que
     run(workspace)
     studies.plan_second_phase(workspace, "study", "opposing")
     before = len(four_questions.chats)
-    assert run(workspace).n_done == 16
+    assert run(workspace).n_done == 14
     prompts = [seen.body["messages"][-1]["content"] for seen in four_questions.chats[before:]]
-    assert len(prompts) == 8
+    assert len(prompts) == 6
     for prompt in prompts:
         wanted = "Yes" if "Question 2" in prompt else "No"
         assert f"I think the answer is {wanted}." in prompt
@@ -92,6 +93,18 @@ def test_two_databases_with_the_same_answers_plan_the_same_second_phase(workspac
         )
     other.close()
     assert found[0] == found[1]
+
+
+def test_without_any_first_opinion_a_stated_second_phase_asks_nothing(workspace, server):
+    server.script = lambda *_: Step(content="Maybe, maybe not.")
+    freeze(workspace, service(server.base_url), bank="opinions_30", n_personas=0,
+           templates=("question",), second_phase="opposing")  # fmt: skip
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
+    ended = run(workspace)  # it paused once for replies without an answer
+    assert (ended.state, ended.n_done, ended.n_trials) == ("finished", 30, 30)
+    with pytest.raises(DesignError, match="no opinion to oppose"):
+        studies.plan_second_phase(workspace, "study", "opposing")
 
 
 def test_an_unfinished_first_phase_cannot_have_a_second(workspace):
