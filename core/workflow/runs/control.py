@@ -6,6 +6,7 @@ sees the same. The collector (core/workflow/runs/collector.py) is the one thread
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -155,8 +156,13 @@ def start(workspace: Workspace, study: str, *, cost_cap: float | None = None) ->
     Raises
     ------
     CollectionError
-        A cost cap is set and a respondent's prices are not known, or every answer is in.
+        A cost cap is set and is no amount, or a respondent's prices are not known.
     """
+    if cost_cap is not None and not 0 <= cost_cap < math.inf:
+        raise CollectionError(
+            f"A cost cap of {cost_cap:g} is no amount of money.",
+            "Give an amount in US dollars from 0 up, or start without a cap.",
+        )
     record = studies.get(workspace.database, study)
     if record.kind == "imported":
         raise CollectionError(

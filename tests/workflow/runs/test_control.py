@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import threading
 import time
@@ -116,6 +117,23 @@ def test_a_refused_key_payment_or_model_pauses_with_the_reason(workspace, server
     server.script = ()
     control.start(workspace, "study")
     assert finished(workspace).n_done == 200
+
+
+@pytest.mark.parametrize("cap", [math.nan, math.inf, -1.0])
+def test_a_cost_cap_that_is_no_amount_is_refused(workspace, server, cap):
+    freeze(workspace, service(server.base_url, price_in=1.0, price_out=1.0), n_personas=1)
+    with pytest.raises(CollectionError, match="is no amount of money"):
+        control.start(workspace, "study", cost_cap=cap)
+    assert control.progress(workspace, "study").state == "not_started"
+
+
+def test_a_cap_below_what_one_call_may_cost_says_so(workspace, server):
+    person = service(server.base_url, price_in=1.0, price_out=10.0, max_tokens=10_000)
+    freeze(workspace, person, n_personas=1)
+    control.start(workspace, "study", cost_cap=0.05)
+    ended = finished(workspace)
+    assert (ended.state, ended.n_attempts) == ("paused", 0)
+    assert "The cost cap of $0.05 is below what one call may cost at most, $0.10" in ended.reason
 
 
 def test_the_key_is_nowhere_but_in_the_request(workspace, server, caplog, tmp_path):
