@@ -37,7 +37,7 @@ def command() -> Command:
                       help="temperature, top_p, max_tokens, seed, system_prompt, at_once, "
                       "per_minute, tokens_per_minute, timeout_s, price_in, price_out, "
                       "price_cached, stream (true or false), or any other setting of the service; "
-                      "'temperature=' leaves the temperature out"),
+                      "what is not set here is left to the service"),
         )),
     ))  # fmt: skip
 

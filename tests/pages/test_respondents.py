@@ -366,6 +366,8 @@ def test_a_price_without_a_model_is_refused_in_words(workspace):
 def test_the_test_shows_which_settings_are_taken_and_leaves_out_the_others(workspace):
     with FaultServer(refusing("temperature"), key=None) as server:
         at = new_service(opened(), server.base_url, label="Thinker")
+        assert at.number_input(key=f"{NEW}:temperature").value is None
+        at.number_input(key=f"{NEW}:temperature").set_value(0.5).run()
         at.button(key="respondents_test").click().run()
         assert "rejects a call with these settings" in said(at.error)
         assert "does not accept these settings: temperature." in said(at.warning)

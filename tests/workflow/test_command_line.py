@@ -421,13 +421,13 @@ def test_the_database_in_use_is_told_to_a_second_process(workspace):
 def test_a_respondent_is_added_tested_and_listed_without_the_pages(run, capfd):
     with FaultServer(refusing("temperature"), key=None) as server:
         add = ("respondent", "add", "--model", "m", "--address", server.base_url)
-        assert run(*add, "First") == 0
+        assert run(*add, "First", "--set", "temperature=0.5") == 0
         assert run("respondent", "test", "First") == 2
         out, err = capfd.readouterr()
         assert "temperature\trefused\t" in out
         assert "seed\ttaken\t" in out
         assert "does not take the request with these settings" in err
-        settings = ("--set", "temperature=", "--set", "seed=3", "--set", "reasoning_effort=low")
+        settings = ("--set", "seed=3", "--set", "reasoning_effort=low")
         assert run(*add, "Second", *settings) == 0
         assert run("respondent", "test", "Second") == 0
         body = server.chats[-1].body

@@ -33,13 +33,17 @@ _EXAMPLE = "Write one setting on each line, for example 'reasoning_effort: low'.
 
 
 def empty_fields(kind: RespondentKind) -> dict[str, Any]:
-    """The fields of a respondent of that kind before anything is typed."""
+    """The fields of a respondent of that kind before anything is typed.
+
+    Those of a service set nothing for its replies: what it does without settings is its own.
+    """
     if kind == "simulated":
         return fields_of(replace(SIMULATED, label="", simulation=SimulationSettings()))
     if kind == "local":
         return fields_of(replace(LOCAL, label=""))
     preset = SERVICES[0]
-    return fields_of(Respondent("", "api", "", preset.base_url, preset.key_variable))
+    unset = SamplingSettings(temperature=None)
+    return fields_of(Respondent("", "api", "", preset.base_url, preset.key_variable, unset))
 
 
 def fields_of(respondent: Respondent) -> dict[str, Any]:

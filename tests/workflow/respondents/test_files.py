@@ -41,6 +41,17 @@ def test_respondents_come_back_from_their_file_as_they_were(workspace):
     assert catalog.by_label(workspace, "Small").sampling.max_tokens == 30
 
 
+def test_a_service_without_settings_has_none_and_a_temperature_of_0_is_written(workspace):
+    text = "respondents:\n- {label: A, address: https://models.example.org/v1, model: m}\n"
+    (read,) = files.read_respondents("r.yaml", text.encode())
+    sampling = read.sampling
+    set_here = (sampling.temperature, sampling.top_p, sampling.max_tokens, sampling.seed)
+    assert set_here == (None,) * 4
+    at_zero = replace(read, sampling=replace(sampling, temperature=0.0))
+    assert "temperature: 0.0" in files.write_respondents([at_zero])
+    assert "temperature" not in files.write_respondents([read])
+
+
 BASE = """\
 respondents:
 - label: One
