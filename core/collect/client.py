@@ -283,7 +283,8 @@ def read_reply(body: Any) -> Reply:
     if said.refusal:
         text, finish_reason = text if text.strip() else said.refusal, REFUSAL
     tool_calls = as_json(message.get("tool_calls") or message.get("function_call"))
-    is_all_read = not said.unknown and (text or said.reasoning or tool_calls)
+    is_empty = not (text or said.reasoning or tool_calls)
+    is_kept_whole = is_empty or bool(said.unknown)
     usage = token_usage(body.get("usage"))
     reply = Reply(
         text=text,
@@ -297,13 +298,14 @@ def read_reply(body: Any) -> Reply:
         tool_calls=tool_calls,
         refusal=said.refusal,
         tokens_reasoning=usage.reasoning,
-        body="" if is_all_read else truncate_body(as_json(body).encode("utf-8", "replace")),
+        body=truncate_body(as_json(body).encode("utf-8", "replace")) if is_kept_whole else "",
         tokens_cached=usage.cached,
     )
-    if choice.get("error"):
-        failure = _error_inside(choice)
-        failure.partial = reply
-        raise failure
+    for source in (choice, body if is_empty else {}):
+        if source.get("error"):
+            failure = _error_inside(source)
+            failure.partial = reply
+            raise failure
     return reply
 
 
