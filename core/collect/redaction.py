@@ -50,32 +50,40 @@ def clean_text(text: str, keys: Iterable[str]) -> str:
     return text
 
 
-class _OtherForms(NamedTuple):
-    """What else a key may look like; the pieces show at little cost whether to look at all."""
+class _Signs(NamedTuple):
+    """Pieces of a key's other forms; they show at little cost whether a text may hold one."""
 
-    pieces: tuple[str, ...]  # of the key in small letters: one is there, unless broken up
-    altered: re.Pattern[str]
+    plain: tuple[str, ...]  # in small letters: one is there, unless the key is broken up
     encoded: tuple[str, ...]
-    around: re.Pattern[str]
 
 
 def _without_other_forms(key: str, text: str) -> str:
-    forms = _other_forms(key)
+    signs = _signs(key)
     small = text.lower()
     hidden = any(mark in text for mark in _INVISIBLE_MARKS)
-    if hidden or any(piece in small for piece in forms.pieces):
-        text = forms.altered.sub(_MARK, text)
-    if any(form in text for form in forms.encoded):
-        text = forms.around.sub(_MARK, text)
+    if hidden or any(piece in small for piece in signs.plain):
+        text = _altered(key).sub(_MARK, text)
+    if any(form in text for form in signs.encoded):
+        text = _around(signs.encoded).sub(_MARK, text)
     return text
 
 
-@lru_cache(maxsize=64)
-def _other_forms(key: str) -> _OtherForms:
+@lru_cache(maxsize=1024)
+def _signs(key: str) -> _Signs:
     core = key[_MOST_CUT:-_MOST_CUT].lower()
     third = len(core) // 3
-    hexed = key.encode("utf-8").hex()
-    pieces = core[:third], core[third : 2 * third], core[2 * third :], hexed
+    pieces = core[:third], core[third : 2 * third], core[2 * third :]
+    encoded = tuple(dict.fromkeys(_base64_forms(key.encode("utf-8", "replace"))))
+    return _Signs((*pieces, _in_hex(key)), encoded)
+
+
+def _in_hex(key: str) -> str:
+    return key.encode("utf-8", "replace").hex()
+
+
+@lru_cache(maxsize=64)
+def _altered(key: str) -> re.Pattern[str]:
+    """The key in any case, broken up, cut by a few characters, or in hex."""
     characters = [re.escape(character) for character in key]
     begin = end = ""
     for character in characters[:_MOST_CUT]:
@@ -83,14 +91,14 @@ def _other_forms(key: str) -> _OtherForms:
     for character in reversed(characters[-_MOST_CUT:]):
         end = f"(?:{_INSIDE}{character}{end})?"
     middle = _INSIDE.join(characters[_MOST_CUT:-_MOST_CUT])
-    encoded = tuple(dict.fromkeys(_base64_forms(key.encode("utf-8"))))
-    around = "|".join(re.escape(form) for form in encoded)
-    return _OtherForms(
-        pieces,
-        re.compile(f"{begin}{middle}{end}|{hexed}", re.IGNORECASE),
-        encoded,
-        re.compile(f"(?:{around})[A-Za-z0-9+/_=-]*"),
-    )
+    return re.compile(f"{begin}{middle}{end}|{_in_hex(key)}", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _around(encoded: tuple[str, ...]) -> re.Pattern[str]:
+    """The key in base64, to the end of the word that it stands in."""
+    forms = "|".join(re.escape(form) for form in encoded)
+    return re.compile(f"(?:{forms})[A-Za-z0-9+/_=-]*")
 
 
 def _base64_forms(key: bytes) -> Iterator[str]:
