@@ -13,6 +13,8 @@ TOKENS_WITHOUT_LIMIT = 4096
 _TOKENS_PER_REQUEST = 32  # what a service's own chat template may add
 _TOKENS_PER_MESSAGE = 8
 _CHARACTERS_PER_TOKEN = 5  # the sparing end, for the low estimate
+_TOKENS_PER_BYTE = 1 / 3  # until replies with reported tokens have shown it
+_FIRST_ERROR = 400  # of the statuses
 _MILLION = 1_000_000
 _MAYBE_CHARGED = frozenset({FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY, FailureKind.PROTOCOL})
 
@@ -25,6 +27,25 @@ class Reservation:
     price_in: float = 0.0
     price_out: float = 0.0
     price_cached: float | None = None  # of tokens read from a cache; None: as price_in
+    model: str = ""
+    size: int = 0  # of the prompt in bytes; 0: not known
+
+
+@dataclass
+class _Replies:
+    """What the replies of a model with reported tokens came to."""
+
+    count: int = 0
+    bytes_in: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    dearest: float = 0.0  # dollars
+
+    def tokens_per_byte(self) -> float:
+        return self.tokens_in / self.bytes_in if self.bytes_in else _TOKENS_PER_BYTE
+
+    def mean_out(self) -> float:
+        return self.tokens_out / self.count if self.count else 0.0
 
 
 @dataclass(frozen=True)
@@ -38,14 +59,27 @@ class Cost:
 class Budget:
     """Money spent and set aside. Spent plus reserved stays within the cap.
 
-    A prompt is reserved at one token a byte, which no tokenizer in use exceeds, so that only a
-    service that charges for more than the reply it was limited to can cost more than reserved.
+    A prompt is reserved at one token a byte, which no tokenizer in use exceeds, and each call at no
+    less than the dearest one of its model so far. A service that charges for more than the reply it
+    was limited to, or has no limit, can exceed the cap by what was in flight when its first reply
+    of such a price came; calls begin one at a time.
     """
 
     def __init__(self, cap: float | None, spent: float = 0.0) -> None:
         self.cap = cap
         self.spent = spent
         self._open: set[Reservation] = set()
+        self._replies: dict[str, _Replies] = {}
+
+    def ceiling(self, request: ChatRequest) -> float | None:
+        """Dollars the call may cost at most, as far as is known; None where prices are unknown."""
+        prices = _prices(request.sampling)
+        if prices is None:
+            return None
+        return max(_worst(request, prices), self._replies_of(request.model).dearest)
+
+    def _replies_of(self, model: str) -> _Replies:
+        return self._replies.setdefault(model, _Replies())
 
     @property
     def reserved(self) -> float:
@@ -72,8 +106,10 @@ class Budget:
         if prices is None:
             reservation = Reservation(None)
         else:
-            amount = _worst(request, prices)
-            reservation = Reservation(amount, *prices, request.sampling.price_cached)
+            reservation = Reservation(
+                self.ceiling(request), *prices, request.sampling.price_cached, request.model,
+                _size(request),
+            )  # fmt: skip
         if self.cap is not None:
             total = math.fsum((self.spent, self.reserved, reservation.amount or 0.0))
             if total > self.cap:
@@ -88,11 +124,19 @@ class Budget:
     def settle(self, reservation: Reservation, outcome: Reply | CallFailure) -> Cost:
         """Turn a reservation into what the call cost.
 
-        A call that may have been charged without our learning how much costs its reservation.
+        A call that may have been charged without our learning how much costs its reservation. A
+        reply without reported tokens is estimated from its prompt, its words and replies like it.
         """
         self._open.remove(reservation)
-        cost = cost_of(reservation, outcome)
+        like = self._replies_of(reservation.model)
+        cost = cost_of(reservation, outcome, like)
         self.spent += cost.amount or 0.0
+        if isinstance(outcome, Reply) and not cost.estimated:
+            like.count += 1
+            like.bytes_in += reservation.size
+            like.tokens_in += outcome.tokens_in or 0
+            like.tokens_out += outcome.tokens_out or 0
+            like.dearest = max(like.dearest, cost.amount or 0.0)
         return cost
 
 
@@ -115,9 +159,13 @@ def _prices(sampling: SamplingSettings) -> tuple[float, float] | None:
     return sampling.price_in, sampling.price_out
 
 
+def _size(request: ChatRequest) -> int:
+    """Bytes of the prompt."""
+    return sum(len(m["content"].encode("utf-8", "surrogatepass")) for m in request.messages)
+
+
 def _worst(request: ChatRequest, prices: tuple[float, float]) -> float:
-    size = sum(len(m["content"].encode("utf-8", "surrogatepass")) for m in request.messages)
-    tokens_in = size + _TOKENS_PER_MESSAGE * len(request.messages) + _TOKENS_PER_REQUEST
+    tokens_in = _size(request) + _TOKENS_PER_MESSAGE * len(request.messages) + _TOKENS_PER_REQUEST
     return _dollars(tokens_in, longest_reply(request.sampling), prices)
 
 
@@ -138,21 +186,38 @@ def longest_reply(sampling: SamplingSettings) -> int:
     return limit * (max(1, replies) if isinstance(replies, int) else 1)
 
 
-def cost_of(reservation: Reservation, outcome: Reply | CallFailure) -> Cost:
-    """What a call cost that had this reservation."""
+def cost_of(
+    reservation: Reservation, outcome: Reply | CallFailure, like: _Replies | None = None
+) -> Cost:
+    """What a call cost that had this reservation; `like` are the model's replies so far."""
     if reservation.amount is None:
         return Cost(None, estimated=False)
     if isinstance(outcome, CallFailure):
         charged = outcome.kind in _MAYBE_CHARGED
         return Cost(reservation.amount if charged else 0.0, estimated=charged)
     if outcome.tokens_in is None or outcome.tokens_out is None:
-        return Cost(reservation.amount, estimated=True)
+        dollars = _estimate_reply(reservation, outcome, like or _Replies())
+        return Cost(min(dollars, reservation.amount), estimated=True)
     prices = (reservation.price_in, reservation.price_out)
     dollars = _dollars(outcome.tokens_in, outcome.tokens_out, prices)
     if outcome.tokens_cached and reservation.price_cached is not None:
         saved = reservation.price_in - reservation.price_cached
         dollars -= outcome.tokens_cached * saved / _MILLION
     return Cost(dollars, estimated=False)
+
+
+def _estimate_reply(reservation: Reservation, reply: Reply, like: _Replies) -> float:
+    """Dollars of a reply whose tokens were not reported; one that was withheld has none."""
+    if not reservation.size:
+        return reservation.amount or 0.0
+    tokens_in = reply.tokens_in or math.ceil(reservation.size * like.tokens_per_byte())
+    words = "".join((reply.text, reply.reasoning, reply.tool_calls))
+    tokens_out = math.ceil(len(words.encode("utf-8", "surrogatepass")) * _TOKENS_PER_BYTE)
+    is_withheld = reply.http_status is not None and reply.http_status >= _FIRST_ERROR
+    if not is_withheld:
+        tokens_out = max(tokens_out, math.ceil(like.mean_out()))
+    prices = (reservation.price_in, reservation.price_out)
+    return _dollars(tokens_in, reply.tokens_out or tokens_out, prices)
 
 
 def _dollars(tokens_in: int, tokens_out: int, prices: tuple[float, float]) -> float:

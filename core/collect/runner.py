@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from random import Random
 
-from core.collect.budget import Budget, Reservation, estimate
+from core.collect.budget import Budget, Reservation
 from core.collect.client import PAUSES, RETRIED, CallFailure, ChatRequest, FailureKind, Reply
 from core.collect.lanes import Control, EndpointCalls, EndpointState, Task
 from core.collect.limits import Start
@@ -278,7 +278,7 @@ class _Run:
             if reservation is not None:
                 return reservation
             if not self._budget.in_flight:
-                self._pause(_cap_words(self._budget.cap or 0.0, request))
+                self._pause(_cap_words(self._budget, request))
                 return None
             # Calls in flight are reserved at their worst; most leave room when they are settled.
             self._settled.clear()
@@ -458,9 +458,9 @@ def paused_words(paused: Mapping[str, str], asked: Collection[str]) -> str:
     return f"{names} {verb} paused, the others were not. {reasons}"
 
 
-def _cap_words(cap: float, request: ChatRequest) -> str:
+def _cap_words(budget: Budget, request: ChatRequest) -> str:
     """Why the cap leaves no room for the next call."""
-    _, most = estimate(request) or (0.0, 0.0)
+    cap, most = budget.cap or 0.0, budget.ceiling(request) or 0.0
     if most <= cap:
         return f"The cost cap of {_dollars(cap)} is reached."
     return (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from core.collect.budget import Budget, estimate
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply
 from core.domain.instrument import Item, ResponseFormat
-from core.domain.study import SamplingSettings
+from core.domain.study import CONTENT_FILTER, SamplingSettings
 from core.errors import CollectionError
 
 MAYBE_CHARGED = {FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY, FailureKind.PROTOCOL}
@@ -70,10 +72,41 @@ def test_a_call_that_may_have_been_charged_costs_its_reservation(kind):
     assert (cost.amount, cost.estimated) == (pytest.approx(WORST), True)
 
 
-def test_a_reply_without_token_counts_costs_its_reservation():
+def test_a_reply_without_token_counts_is_estimated_from_its_prompt_and_its_words():
     budget = Budget(None)
-    cost = budget.settle(budget.reserve(request()), reply(None, 3))
-    assert (cost.amount, cost.estimated) == (pytest.approx(WORST), True)
+    said = Reply("I agree.", reasoning="Hm, four.")  # 8 + 9 bytes
+    cost = budget.settle(budget.reserve(request()), said)
+    assert (cost.amount, cost.estimated) == (pytest.approx((20 * 1.0 + 6 * 2.0) / MILLION), True)
+    long = budget.settle(budget.reserve(request()), Reply("x" * 9_000))
+    assert long.amount == pytest.approx(WORST)  # it was limited
+
+
+def test_a_reply_without_token_counts_is_estimated_from_the_replies_before_it():
+    budget = Budget(None)
+    for tokens_out in (20, 40):
+        budget.settle(budget.reserve(request()), reply(15, tokens_out))
+    cost = budget.settle(budget.reserve(request()), Reply("4"))
+    assert cost.amount == pytest.approx((15 * 1.0 + 30 * 2.0) / MILLION)
+    other = budget.reserve(replace(request(), model="other"))
+    assert budget.settle(other, Reply("4")).amount == pytest.approx((20 * 1.0 + 2.0) / MILLION)
+
+
+def test_a_prompt_that_a_filter_blocks_costs_no_reply():
+    budget = Budget(None)
+    budget.settle(budget.reserve(request()), reply(20, 90))
+    blocked = Reply("", CONTENT_FILTER, http_status=400)
+    cost = budget.settle(budget.reserve(request()), blocked)
+    assert (cost.amount, cost.estimated) == (pytest.approx(20 / MILLION), True)
+
+
+def test_each_call_is_reserved_at_no_less_than_the_dearest_before_it():
+    budget = Budget(cap=1.0)
+    dear = reply(10, 200_000)  # a service that knows no limit: $0.40
+    budget.settle(budget.reserve(request()), dear)
+    assert budget.ceiling(request()) == pytest.approx(0.40001)
+    assert budget.reserve(request()) is not None
+    assert budget.reserve(request()) is None  # .4 spent, .4 set aside: no room for a third
+    assert budget.ceiling(replace(request(), model="other")) == pytest.approx(WORST)
 
 
 @pytest.mark.parametrize("kind", sorted(set(FailureKind) - MAYBE_CHARGED))
