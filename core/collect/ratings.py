@@ -30,8 +30,8 @@ class Rated:
 def parse_rating(text: str, ratings: tuple[Rating, ...], *, finish_reason: str = "") -> Rated:
     """The ratings of a reply.
 
-    The object may stand alone, in a Markdown fence, or with words before or after it; two objects
-    leave the reply ambiguous. Names of qualities are compared without regard to case; further
+    The object may stand alone, in a Markdown fence, or with words before or after it; two objects,
+    or two numbers for one quality, leave the reply ambiguous. Names of qualities are compared without regard to case; further
     names do not matter.
     """
     said = without_thoughts(text).strip()
@@ -46,11 +46,16 @@ def parse_rating(text: str, ratings: tuple[Rating, ...], *, finish_reason: str =
     return _rated(objects[0], ratings, alone=_is_alone(said))
 
 
-def _rated(found: Mapping[str, Any], ratings: tuple[Rating, ...], *, alone: bool) -> Rated:
-    given = {str(name).strip().casefold(): value for name, value in found.items()}
+def _rated(found: _Object, ratings: tuple[Rating, ...], *, alone: bool) -> Rated:
+    given: dict[str, list[Any]] = {}
+    for name, value in found.pairs:
+        given.setdefault(name.strip().casefold(), []).append(value)
     values = {}
     for rating in ratings:
-        number = _number(given.get(rating.code.casefold()))
+        said = given.get(rating.code.casefold(), [None])
+        if any(_number(value) != _number(said[0]) for value in said):
+            return Rated(Status.AMBIGUOUS)
+        number = _number(said[0])
         if number is None:
             return Rated(Status.NO_ANSWER)
         if not rating.low <= number <= rating.high:
@@ -74,10 +79,17 @@ def _is_alone(said: str) -> bool:
     return (said.startswith("{") and said.endswith("}")) or bool(_FENCE.fullmatch(said))
 
 
-def _objects(said: str) -> list[Mapping[str, Any]]:
+@dataclass(frozen=True)
+class _Object:
+    """A JSON object as it was written: a name may stand in it twice."""
+
+    pairs: tuple[tuple[str, Any], ...]
+
+
+def _objects(said: str) -> list[_Object]:
     """Every JSON object in the text that is not inside another."""
-    decoder = json.JSONDecoder()
-    found: list[Mapping[str, Any]] = []
+    decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: _Object(tuple(pairs)))
+    found: list[_Object] = []
     place = said.find("{")
     tries = 0
     while place >= 0 and tries < 100:  # a text of nothing but brackets must not take for ever
@@ -87,7 +99,7 @@ def _objects(said: str) -> list[Mapping[str, Any]]:
         except (ValueError, RecursionError):
             end = place + 1
         else:
-            if isinstance(value, dict):
+            if isinstance(value, _Object):
                 found.append(value)
         place = said.find("{", end)
     return found
