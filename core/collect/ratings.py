@@ -31,8 +31,8 @@ def parse_rating(text: str, ratings: tuple[Rating, ...], *, finish_reason: str =
     """The ratings of a reply.
 
     The object may stand alone, in a Markdown fence, or with words before or after it; two objects,
-    or two numbers for one quality, leave the reply ambiguous. Names of qualities are compared without regard to case; further
-    names do not matter.
+    or two numbers for one quality, leave the reply ambiguous. Names of qualities are compared
+    without regard to case; further names do not matter.
     """
     said = without_thoughts(text).strip()
     cut_off = finish_reason == CUT_OFF
