@@ -34,7 +34,7 @@ def price_section() -> None:
     if listed:
         _table(listed)
     else:
-        st.info("There is no price yet. Without prices, Inkblot cannot show the cost of a study.")
+        st.info(_empty_words())
     with st.expander("Enter or change a price"):
         _form()
     if listed:
@@ -43,6 +43,17 @@ def price_section() -> None:
             st.button("Delete the price", key="price_forget", on_click=_forget)
     with st.expander("Prices as a file"):
         _files(bool(listed))
+
+
+def _empty_words() -> str:
+    """What an empty table means: no price at all, or prices in the settings of respondents."""
+    people = catalog.list_respondents(widgets.workspace())
+    own = sum(p.kind == "api" and None not in (p.sampling.price_in, p.sampling.price_out)
+              for p in people)  # fmt: skip
+    if own:
+        whose = count_text(own, "respondent has", "respondents have")
+        return f"This table is empty. {whose} own prices in the settings, which count."
+    return "There is no price yet. Without prices, Inkblot cannot show the cost of a study."
 
 
 def _table(listed: tuple[Price, ...]) -> None:

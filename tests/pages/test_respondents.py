@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -95,6 +96,10 @@ def test_adds_a_service_with_prices_unknown_and_extra_settings(workspace):
     kept = catalog.by_label(workspace, "Mine")
     assert kept.sampling.extra_body == {"reasoning_effort": "low", "top_k": 3}
     assert (kept.sampling.price_in, kept.sampling.price_out) == (0.5, None)
+    assert "There is no price yet" in said(opened().info)
+    priced = replace(kept, label="Priced", sampling=replace(kept.sampling, price_out=2.0))
+    catalog.save(workspace, priced)
+    assert "1 respondent has own prices in the settings, which count." in said(opened().info)
     assert at.query_params["respondent"] == "Mine"
     assert "Design a study with it" in [link.proto.label for link in at.get("page_link")]
     assert saved_inputs.load(workspace, NEW) is None
