@@ -465,11 +465,16 @@ def _few_usable_words(label: str, latest: Sequence[str], n_usable: int) -> str:
     counts = Counter(kind for kind in latest if kind)
     kinds = ", ".join(f"{count} {words}" for words, count in counts.most_common())
     hold = "none holds" if not n_usable else "1 holds"
+    advice = (
+        "A model that reasons before it answers, or that is cut off, needs a higher limit of "
+        "tokens. "
+        if counts.keys() & {"cut off", "empty"}
+        else ""
+    )
     return (
         f"Of the last {len(latest)} replies of '{label}' {hold} an answer that can be used: "
-        f"{kinds}. Read some of them on the page Answers. A model that reasons before it answers, "
-        "or that is cut off, needs a higher limit of tokens. Continue goes on all the same, and "
-        "the study does not pause this respondent for it again."
+        f"{kinds}. Read some of them on the page Answers. {advice}Continue goes on all the same, "
+        "and the study does not pause this respondent for it again."
     )
 
 
