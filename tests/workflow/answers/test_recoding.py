@@ -271,6 +271,8 @@ def test_of_several_replies_the_first_usable_one_counts(workspace, server):
 def test_where_none_is_usable_the_last_reply_counts(workspace, server):
     texts = ("I would rather not say.", "")
     ask(workspace, server, lambda n, _: Step(content=texts[n % 2]), ask_again=1)
+    control.start(workspace, "study")  # it paused once for replies without an answer
+    control.wait(workspace, "study", every_s=0.02)
     assert rereading.preview_rereading(workspace, "study").n_changed == 0
     # an older parser had stopped at the first reply, which it took for an answer
     as_an_older_parser(
