@@ -220,7 +220,7 @@ def simulate(
     answers = _answers(plan, trials, truth, replication)
     if not plan.second_phase:
         return SimulatedStudy(plan, trials, unit, answers)
-    second = _second_phase(plan, trials, answers)
+    second, repeated = _second_phase(plan, trials, answers)
     later = _answers(plan, second, truth, replication)
     both = SimulatedAnswers(
         np.concatenate([answers.option, later.option]),
@@ -228,7 +228,7 @@ def simulate(
         np.concatenate([answers.score, later.score]),
     )
     together = pd.concat([trials, second.drop(columns="opinion")], ignore_index=True)
-    return SimulatedStudy(plan, together, np.concatenate([unit, unit]), both)
+    return SimulatedStudy(plan, together, np.concatenate([unit, unit[repeated]]), both)
 
 
 def _answers(
@@ -275,11 +275,12 @@ def _name(plan: RespondentPlan, place: int) -> Any:
 
 def _second_phase(
     plan: RespondentPlan, trials: pd.DataFrame, answers: SimulatedAnswers
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, npt.NDArray[np.bool_]]:
     """The trials of the second phase, each with the opinion that opposes the first answers.
 
     As core/store/plans.py plans them: against where the mean stance of the first answers is 0 or
-    more, else in favor, in the words of the option farthest from the middle.
+    more, else in favor, in the words of the option farthest from the middle; none where no first
+    answer chose an option. The mask says which trials of the first phase are repeated.
     """
     stance = np.zeros(len(trials))
     sides: dict[tuple[str, int], str] = {}
@@ -302,11 +303,15 @@ def _second_phase(
                 )
             farthest = max(those, key=lambda option: abs((option.points or 0) - middle))
             sides[str(code), side] = farthest.code
-    mean = pd.Series(stance).groupby([trials[name] for name in _QUESTION], observed=True)
+    questions = [trials[name] for name in _QUESTION]
+    mean = pd.Series(stance).groupby(questions, observed=True)
+    chosen = pd.Series(answers.option >= 0).groupby(questions, observed=True)
+    repeated = chosen.transform("any").to_numpy(dtype=bool)
     opposite = np.where(mean.transform("mean").to_numpy() >= 0, -1, 1).tolist()
     opinions = [sides.get(key, "") for key in zip(trials["format"], opposite, strict=True)]
-    return trials.assign(
+    second = trials.assign(
         administration=trials["administration"].to_numpy() ^ (1 << 40),
         phase=OPPOSING, template=plan.second_phase, items_per_call="1", history="none",
         opinion=np.array(opinions, dtype=object),
     )  # fmt: skip
+    return second[repeated].reset_index(drop=True), repeated
