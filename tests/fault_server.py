@@ -201,6 +201,7 @@ class FaultServer:
         self._closing = asyncio.Event()
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/completions", self._chat)
         app.router.add_get("/v1/models", self._list)
         app.router.add_get("/received", self._received)
         app.router.add_route("*", "/{rest:.*}", self._other)

@@ -25,7 +25,14 @@ from core.domain.reply_bodies import (
     message_parts,
     token_usage,
 )
-from core.domain.study import CONTENT_FILTER, INITIAL, REFUSAL, Message, SamplingSettings
+from core.domain.study import (
+    CONTENT_FILTER,
+    INITIAL,
+    REFUSAL,
+    Message,
+    ReasoningMarks,
+    SamplingSettings,
+)
 from core.domain.templates import Listing
 
 __all__ = [
@@ -67,6 +74,7 @@ class Question:
     opinion: str = ""  # code of the option that the user is said to hold; empty: none
     listing: Listing = "codes"  # how the template names the options to the model
     instructions: str = ""  # language of instructions and labels; empty: that of the items
+    reasoning_marks: ReasoningMarks = ()  # of the respondent, beside those that are known
 
     @property
     def item(self) -> Item:
@@ -327,16 +335,28 @@ def truncate_body(content: bytes) -> str:
 
 
 def _first_token(logprobs: Any) -> tuple[TokenChance, ...]:
-    """What could have come first, where the service says; entries it garbled are left out."""
-    content = as_mapping(logprobs).get("content")
+    """What could have come first, where the service says; entries it garbled are left out.
+
+    Chats have a list of `content`; completed texts a mapping of tokens for each place.
+    """
+    said = as_mapping(logprobs)
+    content, of_text = said.get("content"), said.get("top_logprobs")
     first = as_mapping(content[0]) if isinstance(content, list) and content else {}
     listed = first.get("top_logprobs")
+    if not first and isinstance(of_text, list) and of_text:
+        pairs = sorted(as_mapping(of_text[0]).items(), key=_by_logprob)
+        listed = [{"token": token, "logprob": logprob} for token, logprob in pairs]
     entries = map(as_mapping, listed if isinstance(listed, list) and listed else [first])
     return tuple(
         TokenChance(entry["token"], float(entry["logprob"]))
         for entry in entries
         if isinstance(entry.get("token"), str) and _is_logprob(entry.get("logprob"))
     )
+
+
+def _by_logprob(pair: tuple[Any, Any]) -> float:
+    """The most probable first; what is no number is last, and left out later."""
+    return -pair[1] if _is_logprob(pair[1]) else math.inf
 
 
 def _is_logprob(value: object) -> bool:

@@ -33,7 +33,7 @@ from core.collect.client import (
 )
 from core.collect.endpoints import check_address, check_resolved_addresses, clean_key, is_private
 from core.collect.limits import ServiceLimits, read_limits
-from core.collect.prompts import json_schema
+from core.collect.prompts import json_schema, literal_text
 from core.collect.redaction import clean_body, clean_text
 from core.collect.streams import read_stream
 from core.errors import CollectionError
@@ -189,6 +189,7 @@ def _is_streamed(request: httpx2.Request) -> bool:
 _Found = TypeVar("_Found")
 
 _MOST_LOGPROBS = 20  # what OpenAI's service gives at most
+_MOST_LOGPROBS_OF_TEXT = 5  # the same, where a text is completed
 _LONGEST_CONNECT_S = 20.0
 _KEPT_OPEN_S = 5.0  # connections without a call
 
@@ -250,8 +251,10 @@ class OpenAIClient:
         """
         try:
             stream = request.sampling.stream
+            completes = request.sampling.completes_text
             reply, limits = await self._call(
-                "/chat/completions", request_body(request, stream=stream),
+                "/completions" if completes else "/chat/completions",
+                request_body(request, stream=stream),
                 read_stream if stream else _read_whole,
             )  # fmt: skip
             return reply if limits is None else replace(reply, limits=limits)
@@ -477,7 +480,7 @@ def request_body(request: ChatRequest, *, stream: bool = False) -> bytes:
     }
     body = {
         "model": request.model,
-        "messages": [dict(message) for message in request.messages],
+        **_asked(request),
         **{name: value for name, value in optional.items() if value is not None},
         **_answering(request),
         **sampling.extra_body,
@@ -499,8 +502,21 @@ def request_body(request: ChatRequest, *, stream: bool = False) -> bytes:
         ) from None
 
 
+def _asked(request: ChatRequest) -> dict[str, Any]:
+    """The text that a base model goes on with, or the messages of a chat."""
+    if request.sampling.completes_text:
+        return {"prompt": literal_text(request.messages)}
+    return {"messages": [dict(message) for message in request.messages]}
+
+
 def _answering(request: ChatRequest) -> dict[str, Any]:
     """Settings that hold answers to the options, and that ask for the first token's chances."""
+    if request.sampling.completes_text:
+        if request.choices:
+            raise CallFailure(
+                FailureKind.REJECTED, "A model that completes text cannot be held to the options."
+            )
+        return {"logprobs": _MOST_LOGPROBS_OF_TEXT} if request.first_token else {}
     found: dict[str, Any] = {}
     if request.choices:
         schema = json_schema(request.choices, len(request.question.items))

@@ -6,7 +6,7 @@ are filled for one question.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from string import ascii_uppercase
 
@@ -61,6 +61,11 @@ def render(
     paragraphs = (history, _fill_lines(body, values), fill(text.cue, values))
     content = "\n\n".join(filter(None, paragraphs))
     return (*messages, {"role": "user", "content": content})
+
+
+def literal_text(messages: Iterable[Message]) -> str:
+    """What a base model goes on with: the texts of the messages, without who says them."""
+    return "\n\n".join(message["content"] for message in messages)
 
 
 def as_listed(question: Question, template: PromptTemplate) -> Question:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,7 @@ class Rated:
     values: Mapping[str, float] = field(default_factory=dict)
 
 
-def parse_rating(text: str, ratings: tuple[Rating, ...], *, finish_reason: str = "") -> Rated:
+def parse_rating(text: str, ratings: Sequence[Rating], *, finish_reason: str = "") -> Rated:
     """The ratings of a reply.
 
     The object may stand alone, in a Markdown fence, or with words before or after it; two objects,
@@ -46,7 +46,7 @@ def parse_rating(text: str, ratings: tuple[Rating, ...], *, finish_reason: str =
     return _rated(objects[0], ratings, alone=_is_alone(said))
 
 
-def _rated(found: _Object, ratings: tuple[Rating, ...], *, alone: bool) -> Rated:
+def _rated(found: _Object, ratings: Sequence[Rating], *, alone: bool) -> Rated:
     given: dict[str, list[Any]] = {}
     for name, value in found.pairs:
         given.setdefault(name.strip().casefold(), []).append(value)

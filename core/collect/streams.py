@@ -57,7 +57,7 @@ class _Joined:
         self._message: dict[str, Any] = {}
         self._choice: dict[str, Any] = {}
         self._calls: dict[int, dict[str, Any]] = {}
-        self._logprobs: list[Any] = []
+        self._logprobs: dict[str, list[Any]] = {}
 
     def add(self, event: str) -> None:
         """Take one event. What is no JSON is passed over: a stream that breaks off ends in it."""
@@ -91,7 +91,7 @@ class _Joined:
                 message["tool_calls"] = [call for _, call in sorted(self._calls.items())]
             choice = {**self._choice, "message": message}
             if self._logprobs:
-                choice["logprobs"] = {"content": self._logprobs}
+                choice["logprobs"] = self._logprobs
             if body.get("error"):
                 choice["error"] = body["error"]
             body["choices"] = [choice]
@@ -103,9 +103,13 @@ class _Joined:
                 self._choice[name] = choice[name]
         self.is_complete = self.is_complete or bool(choice.get("finish_reason"))
         logprobs = choice.get("logprobs")
-        listed = logprobs.get("content") if isinstance(logprobs, Mapping) else None
-        if isinstance(listed, list) and not self._logprobs:
-            self._logprobs = listed[:1]  # of the first token, which is all that is read
+        if isinstance(logprobs, Mapping) and not self._logprobs:
+            # of the first token, which is all that is read
+            self._logprobs = {
+                name: logprobs[name][:1]
+                for name in ("content", "top_logprobs")
+                if isinstance(logprobs.get(name), list) and logprobs[name]
+            }
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, Mapping):
             self._add_delta(delta)

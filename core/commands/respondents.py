@@ -36,7 +36,8 @@ def command() -> Command:
             argument("--set", action="append", default=[], metavar="NAME=VALUE",
                       help="temperature, top_p, max_tokens, seed, system_prompt, at_once, "
                       "per_minute, tokens_per_minute, timeout_s, price_in, price_out, "
-                      "price_cached, stream (true or false), or any other setting of the service; "
+                      "price_cached, stream or completes_text (true or false), reasoning_marks "
+                      "('opening ... closing'), or any other setting of the service; "
                       "what is not set here is left to the service"),
         )),
     ))  # fmt: skip

@@ -41,7 +41,7 @@ def plan_opposing_command() -> Command:
 
 
 def amend_command() -> Command:
-    """The command that leaves out settings that a service does not take."""
+    """The command that leaves out settings, or names marks of reasoning."""
     return Command(_amend, (
         argument("study"),
         argument("--respondent", required=True),
@@ -49,6 +49,9 @@ def amend_command() -> Command:
                   help=f"one of: {', '.join(PARAMETERS)}"),
         argument("--completion-limit", action="store_true",
                   help="send the longest reply as max_completion_tokens"),
+        argument("--reasoning-marks", metavar="MARKS",
+                  help="'opening ... closing': what stands between is not read, also in replies on "
+                  "file once they are read again"),
         argument("--reason", required=True, help="a sentence for the methods section"),
     ))  # fmt: skip
 
@@ -113,14 +116,20 @@ def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    amendments.amend(
-        workspace,
-        parsed.study,
-        parsed.respondent,
-        leave_out=parsed.without,
-        reason=parsed.reason,
-        completion_limit=parsed.completion_limit,
-    )
+    if parsed.reasoning_marks is not None:
+        amendments.amend_marks(
+            workspace, parsed.study, parsed.respondent,
+            marks=parsed.reasoning_marks, reason=parsed.reason,
+        )  # fmt: skip
+    if parsed.without or parsed.completion_limit or parsed.reasoning_marks is None:
+        amendments.amend(
+            workspace,
+            parsed.study,
+            parsed.respondent,
+            leave_out=parsed.without,
+            reason=parsed.reason,
+            completion_limit=parsed.completion_limit,
+        )
     print(amendments.sentences(workspace, parsed.study)[-1])
 
 

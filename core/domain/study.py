@@ -126,6 +126,10 @@ COUNTED_AS_MISSING = (NOT_ASKED, Status.ERROR.value, LEFT_OUT, NO_ROW)
 """Statuses of trials that are in no share of replies: an analysis knows no reply of theirs."""
 
 
+ReasoningMarks = tuple[tuple[str, str], ...]
+"""Pairs of marks between which a model reasons: what opens reasoning, and what closes it."""
+
+
 @dataclass(frozen=True)
 class SamplingSettings:
     """The settings of calls to a model. None leaves a setting to the service.
@@ -148,6 +152,8 @@ class SamplingSettings:
     tokens_per_minute: int | None = None  # of prompts and replies, at most
     stream: bool = False  # for services that answer in no other way
     price_cached: Number | None = None  # of prompt tokens that the service had cached
+    completes_text: bool = False  # a base model: it goes on with a text and knows no chat
+    reasoning_marks: ReasoningMarks = ()  # of this model, beside those that are known
 
 
 @dataclass(frozen=True)
@@ -198,6 +204,8 @@ _LATER: Mapping[str, tuple[str, ...]] = {
     "sampling.tokens_per_minute": ("None",),
     "sampling.stream": ("False",),
     "sampling.price_cached": ("None",),
+    "sampling.completes_text": ("False",),
+    "sampling.reasoning_marks": ("()",),
     "simulation.leaning": _NO_EFFECT,
     "simulation.acquiescence_mean": _NO_EFFECT,
     "simulation.giving_way": _NO_EFFECT,

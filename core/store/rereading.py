@@ -20,7 +20,8 @@ _OF_PAGE = """
 """
 _TRIALS = f"""
 select t.call_id, t.ordinal, t.trial_id, i.code as item,
-    a.format, a.language, a.template, a.label_order, a.entity, a.entity_b, a.form, c.option_order
+    a.format, a.language, a.template, a.label_order, a.entity, a.entity_b, a.form,
+    c.option_order, a.respondent_id
 from trial t join item i using (item_id) join administration a using (administration_id)
     left join call_shown c using (call_id)
 where t.study_id = $study and t.call_id in ({_OF_PAGE})

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from secrets import token_hex
 from typing import Any
 
 from core.collect.client import ChatRequest, Message, Question
-from core.collect.prompts import allowed_replies, as_listed, item_text, render
+from core.collect.prompts import allowed_replies, as_listed, item_text, literal_text, render
 from core.domain import formats
 from core.domain.characters import readable
 from core.domain.instrument import Instrument, Item, ResponseFormat, Wording
-from core.domain.study import Context, Design, Respondent
+from core.domain.study import Context, Design, ReasoningMarks, Respondent
 from core.domain.templates import (
     REPLIES,
     TEMPLATE,
@@ -88,6 +88,8 @@ class StudyMaterials:
     bank: Instrument
     contexts: Mapping[str, Context]
     wordings: Wordings
+    reasoning_marks: Mapping[int, ReasoningMarks] = field(default_factory=dict)
+    """Of respondents that have marks of their own, by their ids in the plan."""
 
     @cached_property
     def items(self) -> Mapping[str, Item]:
@@ -116,6 +118,7 @@ class StudyMaterials:
             call.opinion,
             listing=template.listing,
             instructions=template.instructions or call.language,
+            reasoning_marks=self.reasoning_marks.get(call.respondent_id, ()),
         )
 
     @cached_property
@@ -142,12 +145,17 @@ class StudyMaterials:
         `earlier` are the messages of the questions before and their replies; they come between
         the context and the question, which is the last message. The settings are sent as they are
         set; only a seed is moved on by the repetition, so that repetitions are independent draws.
+        A model that completes text has all of it in one message, which is sent literally.
         """
         sampling = respondent.sampling
         template = self.wordings.templates[question.template]
         if (question.listing, question.instructions) != _listed(question, template):
             question = as_listed(question, template)
+        if question.reasoning_marks != sampling.reasoning_marks:
+            question = replace(question, reasoning_marks=sampling.reasoning_marks)
         messages = self._messages(question, template, sampling.system_prompt)
+        if sampling.completes_text:
+            messages = ({"role": "user", "content": literal_text(messages)},)
         seed = None if sampling.seed is None else sampling.seed + question.repetition - 1
         enforced = sampling.only_options or self.design.answering == "enforced"
         held = enforced and question.response_format.is_choice

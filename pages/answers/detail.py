@@ -18,7 +18,9 @@ from core.workflow.answers.browsing import (
 )
 from core.workflow.answers.readings import CERTAINTY_WORDS, UNKNOWN_WORDS, Reading
 from core.workflow.answers.rereading import RereadingPreview
+from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
+from core.workflow.runs import amendments
 from core.workflow.runs.control import FAILURE_WORDS
 from pages.collect.progress import moment
 from pages.shared import analysis_page, widgets
@@ -272,6 +274,7 @@ def reading_section(study: StudyRecord) -> None:
             st.info("There are no replies yet.")
             return
         st.text(_read_by(rereading.parser_versions(widgets.workspace(), study.code)))
+        _marks_form(study)
         persons = st.checkbox(
             "Include answers coded by a person",
             key=f"reread_persons:{study.code}",
@@ -285,6 +288,33 @@ def reading_section(study: StudyRecord) -> None:
         done = st.session_state.pop(f"reread_done:{study.code}", None)
         if done is not None:
             st.success(f"{count_text(done, 'answer')} changed. The earlier readings are kept.")
+
+
+def _marks_form(study: StudyRecord) -> None:
+    """Adds marks of reasoning to a respondent, as an amendment of the study."""
+    people = studies.respondents_as_amended(widgets.workspace(), study.study_id).values()
+    with st.expander("A model reasons between marks that Inkblot does not know"):
+        st.caption(
+            "What stands between the marks is not read as the answer, in replies to come and in "
+            "those on file once you read them again. The study is amended: its plan and hash stay, "
+            "and every result reports the time and the reason."
+        )
+        label = st.selectbox("Respondent", sorted(p.label for p in people), key="marks_respondent")
+        marks = st.text_area(
+            "Marks of reasoning, one pair per line", key=f"marks:{study.code}:{label}",
+            placeholder="[MULL] ... [/MULL]", height=80,
+            help="What opens the reasoning, three dots, what closes it.",
+        )  # fmt: skip
+        reason = st.text_input("Reason", key=f"marks_reason:{study.code}")
+        with widgets.error_box():
+            if st.button("Add the marks", key="marks_add", icon=":material/edit_note:"):
+                amendment = amendments.amend_marks(
+                    widgets.workspace(), study.code, label, marks=marks, reason=reason
+                )
+                st.success(
+                    f"{widgets.plain(label)}: {widgets.plain(amendment.change)}. Press 'Show the "
+                    "changes' to see what this changes."
+                )
 
 
 def _start(study: str, persons: bool) -> None:

@@ -82,6 +82,11 @@ def _sampling_words(respondent: Respondent) -> Iterator[str]:
     yield from _pace_words(sampling)
     if sampling.system_prompt:
         yield "with a system prompt"
+    if sampling.completes_text:
+        yield "completes text, without chat"
+    if sampling.reasoning_marks:
+        marks = " and ".join(f"{a} ... {b}" for a, b in sampling.reasoning_marks)
+        yield f"reasoning between {marks}"
     if sampling.extra_body:
         yield "extra: " + ", ".join(
             f"{name} {value}" for name, value in sampling.extra_body.items()
@@ -394,6 +399,7 @@ def _local_fields(form: DraftForm) -> None:
         "switch this off, the model replies freely.",
     )  # fmt: skip
     _sampling_fields(form)
+    _reasoning_field(form)
 
 
 def _service_fields(form: DraftForm) -> None:
@@ -499,12 +505,35 @@ def service_settings(form: DraftForm) -> None:
                 "timeout_s", "Time-out in seconds", 1, 3600, step=1.0,
                 help="If no reply comes within this time, the call is repeated.",
             )  # fmt: skip
+    with st.expander("Base models, stop strings and reasoning"):
+        form.toggle(
+            "completes_text", "Base model: completes a text",
+            help="For models that go on with a text and know no chat. The prompt is sent to "
+            "/completions exactly as the template has it. Choose a template that ends where the "
+            "answer begins, such as 'completion'.",
+        )  # fmt: skip
+        form.long_text(
+            "stop_text", "Stop strings, one per line", height=80, placeholder=r"\n",
+            help="The service ends a reply before any of these texts. Base models need one, or "
+            r"they go on with questions of their own. \n is a line break, \t a tab.",
+        )  # fmt: skip
+        _reasoning_field(form)
     with st.expander("Additional settings"):
         form.long_text(
             "extra_text", "Settings sent with each call, one 'name: value' per line",
             placeholder="reasoning_effort: low",
             help="Settings that only this service knows, in YAML. Never type a key here.",
         )  # fmt: skip
+
+
+def _reasoning_field(form: DraftForm) -> None:
+    form.long_text(
+        "reasoning_marks", "Marks of reasoning, one pair per line", height=80,
+        placeholder="[MULL] ... [/MULL]",
+        help="What a model writes between these marks is reasoning, and is not read as its answer. "
+        "Inkblot knows the usual marks, such as <think> ... </think>. Type others as: what opens "
+        "the reasoning, three dots, what closes it.",
+    )  # fmt: skip
 
 
 def _sampling_fields(form: DraftForm) -> None:

@@ -31,7 +31,7 @@ from core.files.templates import (
 CODES = (
     "standard", "question", "conversation", "opposing", "association",
     "personal_1", "personal_2", "personal_3", "impersonal_1", "impersonal_2", "impersonal_3",
-    "comparison", "free",
+    "comparison", "free", "completion",
 )  # fmt: skip
 TEMPLATES = {template.code: template for template in built_in_templates().templates}
 REPLIES = built_in_templates().replies

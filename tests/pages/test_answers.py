@@ -21,7 +21,7 @@ from core.workflow.answers import browsing, exports, imports
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collector, control
+from core.workflow.runs import amendments, collector, control
 from pages.shared import widgets
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
@@ -502,6 +502,22 @@ def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
     assert f"{count_text(missed, 'answer')} changed" in "".join(box.value for box in at.success)
     assert "ambiguous" not in at.dataframe[0].value.columns
     assert f"200 by version {PARSER_VERSION}" in texts(at)
+
+
+def test_marks_of_reasoning_are_added_to_a_frozen_study_on_the_page(workspace):
+    collect_simulated(workspace)
+    at = open_tool(open_page(study="study"), "Read the replies again")
+    label = at.selectbox(key="marks_respondent").value
+    at.text_area(key=f"marks:study:{label}").set_value("[MULL] ... [/MULL]").run()
+    at = press(at, "marks_add")
+    assert "The amendment has no reason" in at.error[0].value
+    at.text_input(key="marks_reason:study").set_value("Seen in the pilot.").run()
+    at = press(at, "marks_add")
+    done = at.success[0].value.replace("\\", "")
+    assert "reasoning between [MULL] and [/MULL] not read" in done
+    (amendment,) = amendments.list_amendments(workspace, "study")
+    assert amendment.reason == "Seen in the pilot."
+    assert amendment.respondent.sampling.reasoning_marks == (("[MULL]", "[/MULL]"),)
 
 
 def test_reading_again_can_be_left_and_nothing_changes(workspace):

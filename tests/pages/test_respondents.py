@@ -105,6 +105,26 @@ def test_adds_a_service_with_prices_unknown_and_extra_settings(workspace):
     assert saved_inputs.load(workspace, NEW) is None
 
 
+def test_adds_a_base_model_with_a_stop_string_and_marks_of_reasoning(workspace):
+    at = new_service(opened(), "http://127.0.0.1:9/v1", label="Base")
+    at.toggle(key=f"{NEW}:completes_text").set_value(True).run()
+    at.text_area(key=f"{NEW}:stop_text").set_value("\\n\nEND").run()
+    at.text_area(key=f"{NEW}:reasoning_marks").set_value("[MULL] [/MULL]").run()
+    at.button(key="respondents_save").click().run()
+    assert "Line 1 of the marks of reasoning is no pair" in said(at.error)
+    at.text_area(key=f"{NEW}:reasoning_marks").set_value("[MULL] ... [/MULL]").run()
+    at.button(key="respondents_save").click().run()
+    assert not at.error
+    kept = catalog.by_label(workspace, "Base").sampling
+    assert kept.completes_text
+    assert kept.extra_body == {"stop": ["\n", "END"]}
+    assert kept.reasoning_marks == (("[MULL]", "[/MULL]"),)
+    changed = opened(respondent="Base")
+    words = said([*changed.caption, *changed.text, *changed.markdown])
+    assert "completes text, without chat" in words
+    assert "reasoning between [MULL] ... [/MULL]" in words
+
+
 def test_what_is_typed_is_there_after_a_reload(workspace):
     type_in(opened(), label="Half typed", model="some-model")
     again = opened()

@@ -6,20 +6,32 @@ import re
 from functools import cache
 
 from core.collect.replies.languages import word_file
+from core.domain.study import ReasoningMarks
 
 _DEBRIS = (
     r"<\|(?:start|im_start)\|>(?:assistant)?|<\|[a-z_0-9]{1,20}\|>|</?s>|<eo[a-z]>|\[/?INST\]"
     r"|<\|?im_(?:start|end)\|?>"
 )
 """Marks of chat templates that services leave in replies."""
+_OPENING, _CLOSING = "<think>", "</think>"
 
 
-def without_thoughts(text: str) -> str:
+def with_known_marks(text: str, marks: ReasoningMarks) -> str:
+    """The reply with marks that only its respondent has as marks that every reader knows."""
+    for opening, closing in marks:
+        for mark, known in ((opening, _OPENING), (closing, _CLOSING)):
+            text = re.sub(re.escape(mark), known, text, flags=re.IGNORECASE)
+    return text
+
+
+def without_thoughts(text: str, own_marks: ReasoningMarks = ()) -> str:
     """The reply without reasoning between marks and without marks of chat templates.
 
-    The marks stand in reasoning.yaml. A lone closing mark ends reasoning begun in the prompt;
-    nothing after a lone opening one was meant as an answer.
+    The marks stand in reasoning.yaml; `own_marks` are further ones, of the respondent. A lone
+    closing mark ends reasoning begun in the prompt; nothing after a lone opening one was meant as
+    an answer.
     """
+    text = with_known_marks(text, own_marks)
     marks = _reasoning_marks()
     if bare := marks.bare.match(text):
         text = text[bare.end() :]

@@ -31,7 +31,7 @@ import pyarrow as pa
 
 from core.collect.client import Question, Reply, TokenChance
 from core.collect.prompts import as_listed
-from core.domain.study import Parsed
+from core.domain.study import Parsed, ReasoningMarks
 from core.store.collection import OPTION_MARK
 from core.store.rereading import AnsweredCalls
 from core.workflow.prompts import StudyMaterials, shown_format
@@ -100,10 +100,11 @@ class CallReader:
         was collected.
         """
         items = tuple(trial[3] for trial in trials)
-        key = (items, *trials[0][4:])
+        marks = self._materials.reasoning_marks.get(trials[0][-1], ())
+        key = (items, *trials[0][4:-1], marks)
         asked = self._asked.get(key)
         if asked is None:
-            asked = self._asked[key] = _Asked(self._question(trials), {})
+            asked = self._asked[key] = _Asked(self._question(trials, marks), {})
         readings = [asked.read(text, reason) for _, _, reason, text, _ in replies]
         last = len(readings) - 1
         for place, trial in enumerate(trials):
@@ -117,10 +118,10 @@ class CallReader:
                 one.certainty, one.hedged,
             )  # fmt: skip
 
-    def _question(self, trials: list[_Row]) -> Question:
+    def _question(self, trials: list[_Row], marks: ReasoningMarks) -> Question:
         """What a call asks, without what does not matter to reading."""
         materials = self._materials
-        code, language, template, label_order, entity, entity_b, form, order = trials[0][4:]
+        code, language, template, label_order, entity, entity_b, form, order = trials[0][4:-1]
         asked = Question(
             tuple(materials.items[trial[3]] for trial in trials),
             shown_format(
@@ -132,6 +133,7 @@ class CallReader:
             entity_b=entity_b,
             form=form,
             template=template,
+            reasoning_marks=marks,
         )  # fmt: skip
         return as_listed(asked, materials.wordings.templates[template])
 

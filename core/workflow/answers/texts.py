@@ -11,9 +11,10 @@ import pandas as pd
 
 from core.analysis.shared import word_lists
 from core.collect.ratings import parse_rating
+from core.collect.replies.reasoning import with_known_marks
 from core.domain.frames import RATINGS
 from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
-from core.domain.study import Status
+from core.domain.study import ReasoningMarks, Status
 from core.errors import BankError, NotEnoughData
 from core.files.banks.reading import ImportedBank
 from core.stats.correlation import correlation
@@ -23,6 +24,7 @@ from core.store import banks as bank_store
 from core.store import studies
 from core.store.studies import StudyRecord
 from core.workflow.banks import editing
+from core.workflow.designs.studies import respondents_as_amended
 from core.workflow.workspace import Workspace
 
 _TEXT_PLACE = "{text}"
@@ -147,7 +149,7 @@ def load_ratings(workspace: Workspace, study: str) -> pd.DataFrame:
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     frame = load_texts(workspace, study)
-    values = _rating_values(frame, bank.formats[0].ratings)
+    values = _rating_values(frame, bank.formats[0].ratings, _marks(workspace, record.study_id))
     return pd.concat([frame.drop(columns=["text", "trial_id"]), values], axis=1)
 
 
@@ -157,7 +159,7 @@ def rating_rows(workspace: Workspace, study: str) -> pd.DataFrame:
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     qualities = bank.formats[0].ratings
     frame = store.judgements(workspace.database, record.study_id)
-    values = _rating_values(frame, qualities)
+    values = _rating_values(frame, qualities, _marks(workspace, record.study_id))
     own = frame.drop(columns="text").rename(columns={"trial_id": "trial"})
     own.insert(0, "study", study)
     about = pd.DataFrame([_descriptors(item) | {"item": item.code} for item in bank.items])
@@ -179,9 +181,20 @@ def _descriptors(item: Item) -> dict[str, str]:
     return tags | {"writer": values.get("writer", "")}
 
 
-def _rating_values(frame: pd.DataFrame, qualities: Sequence[Rating]) -> pd.DataFrame:
+def _marks(workspace: Workspace, study_id: int) -> dict[str, ReasoningMarks]:
+    """The marks of reasoning of each judge, by its label."""
+    people = respondents_as_amended(workspace, study_id).values()
+    return {person.label: person.sampling.reasoning_marks for person in people}
+
+
+def _rating_values(
+    frame: pd.DataFrame, qualities: Sequence[Rating], marks: Mapping[str, ReasoningMarks]
+) -> pd.DataFrame:
     """The numbers of each reply, a column for each quality; NaN where it holds no valid rating."""
-    read = [parse_rating(str(text or ""), tuple(qualities)).values for text in frame["text"]]
+    read = [
+        parse_rating(with_known_marks(str(text or ""), marks.get(judge, ())), qualities).values
+        for judge, text in zip(frame["respondent"], frame["text"], strict=True)
+    ]
     values = pd.DataFrame(read, columns=[quality.code for quality in qualities], dtype="float64")
     return values.where(frame["status"].isin([Status.ANSWERED, Status.EXPLAINED]))
 

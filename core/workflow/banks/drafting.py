@@ -19,7 +19,7 @@ from core.collect.runner import Attempt, RetryPolicy
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, ORIGINAL, PLACEHOLDERS, Instrument, Item, Wording
 from core.domain.languages import names_of
-from core.domain.study import CUT_OFF, Respondent
+from core.domain.study import CUT_OFF, ReasoningMarks, Respondent
 from core.errors import BankError
 from core.workflow.banks.editing import PARAPHRASE, unreviewed_texts
 from core.workflow.banks.grid import GridTextColumn, with_text, wording_of
@@ -322,7 +322,9 @@ async def _run_calls(
         while (attempt := await done.get()) is not None:
             if attempt.final:
                 n_reported += 1
-                report(_outcome(items[attempt.call_id], attempt, target, workspace.keys.redact))
+                item = items[attempt.call_id]
+                marks = sampling.reasoning_marks
+                report(_outcome(item, attempt, target, workspace.keys.redact, marks))
         result = await running
     finally:
         await client.close()
@@ -344,13 +346,14 @@ def _request(person: Respondent, item: Item, target: DraftTarget) -> ChatRequest
 
 
 def _outcome(
-    item: Item, attempt: Attempt, target: DraftTarget, redact: Callable[[str], str]
-) -> DraftOutcome:
+    item: Item, attempt: Attempt, target: DraftTarget, redact: Callable[[str], str],
+    marks: ReasoningMarks,
+) -> DraftOutcome:  # fmt: skip
     if attempt.reply is None:
         problem = attempt.failure.message if attempt.failure else "there was no reply"
         return DraftOutcome(item.code, problem=redact(problem))
     source = _source_text(item, target)
-    text = _without_quotation_marks(without_thoughts(attempt.reply.text))
+    text = _without_quotation_marks(without_thoughts(attempt.reply.text, marks))
     problem = _problem(attempt.reply, text, source, target)
     return DraftOutcome(item.code, problem=problem) if problem else DraftOutcome(item.code, text)
 

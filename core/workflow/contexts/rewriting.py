@@ -21,7 +21,14 @@ from core.collect.replies.reasoning import without_thoughts
 from core.collect.runner import Attempt, RetryPolicy, run
 from core.domain.characters import readable
 from core.domain.instrument import Item, ResponseFormat
-from core.domain.study import CUT_OFF, Context, Message, Respondent, as_json_values
+from core.domain.study import (
+    CUT_OFF,
+    Context,
+    Message,
+    ReasoningMarks,
+    Respondent,
+    as_json_values,
+)
 from core.errors import CollectionError, ConflictError, DesignError, UserError
 from core.files.writing import csv_fault
 from core.workflow import saved_inputs
@@ -120,7 +127,9 @@ def rewriting_obstacle(context: Context) -> str:
     return ""
 
 
-def read_rewriting(context: Context, reply: Reply, code: str) -> Context:
+def read_rewriting(
+    context: Context, reply: Reply, code: str, marks: ReasoningMarks = ()
+) -> Context:
     """The rewriting that a reply holds, under that code and linked to its original.
 
     Raises
@@ -128,7 +137,7 @@ def read_rewriting(context: Context, reply: Reply, code: str) -> Context:
     DesignError
         The reply does not have the layout asked for; says what is wrong with it.
     """
-    text = readable(without_thoughts(reply.text)).strip()
+    text = readable(without_thoughts(reply.text, marks)).strip()
     if reply.finish_reason == CUT_OFF:
         raise _unreadable("the reply was cut off at the length limit")
     if not text:
@@ -483,7 +492,9 @@ class _RunThread:
         def write(code: str) -> Rewriting:
             return Rewriting(
                 original=context,
-                variant=read_rewriting(context, reply, code),
+                variant=read_rewriting(
+                    context, reply, code, self.respondent.sampling.reasoning_marks
+                ),
                 state="waiting",
                 instruction=self.instruction,
                 respondent=self.respondent.label,

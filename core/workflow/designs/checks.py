@@ -198,7 +198,13 @@ def cautions(planned: PlannedDesign) -> tuple[str, ...]:
     parts = zip(_parts(planned.materials), planned.people, strict=True)
     design = planned.materials.design
     return (
-        *of_blocks(design, [_crossing_cautions(p.bank, p.design, people) for p, people in parts]),
+        *of_blocks(
+            design,
+            [
+                (*_crossing_cautions(p.bank, p.design, people), *_base_model_cautions(p, people))
+                for p, people in parts
+            ],
+        ),
         *_needless_blocks(planned),
         *_context_cautions(planned),
     )
@@ -503,6 +509,7 @@ def contradictions(planned: PlannedDesign) -> Iterator[str]:
                 "items need at least one for each. Raise the limit on the page Respondents, or ask "
                 "fewer items a call."
             )
+    yield from _base_model_problems(planned)
     plan, design = planned.plan, planned.materials.design
     labels = Counter(person.label for person in planned.respondents.values())
     for label, count in labels.items():
@@ -530,6 +537,46 @@ def contradictions(planned: PlannedDesign) -> Iterator[str]:
             yield (
                 f"{both} swap the same pair after different repetitions. Give them the same "
                 "number of repetitions."
+            )
+
+
+def _base_model_problems(planned: PlannedDesign) -> Iterator[str]:
+    """What a model that completes text cannot do."""
+    names = [p.label for p in planned.respondents.values() if p.sampling.completes_text]
+    if not names:
+        return
+    who = f"{_join(names)} {'completes' if len(names) == 1 else 'complete'} text"
+    design = planned.materials.design
+    if design.answering == "enforced":
+        yield f"{who} and cannot be held to the options. Choose free answers."
+    if any(set(part.histories) != {"none"} for part in design.crossings()):
+        yield f"{who} and knows no turns of a conversation. Ask each call by itself."
+
+
+def _base_model_cautions(materials: StudyMaterials, people: Sequence[Respondent]) -> Iterator[str]:
+    """What a model that completes text should have: an end of its replies, and a cue."""
+    base_models = [person for person in people if person.sampling.completes_text]
+    endless = [p.label for p in base_models if not p.sampling.extra_body.get("stop")]
+    if endless:
+        yield (
+            f"{_join(endless)} completes text and has no stop string: after its answer it goes on "
+            "with a text of its own, which may name other options. Type a stop string, such as a "
+            "line break, on the page Respondents."
+        )
+    default = [p.label for p in base_models if reply_limit(p.sampling) is None]
+    if default:
+        yield (
+            f"{_join(default)} completes text and has no longest reply: most services then stop "
+            "after 16 tokens."
+        )
+    for code in materials.design.templates if base_models else ():
+        template = materials.wordings.templates[code]
+        texts = [template.text(language) for language in materials.design.languages]
+        if not all((text.cue or text.single).rstrip().endswith((":", "：")) for text in texts):
+            yield (
+                f"The template '{code}' does not end where an answer begins, and a model that "
+                "completes text goes on with whatever stands last. Choose a template that ends "
+                "in a cue, such as 'completion'."
             )
 
 

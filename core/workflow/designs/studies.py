@@ -253,6 +253,11 @@ def load_materials(workspace: Workspace, study_id: int) -> StudyMaterials:
         bank_store.instrument(workspace.database, record.instrument_id),
         store.contexts(workspace.database, study_id),
         prompts.study_wordings(workspace, study_id),
+        {
+            respondent_id: person.sampling.reasoning_marks
+            for respondent_id, person in respondents_as_amended(workspace, study_id).items()
+            if person.sampling.reasoning_marks
+        },
     )
 
 

@@ -261,6 +261,9 @@ def settings_words(person: Respondent) -> str:
     parts += [f"{name} {value}" for name, value in extra.items() if value is not None]
     if sampling.only_options:
         parts.append("replies restricted to the options")
+    if sampling.completes_text:
+        parts.append("asked to complete a text, without chat")
+    parts += [f"reasoning between {a} and {b} not read" for a, b in sampling.reasoning_marks]
     if sampling.system_prompt:
         parts.append(f"system prompt “{sampling.system_prompt}”")
     return ", ".join(parts)

@@ -39,6 +39,8 @@ class _Settings(Shape):
     tokens_per_minute: _Positive | None = None
     timeout_s: Annotated[float, Field(ge=1, le=3600, strict=False)] = 120.0
     stream: bool = False
+    completes_text: bool = False
+    reasoning_marks: str = ""  # a pair a line, as "opening ... closing"
     price_in: _Price | None = None
     price_out: _Price | None = None
     price_cached: _Price | None = None

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import PurePath
 from typing import Any
 
 from core.collect.endpoints import SERVICES
-from core.domain.study import Respondent, RespondentKind, SamplingSettings, SimulationSettings
+from core.domain.study import (
+    ReasoningMarks,
+    Respondent,
+    RespondentKind,
+    SamplingSettings,
+    SimulationSettings,
+)
 from core.errors import CollectionError, FileError
 from core.files.yaml_files import read_yaml, write_yaml
 from core.workflow.respondents.catalog import LOCAL, SIMULATED, refuse_key_names
 from core.workflow.saved_inputs import looks_like_key
 
 _EXTRA = "extra_text"
+_STOP = "stop_text"
+_MARKS = "reasoning_marks"
 _SIMULATION = "simulation_"
 _OWN_FIELDS = frozenset({"model", "messages", "stream"})
 _LONGEST_EXTRA = 20_000  # characters of additional settings
@@ -29,6 +38,9 @@ _WHOLE: Mapping[str, tuple[float, float]] = {
     "max_tokens": (1, math.inf), "seed": (0, math.inf), "at_once": (1, 256),
     "per_minute": (1, math.inf), "tokens_per_minute": (1, math.inf),
 }  # fmt: skip
+_SHORTEST_MARK = 3
+_UNESCAPED = {"\\": "\\", "n": "\n", "t": "\t"}
+_ESCAPES = str.maketrans({value: f"\\{name}" for name, value in _UNESCAPED.items()})
 _EXAMPLE = "Write one setting on each line, for example 'reasoning_effort: low'."
 
 
@@ -50,12 +62,19 @@ def fields_of(respondent: Respondent) -> dict[str, Any]:
     """Every setting of a respondent as one flat set of fields."""
     sampling = asdict(respondent.sampling)
     extra = sampling.pop("extra_body")
+    stops = extra.get("stop")
+    if isinstance(stops, list) and stops and all(isinstance(one, str) and one for one in stops):
+        extra = {name: value for name, value in extra.items() if name != "stop"}
+    else:
+        stops = []
     fields = {
         "label": respondent.label,
         "model": respondent.model,
         "base_url": respondent.base_url,
         "key_variable": respondent.key_variable,
         **sampling,
+        _MARKS: "\n".join(f"{a} ... {b}" for a, b in respondent.sampling.reasoning_marks),
+        _STOP: "\n".join(one.translate(_ESCAPES) for one in stops),
         _EXTRA: write_yaml(dict(extra)) if extra else "",
     }
     if respondent.simulation:
@@ -79,9 +98,9 @@ def fields_of_settings(settings: Mapping[str, str]) -> dict[str, Any]:
     for name, text in settings.items():
         if name in _WHOLE or name in _DECIMAL:
             fields[name] = _number(name, text)
-        elif name == "system_prompt":
+        elif name in ("system_prompt", _MARKS):
             fields[name] = text
-        elif name == "stream":
+        elif name in ("stream", "completes_text"):
             fields[name] = _truth(name, text)
         else:
             extra.append(f"{name}: {text}")
@@ -118,11 +137,21 @@ def to_respondent(kind: RespondentKind, fields: Mapping[str, Any]) -> Respondent
     Raises
     ------
     CollectionError
-        The additional settings cannot be read, or shares of a simulation do not fit together.
+        The additional settings or the marks of reasoning cannot be read, or shares of a simulation
+        do not fit together.
     """
-    names = set(SamplingSettings.__dataclass_fields__) - {"extra_body"}
+    names = set(SamplingSettings.__dataclass_fields__) - {"extra_body", _MARKS}
     chosen = {name: fields[name] for name in names if name in fields}
-    sampling = SamplingSettings(**chosen, extra_body=parse_extra(fields.get(_EXTRA) or ""))
+    extra = parse_extra(fields.get(_EXTRA) or "")
+    if stops := _stop_strings(fields.get(_STOP) or ""):
+        if "stop" in extra:
+            raise CollectionError(
+                "The additional settings have 'stop', and stop strings are typed as well.",
+                "Delete one of them.",
+            )
+        extra = {**extra, "stop": stops}
+    marks = parse_marks(fields.get(_MARKS) or "")
+    sampling = SamplingSettings(**chosen, extra_body=extra, reasoning_marks=marks)
     base_url = (fields.get("base_url") or "").strip()
     return Respondent(
         label=(fields.get("label") or "").strip(),
@@ -133,6 +162,38 @@ def to_respondent(kind: RespondentKind, fields: Mapping[str, Any]) -> Respondent
         sampling=sampling,
         simulation=_simulation(fields) if kind == "simulated" else None,
     )
+
+
+def parse_marks(text: str) -> ReasoningMarks:
+    """Pairs of marks of reasoning, typed one pair a line as 'opening ... closing'.
+
+    Raises
+    ------
+    CollectionError
+        A line is no pair, or a mark is so short that it stands in answers as well.
+    """
+    pairs = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        opening, dots, closing = (part.strip() for part in line.partition("..."))
+        if not dots or min(len(opening), len(closing)) < _SHORTEST_MARK:
+            raise CollectionError(
+                f"Line {number} of the marks of reasoning is no pair of marks.",
+                "Write what opens the reasoning, three dots, and what closes it, each of "
+                f"{_SHORTEST_MARK} characters or more, for example: [MULL] ... [/MULL]",
+            )
+        pairs.append((opening, closing))
+    return tuple(pairs)
+
+
+def _stop_strings(text: str) -> list[str]:
+    r"""The stop strings typed one a line; `\n` stands for a line break, `\t` for a tab."""
+    return [
+        re.sub(r"\\([\\nt])", lambda found: _UNESCAPED[found[1]], line)
+        for line in text.splitlines()
+        if line.strip()
+    ]
 
 
 def parse_extra(text: str) -> dict[str, Any]:

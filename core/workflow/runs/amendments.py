@@ -16,6 +16,7 @@ from core.store import studies
 from core.store import studies as store
 from core.store.studies import Amendment
 from core.workflow.designs.studies import respondents_as_amended
+from core.workflow.respondents.forms import parse_marks
 from core.workflow.respondents.service_settings import (
     PARAMETERS,
     settings_in_use,
@@ -96,6 +97,48 @@ def amend(
         change="; ".join(changes),
         reason=" ".join(reason.split()),
     )
+    return list_amendments(workspace, study)[-1]
+
+
+def amend_marks(
+    workspace: Workspace, study: str, label: str, *, marks: str, reason: str
+) -> Amendment:
+    """Add marks of reasoning to one respondent, and keep time and reason.
+
+    `marks` are typed as in its settings. They hold for replies that come, and for those on file
+    once they are read again.
+
+    Raises
+    ------
+    CollectionError
+        The marks cannot be read.
+    DesignError
+        The study is being asked or is imported, the respondent is not one of it, or no reason or no
+        new mark is given.
+    """
+    if control.progress(workspace, study).state in control.UNDER_WAY:
+        raise DesignError(f"'{study}' is being asked.", "Pause it, then amend it.")
+    record = studies.frozen_study(workspace.database, study)
+    people = respondents_as_amended(workspace, record.study_id)
+    of_label = {person.label: (key, person) for key, person in people.items()}
+    if record.kind != "planned" or label not in of_label:
+        raise DesignError(
+            f"'{study}' asks no respondent '{label}'.",
+            f"Respondents that it asks: {', '.join(of_label) or 'none'}.",
+        )
+    if not reason.strip():
+        raise DesignError("The amendment has no reason.", "Say in a sentence why it is needed.")
+    key, person = of_label[label]
+    known = person.sampling.reasoning_marks
+    added = tuple(pair for pair in parse_marks(marks) if pair not in known)
+    if not added:
+        raise DesignError("The amendment adds no marks.", "Type the marks of the reasoning.")
+    store.add_amendment(
+        workspace.database, record.study_id, key,
+        replace(person, sampling=replace(person.sampling, reasoning_marks=(*known, *added))),
+        change="; ".join(f"reasoning between {a} and {b} not read" for a, b in added),
+        reason=" ".join(reason.split()),
+    )  # fmt: skip
     return list_amendments(workspace, study)[-1]
 
 

@@ -11,6 +11,7 @@ from core.collect import prompts
 from core.collect.client import CallFailure, ChatRequest, Question, Reply
 from core.collect.ratings import parse_rating
 from core.collect.replies import reader
+from core.collect.replies.reasoning import with_known_marks
 from core.domain.characters import readable
 from core.domain.instrument import ResponseFormat
 from core.domain.study import CONTENT_FILTER, CUT_OFF, REFUSAL, Parsed, Status
@@ -93,6 +94,7 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
     shown them; the result has the codes of the bank.
     """
     text = readable(text)  # as it is kept, so that reading it again comes to the same
+    text = with_known_marks(text, question.reasoning_marks)
     if finish_reason in (CONTENT_FILTER, REFUSAL):
         return (Parsed(Status.REFUSED, None),) * len(question.items)
     if question.response_format.is_free_text:

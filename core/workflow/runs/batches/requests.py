@@ -139,6 +139,12 @@ def services(workspace: Workspace, study: str, label: str = "") -> dict[int, Res
             "Choose a respondent of the study that has the address of a service: simulated "
             "respondents and models on this computer take no batches.",
         )
+    for person in people.values():
+        if person.sampling.completes_text:
+            raise DesignError(
+                f"'{person.label}' completes text, and batches hold chats.",
+                "Ask it in a run on the page Collect, and choose another respondent here.",
+            )
     return people
 
 
