@@ -45,6 +45,7 @@ _UNUSABLE = {
     Status.NO_ANSWER.value: "No answer",
     Status.TRUNCATED.value: "Cut off",
     Status.ERROR.value: "Error",
+    Status.INVALID_CALL.value: "In an incomplete call",
 }
 _STATUSES = (Status.ANSWERED.value, Status.EXPLAINED.value, *_UNUSABLE)
 _N_USABLE = 2  # of these, the first have an option
@@ -513,6 +514,9 @@ def _item_shares(pilot: _Pilot) -> pd.DataFrame:
 
 
 def _table(name: str, title: str, rows: pd.DataFrame, columns: Sequence[Column]) -> ResultTable:
+    of_calls = Status.INVALID_CALL.value
+    if of_calls in rows and not rows[of_calls].any():  # only where calls count as a whole
+        columns = [column for column in columns if column.name != of_calls]
     return ResultTable(name, title, rows[[c.name for c in columns]], tuple(columns))
 
 

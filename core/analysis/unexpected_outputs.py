@@ -63,6 +63,7 @@ OUTPUTS = {
     Status.NO_ANSWER.value: "no answer",
     Status.TRUNCATED.value: "cut off",
     Status.ERROR.value: "error",
+    Status.INVALID_CALL.value: "in an incomplete call",
 }
 _STATUSES = tuple(OUTPUTS)
 _USABLE = (Status.ANSWERED.value, Status.EXPLAINED.value)
@@ -448,6 +449,9 @@ def _output_rows(counts: _Counts, ci_level: float, bootstrap: Bootstrap | None) 
         part.index = pd.Index(np.repeat(np.arange(n_groups), len(words)))
         parts.append(part[part["output"] != ""])
     rows = pd.concat(parts).sort_index(kind="stable")
+    of_calls = rows["output"] == OUTPUTS[Status.INVALID_CALL.value]
+    if not rows.loc[of_calls, "count"].any():  # only designs that count calls as a whole have it
+        rows = rows[~of_calls]
     return counts.labels.loc[rows.index].reset_index(drop=True).join(rows.reset_index(drop=True))
 
 
@@ -542,6 +546,9 @@ def _item_rows(option_counts: pd.DataFrame, names: Sequence[str], ci_level: floa
 
 
 def _table(name: str, title: str, rows: pd.DataFrame, columns: Sequence[Column]) -> ResultTable:
+    of_calls = Status.INVALID_CALL.value
+    if of_calls in rows and not rows[of_calls].any():
+        columns = [column for column in columns if column.name != of_calls]
     return ResultTable(name, title, rows[[c.name for c in columns]], tuple(columns))
 
 

@@ -97,6 +97,7 @@ class ChatRequest:
     seed: int | None = None
     choices: tuple[str, ...] = ()
     first_token: bool = False
+    number: int = 1  # which try at its call it is; services do not see it
 
 
 @dataclass(frozen=True)

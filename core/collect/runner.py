@@ -7,7 +7,7 @@ import logging
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from random import Random
@@ -291,7 +291,10 @@ class _Run:
         """Send once and record it. Returns the wait before the next try; None: no further."""
         self._sent += 1
         sent_at, started = datetime.now(UTC), time.perf_counter()
-        outcome = await self._sent_to(lane, task.request, sending.reservation)
+        request = task.request
+        if sending.number > 1:
+            request = replace(request, number=sending.number)
+        outcome = await self._sent_to(lane, request, sending.reservation)
         latency_s = time.perf_counter() - started
         lane.end(sending.start, outcome)
         if outcome is None:

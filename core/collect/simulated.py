@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from types import MappingProxyType
 from typing import TypeVar
@@ -152,7 +152,9 @@ def check_settings(simulation: SimulationSettings) -> None:
                 f"The simulated respondent's {name.replace('_', ' ')} is {value}.",
                 "Set it to a number, such as 0.5 or -0.5.",
             )
-    for name in ("loading_spread", "acquiescence", "language_spread", "entity_spread"):
+    for name in (
+        "loading_spread", "acquiescence", "language_spread", "entity_spread", "refusing_tries",
+    ):  # fmt: skip
         value = getattr(simulation, name)
         if not 0 <= value < math.inf:
             raise DesignError(
@@ -226,7 +228,8 @@ def _scores(
 # The module simulated_model describes the model: the option chosen is the one where answer* falls.
 # Some answers come about otherwise: a share `noise` is drawn at random, a share `position_bias` is
 # the first scored option shown, a share `giving_way` takes an opinion put to the respondent before
-# all that, and, independently, a share `refusal_rate` is refused in words.
+# all that, and, independently, a share `refusal_rate` is refused in words: in every try at a call,
+# or in the first `refusing_tries` only.
 #
 # A prompt that lists positive and negative words (see core.domain.attributes) gets a story with one
 # sentence on each word, comic or tragic. As judges they rate a text by the share of its sentences
@@ -295,11 +298,14 @@ class SimulatedClient:
     def __init__(self, simulation: SimulationSettings) -> None:
         check_settings(simulation)
         self._simulation = simulation
+        self._willing = replace(simulation, refusal_rate=0.0)
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the simulated reply; it depends on the settings and on `request.question`."""
+        """The simulated reply; it depends on the settings, `request.question` and the try."""
+        tries = self._simulation.refusing_tries
+        simulation = self._willing if 0 < tries < request.number else self._simulation
         try:
-            text = _reply_text(self._simulation, request.question)
+            text = _reply_text(simulation, request.question)
         except DesignError as error:
             raise CallFailure(FailureKind.REJECTED, str(error)) from error
         n_characters = sum(len(message["content"]) for message in request.messages)

@@ -57,6 +57,7 @@ class Status(StrEnum):
     NO_ANSWER = "no_answer"
     TRUNCATED = "truncated"
     ERROR = "error"
+    INVALID_CALL = "invalid_call"  # it was readable, and its call did not count as a whole
 
     @property
     def usable(self) -> bool:
@@ -175,6 +176,7 @@ class SimulationSettings:
     language_spread: Number = 0.0  # SD of an item's shift from language to language, likewise
     entity_spread: Number = 0.0  # SD of the standing of brands, parties or persons, likewise
     stability: Number = 0.0  # of a person: correlation of the trait between repetitions
+    refusing_tries: int = 0  # tries at a call in which there are refusals; 0: in every one
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,7 @@ _LATER: Mapping[str, tuple[str, ...]] = {
     "simulation.language_spread": _NO_EFFECT,
     "simulation.entity_spread": _NO_EFFECT,
     "simulation.stability": _NO_EFFECT,
+    "simulation.refusing_tries": _NO_EFFECT,
 }
 """Settings that came later, with their defaults as texts."""
 RESPONDENT = TypeAdapter(Respondent)
@@ -319,7 +322,8 @@ class Design:
     With `blocks`, each block is a crossing of its own, and a trial of several blocks is asked once.
     `pairs` are ordered pairs of entities; with `swap_halves` the second half of the repetitions
     swaps them. `items_per_call` of 0 puts all items into one call. `seed` determines every random
-    order. `ask_again` is the number of further calls for an unusable answer. `second_phase` is the
+    order. `ask_again` is the number of further calls for an unusable answer. With `whole_calls`, a
+    call counts only where all of its items are answered in one reply. `second_phase` is the
     template of a second phase that a run plans when the first has its answers; empty: none.
     """
 
@@ -356,6 +360,7 @@ class Design:
     histories: tuple[History, ...] = ("none",)
     second_phase: str = ""
     blocks: tuple[Block, ...] = ()
+    whole_calls: bool = False
 
     @property
     def block_sizes(self) -> tuple[int, ...]:
@@ -392,7 +397,7 @@ CONTEXTS = TypeAdapter(tuple[Context, ...])
 # A design without later fields keeps the JSON, and with it the hash, that it had before them.
 _DEFAULTS: Mapping[str, object] = {
     "messages": (), "language": "", "variant_of": "", "items": (), "top_p": (), "max_tokens": (),
-    "histories": ("none",), "second_phase": "", "blocks": (),
+    "histories": ("none",), "second_phase": "", "blocks": (), "whole_calls": False,
 }  # fmt: skip
 
 

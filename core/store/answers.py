@@ -174,9 +174,13 @@ select s.code as study, n.code as instrument, i.code as item, p.label as model, 
     case when lone then m.cost end as cost,
     case when m.sent_at is null then ''
         else strftime(m.sent_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') end as time,
-    coalesce(t.tags, '{{"chance": "' || r.chance || '"}}',
-        case when m.finish_reason = 'content_filter' and r.status = 'refused'
-            then '{{"refused_by": "provider''s content filter"}}' end, '') as tags
+    coalesce(t.tags, case when m.prompt_id is not null then
+        '{{' || concat_ws(', ',
+            '"chance": "' || r.chance || '"',
+            case when m.finish_reason = 'content_filter' and r.status = 'refused'
+                then '"refused_by": "provider''s content filter"' end,
+            '"try": "' || m.number || '"',
+            '"prompt": "' || m.prompt_id || '"') || '}}' end, '') as tags
 from (select *, call is not null or coalesce(position, 1) = 1 as lone from trial) t
     join study s using (study_id) join instrument n using (instrument_id)
     join administration a using (administration_id)

@@ -148,7 +148,7 @@ select count(*), coalesce(sum(cost), 0), count(*) filter (where cost is null) fr
 """  # noqa: S608
 _CALLS = f"""
 with sent as (
-    select call_id, number, sent_at, outcome, http_status, message, finish_reason, model,
+    select call_id, number, prompt_id, sent_at, outcome, http_status, message, finish_reason, model,
         latency_s, tokens_in, tokens_out, tokens_reasoning, tokens_cached, cost, cost_estimated,
         reasoning, tool_calls, refusal, body
     from attempt left join attempt_usage using (attempt_id)
@@ -156,8 +156,8 @@ with sent as (
         left join attempt_part using (attempt_id)
     where study_id = $study
     union all
-    select call_id, number, written_at, '{_NO_ANSWER_KEPT}', null, '', '', '', null, null, null,
-        null, null, cost, cost is not null, '', '', '', ''
+    select call_id, number, null, written_at, '{_NO_ANSWER_KEPT}', null, '', '', '', null, null,
+        null, null, null, cost, cost is not null, '', '', '', ''
     from ({_LOST})
 ),
 asked as (
@@ -166,6 +166,7 @@ asked as (
     where trial.study_id = $study group by call_id
 )
 select respondent, cast(call_id as varchar) as call, number as "try",
+    coalesce(cast(prompt_id as varchar), '') as prompt,
     strftime(sent_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') as time,
     outcome, http_status, message, finish_reason, model, latency_s, tokens_in, tokens_out,
     tokens_reasoning, tokens_cached, cost, cost_estimated, coalesce(reasoning, '') as reasoning,
@@ -212,6 +213,18 @@ def withdraw_sending(
 ) -> None:
     """Take back an attempt of a run that was written and not sent."""
     database.write(_WITHDRAW, [study_id, run, call_id, number])
+
+
+_PROMPTS = """
+select cast(prompt_id as varchar), messages from prompt
+semi join (select prompt_id from attempt where study_id = ?) using (prompt_id) order by prompt_id
+"""
+
+
+def sent_prompts(database: Database, study_id: int) -> list[tuple[str, list[dict[str, str]]]]:
+    """Each different prompt that was sent: its key, and its messages with role and content."""
+    rows = database.rows(_PROMPTS, [study_id])
+    return [(key, json.loads(messages)) for key, messages in rows]
 
 
 def count_lost(database: Database, study_id: int, *, ended: bool) -> LostAttempts:

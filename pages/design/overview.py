@@ -214,6 +214,7 @@ def _settings(design: Design) -> str:
         f"calls without a usable answer repeated up to {design.ask_again:,} times"
         if design.ask_again
         else "",
+        "calls counted only as a whole" if design.whole_calls else "",
         "replies restricted to the options" if design.answering == "enforced" else "",
         "probabilities of the first token recorded" if design.first_token else "",
     )

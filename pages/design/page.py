@@ -117,6 +117,13 @@ def _unusable_answers(form: DraftForm) -> None:
             "or holds no option that Inkblot can read, the call is repeated. Every reply is saved "
             "and counted.",
         )  # fmt: skip
+        form.toggle(
+            "whole_calls", "Count a call only as a whole",
+            help="For calls with several items: all answers of a call come from one reply in which "
+            "every item is answered. A call with an unusable answer is repeated as a whole; if no "
+            "reply is complete, none of its items has an answer. Otherwise, each item takes the "
+            "first reply that answers it.",
+        )  # fmt: skip
 
 
 def _structured_answering(form: DraftForm) -> None:

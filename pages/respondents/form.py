@@ -121,6 +121,7 @@ def _simulation_words(respondent: Respondent) -> Iterator[str]:
         "SD between languages": truth.language_spread,
         "SD between entities": truth.entity_spread,
         "correlation between repetitions": truth.stability,
+        "tries with refusals": truth.refusing_tries,
     }
     for name, value in shares.items():
         if value:
@@ -379,6 +380,12 @@ def simulated_fields(form: DraftForm) -> None:
             form.number(
                 f"simulation_{name}", label, low, high, step=0.05, format="%.2f", help=meaning
             )
+    with right:
+        form.number(
+            "simulation_refusing_tries", "Tries with refusals", 0, 99, step=1,
+            help="0: what is refused once is refused however often it is asked. 1: only the first "
+            "reply to a call holds refusals, and a repeated call is answered; and so on.",
+        )  # fmt: skip
     with left:
         form.number(
             "simulation_seed", "Seed", 0, 2**31, step=1,

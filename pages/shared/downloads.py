@@ -62,6 +62,11 @@ def _study_files(study: StudyRecord) -> None:
             ("Plan with its hash and time", f"{stem}-plan.csv", lambda: plan(study.code)),
             ("All calls", f"{stem}-calls.csv", lambda: calls(study.code)),
             (
+                "All prompts, as they were sent",
+                f"{stem}-prompts.csv",
+                lambda: exports.prompts_csv(workspace(), study.code),
+            ),
+            (
                 "Design, to plan the study again",
                 f"{stem}-design.yaml",
                 lambda: studies.design_yaml(study.design).encode(),
@@ -130,8 +135,8 @@ def export_section(study: StudyRecord) -> None:
     command("export", study.code, f"{file_stem(study.code)}_files")
     st.caption(
         "The command writes a folder with answers.csv, bank.csv, counts.csv, SHA256SUMS with the "
-        "checksums and, for planned studies, plan.csv, calls.csv and design.yaml. Only this page "
-        "writes Parquet."
+        "checksums and, for planned studies, plan.csv, calls.csv, prompts.csv and design.yaml. "
+        "Only this page writes Parquet."
     )
 
 

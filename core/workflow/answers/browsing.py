@@ -66,6 +66,7 @@ STATUS_WORDS: Mapping[str, str] = {
     Status.NO_ANSWER: "no answer",
     Status.TRUNCATED: "cut off",
     Status.ERROR: "error, no reply",
+    Status.INVALID_CALL: "in an incomplete call",
     "not_asked": "not asked yet",
 }
 

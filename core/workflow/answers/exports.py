@@ -16,10 +16,10 @@ from core.errors import FileError
 from core.export import frame_csv
 from core.files import answers
 from core.files.banks import writing
-from core.files.writing import write_files
+from core.files.writing import csv_bytes, write_files
 from core.store import answers as store
 from core.store import banks as bank_store
-from core.store import studies
+from core.store import runs, studies
 from core.workflow.answers.browsing import overview, status_shares
 from core.workflow.designs.studies import design_yaml, plan_csv
 from core.workflow.runs.control import calls_csv
@@ -83,6 +83,17 @@ def histories(workspace: Workspace, study: str) -> dict[str, bytes]:
     return {name: body for name, body in files.items() if body}
 
 
+def prompts_csv(workspace: Workspace, study: str) -> bytes:
+    """The prompts of a study as they were sent, a row for each message; each prompt once."""
+    record = studies.get(workspace.database, study)
+    rows = [
+        (prompt, place, message["role"], message["content"])
+        for prompt, messages in runs.sent_prompts(workspace.database, record.study_id)
+        for place, message in enumerate(messages, 1)
+    ]
+    return csv_bytes([("prompt", "place", "role", "text"), *rows])
+
+
 def counts_csv(workspace: Workspace, study: str) -> bytes:
     """By respondent: trials planned, asked and replied, usable answers, and each status."""
     shown = status_shares(overview(workspace, study), ["respondent"])
@@ -102,6 +113,7 @@ def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Pat
     if record.kind == "planned":
         contents["plan.csv"] = plan_csv(workspace, study)
         contents["calls.csv"] = calls_csv(workspace, study)
+        contents["prompts.csv"] = prompts_csv(workspace, study)
         contents["design.yaml"] = design_yaml(record.design).encode()
     contents |= histories(workspace, study)
     sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]

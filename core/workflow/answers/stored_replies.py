@@ -35,7 +35,7 @@ from core.domain.study import Parsed, ReasoningMarks
 from core.store.collection import OPTION_MARK
 from core.store.rereading import AnsweredCalls
 from core.workflow.prompts import StudyMaterials, shown_format
-from core.workflow.runs.reading import option_chance, read_text
+from core.workflow.runs.reading import counted_as_whole, option_chance, read_text
 
 _ROOT = Path(__file__).parents[3]
 _MOST_PROCESSES = 4
@@ -97,7 +97,7 @@ class CallReader:
         """The codings of the trials of a call.
 
         A trial takes the first reply in which its answer is usable, else the last one, as when it
-        was collected.
+        was collected; where calls count as a whole, the first in which all are usable.
         """
         items = tuple(trial[3] for trial in trials)
         marks = self._materials.reasoning_marks.get(trials[0][-1], ())
@@ -106,6 +106,8 @@ class CallReader:
         if asked is None:
             asked = self._asked[key] = _Asked(self._question(trials, marks), {})
         readings = [asked.read(text, reason) for _, _, reason, text, _ in replies]
+        if self._materials.design.whole_calls:
+            readings = [counted_as_whole(read) for read in readings]
         last = len(readings) - 1
         for place, trial in enumerate(trials):
             n = 0

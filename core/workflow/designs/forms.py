@@ -30,7 +30,7 @@ _LEVEL_FIELDS = (
 )  # fmt: skip
 _VALUE_FIELDS = (
     "instrument", "version", "notes", "swap_halves", "item_order", "seed", "ask_again", "answering",
-    "first_token", "skip_missing", "second_phase",
+    "first_token", "skip_missing", "second_phase", "whole_calls",
 )  # fmt: skip
 """Fields that are as they stand in the design: lists of levels, and single values."""
 
@@ -100,6 +100,7 @@ def _blank_fields() -> dict[str, Any]:
         "item_order": "fixed",
         "seed": 1,
         "ask_again": 0,
+        "whole_calls": False,
         "answering": "free",
         "first_token": False,
         "skip_missing": False,

@@ -112,7 +112,7 @@ PUBLISHED_DESIGNS = (
             "brand_image", "brand_100", (),
             formats=("yes_no", "a_b", "likert_4", "likert_5"), templates=("question",),
             entities=_BRANDS, temperatures=(1.0,), top_p=(0.95,), max_tokens=(1000,),
-            repetitions=30, items_per_call=0, ask_again=5,
+            repetitions=30, items_per_call=0, ask_again=5, whole_calls=True,
         ),
     ),
     PublishedDesign(
@@ -126,7 +126,7 @@ PUBLISHED_DESIGNS = (
             formats=("name_entity", "yes_no", "a_b", "likert_4", "likert_5"),
             templates=("question",), pairs=(_BRANDS[:2], _BRANDS[::2], _BRANDS[1:]),
             swap_halves=True, temperatures=(1.0,), top_p=(0.95,), max_tokens=(1000,),
-            repetitions=30, items_per_call=0, ask_again=5,
+            repetitions=30, items_per_call=0, ask_again=5, whole_calls=True,
         ),
     ),
     PublishedDesign(

@@ -88,6 +88,10 @@ _TITLES: Mapping[str, str] = {
     "refused_by": "Who refused, if not the model",
     "respondent": "Who answered",
     "try": "Number of the try at the call, from 1",
+    "prompt": "Number of the prompt that was sent",
+    "place": "Place of the message in the prompt",
+    "role": "Who says the message: system, user or assistant",
+    "text": "The message, word for word",
     "outcome": "What came of the try: a reply, or the kind of failure",
     "http_status": "Status of the answer of the service",
     "message": "The failure in words",
@@ -271,6 +275,8 @@ def _data_files(
     if record.kind == "planned":
         calls = calls_csv(workspace, record.code)
         yield _csv_file(record, "attempts", "Every call that was sent.", calls, bank)
+        prompts = exports.prompts_csv(workspace, record.code)
+        yield _csv_file(record, "prompts", "Every prompt that was sent.", prompts, bank)
     frame = answer_store.tidy(workspace.database, record.study_id).to_pandas()
     if 0 < frame["item"].nunique() <= _MOST_VARIABLES:
         yield from _wide_files(record, bank, frame)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ import pandas as pd
 from core.collect.monte_carlo import SimulatedAnswers, simulate_answers
 from core.domain.frames import OPTION_COUNTS
 from core.domain.instrument import Instrument, coin
-from core.domain.study import INITIAL, OPPOSING, SimulationSettings
+from core.domain.study import INITIAL, OPPOSING, SimulationSettings, Status
 from core.domain.values import stable_id
 from core.errors import DesignError
 from core.workflow.designs import studies
@@ -55,6 +55,8 @@ class RespondentPlan:
     levels: tuple[Any, ...]
     order_seed: int
     second_phase: str = ""
+    ask_again: int = 0
+    whole_calls: bool = False
 
     @property
     def planned(self) -> int:
@@ -94,6 +96,11 @@ def load_plan(
         )
     chosen = respondent or people[0]
     where = {"respondent": [chosen], "phase": [INITIAL]}
+    if record.design.whole_calls and not set(record.design.block_sizes) <= {0, 1}:
+        raise DesignError(
+            f"Study '{study}' counts calls as a whole, and its calls hold some of the items.",
+            "Plan the precision of a study with one item or all items in a call.",
+        )
     trials = frames.item_scores(workspace, [study], where)
     axis = axis or ("context" if len(trials["context"].unique()) > 1 else "repetition")
     # In an order of their own, so that the first ones are a sample of personas and conversations.
@@ -102,7 +109,7 @@ def load_plan(
     return RespondentPlan(
         study, chosen, studies.frozen_bank(workspace, study), axis, trials,
         np.argsort(order)[codes], tuple(levels[order]), record.design.seed,
-        record.design.second_phase,
+        record.design.second_phase, record.design.ask_again, record.design.whole_calls,
     )  # fmt: skip
 
 
@@ -234,13 +241,25 @@ def simulate(
 def _answers(
     plan: RespondentPlan, trials: pd.DataFrame, truth: SimulationSettings, replication: int
 ) -> SimulatedAnswers:
-    """The answers of the people of one replication."""
+    """The answers of the people of one replication, after all tries."""
     asked = trials
+    if 0 < truth.refusing_tries <= plan.ask_again:
+        truth = replace(truth, refusal_rate=0.0)
     if replication:
         contexts = trials["context"].cat.categories
         others = [f"{code}{_REPLICATION}{replication}" for code in contexts]
         asked = trials.assign(context=trials["context"].cat.rename_categories(others))
-    return simulate_answers(truth, asked, plan.instrument, order_seed=plan.order_seed)
+    answers = simulate_answers(truth, asked, plan.instrument, order_seed=plan.order_seed)
+    if not plan.whole_calls:
+        return answers
+    call = asked["administration"].where(asked["items_per_call"] == "all", np.arange(len(asked)))
+    usable = pd.Series(answers.option >= 0)
+    left_out = (usable & ~usable.groupby(call.to_numpy()).transform("all")).to_numpy()
+    return SimulatedAnswers(
+        np.where(left_out, -1, answers.option),
+        np.where(left_out, Status.INVALID_CALL.value, answers.status),
+        np.where(left_out, np.nan, answers.score),
+    )
 
 
 def _with_number(plan: RespondentPlan, number: int) -> tuple[pd.DataFrame, _Integers]:

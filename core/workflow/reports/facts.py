@@ -314,6 +314,9 @@ def condition_rows(facts: StudyFacts) -> list[tuple[str, str]]:
     if design.ask_again:
         again = f"up to {count_text(design.ask_again, 'further call')}"
         rows.append(("Calls without a usable answer", f"repeated, {again}"))
+    if design.whole_calls:
+        words = "only as a whole: all answers of a call come from one reply that answers every item"
+        rows.append(("Calls count", words))
     if design.answering == "enforced":
         rows.append(("Replies", "restricted to the options by a schema or a grammar"))
     if design.first_token:

@@ -355,7 +355,10 @@ class _StudyRun:
         """A call to make; `later` are those of its chain, which see its question and its reply."""
         question = self.materials.question(call)
         request = self.materials.request(person, question, earlier)
-        reader = Reader(question, call, most_replies=1 + self.materials.design.ask_again)
+        design = self.materials.design
+        reader = Reader(
+            question, call, most_replies=1 + design.ask_again, whole_calls=design.whole_calls
+        )
         self.readers[call.call_id] = reader
 
         def following(reply: Reply) -> Task | None:

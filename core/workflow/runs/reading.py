@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +24,10 @@ _MAX_SHARED = 0.01  # of the probability, of tokens that could begin several opt
 class Reader:
     """Reads the replies to one call, which may be asked for several times.
 
-    A trial takes the first reply in which its answer is usable; where none is, the last one. A
-    reply that a content filter withheld is the last, unless `filter_ends` is False.
+    A trial takes the first reply in which its answer is usable; where none is, the last one. With
+    `whole_calls`, the trials of a call take the first reply in which all are usable; where none is
+    such, no trial has an answer. A reply that a content filter withheld is the last, unless
+    `filter_ends` is False.
     """
 
     def __init__(
@@ -34,9 +36,11 @@ class Reader:
         call: PlannedCall,
         *,
         most_replies: int,
+        whole_calls: bool = False,
         filter_ends: bool = True,
     ) -> None:
         self.most_replies = most_replies
+        self._whole_calls = whole_calls
         self._filter_ends = filter_ends
         self.respondent_id = call.respondent_id
         self._question = question
@@ -52,8 +56,11 @@ class Reader:
         self._coded, self._statuses = (), ()
         withheld = self._filter_ends and reply.finish_reason == CONTENT_FILTER
         last = withheld or self._replies >= self.most_replies
-        parsed = dict(zip(self._trials, read_reply(reply, self._question), strict=True))
-        self._statuses = tuple(parsed_reply.status for parsed_reply in parsed.values())
+        read = read_reply(reply, self._question)
+        self._statuses = tuple(parsed_reply.status for parsed_reply in read)
+        if self._whole_calls:
+            read = counted_as_whole(read)
+        parsed = dict(zip(self._trials, read, strict=True))
         self._coded = tuple(
             Coding(
                 trial_id=trial_id,
@@ -79,6 +86,14 @@ class Reader:
     def statuses(self) -> tuple[Status, ...]:
         """What each trial came to in the reply judged last; empty where it could not be read."""
         return self._statuses
+
+
+def counted_as_whole(read: Sequence[Parsed]) -> tuple[Parsed, ...]:
+    """What the items of a call come to where it counts only if all of them are answered."""
+    if all(parsed.status.usable for parsed in read):
+        return tuple(read)
+    left_out = Parsed(Status.INVALID_CALL, None)
+    return tuple(left_out if parsed.status.usable else parsed for parsed in read)
 
 
 def read_reply(reply: Reply, question: Question) -> tuple[Parsed, ...]:

@@ -188,6 +188,7 @@ class _Import:
             reader = Reader(
                 self.materials.question(call), call,
                 most_replies=1 + self.materials.design.ask_again,
+                whole_calls=self.materials.design.whole_calls,
             )  # fmt: skip
             reader.judge(outcome)
             codings = reader.codings()
