@@ -23,7 +23,7 @@ from core.analysis.shared.matrices import (
     score_matrices,
     with_options,
 )
-from core.analysis.shared.options import By
+from core.analysis.shared.options import SETTING_CHOICES, By, SettingName
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
 from core.analysis.shared.rows import (
@@ -205,7 +205,7 @@ _FACTORS = (
     ("entity", "Entities"), ("form", "Forms"), ("template", "Instructions"),
     ("label_order", "Orders of options"), ("phase", "Phases"),
     ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"), ("study", "Studies"),
+    ("history", "Histories (own earlier answers, or none)"), *SETTING_CHOICES, ("study", "Studies"),
 )  # fmt: skip
 _CAUTIONS = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
@@ -229,6 +229,7 @@ Factor = Annotated[
         "phase",
         "items_per_call",
         "history",
+        SettingName,
         "study",
     ],
     Choice("Compare", _FACTORS, help="The factor whose levels are compared, item by item."),

@@ -25,11 +25,13 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import (
     FORMAT_POINTS,
     INDEPENDENT_ROWS,
+    SETTING_CHOICES,
     TAILS,
     Adjust,
     By,
     Complete,
     ConfidenceLevel,
+    SettingName,
     Tail,
     adjustment_words,
 )
@@ -73,7 +75,7 @@ from core.analysis.shared.sentences import (
 from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
 from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
-from core.domain.study import FACTORS
+from core.domain.study import FACTORS, SETTINGS
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative
@@ -547,13 +549,14 @@ _FACTORS = (
     ("language", "Languages"), ("form", "Forms"), ("entity", "Entities"),
     ("template", "Instructions"), ("label_order", "Orders of options"), ("phase", "Phases"),
     ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"), ("format", "Answer formats"),
+    ("history", "Histories (own earlier answers, or none)"), *SETTING_CHOICES,
+    ("format", "Answer formats"),
 )  # fmt: skip
 """What groups can be made of. Formats come last: their scales may differ in length."""
 
 GroupFactor = Annotated[
     Literal["context_set", "rewriting", "model", "respondent", "language", "form", "entity",
-            "template", "label_order", "phase", "items_per_call", "history", "format"],
+            "template", "label_order", "phase", "items_per_call", "history", SettingName, "format"],
     Choice("Compare", _FACTORS, help="Its levels are the groups, unless you type groups."),
 ]  # fmt: skip
 Groups = Annotated[
@@ -582,6 +585,7 @@ _PAIRED_FACTORS = {
     "phase",
     "items_per_call",
     "history",
+    *SETTINGS,
 }
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from core.analysis.shared.matrices import by_columns, data_cautions, data_notes, score_matrices
 from core.analysis.shared.options import (
     FORMAT_POINTS,
+    SETTING_CHOICES,
     TAILS,
     Adjust,
     By,
@@ -21,6 +22,7 @@ from core.analysis.shared.options import (
     ConfidenceLevel,
     Resamples,
     Seed,
+    SettingName,
     Tail,
     adjustment_words,
 )
@@ -328,7 +330,7 @@ _COMPARED = (
     ("label_order", "Orders of options"), ("repetition", "Repetitions (test-retest)"),
     ("format", "Answer formats"), ("template", "Instructions"), ("entity", "Entities"),
     ("phase", "Phases"), ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"), ("study", "Studies"),
+    ("history", "Histories (own earlier answers, or none)"), *SETTING_CHOICES, ("study", "Studies"),
     ("rewriting", "Contexts and their rewritings (ablation)"),
 )  # fmt: skip
 _INDEPENDENT_PAIRS = (
@@ -346,7 +348,7 @@ _REMEDIES = {
 
 Factor = Annotated[
     Literal["language", "form", "label_order", "repetition", "format", "template", "entity",
-            "phase", "items_per_call", "history", "study", "rewriting"],
+            "phase", "items_per_call", "history", SettingName, "study", "rewriting"],
     Choice("Compare scores between", _COMPARED, help="All other factors are held the same."),
 ]  # fmt: skip
 Pairs = Annotated[

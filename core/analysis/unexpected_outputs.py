@@ -15,11 +15,13 @@ from core.analysis.shared.matrices import by_columns, distinct, group_name, resu
 from core.analysis.shared.option_counts import Resample, ResampleUnit, cell_codes
 from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
+    SETTING_CHOICES,
     Adjust,
     By,
     ConfidenceLevel,
     Resamples,
     Seed,
+    SettingName,
 )
 from core.analysis.shared.registry import Choice, analysis
 from core.analysis.shared.sentences import (
@@ -80,11 +82,12 @@ _FACTORS = (
     ("label_order", "Orders of options"),
     ("items_per_call", "Items per call"),
     ("history", "Histories"),
+    *SETTING_CHOICES,
 )
 Compared = Annotated[
     Literal[
         "language", "respondent", "phase", "format", "form", "entity", "template", "label_order",
-        "items_per_call", "history",
+        "items_per_call", "history", SettingName,
     ],
     Choice("Compare", _FACTORS, help="Its levels are compared and tested."),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,19 +20,22 @@ from core.domain.values import STRICT, Number, json_value, stable_id
 
 RespondentKind = Literal["simulated", "local", "api"]
 
+SETTINGS = ("temperature", "top_p", "max_tokens")
+"""The settings of calls that a design can vary; each is a factor."""
+
 FACTORS = (
     "respondent", "model", "language", "context", "entity", "entity_b", "form", "format",
-    "template", "label_order", "phase", "items_per_call", "history", "repetition",
+    "template", "label_order", "phase", "items_per_call", "history", *SETTINGS, "repetition",
 )  # fmt: skip
 """The factors in which administrations can differ, as pages, files and the command line name them.
 `respondent` is the label of model plus settings, `model` the model's own name, `items_per_call`
-a number or `all`, `history` a History."""
+a number or `all`, `history` a History. A setting has a level only where the design varies it."""
 
-USUAL_CALLS = {"items_per_call": "1", "history": "none"}
+USUAL_CALLS = {"items_per_call": "1", "history": "none", **dict.fromkeys(SETTINGS, "")}
 """The factors of calls at the level that a design has where it does not state them."""
 
 WAYS_OF_ASKING = (
-    "form", "format", "template", "label_order", "phase", "items_per_call", "history",
+    "form", "format", "template", "label_order", "phase", "items_per_call", "history", *SETTINGS,
 )  # fmt: skip
 """The factors that say how an item is asked, not who is asked or about what."""
 
@@ -181,7 +185,11 @@ class SimulationSettings:
 
 @dataclass(frozen=True)
 class Respondent:
-    """A model with its endpoint and settings. No key is ever part of it."""
+    """A model with its endpoint and settings. No key is ever part of it.
+
+    `base_label` is that of the respondent of which it is a version with other settings; empty: it
+    is none. The label tells versions apart, the name is what results show beside the settings.
+    """
 
     label: str
     kind: RespondentKind
@@ -190,6 +198,12 @@ class Respondent:
     key_variable: str = ""
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     simulation: SimulationSettings | None = None
+    base_label: str = ""
+
+    @property
+    def name(self) -> str:
+        """The label of the respondent of which it is a version, or its own."""
+        return self.base_label or self.label
 
     @property
     def respondent_id(self) -> int:
@@ -203,6 +217,7 @@ class Respondent:
 
 _NO_EFFECT = ("0.0", "0")
 _LATER: Mapping[str, tuple[str, ...]] = {
+    "base_label": ("''",),
     "sampling.tokens_per_minute": ("None",),
     "sampling.stream": ("False",),
     "sampling.price_cached": ("None",),
@@ -219,6 +234,18 @@ _LATER: Mapping[str, tuple[str, ...]] = {
 """Settings that came later, with their defaults as texts."""
 RESPONDENT = TypeAdapter(Respondent)
 """Reads a respondent from its JSON."""
+
+# A respondent without these fields keeps the JSON that it had before them, so that databases of
+# earlier and later times hold the same text for it.
+_RESPONDENT_DEFAULTS: Mapping[str, object] = {
+    "completes_text": False, "reasoning_marks": (), "refusing_tries": 0, "base_label": "",
+}  # fmt: skip
+
+
+def respondent_json(respondent: Respondent) -> str:
+    """A respondent as the JSON that is kept; RESPONDENT reads it."""
+    return json.dumps(json_value(respondent, _RESPONDENT_DEFAULTS), ensure_ascii=False)
+
 
 _LARGEST_WHOLE = 2**31 - 1
 """The largest whole number of a design; a column of the database holds no larger one."""
@@ -373,6 +400,19 @@ class Design:
         return tuple(
             dict.fromkeys(level for part in self.crossings() for level in vars(part)[name])
         )
+
+    def stated_settings(self, person: Respondent) -> dict[str, str]:
+        """The level of each of SETTINGS that the design varies; empty where it does not.
+
+        Settings of calls mean nothing to a simulated respondent.
+        """
+        lists = {"temperature": "temperatures", "top_p": "top_p", "max_tokens": "max_tokens"}
+        levels = dict.fromkeys(SETTINGS, "")
+        for name, field_of_levels in lists.items():
+            value = getattr(person.sampling, name)
+            if person.kind != "simulated" and value is not None and self.levels(field_of_levels):
+                levels[name] = repr(value).removesuffix(".0")
+        return levels
 
     def crossings(self) -> tuple[Design, ...]:
         """Each block as a design without blocks; the design itself where it has none."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from core.domain.study import USUAL_CALLS, Certainty, Layer, Status
+from core.domain.study import SETTINGS, USUAL_CALLS, Certainty, Layer, Status
 from core.errors import FileError
 from core.files.columns import TextColumns, Texts, large_text, readable_column
 from core.files.tables import MAX_CELL_CHARACTERS
@@ -28,7 +28,8 @@ INTEGERS = ("repetition", "position", "tokens_in", "tokens_out")
 DECIMALS = ("score", "latency_s", "cost")
 TIDY_COLUMNS = (
     "study", "instrument", "item", "model", "language", "entity", "entity_b", "context", "form",
-    "format", "template", "label_order", "phase", "items_per_call", "history", "repetition",
+    "format", "template", "label_order", "phase", "items_per_call", "history", *SETTINGS,
+    "repetition",
     "call", "position", "answer", "raw", "status", "layer", "certainty", "hedged", "judge",
     "score", "latency_s", "tokens_in", "tokens_out", "cost", "time", "tags",
 )  # fmt: skip
@@ -524,7 +525,9 @@ def _frame(source: TextColumns) -> tuple[pd.DataFrame, list[Fault]]:
     blank = _series(pa.repeat(large_text(""), source.n_rows))
     for column in _FILE_COLUMNS:
         texts = source.columns.get(column)
-        if column in INTEGERS or column in DECIMALS:
+        if column in SETTINGS and not _is_setting(texts):
+            columns[column] = blank
+        elif column in INTEGERS or column in DECIMALS:
             columns[column], fault = _numbers(column, texts, source.n_rows)
             faults.append(fault)
         else:
@@ -598,10 +601,23 @@ def _numbers(column: str, texts: Any, n_rows: int) -> tuple[pd.Series[Any], Faul
     return numbers, Fault(column, wrong, lambda i: f"{_quoted(texts[i].as_py())} is not {kind}")
 
 
+_MOST_SETTINGS = 20
+
+
+def _is_setting(texts: Any) -> bool:
+    """Whether a column holds a setting of calls: a few numbers, and not what was measured."""
+    if texts is None:
+        return False
+    levels = pc.utf8_trim_whitespace(pc.unique(_one_chunk(texts)))
+    numbers = pc.match_substring_regex(levels.filter(pc.not_equal(levels, "")), _NUMBER)
+    return len(levels) <= _MOST_SETTINGS and all(numbers.to_pylist())
+
+
 def _tags(source: TextColumns) -> Any:
     """JSON of the filled cells in all other columns; "" where a row has none."""
     pieces = []
-    for name in sorted(set(source.columns) - set(_FILE_COLUMNS)):
+    others = {name for name in SETTINGS if not _is_setting(source.columns.get(name))}
+    for name in sorted(set(source.columns) - (set(_FILE_COLUMNS) - others)):
         coded = _one_chunk(source.columns[name]).dictionary_encode()
         texts = [
             json.dumps({name: text}, ensure_ascii=False)[1:-1] + ", " if text else ""

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.study import CONTENT_FILTER, Certainty, Layer, Status
+from core.domain.study import CONTENT_FILTER, SETTINGS, Certainty, Layer, Status
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
 from core.store.scoring import point_ranges_sql, score_sql
@@ -29,7 +29,7 @@ _JOINS = {
 }
 _FILTERS = {  # filter -> expression that it compares, and the tables of that expression
     "status": ("coalesce(r.status, f.status, 'not_asked')", "rf"),
-    "respondent": ("p.label", "ap"),
+    "respondent": ("p.name", "ap"),
     "model": ("p.model", "ap"),
     "language": ("a.language", "a"),
     "context": ("a.context", "a"),
@@ -42,6 +42,7 @@ _FILTERS = {  # filter -> expression that it compares, and the tables of that ex
     "phase": ("a.phase", "a"),
     "items_per_call": ("a.items_per_call", "a"),
     "history": ("a.history", "a"),
+    **{name: (f"a.{name}", "a") for name in SETTINGS},
     "repetition": ("a.repetition", "a"),
     "item": ("i.code", "i"),
     "option": ("r.option", "r"),
@@ -76,9 +77,9 @@ with asked as (select * from trial where trial_id in (select unnest(?::bigint[])
         select distinct call_id, 'error' as status from attempt
         where outcome <> 'reply' and call_id in (select call_id from asked)
     )
-select t.trial_id, t.ordinal, p.label as respondent, p.model, i.code as item, a.language,
+select t.trial_id, t.ordinal, p.name as respondent, p.model, i.code as item, a.language,
     a.context, a.entity, a.entity_b, a.form, a.format, a.template, a.label_order, a.phase,
-    a.items_per_call, a.history, a.repetition,
+    a.items_per_call, a.history, a.temperature, a.top_p, a.max_tokens, a.repetition,
     coalesce(r.status, f.status, 'not_asked') as status, r.option,
     r.layer, r.certainty, {_HEDGED} as hedged, r.judge,
     coalesce(r.attempt_id, -1) as attempt_id
@@ -118,17 +119,18 @@ group by all order by all
 """  # noqa: S608
 _LEVEL_COLUMNS = (
     "language", "context", "entity", "entity_b", "form", "format", "template", "label_order",
-    "phase", "items_per_call", "history", "repetition",
+    "phase", "items_per_call", "history", *SETTINGS, "repetition",
 )  # fmt: skip
 _LEVELS = """
 select list(distinct language), list(distinct context), list(distinct entity),
     list(distinct entity_b), list(distinct form), list(distinct format), list(distinct template),
     list(distinct label_order), list(distinct phase), list(distinct items_per_call),
-    list(distinct history), list(distinct repetition)
+    list(distinct history), list(distinct temperature), list(distinct top_p),
+    list(distinct max_tokens), list(distinct repetition)
 from administration where study_id = ?
 """
 _RESPONDENTS = """
-select p.label, p.model from respondent p
+select distinct p.name, p.model from respondent p
 where p.respondent_id in (select respondent_id from administration where study_id = ?)
 """
 _ITEMS = """
@@ -158,9 +160,9 @@ _SCORE = score_sql(
     low="b.low", high="b.high",
 )  # fmt: skip
 _TIDY = f"""
-select s.code as study, n.code as instrument, i.code as item, p.label as model, a.language,
+select s.code as study, n.code as instrument, i.code as item, p.name as model, a.language,
     a.entity, a.entity_b, a.context, a.form, a.format, a.template, a.label_order, a.phase,
-    a.items_per_call, a.history, a.repetition,
+    a.items_per_call, a.history, a.temperature, a.top_p, a.max_tokens, a.repetition,
     coalesce(t.call, case when t.position is null then '' else cast(t.call_id as varchar) end)
         as call,
     t.position, coalesce(r.option, '') as answer,
@@ -366,9 +368,9 @@ def _conditions(
 # One answer in full: its conditions, attempts, coding and earlier codings.
 
 _DETAIL = """
-select t.trial_id, t.ordinal, s.code, p.label, p.model, i.code, a.language, a.context, a.entity,
+select t.trial_id, t.ordinal, s.code, p.name, p.model, i.code, a.language, a.context, a.entity,
     a.entity_b, a.form, a.format, a.template, a.label_order, a.phase,
-    a.items_per_call, a.history, a.repetition,
+    a.items_per_call, a.history, a.temperature, a.top_p, a.max_tokens, a.repetition,
     coalesce(t.position, 1), (select count(*) from trial u where u.call_id = t.call_id),
     c.option_order, coalesce(c.opinion, ''),
     coalesce(r.status, (select 'error' from attempt m
@@ -466,6 +468,9 @@ class AnswerDetail:
     phase: str
     items_per_call: str
     history: str
+    temperature: str
+    top_p: str
+    max_tokens: str
     repetition: int
     position: int  # of the item in its call, from 1
     n_in_call: int
@@ -542,7 +547,7 @@ def _attempt(values: tuple[Any, ...]) -> AttemptDetail:
 # Replies in free text, and ratings, verbatim.
 
 _TEXTS = """
-select t.trial_id, i.code as item, p.label as respondent, a.language, a.context, a.repetition,
+select t.trial_id, i.code as item, p.name as respondent, a.language, a.context, a.repetition,
     r.status, x.reply as text
 from trial t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
@@ -558,7 +563,7 @@ def texts(database: Database, study_id: int) -> pd.DataFrame:
 
 
 _RATED = """
-select t.trial_id, i.code as item, p.label as respondent, p.model, a.language, a.context,
+select t.trial_id, i.code as item, p.name as respondent, p.model, a.language, a.context,
     a.template, a.repetition, coalesce(r.status, 'not_asked') as status, x.reply as text
 from trial t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)

@@ -123,7 +123,7 @@ select trial_id, coder, note from (
 """
 _SAMPLE = f"""
 with read as (
-    select t.trial_id, t.ordinal, s.place, p.model, p.label as respondent, i.code as item,
+    select t.trial_id, t.ordinal, s.place, p.model, p.name as respondent, i.code as item,
         a.language, a.format,
         case when v.trial_id is null then r.status else v.status end as parser_status,
         case when v.trial_id is null then r.option else v.option end as parser_option,
@@ -399,7 +399,7 @@ _ROW = {
 _NEW_SCORE = "case when c.trial_id is null then r.score else c.score end"
 _MEANS = f"""
 with scored as (
-    select p.label as respondent, a.format, i.code as item, i.position,
+    select p.name as respondent, a.format, i.code as item, i.position,
         {score_sql(**_ROW, given="r.score", points="o.points")} as before,
         {score_sql(**_ROW, given=_NEW_SCORE, points="n.points")} as after,
         before is distinct from after as moved

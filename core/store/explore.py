@@ -19,7 +19,7 @@ from core.store.scoring import point_ranges_sql, score_sql, without_sql
 
 _COLUMNS: Mapping[str, str] = {
     **{name: f"a.{name}" for name in FACTORS},
-    "respondent": "p.label",
+    "respondent": "p.name",
     "model": "p.model",
     "item": "i.code",
     "subscale": "i.subscale",

@@ -59,7 +59,7 @@ _administration = ibis.table(
     name="administration",
 )
 _respondent = ibis.table(
-    {"respondent_id": "int64", "label": "string", "model": "string"}, name="respondent"
+    {"respondent_id": "int64", "name": "string", "model": "string"}, name="respondent"
 )
 _item = ibis.table(
     {"item_id": "int64", "instrument_id": "int64", "position": "int32", "code": "string",
@@ -1160,14 +1160,14 @@ def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
         if name not in ("respondent", "model", "item", LEAVE_OUT) and not is_attribute(name):
             administration = administration.filter(administration[name].isin(list(values)))
     respondent = _respondent
-    for name, column in (("respondent", "label"), ("model", "model")):
+    for name, column in (("respondent", "name"), ("model", "model")):
         if name in where:
             respondent = respondent.filter(respondent[column].isin(list(where[name])))
     study = study.select(
         study=study.code, study_key=study.study_id, study_instrument=study.instrument_id
     )
     people = respondent.select(
-        person=respondent.respondent_id, respondent=respondent.label, model=respondent.model
+        person=respondent.respondent_id, respondent=respondent.name, model=respondent.model
     )
     joined = administration.join(study, administration.study_id == study.study_key)
     joined = joined.join(people, joined.respondent_id == people.person)

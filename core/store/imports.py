@@ -22,7 +22,10 @@ _ADMINISTRATION_ID = """
 cast(md5_number_lower(concat_ws(chr(31), 'administration', ?, model, language, context,
     entity, entity_b, form, format, template, label_order, phase, repetition,
     case when items_per_call <> '' then 'items_per_call ' || items_per_call end,
-    case when history <> '' then 'history ' || history end)) // 2 as bigint)
+    case when history <> '' then 'history ' || history end,
+    case when temperature <> '' then 'temperature ' || temperature end,
+    case when top_p <> '' then 'top_p ' || top_p end,
+    case when max_tokens <> '' then 'max_tokens ' || max_tokens end)) // 2 as bigint)
 """
 _KEYED = f"""
 create or replace temp table keyed as
@@ -92,7 +95,7 @@ _LEAVE_OUT_KNOWN = "delete from coming where trial_id in (select trial_id from k
 _RESPONDENTS = """
 insert into respondent
 select cast(md5_number_lower(concat_ws(chr(31), 'imported', model)) // 2 as bigint), model,
-    'imported', model, '', now()
+    'imported', model, '', now(), model
 from (select distinct model from keyed) on conflict do nothing
 """
 _ADMINISTRATIONS = """
@@ -100,7 +103,7 @@ insert into administration
 select administration_id, $study,
     cast(md5_number_lower(concat_ws(chr(31), 'imported', model)) // 2 as bigint),
     language, context, entity, entity_b, form, format, template, label_order, phase,
-    cast(repetition as integer), items_per_call, history
+    cast(repetition as integer), items_per_call, history, temperature, top_p, max_tokens
 from keyed
 where administration_id in (select administration_id from coming) and administration_id not in
     (select administration_id from administration where study_id = $study

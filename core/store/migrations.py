@@ -733,6 +733,15 @@ drop table prompt;
 alter table prompt_by_row rename to prompt;
 """
 
+_SETTINGS = """
+-- Settings of calls that a design varies are factors; a version of a respondent has its name.
+alter table administration add column temperature varchar default '';
+alter table administration add column top_p varchar default '';
+alter table administration add column max_tokens varchar default '';
+alter table respondent add column name varchar;
+update respondent set name = label;
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -750,6 +759,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0014_audit_kinds", _AUDIT_KINDS),
     ("0015_rows_without_index", _ROWS_WITHOUT_INDEX),
     ("0016_prompts_without_index", _PROMPTS_WITHOUT_INDEX),
+    ("0017_settings", _SETTINGS),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from core.domain.cells import AXES, PlanCells, places, plan_cells
-from core.domain.study import Context, Design
+from core.domain.study import SETTINGS, Context, Design
 from core.errors import DesignError
 from core.store.database import Database
 
@@ -79,8 +79,9 @@ from placed left join worded using (item_set, language, form)
 _ADD_ADMINISTRATIONS = """
 insert into administration
 select administration_id, $study, respondent, language, context, entity, entity_b, form, format,
-    template, label_order, 'initial', repetition, items_per_call, history
-from asked
+    template, label_order, 'initial', repetition, items_per_call, history,
+    s.temperature, s.top_p, s.max_tokens
+from asked join stated_settings s using (respondent)
 """
 _FIRST_TRIALS = """
 insert into trial (trial_id, study_id, administration_id, item_id, ordinal, position, call_id)
@@ -136,10 +137,12 @@ def write_plan(
     study_id: int,
     instrument_id: int,
     respondent_ids: Sequence[Sequence[int]],
+    settings: Mapping[int, Mapping[str, str]],
 ) -> tuple[int, int]:
     """Write every administration, trial and call; returns the number of trials and a fingerprint.
 
-    `respondent_ids` are those of each crossing of the design. Trials stand in the order of asking:
+    `respondent_ids` are those of each crossing of the design, `settings` the levels of SETTINGS of
+    each of them. Trials stand in the order of asking:
     repetition, respondent, language, form, format, template, label order, items per call, history,
     entities, context, item. An item without a text in the language and form of an administration
     is left out of it. A trial of several crossings is written once. The keys of administrations
@@ -159,6 +162,8 @@ def write_plan(
         "histories": len(plan.levels["history"]) > 1,
     }
     cursor.execute(_CROSS, {"instrument": instrument_id, "code": design.study, **varied})
+    stated = {name: [levels[name] for levels in settings.values()] for name in SETTINGS}
+    cursor.register("stated_settings", pa.table({"respondent": list(settings), **stated}))
     cursor.execute(_ADD_ADMINISTRATIONS, {"study": study_id})
     shuffled = design.item_order == "shuffled"
     cursor.execute(_FIRST_TRIALS, keys | {"shuffled": shuffled, "seed": design.seed})
@@ -296,7 +301,8 @@ where format not in (select format from side group by 1 having count(*) = 2) ord
 _ADMINISTRATIONS = """
 insert into administration
 select distinct again_id, study_id, respondent_id, language, context, entity, entity_b, form,
-    format, $template, label_order, 'opposing', repetition, '1', 'none'
+    format, $template, label_order, 'opposing', repetition, '1', 'none', temperature, top_p,
+    max_tokens
 from first_answer
 """
 _SECOND_TRIALS = """

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import date
 
-from core.domain.study import RESPONDENT, Respondent
-from core.domain.values import json_value
+from core.domain.study import RESPONDENT, Respondent, respondent_json
 from core.store.database import Database
 
 # Respondents. The table respondent_shelf lists those on offer.
 
-_ADD_RESPONDENT = "insert into respondent values (?, ?, ?, ?, ?, now()) on conflict do nothing"
+_ADD_RESPONDENT = """
+insert into respondent values (?, ?, ?, ?, ?, now(), ?) on conflict do nothing
+"""
 _OFFER = """
 insert into respondent_shelf values (?, ?, false)
 on conflict (label) do update set respondent_id = excluded.respondent_id, archived = false
@@ -61,9 +61,9 @@ def get(database: Database, respondent_id: int) -> Respondent:
 
 
 def _row(respondent: Respondent) -> list[object]:
-    body = json.dumps(json_value(respondent), ensure_ascii=False)
     return [
-        respondent.respondent_id, respondent.label, respondent.kind, respondent.model, body,
+        respondent.respondent_id, respondent.label, respondent.kind, respondent.model,
+        respondent_json(respondent), respondent.name,
     ]  # fmt: skip
 
 

@@ -161,11 +161,14 @@ with sent as (
     from ({_LOST})
 ),
 asked as (
-    select call_id, min(ordinal) as place, any_value(p.label) as respondent
+    select call_id, min(ordinal) as place, any_value(p.name) as respondent,
+        any_value(temperature) as temperature, any_value(top_p) as top_p,
+        any_value(max_tokens) as max_tokens
     from trial join administration using (administration_id) join respondent p using (respondent_id)
     where trial.study_id = $study group by call_id
 )
-select respondent, cast(call_id as varchar) as call, number as "try",
+select respondent, temperature, top_p, max_tokens, cast(call_id as varchar) as call,
+    number as "try",
     coalesce(cast(prompt_id as varchar), '') as prompt,
     strftime(sent_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') as time,
     outcome, http_status, message, finish_reason, model, latency_s, tokens_in, tokens_out,

@@ -20,6 +20,7 @@ from core.domain.study import (
     Respondent,
     Status,
     as_json_values,
+    respondent_json,
 )
 from core.domain.values import json_value, name_fault, stable_id
 from core.errors import DesignError
@@ -82,10 +83,11 @@ where t.code <> '' order by s.frozen_at, s.code
 """
 _TEMPLATES = "select code, body from study_template where study_id = ? order by code"
 _PLAN = """
-select t.ordinal, t.trial_id, t.call_id, t.position, r.label as respondent, a.language, a.context,
+select t.ordinal, t.trial_id, t.call_id, t.position, r.name as respondent, a.language, a.context,
     a.entity, a.entity_b, a.form, a.format, a.template, a.label_order,
     replace(c.option_order, chr(31), ' ') as option_order, a.phase, c.opinion,
-    a.items_per_call, a.history, a.repetition, i.code as item
+    a.items_per_call, a.history, a.temperature, a.top_p, a.max_tokens, a.repetition,
+    i.code as item
 from trial t join administration a using (administration_id)
     join respondent r using (respondent_id) join item i using (item_id)
     left join call_shown c on c.call_id = t.call_id
@@ -128,6 +130,7 @@ def freeze(
     *,
     instrument_id: int,
     respondent_ids: Sequence[Sequence[int]],
+    settings: Mapping[int, Mapping[str, str]],
     plan_hash_of: Callable[[int, int], str],
     templates: Mapping[str, str],
 ) -> StudyRecord:
@@ -135,7 +138,8 @@ def freeze(
 
     `plan_hash_of(n_trials, fingerprint)` gives the plan hash from the plan as written, so that a
     plan made twice has the same hash and the same trial ids. `templates` are the prompt templates
-    of the study as JSON, by code. `respondent_ids` are those of each crossing of the design.
+    of the study as JSON, by code. `respondent_ids` are those of each crossing of the design,
+    `settings` the levels of SETTINGS of each of them.
 
     Raises
     ------
@@ -151,6 +155,7 @@ def freeze(
             study_id=study_id,
             instrument_id=instrument_id,
             respondent_ids=respondent_ids,
+            settings=settings,
         )
         for code, body in templates.items():
             cursor.execute(_ADD_TEMPLATE, [study_id, code, body])
@@ -328,7 +333,7 @@ def add_amendment(
     reason: str,
 ) -> None:
     """Append an amendment."""
-    body = json.dumps(json_value(respondent), ensure_ascii=False)
+    body = respondent_json(respondent)
     with database.transaction() as cursor:
         cursor.execute(_ADD_AMENDMENT, [study_id, respondent_id, change, reason, body])
 

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.numbers import count_text, round_frame
+from core.domain.study import SETTINGS
 from core.workflow.answers import browsing, readings, rereading
 from core.workflow.answers.browsing import (
     STATUS_WORDS,
@@ -48,6 +49,7 @@ _SHOWN_IF_VARIED = (
     "phase",
     "items_per_call",
     "history",
+    *SETTINGS,
     "repetition",
 )
 

@@ -54,6 +54,8 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
      "as_is"),
     ("items_per_call, history", "", "Items that one call asks, and whether the model sees its own "
      "earlier answers (none, own).", "10"),
+    ("temperature, top_p, max_tokens", "", "Settings of the calls, where they were varied; "
+     "columns of other content stay tags.", "0.7"),
     ("repetition", "", "Number of the repetition, from 1.", "2"),
     ("call, position", "", "The call that asked the item, and the item's place in it.", "17"),
     ("raw", "", "The verbatim reply.", "I would say 4."),

@@ -33,6 +33,8 @@ _WORDS: Mapping[str, str] = {
     "template": "instructions",
     "items_per_call": "items per call",
     "history": "own earlier answers",
+    "top_p": "top-p",
+    "max_tokens": "longest reply",
 }
 
 

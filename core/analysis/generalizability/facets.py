@@ -20,6 +20,7 @@ from core.analysis.shared.rows import (
 from core.domain.attributes import is_attribute
 from core.domain.frames import GROUPINGS, grouping_title
 from core.domain.numbers import count_text, number_text
+from core.domain.study import SETTINGS
 from core.errors import NotEnoughData
 from core.stats.inputs import Floats, name_list
 from core.stats.variance.coefficients import REPLICATES
@@ -33,13 +34,14 @@ SCALE = 100.0
 
 CANDIDATES = (
     "item", "respondent", "model", "language", "context", "entity", "entity_b", "template", "form",
-    "format", "label_order", "phase", "items_per_call", "history", "study",
+    "format", "label_order", "phase", "items_per_call", "history", *SETTINGS, "study",
 )  # fmt: skip
 """What may be a facet unasked, the first ones first. Repetitions are the answers of a cell."""
 
 _PLURALS = {
     "entity": "entities", "second entity": "second entities", "history": "histories",
-    "items per call": "numbers of items per call",
+    "items per call": "numbers of items per call", "top p": "values of top-p",
+    "max tokens": "longest replies",
 }  # fmt: skip
 
 

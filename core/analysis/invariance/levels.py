@@ -27,6 +27,7 @@ from core.analysis.shared.matrices import (
     group_name,
     score_matrices,
 )
+from core.analysis.shared.options import SETTING_CHOICES, SettingName
 from core.analysis.shared.registry import Choice, Number
 from core.analysis.shared.rows import Floats
 from core.errors import NotEnoughData
@@ -37,7 +38,7 @@ FACTORS = (
     ("language", "Languages"), ("respondent", "Respondents"), ("form", "Forms"),
     ("entity", "Entities"), ("template", "Instructions"), ("label_order", "Orders of options"),
     ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"),
+    ("history", "Histories (own earlier answers, or none)"), *SETTING_CHOICES,
 )  # fmt: skip
 
 Factor = Annotated[
@@ -50,6 +51,7 @@ Factor = Annotated[
         "label_order",
         "items_per_call",
         "history",
+        SettingName,
     ],
     Choice("Compare", FACTORS, help="The factor whose levels should measure the same."),
 ]

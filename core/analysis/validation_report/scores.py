@@ -23,7 +23,7 @@ from core.analysis.shared.scores import (
     unit_numbers,
 )
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
-from core.domain.study import FACTORS
+from core.domain.study import FACTORS, SETTINGS
 from core.errors import NotEnoughData
 from core.stats.inputs import ItemRule, name_list
 from core.stats.resampling import Bootstrap
@@ -114,6 +114,7 @@ _DESIGN = (
     "phase",
     "items_per_call",
     "history",
+    *SETTINGS,
     "repetition",
 )
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from core.analysis.shared import progress
 from core.domain.instrument import Instrument, Item, Wording
 from core.domain.numbers import count_text
-from core.domain.study import Design
+from core.domain.study import SETTINGS, Design
 from core.domain.values import name_fault, slug
 from core.errors import FileError, StoreError
 from core.files import answers
@@ -690,7 +690,7 @@ def _different(column: pd.Series[str]) -> tuple[str, ...]:
 
 _ADMINISTRATION = (
     "model", "language", "context", "entity", "entity_b", "form", "format", "template",
-    "label_order", "phase", "repetition", "items_per_call", "history",
+    "label_order", "phase", "repetition", "items_per_call", "history", *SETTINGS,
 )  # fmt: skip
 
 

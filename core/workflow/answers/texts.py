@@ -182,9 +182,9 @@ def _descriptors(item: Item) -> dict[str, str]:
 
 
 def _marks(workspace: Workspace, study_id: int) -> dict[str, ReasoningMarks]:
-    """The marks of reasoning of each judge, by its label."""
+    """The marks of reasoning of each judge, by its name."""
     people = respondents_as_amended(workspace, study_id).values()
-    return {person.label: person.sampling.reasoning_marks for person in people}
+    return {person.name: person.sampling.reasoning_marks for person in people}
 
 
 def _rating_values(

@@ -183,6 +183,7 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
         settled,
         instrument_id=published.instrument_id,
         respondent_ids=[[one.respondent_id for one in people] for people in planned.people],
+        settings={key: settled.stated_settings(one) for key, one in planned.respondents.items()},
         plan_hash_of=plan_hash_of,
         templates=templates,
     )
@@ -319,11 +320,12 @@ def _crossed_respondents(workspace: Workspace, design: Design) -> list[Responden
 
 
 def _with(person: Respondent, name: str, word: str, value: Any) -> Respondent:
-    """The respondent with another setting, which its label states."""
+    """The version of a respondent with another setting, which its label states."""
     if getattr(person.sampling, name) == value:
         return person
     sampling = replace(person.sampling, **{name: value})
-    return replace(person, label=f"{person.label} {word}={value!r}", sampling=sampling)
+    label = f"{person.label} {word}={value!r}"
+    return replace(person, label=label, sampling=sampling, base_label=person.name)
 
 
 # The second phase: each question is asked again with an opinion opposite to the first answer.

@@ -17,7 +17,7 @@ import pandas as pd
 from core.analysis.shared.progress import step
 from core.domain.instrument import Instrument, ResponseFormat
 from core.domain.results import AnalysisResult, ResultTable, TextFile
-from core.domain.study import Certainty, Layer, Status
+from core.domain.study import SETTINGS, Certainty, Layer, Status
 from core.domain.templates import TEMPLATE
 from core.domain.values import slug
 from core.errors import NotEnoughData
@@ -46,7 +46,7 @@ PROPOSED = ("item_statistics", "internal_consistency", "cfa", "unexpected_output
 """Analyses whose results go into a package unless the user chooses others."""
 _CONDITIONS = (
     "model", "language", "entity", "entity_b", "context", "form", "format", "template",
-    "label_order", "phase", "items_per_call", "history", "repetition",
+    "label_order", "phase", "items_per_call", "history", *SETTINGS, "repetition",
 )  # fmt: skip
 """What an administration is known by."""
 _TITLES: Mapping[str, str] = {
@@ -65,6 +65,9 @@ _TITLES: Mapping[str, str] = {
     "phase": "initial, or opposing: asked again with the opposite opinion",
     "items_per_call": "Number of items in one call",
     "history": "Whether the model saw its own earlier answers",
+    "temperature": "Temperature of the calls, where it was varied",
+    "top_p": "Top-p of the calls, where it was varied",
+    "max_tokens": "Longest reply in tokens, where it was varied",
     "repetition": "Number of the repetition, from 1",
     "call": "The call that the item was part of",
     "position": "Place of the item in the call",

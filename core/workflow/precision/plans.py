@@ -83,7 +83,8 @@ def load_plan(
         The study was imported, asks for texts, or does not ask that respondent.
     """
     record = studies.load(workspace, study)
-    people = [person.label for person in studies.respondents_of(workspace, study)]
+    respondents = {one.label: one for one in studies.respondents_of(workspace, study)}
+    people = list(respondents)
     if not people:
         raise DesignError(
             f"The answers of study '{study}' were imported, so there is no plan to simulate.",
@@ -95,7 +96,9 @@ def load_plan(
             f"Choose one of: {', '.join(people)}.",
         )
     chosen = respondent or people[0]
-    where = {"respondent": [chosen], "phase": [INITIAL]}
+    levels_of_settings = record.design.stated_settings(respondents[chosen])
+    where = {"respondent": [respondents[chosen].name], "phase": [INITIAL]}
+    where |= {name: [level] for name, level in levels_of_settings.items() if level}
     if record.design.whole_calls and not set(record.design.block_sizes) <= {0, 1}:
         raise DesignError(
             f"Study '{study}' counts calls as a whole, and its calls hold some of the items.",

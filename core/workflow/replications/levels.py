@@ -52,8 +52,11 @@ def match_levels(kind: Kind, published: Sequence[str], own: Sequence[str]) -> di
 
 
 def _same_temperature(published: Sequence[str], own: Sequence[str]) -> dict[str, str]:
-    """Labels such as `gpt-4o T=0.5` by the temperature that they state."""
-    stated = {one: re.search(r"\bT=(\d+(?:\.\d+)?)", one) for one in own}
+    """Labels such as `gpt-4o T=0.5`, or `gpt-4o and 0.5`, by the temperature that they state."""
+    number = r"(\d+(?:\.\d+)?)"
+    stated = {
+        one: re.search(rf" and {number}$", one) or re.search(rf"\bT={number}", one) for one in own
+    }
     known = {float(found[1]): one for one, found in stated.items() if found}
     return {name: known[float(name)] for name in published if float(name) in known}
 

@@ -374,11 +374,11 @@ def _word_table(
 ) -> PublishedTable:  # fmt: skip
     """The five rates by model and what is varied; all else is as the study usually asked."""
     part = tuple((key, usual) for key, usual in _USUAL_LEVELS.items() if key is not varied)
-    own = dict(_OF_WORDS)
+    own: dict[str, str | tuple[str, ...]] = {**_OF_WORDS}
     by: tuple[str, ...] = ("respondent", "language", "format", "items_per_call")
-    if varied is _TEMPERATURE:  # a temperature makes a respondent of a model
-        own |= {"model": "model", "temperature": "respondent"}
-        by = ("model", *by)
+    if varied is _TEMPERATURE:  # answers of other programs state it in the respondent's name
+        own |= {"model": "model", "temperature": ("respondent", "temperature")}
+        by = ("model", *by, "temperature")
     if level is not None:
         own[level.column] = own.pop(varied.column)
     place = Place(

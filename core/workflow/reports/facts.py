@@ -46,7 +46,8 @@ _FACTOR_WORDS: Mapping[str, str] = {
     "language": "Language", "context": "Context", "entity": "Entity", "entity_b": "Second entity",
     "form": "Form of the items", "format": "Answer format", "template": "Instructions",
     "label_order": "Order of options", "phase": "Phase", "items_per_call": "Items per call",
-    "history": "Own earlier answers", "repetition": "Repetitions",
+    "history": "Own earlier answers", "temperature": "Temperature", "top_p": "Top-p",
+    "max_tokens": "Longest reply (tokens)", "repetition": "Repetitions",
 }  # fmt: skip
 _HISTORY_WORDS = {"none": "not shown to the model", "own": "shown to the model as messages"}
 _SETTINGS: Mapping[str, str] = {

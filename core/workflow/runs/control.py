@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from core.collect.client import PAUSES, FailureKind
 from core.domain.numbers import count_text, usable_words
-from core.domain.study import Status
+from core.domain.study import SETTINGS, Status
 from core.errors import CollectionError
 from core.files.writing import csv_bytes
 from core.store import batches, runs, studies
@@ -270,6 +270,8 @@ def calls_csv(workspace: Workspace, study: str) -> bytes:
     record = studies.get(workspace.database, study)
     state = _state(runs.last_event(workspace.database, record.study_id), workspace.process)
     calls = runs.call_table(workspace.database, record.study_id, ended=state not in _ASKING)
+    not_varied = [name for name in SETTINGS if set(calls[name].unique().to_pylist()) <= {""}]
+    calls = calls.drop_columns(not_varied)
     rows = zip(*(column.to_pylist() for column in calls.columns), strict=True)
     return csv_bytes([calls.column_names, *rows])
 

@@ -17,7 +17,7 @@ from core.domain.attributes import is_attribute
 from core.domain.frames import grouping_title
 from core.domain.numbers import count_text, number_text
 from core.domain.results import Column, ResultTable, Unit
-from core.domain.study import LEAVE_OUT
+from core.domain.study import LEAVE_OUT, SETTINGS
 from core.errors import NotEnoughData
 from core.export import DECIMALS
 from core.stats.distributions import wilson_interval
@@ -253,6 +253,7 @@ _SIDE_BY_SIDE = (
     "phase",
     "items_per_call",
     "history",
+    *SETTINGS,
 )
 """Factors that are not pooled at first, the most important first."""
 _SUBSCALE_AS_ATTRIBUTE = "item.subscale"  # offered as subscale

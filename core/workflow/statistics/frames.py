@@ -33,7 +33,7 @@ from core.domain.frames import (
     TEXTS,
 )
 from core.domain.numbers import count_text, percent_text
-from core.domain.study import FACTORS, LEAVE_OUT, NO_ROW, Context
+from core.domain.study import FACTORS, LEAVE_OUT, NO_ROW, SETTINGS, Context
 from core.domain.wide_scores import STATUSES, ItemScores, WideScores
 from core.errors import NotEnoughData, TooLarge
 from core.stats.inputs import name_list
@@ -570,6 +570,7 @@ _ASKING_FACTORS = (
     "phase",
     "items_per_call",
     "history",
+    *SETTINGS,
 )
 """Ways of asking the same thing."""
 _SEED_OPTION = "seed"
@@ -582,6 +583,8 @@ _PLURALS = {
     "template": "instructions",
     "items_per_call": "numbers of items per call",
     "history": "histories",
+    "top_p": "values of top-p",
+    "max_tokens": "longest replies",
 }
 
 
@@ -641,7 +644,8 @@ def default_groups(
         respondent is asked at temperature 0. A factor of more than 12 levels is not, so that a
         page stays readable, nor one that would leave nothing to compare; a caution then says that
         its rows are pooled. Instructions that the other factors decide, such as that of each phase,
-        would part nothing. Counts of options have entities among them and no repetitions, because
+        would part nothing. Settings of calls that the design varies are set side by side wherever
+        respondents are. Counts of options have entities among them and no repetitions, because
         there no row stands for an entity. An analysis that pools ways of asking on purpose begins
         with the factors that it declares as `side_by_side`.
     """
@@ -651,8 +655,6 @@ def default_groups(
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     if not (counted or analysis.needs is ITEM_SCORES) or not own:
         return default
-    if not guarded and not analysis.side_by_side:
-        return default
     others = {name: value for name, value in options.items() if name != "by"}
     compared = [name for name in ("study", *FACTORS) if name == others.get("factor")]
     compared += [name for name in analysis.compares if counted]
@@ -661,7 +663,7 @@ def default_groups(
     if not counted:
         ways = (*_ASKING_FACTORS, "repetition")
     if not guarded:
-        ways = analysis.side_by_side
+        ways = (*analysis.side_by_side, *(SETTINGS if "respondent" in default else ()))
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
     asked = answers.conditions(workspace.database, codes, columns, where)
     if counted:  # of several factors that an analysis compares, those of one level part nothing
@@ -804,7 +806,7 @@ def _without_chance(
 ) -> tuple[str, ...]:
     """Those of the respondents of some studies that are asked at temperature 0."""
     cold = {
-        person.label
+        person.name
         for code in codes
         for person in studies_designs.respondents_of(workspace, str(code))
         if person.sampling.temperature == 0 and not person.simulation
