@@ -153,6 +153,12 @@ def estimate(request: ChatRequest) -> tuple[float, float] | None:
     return low, _worst(request, prices)
 
 
+def dollars(sampling: SamplingSettings, tokens_in: float, tokens_out: float) -> float | None:
+    """What a call with so many tokens costs; None where prices are unknown."""
+    prices = _prices(sampling)
+    return None if prices is None else _dollars(tokens_in, tokens_out, prices)
+
+
 def _prices(sampling: SamplingSettings) -> tuple[float, float] | None:
     if sampling.price_in is None or sampling.price_out is None:
         return None
@@ -220,5 +226,5 @@ def _estimate_reply(reservation: Reservation, reply: Reply, like: _Replies) -> f
     return _dollars(tokens_in, reply.tokens_out or tokens_out, prices)
 
 
-def _dollars(tokens_in: int, tokens_out: int, prices: tuple[float, float]) -> float:
+def _dollars(tokens_in: float, tokens_out: float, prices: tuple[float, float]) -> float:
     return (tokens_in * prices[0] + tokens_out * prices[1]) / _MILLION

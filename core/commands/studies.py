@@ -16,6 +16,7 @@ from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
+from core.workflow.runs.expected_cost import expected_cost
 from core.workflow.workspace import Workspace
 
 
@@ -97,6 +98,8 @@ def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
         f"Study '{record.code}': {count_text(record.n_trials, 'trial')}, plan "
         f"{record.plan_hash[:12]}."
     )
+    if words := expected_cost(workspace, record.code).words:
+        print(words)
     if parsed.out:
         write(parsed.out, studies.plan_csv(workspace, record.code))
 
@@ -134,6 +137,8 @@ def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _run(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if words := expected_cost(workspace, parsed.study).words:
+        print(words, file=sys.stderr)
     control.start(workspace, parsed.study, cost_cap=parsed.cost_cap)
     _finish(workspace, parsed.study)
 

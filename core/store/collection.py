@@ -470,6 +470,70 @@ def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
     )
 
 
+class TokenUsage(NamedTuple):
+    """Sums over the calls of a study to a model in one format, with so many items and history.
+
+    `bytes_in` are those of the prompts as they are kept.
+    """
+
+    study_id: int
+    model: str
+    format: str
+    items_per_call: str
+    history: str
+    calls: int
+    items: int
+    bytes_in: int
+    tokens_in: int
+    tokens_out: int
+
+
+_USAGE = """
+with calls as (
+    select call_id, any_value(administration_id) as administration_id, count(*) as items
+    from trial where study_id in (
+        select distinct study_id from administration join respondent using (respondent_id)
+        where kind <> 'imported' and model in (select unnest(?::varchar[]))
+    ) group by 1
+)
+select m.study_id, r.model, a.format, a.items_per_call, a.history, count(*), sum(c.items),
+    sum(strlen(q.messages)), sum(m.tokens_in), sum(m.tokens_out)
+from attempt m join calls c using (call_id) join administration a using (administration_id)
+    join respondent r using (respondent_id) join prompt q using (prompt_id)
+where m.outcome = 'reply' and m.tokens_in is not null and m.tokens_out is not null
+    and r.model in (select unnest(?::varchar[]))
+group by 1, 2, 3, 4, 5, c.items order by 1, 2, 3, 4, 5
+"""
+_REMAINING_KINDS = """
+with waiting as (
+    select t.call_id, any_value(t.administration_id) as administration_id, count(*) as items
+    from trial t left join response r using (trial_id)
+    where t.study_id = $study
+        and t.call_id not in (select call_id from call_out where study_id = $study)
+    group by 1 having bool_or(r.trial_id is null)
+)
+select count(*), count(*) / count(distinct administration_id),
+    list_distinct([min(call_id), max(call_id), any_value(call_id)])
+from waiting join administration a using (administration_id)
+group by a.respondent_id, a.format, a.template, a.language, a.items_per_call, a.history, items
+"""
+
+
+def token_usage(database: Database, models: Sequence[str]) -> list[TokenUsage]:
+    """What the replies of some models on file took, where the service reported it."""
+    rows = database.rows(_USAGE, [list(models), list(models)])
+    return [TokenUsage(*row[:5], *map(int, row[5:])) for row in rows]
+
+
+def remaining_kinds(database: Database, study_id: int) -> list[tuple[int, float, list[int]]]:
+    """The calls of a study that wait for a reply, by kind.
+
+    Their number, how many of them an administration has, and some of them.
+    """
+    rows = database.rows(_REMAINING_KINDS, {"study": study_id})
+    return [(int(count), float(of_one), calls) for count, of_one, calls in rows]
+
+
 def prompt_of(messages: Sequence[Any]) -> tuple[int, str]:
     """The key and the stored text of a prompt."""
     text = _storable_json(json.dumps([dict(m) for m in messages], ensure_ascii=False))

@@ -17,6 +17,7 @@ from core.workflow.respondents import catalog
 from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
 from core.workflow.runs.control import Progress, StudyRun
+from core.workflow.runs.expected_cost import expected_cost
 from pages.collect import batches
 from pages.collect import progress as collect_progress
 from pages.shared import study_bar, widgets
@@ -378,6 +379,8 @@ def main() -> None:
         if not drawn[study.code].under_way and study.n_responses < study.n_trials:
             keys(study.code)
             cost_cap(study.code)
+            if words := expected_cost(widgets.workspace(), study.code).words:
+                st.caption(widgets.plain(words))
         if not drawn[study.code].under_way:
             _show_phases(study)
             _show_amendments(study)

@@ -17,6 +17,7 @@ from core.workflow.designs.blocks import differences, unused_levels
 from core.workflow.designs.studies import PlanSize, StudyRecord
 from core.workflow.respondents import catalog
 from core.workflow.runs import amendments
+from core.workflow.runs.expected_cost import money
 from pages.shared import downloads, draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
@@ -128,6 +129,9 @@ _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "histories": ("history", "histories"),
     "items": ("item", "items"),
 }
+_SIZE_COLUMNS = [
+    "Respondent", "Calls", "Tokens", "Expected cost", "At most", "Expected cost rests on",
+]  # fmt: skip
 _ALWAYS = ("respondents x temperatures", "languages", "repetitions", "items")
 
 
@@ -149,13 +153,16 @@ def plan_size(design: Design) -> PlanSize:
         (
             person.label, person.calls,
             f"{person.tokens_low:,} to {person.tokens_high:,}" if person.tokens_high else "unknown",
-            _range(person.cost_low, person.cost_high),
+            _expected(person.cost_expected), _at_most(person.cost_high), person.basis,
         )
         for person in size.respondents
     ]  # fmt: skip
     if rows:
-        frame = pd.DataFrame(rows, columns=["Respondent", "Calls", "Tokens", "Cost"])
-        widgets.table(frame, alt="Calls, tokens and cost of each respondent")
+        frame = pd.DataFrame(rows, columns=_SIZE_COLUMNS)
+        widgets.table(
+            frame, alt="Calls, tokens and cost of each respondent",
+            column_config={"Expected cost rests on": st.column_config.TextColumn(width=300)},
+        )  # fmt: skip
         _total_cost(size)
     return size
 
@@ -243,29 +250,34 @@ def _counted(name: str, count: int, *, with_temperatures: bool) -> str:
 
 
 def _total_cost(size: PlanSize) -> None:
+    cost = f"{_expected(size.cost_expected)}, at most {_at_most(size.cost[1])}"
     if size.unpriced:
         names = widgets.plain(", ".join(size.unpriced))
+        known = f"{cost}, and" if size.calls_unpriced < size.calls else "unknown:"
         st.caption(
-            f"Total cost: unknown, because there are no prices for {names}. Enter them on the page "
-            "Respondents."
+            f"Expected cost in all: {widgets.plain(known)} "
+            f"{count_text(size.calls_unpriced, 'call')} without a price. There are no prices for "
+            f"{names}. Enter them on the page Respondents."
         )
+    elif size.cost[1] == 0:
+        st.caption("Expected cost in all: free.")
     else:
         st.caption(
-            f"Total cost: {widgets.plain(_range(*size.cost))}. This is an estimate. The upper "
-            "limit assumes that every reply has the largest allowed length."
+            f"Expected cost in all: {widgets.plain(cost)}. The largest cost assumes that every "
+            "reply has the largest allowed length, and every call the largest number of repeats."
         )
 
 
-def _range(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
+def _expected(dollars: float | None) -> str:
+    if dollars is None:
         return "unknown"
-    if high == 0:
-        return "free"
-    return f"US${_money(low)} to {_money(high)}"
+    return f"US${money(dollars)}" if dollars else "free"
 
 
-def _money(dollars: float) -> str:
-    return f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.4f}"
+def _at_most(dollars: float | None) -> str:
+    if dollars is None:
+        return "unknown"
+    return money(dollars) if dollars else "free"
 
 
 def block_table(design: Design, size: PlanSize) -> None:
@@ -273,11 +285,13 @@ def block_table(design: Design, size: PlanSize) -> None:
     rows = [
         (
             forms.block_title(place, block.name), differences(block) or "nothing",
-            own.trials, own.calls, _range(own.cost_low, own.cost_high), own.trials - own.new,
+            own.trials, own.calls, _expected(own.cost_expected), _at_most(own.cost_high),
+            own.trials - own.new,
         )
         for place, (block, own) in enumerate(zip(design.blocks, size.blocks, strict=True))
     ]  # fmt: skip
-    columns = ["Block", "Different from the design", "Trials", "Calls", "Cost", "Earlier"]
+    columns = ["Block", "Different from the design", "Trials", "Calls", "Expected cost", "At most",
+               "Earlier"]  # fmt: skip
     widgets.table(
         pd.DataFrame(rows, columns=columns),
         alt=f"{len(rows)} blocks of the design with their trials, calls and cost",

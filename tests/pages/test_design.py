@@ -82,7 +82,7 @@ def test_calls_are_shown_as_a_product(workspace):
     product = "20 items × 1 respondent × 2 languages × 5 personas × 3 repetitions = **600 calls**"
     assert product in said(at.markdown)
     assert at.dataframe[-1].value["Calls"].tolist() == [600]
-    assert at.dataframe[-1].value["Cost"].tolist() == ["free"]
+    assert at.dataframe[-1].value["Expected cost"].tolist() == ["free"]
     assert "30 administrations" in said(at.caption)
 
 
@@ -90,10 +90,13 @@ def test_cost_is_unknown_where_prices_are(workspace):
     catalog.save(workspace, service("http://127.0.0.1:9/v1", "Unpriced"))
     catalog.save(workspace, service("http://127.0.0.1:9/v1", "Priced", price_in=1.0, price_out=2.0))
     at = planned(opened(), "pilot", "Unpriced", "Priced")
-    cost = at.dataframe[0].value.set_index("Respondent")["Cost"]
-    assert cost["Unpriced"] == "unknown"
-    assert cost["Priced"].startswith("US$0.")
-    assert "unknown, because there are no prices for Unpriced" in said(at.caption)
+    rows = at.dataframe[0].value.set_index("Respondent")
+    assert rows.loc["Unpriced", ["Expected cost", "At most"]].tolist() == ["unknown", "unknown"]
+    assert rows.loc["Priced", "Expected cost"].startswith("US$0.0")
+    assert float(rows.loc["Priced", "At most"]) > 0.1
+    assert set(rows["Expected cost rests on"]) == {"the response format; reasoning not included"}
+    captions = said(at.caption)
+    assert ", and 20 calls without a price. There are no prices for Unpriced." in captions
 
 
 def test_everything_typed_is_there_after_a_reload(workspace):

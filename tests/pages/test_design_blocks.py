@@ -245,7 +245,7 @@ def test_blocks_are_counted_and_a_prompt_names_the_blocks_that_ask_it(workspace)
     assert table["Trials"].tolist() == [120, 120, 1]
     assert table["Calls"].tolist() == [120, 120, 1]
     assert table["Earlier"].tolist() == [0, 60, 0]  # original as in the bank
-    assert table["Cost"].tolist() == ["free"] * 3
+    assert table["Expected cost"].tolist() == ["free"] * 3
     assert "In all: **181 calls**. Blocks share 60 trials, asked once." in said(at.caption)
     assert "3 blocks = **181 calls**" in said(at.markdown)
     assert "Asked once, for: Block 1 (originals); Block 2 (in the order of the bank)." in (

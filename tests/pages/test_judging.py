@@ -39,7 +39,7 @@ def test_the_tab_says_what_is_unclear_what_it_costs_and_what_is_missing(workspac
     at = apps.fine(at.selectbox(key="judging_judge").set_value("Service").run())
     planned = judging.plan(workspace, "study", "Service", kinds=["refused"])
     assert f"**{planned.size.calls} calls**. {planned.cost}" in shown(at)
-    assert planned.cost.startswith("Cost: US$0.0")
+    assert planned.cost.startswith("Expected cost: US$0.0")
     at = at.text_area(key="judging_rubric").set_value("{reply} {options} {mood}").run()
     assert "which nothing stands for" in at.error[0].value
     at = apps.fine(at.button(key="judging_reset").click().run())

@@ -211,11 +211,12 @@ class JudgePlan:
 
     @property
     def cost(self) -> str:
-        """The range of the cost as a sentence."""
+        """The expected and the largest cost as a sentence."""
         if self.size.unpriced:
             return f"Cost: unknown, because there are no prices for '{self.judge}'."
-        low, high = self.size.cost
-        return f"Cost: US${low:,.4f} to {high:,.4f}." if high else "Cost: none."
+        _, high = self.size.cost
+        expected = self.size.cost_expected
+        return f"Expected cost: US${expected:,.4f}, at most {high:,.4f}." if high else "Cost: none."
 
     @property
     def example(self) -> str:

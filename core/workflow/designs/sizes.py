@@ -14,6 +14,7 @@ from core.domain.cells import AXES, Cell, PlanCells, administrations, places, pl
 from core.domain.instrument import Item
 from core.domain.study import Design, Respondent
 from core.errors import DesignError
+from core.workflow.designs.usage import LearnedUsage, basis_words
 from core.workflow.prompts import StudyMaterials, said, shown_format
 
 _SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
@@ -36,6 +37,8 @@ class RespondentSize:
     tokens_high: int
     cost_low: float | None  # None: the prices are not known
     cost_high: float | None
+    cost_expected: float | None = None
+    basis: str = ""  # what the expected cost rests on
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class BlockSize:
     cost_low: float | None  # US dollars; None: the prices are not known
     cost_high: float | None
     new: int
+    cost_expected: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,16 @@ class PlanSize:
             sum(person.cost_low or 0.0 for person in self.respondents),
             sum(person.cost_high or 0.0 for person in self.respondents),
         )
+
+    @property
+    def cost_expected(self) -> float:
+        """Expected dollars, of the respondents whose prices are known."""
+        return sum(person.cost_expected or 0.0 for person in self.respondents)
+
+    @property
+    def calls_unpriced(self) -> int:
+        """Calls to respondents whose prices are not known."""
+        return sum(person.calls for person in self.respondents if person.cost_high is None)
 
 
 @dataclass(frozen=True)
@@ -301,7 +315,7 @@ def _calls(items: int, size: int) -> int:
     return -(-items // (size or max(items, 1)))
 
 
-def plan_size(planned: PlannedDesign, *, renderable: bool) -> PlanSize:
+def plan_size(planned: PlannedDesign, learned: LearnedUsage, *, renderable: bool) -> PlanSize:
     """What a design comes to; tokens and cost are of a sample of the prompts, if `renderable`."""
     plan, design = planned.plan, planned.materials.design
     trials = planned.trials(plan.cells)
@@ -314,8 +328,8 @@ def plan_size(planned: PlannedDesign, *, renderable: bool) -> PlanSize:
         prompts=planned.prompts(people[0]) if people else 0,
         missing=full - trials,
         factors=_factors(planned),
-        respondents=_respondent_sizes(planned, _SAMPLED_PROMPTS if renderable else 0),
-        blocks=_block_sizes(planned, renderable=renderable) if design.blocks else (),
+        respondents=_respondent_sizes(planned, _SAMPLED_PROMPTS if renderable else 0, learned),
+        blocks=_block_sizes(planned, learned, renderable=renderable) if design.blocks else (),
     )
 
 
@@ -343,7 +357,9 @@ def _factors(planned: PlannedDesign) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _respondent_sizes(planned: PlannedDesign, sampled: int) -> tuple[RespondentSize, ...]:
+def _respondent_sizes(
+    planned: PlannedDesign, sampled: int, learned: LearnedUsage
+) -> tuple[RespondentSize, ...]:
     """What each respondent is asked, by that many of its prompts."""
     sizes = []
     for respondent_id, person in planned.respondents.items():
@@ -351,14 +367,15 @@ def _respondent_sizes(planned: PlannedDesign, sampled: int) -> tuple[RespondentS
         prompts = planned.prompts(respondent_id)
         numbers = range(0, prompts, max(prompts // sampled, 1)) if sampled else ()
         sample = [planned.request(respondent_id, number) for number in numbers]
-        size = _respondent_size(planned.materials.design, person, calls, sample)
+        size = _respondent_size(planned.materials.design, person, calls, sample, learned)
         sizes.append(replace(size, prompts=prompts))
     return tuple(sizes)
 
 
 def _respondent_size(
-    design: Design, person: Respondent, calls: int, sample: Sequence[ChatRequest]
-) -> RespondentSize:
+    design: Design, person: Respondent, calls: int, sample: Sequence[ChatRequest],
+    learned: LearnedUsage,
+) -> RespondentSize:  # fmt: skip
     if not calls or not sample:
         return RespondentSize(person.label, 0, calls, 0, 0, None, None)
     scale = calls / len(sample)
@@ -369,6 +386,8 @@ def _respondent_size(
     costs = [budget.estimate(request) for request in sample]
     known = [cost for cost in costs if cost is not None]
     priced = len(known) == len(costs)
+    expected = [learned.expected(request) for request in sample]
+    likely = [one.cost(request) for one, request in zip(expected, sample, strict=True)]
     return RespondentSize(
         label=person.label,
         prompts=0,
@@ -377,17 +396,21 @@ def _respondent_size(
         tokens_high=round(scale * again * (characters / 3 + longest)),
         cost_low=scale * sum(low for low, _ in known) if priced else None,
         cost_high=scale * again * sum(high for _, high in known) if priced else None,
+        cost_expected=scale * sum(filter(None, likely)) if priced else None,
+        basis="" if person.kind == "simulated" else basis_words(expected),
     )
 
 
-def _block_sizes(planned: PlannedDesign, *, renderable: bool) -> tuple[BlockSize, ...]:
+def _block_sizes(
+    planned: PlannedDesign, learned: LearnedUsage, *, renderable: bool
+) -> tuple[BlockSize, ...]:
     design, plan = planned.materials.design, planned.plan
     parts = design.crossings()
     sampled = max(_SAMPLED_PROMPTS // len(parts), _SAMPLED_OF_BLOCK) if renderable else 0
     sizes = []
     for n, (block, part) in enumerate(zip(design.blocks, parts, strict=True)):
         alone = PlannedDesign(replace(planned.materials, design=part), (planned.people[n],))
-        people = _respondent_sizes(alone, sampled)
+        people = _respondent_sizes(alone, sampled, learned)
         low, high = [person.cost_low for person in people], [person.cost_high for person in people]
         known = bool(people) and None not in high
         sizes.append(
@@ -398,6 +421,7 @@ def _block_sizes(planned: PlannedDesign, *, renderable: bool) -> tuple[BlockSize
                 cost_low=sum(filter(None, low)) if known else None,
                 cost_high=sum(filter(None, high)) if known else None,
                 new=planned.trials(plan.added[n]),
+                cost_expected=sum(one.cost_expected or 0.0 for one in people) if known else None,
             )
         )
     return tuple(sizes)

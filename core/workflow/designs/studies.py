@@ -26,6 +26,7 @@ from core.workflow.banks import editing
 from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import checks
 from core.workflow.designs.sizes import BlockSize, PlannedDesign, PlanSize, plan_size
+from core.workflow.designs.usage import learned_usage
 from core.workflow.prompts import StudyMaterials
 from core.workflow.respondents import catalog, prices
 from core.workflow.workspace import Workspace
@@ -74,13 +75,15 @@ def load(workspace: Workspace, code: str) -> StudyRecord:
 
 
 def size(workspace: Workspace, design: Design, bank: Instrument | None = None) -> PlanSize:
-    """Number of calls, and a range of tokens and cost from a sample of the prompts.
+    """Number of calls, and expected cost and ranges from a sample of the prompts.
 
     `bank` is that of the design where it is not saved yet.
     """
     bank = bank or _bank(workspace, design)
     planned = _planned(workspace, design, bank, priced=True)
-    return plan_size(planned, renderable=not checks.has_no_prompts(planned.materials))
+    models = [person.model for person in planned.respondents.values()]
+    learned = learned_usage(workspace, models)
+    return plan_size(planned, learned, renderable=not checks.has_no_prompts(planned.materials))
 
 
 def check(workspace: Workspace, design: Design) -> tuple[str, ...]:

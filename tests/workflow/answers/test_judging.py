@@ -209,7 +209,9 @@ def test_the_way_of_a_judge_on_the_command_line(workspace, server, capsys, tmp_p
     assert (code, "where the options stand" in told) == (2, True)
     sent = len(server.chats)
     code, told = run("judge", "study", "--respondent", "Judge")
-    assert told.startswith("Study 'judge_study': 6 replies in 6 calls to 'Judge'. Cost: US$0.0")
+    assert told.startswith(
+        "Study 'judge_study': 6 replies in 6 calls to 'Judge'. Expected cost: US$0.0"
+    )
     assert len(server.chats) == sent
     assert run("run", "judge_study")[0] == 0
     assert len(server.chats) == sent + 6
