@@ -64,13 +64,14 @@ def test_the_least_a_file_holds_is_item_and_answer():
 def test_every_column_is_read_by_its_kind():
     header = ",".join([*TIDY_COLUMNS[:-1], "word", "rank"])
     row = (
-        "s,b,q,m,en,A,B,nurse,original,yes_no,t,as_is,initial,10,own,2,call7,3,yes,'=Yes!,"
+        "s,b,q,m,en,A,B,nurse,original,yes_no,t,as_is,initial,10,own,0.7,.9,50,2,call7,3,yes,'=Yes!,"
         "answered_with_explanation,judge,likely,yes,J,+1.5,.25,12,3,1e-05,2025-03-31T14:05:00Z,is,"
     )
     frame = read_tidy("a.csv", csv(header, row))
     got = frame.iloc[0]
     assert got["raw"] == "=Yes!"
     assert (got["items_per_call"], got["history"]) == ("10", "own")
+    assert got[["temperature", "top_p", "max_tokens"]].tolist() == ["0.7", ".9", "50"]
     assert (got["repetition"], got["position"], got["tokens_in"]) == (2, 3, 12)
     assert (got["score"], got["latency_s"], got["cost"]) == (1.5, 0.25, 1e-05)
     assert got["status"] == Status.EXPLAINED
