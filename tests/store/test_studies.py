@@ -35,6 +35,7 @@ def frozen(database, bank, *, people=PEOPLE, **changes):
         design,
         instrument_id=version.instrument_id,
         respondent_ids=[[p.respondent_id for p in people]] * len(design.crossings()),
+        settings={p.respondent_id: design.stated_settings(p) for p in people},
         plan_hash_of=lambda n, x: f"{n}-{x}",
         templates={"standard": "{}"},
     )
