@@ -10,7 +10,7 @@ from typing import Literal
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.study import Certainty, Layer
+from core.domain.study import Certainty, Layer, Status
 from core.domain.values import stable_id
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
@@ -44,6 +44,7 @@ _REPLIED = f"""
         join administration a using (administration_id) join respondent p using (respondent_id)
         left join person_set v on v.study_id = r.study_id and v.trial_id = r.trial_id
     where r.study_id = $study and r.attempt_id in (select attempt_id from attempt_text)
+        and r.status <> '{Status.INVALID_CALL}'  -- nobody reads it otherwise: its call is left out
         and (s.instrument_id, a.format) in (select (instrument_id, format) from answer_option)
 """  # noqa: S608 - the parts are constants
 # A reply of several kinds stands in each of them, and is drawn once.

@@ -150,14 +150,14 @@ _CALLS = f"""
 with sent as (
     select call_id, number, prompt_id, sent_at, outcome, http_status, message, finish_reason, model,
         latency_s, tokens_in, tokens_out, tokens_reasoning, tokens_cached, cost, cost_estimated,
-        reasoning, tool_calls, refusal, body
-    from attempt left join attempt_usage using (attempt_id)
-        left join attempt_cache using (attempt_id)
+        reasoning, tool_calls, refusal, body, reply
+    from attempt left join attempt_text using (attempt_id)
+        left join attempt_usage using (attempt_id) left join attempt_cache using (attempt_id)
         left join attempt_part using (attempt_id)
     where study_id = $study
     union all
     select call_id, number, null, written_at, '{_NO_ANSWER_KEPT}', null, '', '', '', null, null,
-        null, null, null, cost, cost is not null, '', '', '', ''
+        null, null, null, cost, cost is not null, '', '', '', '', ''
     from ({_LOST})
 ),
 asked as (
@@ -174,7 +174,7 @@ select respondent, temperature, top_p, max_tokens, cast(call_id as varchar) as c
     outcome, http_status, message, finish_reason, model, latency_s, tokens_in, tokens_out,
     tokens_reasoning, tokens_cached, cost, cost_estimated, coalesce(reasoning, '') as reasoning,
     coalesce(tool_calls, '') as tool_calls, coalesce(refusal, '') as refusal,
-    coalesce(body, '') as body
+    coalesce(body, '') as body, coalesce(reply, '') as reply
 from sent join asked using (call_id) order by place, number
 """  # noqa: S608
 

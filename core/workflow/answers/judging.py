@@ -120,7 +120,8 @@ class JudgeMaterials:
 def load_replies(workspace: Workspace, study: str) -> JudgeMaterials:
     """The replies of a study that a judge can decide: unclear ones to questions with options.
 
-    Empty replies, and those that a person coded, are not among them.
+    Empty replies, and those that a person coded, are not among them, nor are items of calls that
+    count only as a whole.
     """
     record = study_store.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
@@ -129,7 +130,7 @@ def load_replies(workspace: Workspace, study: str) -> JudgeMaterials:
     replies = tuple(
         reply
         for reply in store.unclear_replies(workspace.database, record.study_id)
-        if reply.format in choices
+        if reply.format in choices and (reply.position is None or not record.design.whole_calls)
     )
     known: dict[object, tuple[ShownOption, ...]] = {}
     options = {}

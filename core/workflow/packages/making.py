@@ -103,6 +103,7 @@ _TITLES: Mapping[str, str] = {
     "tool_calls": "Tool calls that came beside the reply, as JSON",
     "refusal": "The field of the service for refusals",
     "body": "What came in the place of a reply, its first 64 KB",
+    "reply": "The reply, word for word",
     "planned": "Number of planned questions",
     "asked": "Number of questions that were asked",
     "usable": "Number of usable answers",

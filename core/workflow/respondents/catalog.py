@@ -103,7 +103,7 @@ SIMULATED = Respondent(
     # the limit means nothing here; without it, earlier studies would have other trial ids
     sampling=SamplingSettings(max_tokens=64, at_once=8, price_in=0.0, price_out=0.0),
     simulation=SimulationSettings(
-        acquiescence=0.2, refusal_rate=0.03, explanation_rate=0.05, seed=1
+        acquiescence=0.2, refusal_rate=0.03, explanation_rate=0.05, seed=1, refusing_tries=1
     ),
 )
 LOCAL = Respondent(

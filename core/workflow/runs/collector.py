@@ -487,6 +487,8 @@ def _missing_kind(reply: Reply, statuses: Sequence[Status]) -> str:
         return "cut off"
     if reply.finish_reason == CONTENT_FILTER:
         return "withheld by a filter"
+    if Status.INVALID_CALL in statuses:
+        return "without an answer to some of its items"
     if Status.REFUSED in statuses:
         return "refused"
     return "unreadable" if reply.text.strip() else "empty"

@@ -57,9 +57,9 @@ class Reader:
         withheld = self._filter_ends and reply.finish_reason == CONTENT_FILTER
         last = withheld or self._replies >= self.most_replies
         read = read_reply(reply, self._question)
-        self._statuses = tuple(parsed_reply.status for parsed_reply in read)
         if self._whole_calls:
             read = counted_as_whole(read)
+        self._statuses = tuple(parsed_reply.status for parsed_reply in read)
         parsed = dict(zip(self._trials, read, strict=True))
         self._coded = tuple(
             Coding(

@@ -211,8 +211,8 @@ def test_a_study_folder_holds_everything_with_checksums(workspace, tmp_path):
     collected(workspace)
     files = exports.export_study(workspace, "study", tmp_path / "out")
     assert {file.name for file in files} == {
-        "answers.csv", "bank.csv", "counts.csv", "plan.csv", "calls.csv", "design.yaml",
-        "SHA256SUMS",
+        "answers.csv", "bank.csv", "counts.csv", "plan.csv", "calls.csv", "prompts.csv",
+        "design.yaml", "SHA256SUMS",
     }  # fmt: skip
     for line in (tmp_path / "out" / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split()

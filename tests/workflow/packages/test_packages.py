@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.domain.study import Status
+from core.domain.study import SETTINGS, Status
 from core.errors import DesignError, FileError
 from core.export import result_zip
 from core.files import packages
@@ -154,7 +154,10 @@ def test_a_package_of_an_earlier_schema_is_brought_up_to_date(data):
         for name, body in files.items()
         if name.startswith("tables/")
     }
+    tables["respondent"] = tables["respondent"].drop_columns(["name"])
+    tables["administration"] = tables["administration"].drop_columns(list(SETTINGS))
     found = tables_store.checked_tables(tables, "0012_templates")
+    assert found["respondent"]["name"].to_pylist() == found["respondent"]["label"].to_pylist()
     assert found["response"].num_rows == 600
     assert found["response"]["layer"].null_count == 599
     with pytest.raises(FileError, match="made by a newer Inkblot"):
