@@ -156,7 +156,7 @@ class Grid:
 
     def edits(self, state: Mapping[str, Any]) -> GridEdits:
         """Everything typed into it so far."""
-        return GridEdits.of(state.get(self.key) or {})
+        return GridEdits.of(state.get(self.key) or {}, len(self.frame))
 
 
 @dataclass(eq=False)

@@ -27,6 +27,7 @@ from core.workflow.banks.grid import (
     PARTY,
     POSITION,
     RANK,
+    SIGN_WORDS,
     SUBSCALE,
     TAGS,
     TEXT,
@@ -45,7 +46,7 @@ from pages.banks.editor import (
     text_title,
 )
 from pages.banks.versions import show_groups
-from pages.shared import widgets
+from pages.shared import grids, widgets
 
 # The parties of a bank with their leanings: add one, change its leaning, remove one.
 
@@ -122,9 +123,11 @@ _FACT_TITLES = {
     _POSITIONS: "Parties",
 }  # fmt: skip
 _VALUE_KINDS = {ATTRIBUTE: "texts", NUMBER: "numbers"}
+_SIGNS = [*SIGN_WORDS.values()]
 _HELP = {
     SUBSCALE: "Items with the same subscale are scored together.",
-    KEYED: "+ or 1, or for a reverse-keyed item −, -1, R or reverse; empty means +. "
+    KEYED: "+, or − for a reverse-keyed item; empty means +. In the box below the table: + or 1, "
+    "−, -1, R or reverse. "
     "Reverse-keyed: a person who agrees has less of what the item measures; the points are "
     "reversed before scoring.",
     PAIR: "Code of the item that asks the same question with the two things exchanged.",
@@ -201,16 +204,16 @@ def _setting(name: str, text_width: int) -> Any:
             "Domain: +1 if agreeing means more of it, −1 if it means less, 0 if neither; empty if "
             "the item does not belong to it."
         )
-        return config.TextColumn(title, width=110, help=help_text)
+        return config.SelectboxColumn(title, width=110, help=help_text, options=_SIGNS)
     if name.startswith(PARTY):
         help_text = "Party: +1 if it is for, −1 if against, 0 if neither; empty if unknown."
-        return config.TextColumn(title, width=100, help=help_text)
+        return config.SelectboxColumn(title, width=100, help=help_text, options=_SIGNS)
     if name.startswith(ANNOTATION):
         help_text = (
             "The code that one annotator gives: +1, 0 or −1; empty if there is none. The column of "
             "the domain, which holds the consensus, does not follow from it."
         )
-        return config.TextColumn(title, width=120, help=help_text)
+        return config.SelectboxColumn(title, width=120, help=help_text, options=_SIGNS)
     if name.startswith((ATTRIBUTE, NUMBER)):
         own = name.partition(":")[2]
         help_text = f"An attribute of the items. Filters and groups of analyses call it item.{own}."
@@ -219,9 +222,11 @@ def _setting(name: str, text_width: int) -> Any:
     if name == RANK:
         help_text = "Rank by frequency: 1 is the most frequent."
         return config.NumberColumn(title, width=80, min_value=0, step=1, help=help_text)
-    default = KEYED_WORDS[1] if name == KEYED else None
-    width = 90 if name == KEYED else 110
-    return config.TextColumn(title, width=width, default=default, help=_HELP[name])
+    if name == KEYED:
+        return config.SelectboxColumn(
+            title, width=110, options=list(KEYED_WORDS.values()), help=_HELP[name]
+        )
+    return config.TextColumn(title, width=110, help=_HELP[name])
 
 
 def _column_choice(editor: BankEditor) -> ColumnChoice:
@@ -548,10 +553,10 @@ def _how_to_edit(columns: tuple[str, ...]) -> None:
     order += "; …" if len(columns) > 4 else ""
     st.caption(
         "Double-click a cell, or press Enter, to edit it. Every change is saved at once.",
-        help="To add an item, type into the last, empty row. To remove rows, tick them at the left "
-        "and press Delete. To paste cells from Excel over these, click the first cell once. To "
-        "paste new rows, copy columns in the order shown "
-        f"({widgets.plain(order)}), click the empty cell under Code, and paste.",
+        help="To add items, type into the empty rows at the end; 'Add rows' makes more of them. "
+        "To remove rows, tick them at the left and press Delete. To paste cells from Excel over "
+        "these, click the first cell once. To paste many new rows, use the box below the table; "
+        f"copy the columns in the order shown ({widgets.plain(order)}).",
     )
 
 
@@ -584,18 +589,15 @@ def _grid(
         editor.redraw()
         grid = editor.grid("items", showing, frame, apply)
         grid.remarks = earlier_remarks
-    st.data_editor(
+    grids.growing_grid(
         grid.frame,
         key=grid.key,
-        num_rows="dynamic",
-        hide_index=True,
-        height=_height(len(grid.frame)),
-        placeholder="",
-        column_config=_column_settings((POSITION, *columns)),
+        columns=_column_settings((POSITION, *columns)),
         on_change=editor.catch_up,
         alt="Items of the bank: position, code, facts, and text in each language and form",
     )
     show_remarks((*grid.remarks, *_remarks(grid, columns)))
+    _more_rows(editor, columns)
     codes = [item.code for item in grid.base.items], [item.code for item in editor.bank.items]
     moved = moved_words(_edits(grid), "item", *codes)
     if moved:
@@ -604,6 +606,31 @@ def _grid(
             "Show the new order and codes", key=editor.key("redraw"), on_click=editor.redraw,
             icon=":material/refresh:",
         )  # fmt: skip
+
+
+def _more_rows(editor: BankEditor, columns: tuple[str, ...]) -> None:
+    """The button for more empty rows, and the box for many items at once."""
+    st.button(
+        "Add rows", key=editor.key("more_rows"), on_click=editor.redraw, icon=":material/add:",
+        help="Ten more empty rows at the end of the table.",
+    )  # fmt: skip
+    texts = [name for name in columns if name.startswith(TEXT)]
+    remarks = f"bank_box_remarks_{editor.code}"
+
+    def add(rows: list[dict[str, str]]) -> bool:
+        edits = GridEdits({}, rows, ())
+        st.session_state[remarks] = bank_grid.item_remarks(edits, columns, (), ())
+        return editor.commit(
+            lambda bank: replace(
+                bank, items=bank_grid.edit_items(bank.items, range(len(bank.items)), edits)
+            ),
+            "Items added", redraw=True,
+        )  # fmt: skip
+
+    if texts:
+        titles = {name: column_title(name) for name in columns}
+        grids.box_of_rows(titles, texts[0], key=f"bank_box_{editor.code}", what="item", add=add)
+        show_remarks(st.session_state.pop(remarks, ()))
 
 
 def _edits(grid: Grid) -> GridEdits:
@@ -624,8 +651,3 @@ def show_remarks(remarks: tuple[str, ...]) -> None:
         st.text(f"• {remark}")
     if len(remarks) > _MAX_REMARKS:
         st.text(f"and {len(remarks) - _MAX_REMARKS:,} more")
-
-
-def _height(n_rows: int) -> int:
-    """Pixels for the header, the rows and some room for new ones, at most a screen."""
-    return 37 + 35 * min(max(n_rows + 1, 6), 17)

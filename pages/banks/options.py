@@ -13,9 +13,19 @@ from core.domain.instrument import MIDPOINTS, Instrument, ResponseFormat
 from core.domain.languages import language_name, offered_languages
 from core.workflow.banks import editing
 from core.workflow.banks import grid as bank_grid
-from core.workflow.banks.grid import CODE, MOODS, POINTS, POSITION, STANCE, TEXT, GridEdits
+from core.workflow.banks.grid import (
+    CODE,
+    MOODS,
+    POINTS,
+    POSITION,
+    STANCE,
+    STANCE_WORDS,
+    TEXT,
+    GridEdits,
+)
 from pages.banks.editor import BankEditor, moved_words
 from pages.banks.items import show_remarks
+from pages.shared import grids
 
 _BUILT_IN_LANGUAGES = sorted(
     {
@@ -143,17 +153,19 @@ def _grid(editor: BankEditor, code: str, languages: list[str]) -> None:
         editor.redraw()
         grid = editor.grid("options", showing, frame, apply)
         grid.remarks = earlier_remarks
-    st.data_editor(
+    grids.growing_grid(
         grid.frame,
         key=grid.key,
-        num_rows="dynamic",
-        hide_index=True,
-        placeholder="",
-        column_config=_columns(languages),
+        columns=_columns(languages),
         on_change=editor.catch_up,
         alt="Response options: position, code, points, stance and label in each language",
     )
     show_remarks((*grid.remarks, *remarks()))
+    st.button(
+        "Add rows", key=editor.key("more_options"), on_click=editor.redraw, icon=":material/add:",
+        help="Ten more empty rows at the end of the table.",
+    )  # fmt: skip
+    _box(editor, code, columns)
     codes = [[o.code for o in f.options] if (f := bank.format(code)) else []
              for bank in (grid.base, editor.bank)]  # fmt: skip
     moved = moved_words(grid.edits(st.session_state.to_dict()), "option", *codes)
@@ -163,6 +175,30 @@ def _grid(editor: BankEditor, code: str, languages: list[str]) -> None:
             "Show the new order and codes", key=editor.key("redraw"), on_click=editor.redraw,
             icon=":material/refresh:",
         )  # fmt: skip
+
+
+def _box(editor: BankEditor, code: str, columns: tuple[str, ...]) -> None:
+    """The box for several options at once."""
+    own = f"bank_options_remarks_{editor.code}"
+
+    def add(rows: list[dict[str, str]]) -> bool:
+        edits = GridEdits({}, rows, ())
+        st.session_state[own] = bank_grid.option_remarks(edits, columns, ())
+
+        def change(bank: Instrument) -> Instrument:
+            known = bank.format(code)
+            options = bank_grid.edit_options(known.options if known else (), edits)
+            return editing.with_format(bank, code, options)
+
+        return editor.commit(change, "Options added", redraw=True)
+
+    labels = [name for name in columns if name.startswith(TEXT)]
+    if labels:
+        titles = {name: name.capitalize() for name in (CODE, POINTS, STANCE)}
+        titles |= {name: f"Label, {language_name(name.removeprefix(TEXT))}" for name in labels}
+        key = f"bank_options_box_{editor.code}_{code}"
+        grids.box_of_rows(titles, labels[0], key=key, what="option", add=add)
+        show_remarks(st.session_state.pop(own, ()))
 
 
 def _columns(languages: Sequence[str]) -> dict[str, Any]:
@@ -176,11 +212,10 @@ def _columns(languages: Sequence[str]) -> dict[str, Any]:
             "Points", width=80,
             help="The score of this answer on an item that is not reverse-keyed.",
         ),
-        # Not a list to choose from, because that drops pasted words that it does not know.
-        STANCE: config.TextColumn(
-            "Stance", width=120,
-            help="Whether the answer is for or against the item: +1 or for, −1 or against, 0 or "
-            "neutral; empty if no stance fits.",
+        STANCE: config.SelectboxColumn(
+            "Stance", width=130, options=list(STANCE_WORDS.values()),
+            help="Whether the answer is for or against the item; empty if no stance fits. In the "
+            "box below the table: +1 or for, −1 or against, 0 or neutral.",
         ),
     }  # fmt: skip
     for language in languages:

@@ -26,7 +26,7 @@ from core.workflow.contexts.sets import (
 )
 from core.workflow.opening import open_workspace
 from pages.contexts.new_sets import beginning, leave_message
-from pages.shared import widgets
+from pages.shared import grids, widgets
 
 # The grid of a set: the state it shows, and the state that is saved.
 #
@@ -62,7 +62,7 @@ class SetEditor:
 
     def catch_up(self) -> None:
         """Save the edits that the grid reports and the database does not hold yet."""
-        edits = GridEdits.of(st.session_state.to_dict().get(self.key) or {})
+        edits = GridEdits.of(st.session_state.to_dict().get(self.key) or {}, len(self.frame))
         if not edits and self.saved == self.base:
             return
         changed = self.saved
@@ -114,8 +114,11 @@ def _show_messages(editor: SetEditor) -> None:
             st.button("I have copied what I need", key="contexts_seen", on_click=editor.forget)
 
 
-def _save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, ...]]) -> None:
-    """Save a change made by a button or a field next to the grid, after what was typed in it."""
+def _save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, ...]]) -> bool:
+    """Save a change made by a button or a field next to the grid, after what was typed in it.
+
+    Returns whether that went well.
+    """
     editor: SetEditor | None = st.session_state.get(_EDITOR)
     if editor is not None and editor.name == name:
         editor.catch_up()
@@ -125,9 +128,10 @@ def _save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, 
         sets.save(open_workspace(), name, after, expected=before)
     except UserError as error:
         leave_message(error)
-        return
+        return False
     if editor is not None and editor.name == name:
         editor.saved, editor.number = after, _DRAWN_ANEW
+    return True
 
 
 def _new_editor(
@@ -161,9 +165,9 @@ def _personas(name: str, context_set: tuple[Context, ...]) -> None:
     )  # fmt: skip
     _show_messages(editor)
     st.caption(
-        "To edit a cell, double-click it or press Enter. To add a persona, type into the last, "
-        "empty row. To remove rows, tick them at the left and press Delete. Every change is saved "
-        "at once. Frozen studies keep their texts."
+        "To edit a cell, double-click it or press Enter. To add personas, type into the empty "
+        "rows at the end. To remove rows, tick them at the left and press Delete. Every change is "
+        "saved at once. Frozen studies keep their texts."
     )
     _grid(
         editor,
@@ -175,8 +179,8 @@ def _personas(name: str, context_set: tuple[Context, ...]) -> None:
             LANGUAGE: st.column_config.TextColumn("Language", width="small", help="Such as en."),
             VARIANT_OF: st.column_config.TextColumn("Rewritten from", width="small", disabled=True),
         },
-        f"Personas of the set: {len(context_set)}",
-    )
+        f"Personas of the set: {len(context_set)}", what="persona", single=TEXT,
+    )  # fmt: skip
 
 
 def _one_context(name: str, context_set: tuple[Context, ...]) -> None:
@@ -197,10 +201,13 @@ def _one_context(name: str, context_set: tuple[Context, ...]) -> None:
         _persona(name, context)
     st.button(
         "Remove this context from the set", key=f"contexts_remove:{name}:{code}",
-        icon=":material/delete:", on_click=_save_now,
-        args=(name, partial(sets.remove_context, code=code)),
+        icon=":material/delete:", on_click=_remove, args=(name, code),
         disabled=len(context_set) == 1, help="Frozen studies keep their copy.",
     )  # fmt: skip
+
+
+def _remove(name: str, code: str) -> None:
+    _save_now(name, partial(sets.remove_context, code=code))
 
 
 def _language_field(name: str, context: Context) -> None:
@@ -225,8 +232,8 @@ def _messages(name: str, context_set: tuple[Context, ...], context: Context) -> 
     editor = _open_editor(name, context.code, context_set, sets.message_rows(context), apply)
     _show_messages(editor)
     st.caption(
-        "To edit a cell, double-click it or press Enter. To add a message, type into the last, "
-        "empty row. Every change is saved at once."
+        "To edit a cell, double-click it or press Enter. To add messages, type into the "
+        "empty rows at the end. Every change is saved at once."
     )
     _grid(
         editor,
@@ -234,8 +241,8 @@ def _messages(name: str, context_set: tuple[Context, ...], context: Context) -> 
             ROLE: st.column_config.SelectboxColumn("Role", options=list(ROLES), width="small"),
             CONTENT: st.column_config.TextColumn("Message", width="large"),
         },
-        f"Messages of the conversation: {len(context.messages)}",
-    )
+        f"Messages of the conversation: {len(context.messages)}", what="message", single=CONTENT,
+    )  # fmt: skip
     with st.expander("As the model reads it", expanded=True):
         for message in context.messages:
             st.markdown(f"**{message['role'].capitalize()}**")
@@ -263,15 +270,28 @@ def _set_field(name: str, code: str, key: str, field: str) -> None:
     _save_now(name, change)
 
 
-def _grid(editor: SetEditor, columns: dict[str, Any], alt: str) -> None:
-    st.data_editor(
-        editor.frame,
-        key=editor.key,
-        num_rows="dynamic",
-        hide_index=True,
-        height=37 + 35 * min(max(len(editor.frame) + 1, 4), 14),
-        placeholder="",
-        column_config=columns,
-        on_change=editor.catch_up,
-        alt=alt,
+def _grid(editor: SetEditor, columns: dict[str, Any], alt: str, *, what: str, single: str) -> None:
+    grids.growing_grid(
+        editor.frame, key=editor.key, columns=columns, on_change=editor.catch_up, alt=alt
     )
+    st.button(
+        "Add rows", key="contexts_more_rows", on_click=_redraw, args=(editor.name,),
+        icon=":material/add:", help="Ten more empty rows at the end of the table.",
+    )  # fmt: skip
+
+    def add(rows: list[dict[str, str]]) -> bool:
+        return _save_now(editor.name, lambda known: editor.apply(known, GridEdits({}, rows, ())))
+
+    titles = {name: _TITLES[name] for name in editor.frame.columns}
+    key = f"contexts_box:{editor.name}:{editor.part}"
+    grids.box_of_rows(titles, single, key=key, what=what, add=add)
+
+
+def _redraw(name: str) -> None:
+    _save_now(name, lambda context_set: context_set)
+
+
+_TITLES = {
+    CODE: "Code", TEXT: "Persona", LANGUAGE: "Language", VARIANT_OF: "Rewritten from",
+    ROLE: "Role", CONTENT: "Message",
+}  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +31,7 @@ from core.workflow.answers import browsing
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, frames, item_attributes
 from core.workflow.statistics.frames import ChosenAnswers
-from pages.shared import widgets
+from pages.shared import grids, widgets
 from pages.shared.widgets import factor_word
 
 _SHOWN = 5  # options; the others fold
@@ -225,24 +226,37 @@ def _rows(option: AnalysisOption, key: str, setting: Any) -> Any:
     """A small table to fill in; rows that are not complete yet are left out."""
     kind: Any = option.kind
     source = f"source:{key}"
-    if key not in st.session_state or source not in st.session_state:
-        # The editor must not get its own output, so it keeps the first setting until a redraw.
-        frame = pd.DataFrame(list(setting), columns=[name for name, _, _ in kind.columns])
-        for name, _, cell_kind in kind.columns:
-            frame[name] = frame[name].astype("float64" if cell_kind == "number" else "object")
-        st.session_state[source] = frame
+    # The editor must not get its own output, so it keeps its first rows until a redraw, which has
+    # a key of its own.
+    number, frame, is_drawn = st.session_state.get(source, (0, None, False))
+    if frame is None or (is_drawn and f"{key}:{number}" not in st.session_state):
+        number, frame = number + 1, _frame_of_rows(kind, setting)
+    st.session_state[source] = number, frame, True
     st.caption(widgets.plain(kind.label) + (f". {widgets.plain(kind.help)}" if kind.help else ""))
-    edited = st.data_editor(
-        st.session_state[source],
-        key=key,
-        num_rows="dynamic",
-        hide_index=True,
-        column_config={
+    edited = grids.growing_grid(
+        frame,
+        key=f"{key}:{number}",
+        columns={
             name: (st.column_config.NumberColumn if cell_kind == "number"
                    else st.column_config.TextColumn)(title)
             for name, title, cell_kind in kind.columns
         },
+        alt=kind.label,
     )  # fmt: skip
+    edited = edited.replace("", None)
+
+    def add(rows: list[dict[str, str]]) -> bool:
+        more = _frame_of_rows(kind, [tuple(row.get(n) for n, _, _ in kind.columns) for row in rows])
+        parts = [part for part in (edited.dropna(how="all"), more) if len(part)]
+        joined = pd.concat(parts, ignore_index=True) if parts else frame
+        st.session_state[source] = number + 1, joined, False
+        return True
+
+    titles_by_name = {name: title for name, title, _ in kind.columns}
+    more: Any = partial(add, [])
+    st.button("Add rows", key=f"{key}:more", on_click=more, icon=":material/add:")
+    first = next(iter(titles_by_name))
+    grids.box_of_rows(titles_by_name, first, key=f"{key}:box", what="row", add=add)
     complete = edited.dropna()
     unfinished = len(edited.dropna(how="all")) - len(complete)
     if unfinished:
@@ -258,6 +272,17 @@ def _rows(option: AnalysisOption, key: str, setting: Any) -> Any:
         )
         for row in complete.itertuples(index=False)
     )
+
+
+def _frame_of_rows(kind: Any, rows: Iterable[Any]) -> pd.DataFrame:
+    """The rows of an option, numbers as numbers."""
+    frame = pd.DataFrame(list(rows), columns=[name for name, _, _ in kind.columns])
+    for name, _, cell_kind in kind.columns:
+        if cell_kind == "number":
+            frame[name] = pd.to_numeric(frame[name], errors="coerce").astype("float64")
+        else:
+            frame[name] = frame[name].astype("object")
+    return frame
 
 
 def _other_data(option: AnalysisOption, key: str, setting: Any) -> Any:

@@ -181,7 +181,7 @@ def test_shares_add_up_and_do_not_depend_on_the_order_of_rows(rows):
     frame = counts(rows)
     found = tables(frame, resamples=20)["outputs"].set_index("output")
     share = found["share"]
-    assert share[list(OUTPUTS.values())].sum() == pytest.approx(1)
+    assert share[[words for words in OUTPUTS.values() if words in share]].sum() == pytest.approx(1)
     assert share["any unexpected"] == pytest.approx(1 - share["label only"])
     assert share["no usable label"] == pytest.approx(1 - share["label only"] - share["explained"])
     turned = tables(frame.iloc[::-1])["outputs"].set_index("output")

@@ -57,6 +57,11 @@ def editor(at):
     return found
 
 
+def filled(at):
+    """The rows of that grid without the empty ones at its end."""
+    return editor(at).value.dropna(how="all")
+
+
 def report(at, edited=None, added=(), deleted=()):
     """What the browser sends after edits: all of them since the grid was drawn."""
     state = {"edited_rows": edited or {}, "added_rows": list(added), "deleted_rows": list(deleted)}
@@ -119,7 +124,7 @@ def test_choosing_a_bank_puts_it_into_the_address(kept):
     at = open_page()
     fine(at.selectbox(key="bank_open").set_value("small").run())
     assert at.query_params["bank"] in ("small", ["small"])
-    assert list(editor(at).value["code"]) == ["a1", "a2", "b1", "b2"]
+    assert list(filled(at)["code"]) == ["a1", "a2", "b1", "b2"]
     fine(at.button(key="bank_all").click().run())
     assert "bank" not in at.query_params
     assert at.selectbox(key="bank_open").value is None
@@ -138,7 +143,7 @@ def test_a_new_bank_opens_with_its_response_options(workspace):
     assert len(made) == 1
     bank = editing.load(workspace, made[0].code).instrument
     assert bank.formats == (BUILT_IN["yes_no"],)
-    assert editor(at).value.empty
+    assert filled(at).empty
     assert "no items yet" in messages(at)
 
 
@@ -167,7 +172,7 @@ def test_two_edits_in_a_row_are_both_kept_and_the_grid_stays_as_drawn(workspace,
 
 def test_edits_are_there_after_a_reload(workspace, opened):
     report(opened, {"2": {EN: "Kept.", "subscale": "C"}})
-    row = editor(open_page(bank="small")).value.iloc[2]
+    row = filled(open_page(bank="small")).iloc[2]
     assert (row[EN], row["subscale"]) == ("Kept.", "C")
 
 
@@ -175,7 +180,7 @@ def test_edits_are_there_after_another_part_of_the_page_was_open(workspace, open
     report(opened, {"2": {EN: "Kept."}})
     go_to(opened, "Versions")
     go_to(opened, "Items")
-    assert editor(opened).value[EN][2] == "Kept."
+    assert filled(opened)[EN][2] == "Kept."
     report(opened, {"3": {EN: "Next."}})
     assert texts(workspace)[2:] == ["Kept.", "Next."]
 
@@ -213,7 +218,7 @@ def test_a_new_row_without_a_code_gets_the_next_free_one(workspace, opened):
     assert [item.code for item in items(workspace)][4:] == ["item_5", "item_6", "item_7"]
     assert texts(workspace)[4] == "Typed later."
     fine(opened.button(key="bank_redraw_small_0").click().run())
-    assert list(editor(opened).value["code"])[4:] == ["item_5", "item_6", "item_7"]
+    assert list(filled(opened)["code"])[4:] == ["item_5", "item_6", "item_7"]
 
 
 def test_all_rows_can_be_deleted_and_brought_back(workspace, opened):
@@ -222,7 +227,7 @@ def test_all_rows_can_be_deleted_and_brought_back(workspace, opened):
     assert "no items yet" in messages(opened)
     fine(opened.button(key="bank_undo").click().run())
     assert len(items(workspace)) == 4
-    assert len(editor(opened).value) == 4
+    assert len(filled(opened)) == 4
     fine(opened.button(key="bank_redo").click().run())
     assert items(workspace) == ()
 
@@ -242,7 +247,7 @@ def test_undo_takes_back_the_edit_just_typed(workspace, opened):
     report(opened, {"0": {EN: "One."}})
     report(opened, {"0": {EN: "Two."}})
     fine(opened.button(key="bank_undo").click().run())
-    assert editor(opened).value[EN][0] == "One."
+    assert filled(opened)[EN][0] == "One."
     report(opened, {"1": {EN: "After undo."}})
     assert texts(workspace)[:2] == ["One.", "After undo."]
 
@@ -260,7 +265,7 @@ def test_an_edit_after_another_tab_saved_is_shown_and_the_newer_state_loaded(wor
     assert typed_rows(opened) == [HOSTILE]
     assert texts(workspace)[:2] == ["Mine, saved.", "Text of a2."]
     assert editing.load(workspace, "small").instrument.title == "From another tab"
-    assert list(editor(opened).value[EN][:2]) == ["Mine, saved.", "Text of a2."]
+    assert list(filled(opened)[EN][:2]) == ["Mine, saved.", "Text of a2."]
     report(opened, {"1": {EN: "Again."}})
     assert texts(workspace)[:2] == ["Mine, saved.", "Again."]
     fine(opened.button(key="bank_seen_small_1").click().run())
@@ -273,7 +278,7 @@ def test_what_another_tab_saved_is_shown_before_anything_is_typed(workspace, ope
     editing.save(workspace, changed, expected_revision=state.revision)
     fine(opened.run())
     assert "changed in another tab" in messages(opened)
-    assert len(editor(opened).value) == 2
+    assert len(filled(opened)) == 2
 
 
 def test_a_full_disk_shows_what_was_typed_and_the_edit_is_kept_once_there_is_room(
@@ -300,11 +305,11 @@ def test_ten_thousand_items_are_shown_in_parts_and_edits_of_one_part_lose_no_oth
     bank = Instrument("big", "Big", many, (BUILT_IN["likert_5"],))
     store.save_draft(workspace.database, bank, expected_revision=None, summary="")
     at = open_page(bank="big")
-    assert len(editor(at).value) == 200
+    assert len(filled(at)) == 200
     report(at, {"3": {EN: "On the first part."}})
     at.text_input(key="bank_search_big").set_value("Statement 9999")
     fine(at.run())
-    assert list(editor(at).value["position"]) == [10_000]
+    assert list(filled(at)["position"]) == [10_000]
     report(at, {"0": {EN: "Found and edited."}}, added=[{EN: "Added while searching."}])
     found = items(workspace, "big")
     assert len(found) == 10_001
@@ -336,7 +341,7 @@ def test_a_block_pasted_into_the_empty_row_is_spread_and_shown(workspace, opened
     assert [(i.code, i.keyed, i.text("en")) for i in items(workspace)[4:]] == [
         ("x1", -1, "One."), ("x2", 1, "Two."),
     ]  # fmt: skip
-    assert list(editor(opened).value["code"])[4:] == ["x1", "x2"]
+    assert list(filled(opened)["code"])[4:] == ["x1", "x2"]
     assert any("Item x2: “what”" in text.value for text in opened.text)
     report(opened, {"5": {"keyed": "-"}})
     assert len(items(workspace)) == 6
@@ -365,7 +370,7 @@ def test_response_options_are_edited_and_replaced(workspace, opened):
     next(b for b in opened.button if b.label == "Replace").click()
     fine(opened.run())
     assert editing.load(workspace, "small").instrument.formats == (BUILT_IN["yes_no"],)
-    assert list(editor(opened).value["code"]) == ["yes", "no"]
+    assert list(filled(opened)["code"]) == ["yes", "no"]
 
 
 def test_a_language_is_added_and_removed_and_undo_brings_its_texts_back(workspace, opened):
@@ -538,7 +543,7 @@ def test_a_broken_bank_opens_in_every_part(workspace):
     for part in ("Response options", "Languages", "About", "Drafts", "Read an item", "Problems",
                  "Versions", "Export", "Items"):  # fmt: skip
         go_to(at, part)
-    assert len(editor(at).value) == 3
+    assert len(filled(at)) == 3
 
 
 def test_undo_is_refused_when_another_tab_was_faster(workspace, kept):
@@ -552,7 +557,7 @@ def test_undo_is_refused_when_another_tab_was_faster(workspace, kept):
 
 
 def shown(at):
-    return list(editor(at).value)
+    return list(filled(at))
 
 
 def submit(at, label):
@@ -672,9 +677,9 @@ def test_only_items_with_a_problem_are_shown_and_stay_while_they_are_mended(work
     assert any(text.value == "de: 1 missing" for text in opened.text)
     assert any("text of an earlier one: b2" in text.value for text in opened.text)
     fine(opened.toggle(key="bank_only_small").set_value(True).run())
-    assert list(editor(opened).value["code"]) == ["a2", "b2"]
+    assert list(filled(opened)["code"]) == ["a2", "b2"]
     report(opened, {"0": {DE: "Da."}})
-    assert list(editor(opened).value["code"]) == ["a2", "b2"]
+    assert list(filled(opened)["code"]) == ["a2", "b2"]
     report(opened, {"0": {DE: "Da."}, "1": {EN: "Its own."}})
     assert texts(workspace)[3] == "Its own."
     assert texts(workspace, "de")[1] == "Da."
@@ -899,7 +904,7 @@ def test_rows_show_every_text_and_say_reverse_in_words(small_bank):
 
 def test_translations_stand_side_by_side_and_what_is_typed_is_saved(workspace, opened):
     go_to(opened, "Translations")
-    frame = editor(opened).value
+    frame = filled(opened)
     assert list(frame.columns) == ["code", "source", "target"]
     assert frame["source"].tolist() == texts(workspace, "en")
     assert frame["target"].tolist() == texts(workspace, "de")
@@ -930,9 +935,9 @@ def test_only_texts_to_do_stay_in_the_table_until_a_choice_changes(workspace, op
     go_to(opened, "Translations")
     report(opened, {"1": {"target": ""}, "2": {"target": ""}})
     fine(opened.toggle(key="bank_translate_only_small").set_value(True).run())
-    assert editor(opened).value["code"].tolist() == [i.code for i in items(workspace)[1:3]]
+    assert filled(opened)["code"].tolist() == [i.code for i in items(workspace)[1:3]]
     report(opened, {"0": {"target": "Wieder da."}})
-    assert len(editor(opened).value) == 2
+    assert len(filled(opened)) == 2
     assert texts(workspace, "de")[1] == "Wieder da."
 
 
@@ -945,7 +950,7 @@ def test_a_draft_is_accepted_as_it_is_or_by_typing_another_text(workspace, kept)
     at = open_page(bank="small")
     go_to(at, "Translations")
     fine(at.selectbox(key="bank_translate_form_small").set_value(("paraphrase_1", "")).run())
-    frame = editor(at).value
+    frame = filled(at)
     assert frame["drafter"].tolist() == ["M", "M", "", ""]
     report(at, {"0": {"accepted": True}, "1": {"target": "Eigener Text"}})
     line = "German (Deutsch, de): 2 of 4 items done, 2 missing, 0 unreviewed."

@@ -42,8 +42,8 @@ _SCORING = (SUBSCALE, KEYED)
 _FACTS = (*_SCORING, PAIR, GENRE, TAGS, RANK)
 """What an item has besides its texts, its loadings and the positions of parties."""
 KEYED_WORDS = {1: "+", -1: "− reverse"}
-_STANCE_WORDS = {-1: "against (−1)", 0: "neutral (0)", 1: "for (+1)"}
-_SIGN_WORDS = {-1: "−1", 0: "0", 1: "+1"}
+STANCE_WORDS = {-1: "against (−1)", 0: "neutral (0)", 1: "for (+1)"}
+SIGN_WORDS = {-1: "−1", 0: "0", 1: "+1"}
 MOODS = ("statement", "question", "choice")
 
 _SIGNS: Mapping[str, int | None] = {
@@ -246,7 +246,7 @@ def _read_sign(value: Any) -> int | None:
 
 def _sign_word(sign: int | None) -> str:
     """A loading or position as the grid shows it."""
-    return "" if sign is None else _SIGN_WORDS.get(sign, str(sign))
+    return "" if sign is None else SIGN_WORDS.get(sign, str(sign))
 
 
 def _read_number(value: Any) -> float | None:
@@ -358,17 +358,43 @@ class GridEdits:
     deleted: Collection[int]
 
     @classmethod
-    def of(cls, state: Mapping[str, Any]) -> GridEdits:
-        """The edits in the state of a data editor."""
-        return cls(
-            {int(row): cells for row, cells in state.get("edited_rows", {}).items()},
-            state.get("added_rows", ()),
-            frozenset(state.get("deleted_rows", ())),
-        )
+    def of(cls, state: Mapping[str, Any], n_rows: int | None = None) -> GridEdits:
+        """The edits in the state of a data editor.
+
+        `n_rows` are the rows that stood for something; those after them were empty, and are new
+        where something was typed into them.
+        """
+        edited = {int(row): cells for row, cells in state.get("edited_rows", {}).items()}
+        deleted = frozenset(state.get("deleted_rows", ()))
+        added = [*state.get("added_rows", ())]
+        if n_rows is not None:
+            filled = {row: edited.pop(row) for row in sorted(edited) if row >= n_rows}
+            added = [
+                *(cells for row, cells in filled.items() if row not in deleted and _holds(cells)),
+                *added,
+            ]
+            deleted = frozenset(row for row in deleted if row < n_rows)
+        return cls(edited, added, deleted)
 
     def __bool__(self) -> bool:
         """Whether anything was edited."""
         return bool(self.edited or self.added or self.deleted)
+
+
+def _holds(cells: Cells) -> bool:
+    """Whether anything was typed into a row."""
+    return any(cell_text(value).strip() for value in cells.values())
+
+
+def rows_of_text(text: str, columns: Sequence[str], single: str) -> list[dict[str, str]]:
+    """The rows of a text, one a line.
+
+    With tabs, a line has the cells of `columns` as a spreadsheet copies them; without, all of it
+    is the cell of the column `single`.
+    """
+    if "\t" not in text:
+        return [{single: line.strip()} for line in text.splitlines() if line.strip()]
+    return [dict(zip(columns, cells, strict=False)) for cells in _parse_block(text)]
 
 
 def item_rows(
@@ -597,7 +623,7 @@ def _position(cells: Cells, otherwise: int) -> int:
 
 
 def _stance_word(stance: int | None) -> str:
-    return "" if stance is None else _STANCE_WORDS.get(stance, str(stance))
+    return "" if stance is None else STANCE_WORDS.get(stance, str(stance))
 
 
 def _texts(values: Iterable[str | None]) -> pd.Series:

@@ -1,0 +1,105 @@
+"""Tables that people type into: a grid with empty rows at its end, and a box for many rows.
+
+A grid that grows by a line of its own takes the first keys typed into that line for itself. So
+no grid of the app has such a line: empty rows are there before anybody types, and more come by a
+button. What is pasted beyond the last row of a grid is lost, so rows in number go into the box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.domain.numbers import count_text
+from core.workflow.banks.grid import GridEdits, rows_of_text
+
+EMPTY_ROWS = 10
+_ROW_PX, _MOST_ROWS = 35, 17
+
+
+def growing_grid(
+    frame: pd.DataFrame,
+    *,
+    key: str,
+    columns: Mapping[str, Any],
+    alt: str,
+    on_change: Callable[[], None] | None = None,
+) -> pd.DataFrame:
+    """A grid of a frame with empty rows to fill; rows are removed by ticking them and Delete."""
+    shown = with_empty_rows(frame)
+    edited: pd.DataFrame = st.data_editor(
+        shown,
+        key=key,
+        num_rows="delete",
+        hide_index=True,
+        height=37 + _ROW_PX * min(len(shown), _MOST_ROWS),
+        placeholder="",
+        column_config=dict(columns),
+        on_change=on_change,
+        alt=alt,
+    )
+    if _last_row_is_filled(st.session_state.to_dict().get(key) or {}, len(shown)):
+        st.warning(
+            "The last row is filled. What was pasted beyond it is not in the table: press "
+            "'Add rows', or paste it into the box below.",
+            icon=":material/playlist_add:",
+        )
+    return edited
+
+
+def with_empty_rows(frame: pd.DataFrame, number: int = EMPTY_ROWS) -> pd.DataFrame:
+    """The frame with empty rows at its end."""
+    whole = {name: "Int64" for name, kind in frame.dtypes.items() if kind == "int64"}
+    empty = pd.DataFrame(index=range(number), columns=frame.columns, dtype="object")
+    parts = [frame.astype(whole), empty.where(empty.notna(), None)]
+    joined = pd.concat(parts, ignore_index=True) if len(frame) else parts[1]
+    kinds = {name: whole.get(str(name), kind) for name, kind in frame.dtypes.items()}
+    return joined.astype(kinds)
+
+
+def _last_row_is_filled(state: Mapping[str, Any], n_rows: int) -> bool:
+    cells = GridEdits.of(state).edited.get(n_rows - 1, {})
+    return any(str(value or "").strip() for value in cells.values())
+
+
+def box_of_rows(
+    columns: Mapping[str, str],
+    single: str,
+    *,
+    key: str,
+    what: str,
+    add: Callable[[list[dict[str, str]]], bool],
+) -> None:
+    """A box to type or paste rows into, one a line.
+
+    `columns` are those of the table with their titles. A line without tabs is the cell of the
+    column `single`. `add` takes the rows, and says whether they are kept; the box is then emptied.
+    """
+    done = f"{key}:done"
+    with st.expander(f"Type or paste {what}s, one per line", icon=":material/playlist_add:"):
+        order = "; ".join(columns.values())
+        st.text_area(
+            f"New {what}s", key=key, height=150, label_visibility="collapsed",
+            placeholder=f"One {what} per line",
+            help=f"A line is: {columns[single]}. Rows copied from a spreadsheet have the columns "
+            f"in this order: {order}.",
+        )  # fmt: skip
+        st.button(
+            f"Add these {what}s", key=f"{key}:add", icon=":material/add:",
+            on_click=_add, args=(key, done, tuple(columns), single, what, add),
+        )  # fmt: skip
+        if words := st.session_state.pop(done, ""):
+            st.success(words)
+
+
+def _add(
+    key: str, done: str, columns: tuple[str, ...], single: str, what: str,
+    add: Callable[[list[dict[str, str]]], bool],
+) -> None:  # fmt: skip
+    rows = rows_of_text(st.session_state.to_dict().get(key) or "", columns, single)
+    if rows and add(rows):
+        st.session_state[key] = ""
+        st.session_state[done] = f"{count_text(len(rows), what)} added."
