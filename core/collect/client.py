@@ -20,9 +20,12 @@ from core.domain.instrument import ORIGINAL, Item, ResponseFormat
 from core.domain.reply_bodies import (
     as_json,
     as_mapping,
+    content_parts,
     end_of_reply,
     is_known_end,
     message_parts,
+    stated_end,
+    stated_usage,
     token_usage,
 )
 from core.domain.study import (
@@ -221,7 +224,12 @@ _OUT_OF_CREDIT = "insufficient_quota"  # sent with 429, though waiting does not 
 # What services send as 400 in their own words, though the request itself is in order.
 _PAYMENT_WORDS = re.compile(
     r"credit balance|insufficient (balance|credit|fund|quota)|out of credits?|payment required"
-    r"|exceeded your current quota|billing (hard )?limit"
+    r"|exceeded your current quota|billing (hard )?limit|arrearage|account is in good standing"
+    r"|n't have any credits|no credits|purchase credits|欠费|充值"
+)
+_MODEL_WORDS = re.compile(
+    r"model[^.]{0,80}(not exist|not found|not a valid|unknown|decommissioned)"
+    r"|(invalid|unknown|no such) model|not a valid model"
 )
 _KEY_WORDS = re.compile(
     r"(api[ _-]?key|token|credential)s?( provided)? (is |was |are )?"
@@ -242,7 +250,7 @@ _FILTER_CODES = frozenset(
     {
         "content_filter",
         "content_filtered",
-        "invalid_prompt",
+        "moderation_blocked",
         "content_policy_violation",
         "contentpolicyviolation",
         "responsibleaipolicyviolation",
@@ -254,7 +262,9 @@ _FILTER_WORDS = re.compile(
     r"content exists risk|content management policy|content[ -]?(filter|moderation|safety)"
     r"|(prompt|input|output|content|response|message)\b[^.]{0,40}\b(flagged|violat|blocked)"
     r"|flagged as potentially violating|blocked by [^.]{0,40}(filter|policy|safety|guardrail)"
-    r"|guardrail (intervened|blocked)|prohibited content"
+    r"|guardrail (intervened|blocked)|prohibited content|inappropriate content"
+    r"|datainspectionfailed|violat\w* (our|the|its) [\w ]{0,30}polic|rejected by moderation"
+    r"|limited access to this content|敏感内容|不安全.{0,6}内容|违规内容"
 )
 _FILTER_STATUSES = (400, 403, 422)
 _DEEPEST_ERROR = 5
@@ -285,16 +295,18 @@ def read_reply(body: Any) -> Reply:
         raise _error_inside(body)
     choice = choices[0]
     message = as_mapping(choice.get("message"))
-    if not isinstance(message.get("content"), str | list | None):
+    content = message.get("content")
+    is_object = isinstance(content, Mapping) and content_parts(content)
+    if isinstance(content, bool) or (is_object and is_object[0].kind == "unknown"):
         raise broken_reply("The service sent a reply whose answer is no text.")
     said = message_parts(choice)
-    text, finish_reason = said.text, end_of_reply(choice.get("finish_reason"))
+    text, finish_reason = said.text, end_of_reply(stated_end(choice, body))
     if said.refusal:
         text, finish_reason = text if text.strip() else said.refusal, REFUSAL
     tool_calls = as_json(message.get("tool_calls") or message.get("function_call"))
     is_empty = not (text or said.reasoning or tool_calls)
     is_kept_whole = is_empty or bool(said.unknown)
-    usage = token_usage(body.get("usage"))
+    usage = token_usage(stated_usage(body))
     reply = Reply(
         text=text,
         finish_reason=finish_reason,
@@ -425,7 +437,8 @@ def _error_inside(body: Mapping[str, Any]) -> CallFailure:
     code = as_mapping(body.get("error")).get("code")
     if isinstance(code, int) and 400 <= code < 600:
         return _error(code, body)
-    if _is_filtered(body.get("error")):
+    feedback = as_mapping(body.get("promptFeedback"))
+    if _is_filtered(body.get("error")) or feedback.get("blockReason"):
         return _filtered(None, body)
     words = "The service sent a reply without an answer"
     return _call_failure(FailureKind.BROKEN_REPLY, words, None, body)
@@ -453,16 +466,30 @@ def _is_filtered(body: object, depth: int = 0) -> bool:
         return False
     if body.get("flagged_input"):
         return True
-    for name, value in body.items():
-        if isinstance(value, str):
-            text = value.casefold()
-            if name in ("code", "type") and text.rpartition(".")[2] in _FILTER_CODES:
-                return True
-            if name in ("message", "error", "detail") and _FILTER_WORDS.search(text):
-                return True
-        elif _is_filtered(value, depth + 1):
-            return True
-    return False
+    if body.get("code") == "invalid_prompt" and not body.get("param"):
+        return True
+    return any(
+        _says_filtered(name, value.casefold(), depth)
+        if isinstance(value, str)
+        else _is_filtered(value, depth + 1)
+        for name, value in body.items()
+    )
+
+
+def _says_filtered(name: str, text: str, depth: int) -> bool:
+    """Whether a text of an error, by its name, says so; a gateway quotes another error as `raw`."""
+    if name in ("code", "type"):
+        return text.rpartition(".")[2] in _FILTER_CODES
+    if name == "raw":
+        return _is_filtered(_json_or_none(text), depth + 1)
+    return name in ("message", "error", "detail") and bool(_FILTER_WORDS.search(text))
+
+
+def _json_or_none(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _call_failure(kind: FailureKind, words: str, status: int | None, body: object) -> CallFailure:
@@ -483,12 +510,13 @@ def _kind(status: int, body: object) -> tuple[FailureKind, str]:
     error = as_mapping(as_mapping(body).get("error"))
     if _OUT_OF_CREDIT in (error.get("code"), error.get("type")):
         return _STATUS[402]
-    if status == 400:
-        words = _service_message(body).casefold()
-        if _PAYMENT_WORDS.search(words):
-            return _STATUS[402]
-        if _KEY_WORDS.search(words):
-            return _STATUS[401]
+    words = f"{_service_message(body)} {error.get('code', '')}".casefold()
+    if status in (400, 403, 429) and _PAYMENT_WORDS.search(words):
+        return _STATUS[402]
+    if status == 400 and _KEY_WORDS.search(words):
+        return _STATUS[401]
+    if status == 400 and _MODEL_WORDS.search(words):
+        return _STATUS[404]
     return _STATUS.get(status, _SERVER if status >= 500 else _REJECTED)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from core.collect.client import Reply, broken_reply, read_json, read_reply
 from core.collect.redaction import is_stream
+from core.domain.reply_bodies import END_NAMES, stated_end
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _END = "[DONE]"
@@ -70,7 +71,7 @@ class _Joined:
             return
         if not isinstance(chunk, Mapping):
             return
-        for name in ("model", "usage", "error"):
+        for name in ("model", "usage", "usageMetadata", "x_groq", "error", "done_reason"):
             if chunk.get(name):
                 self._body[name] = chunk[name]
         choices = chunk.get("choices")
@@ -98,10 +99,10 @@ class _Joined:
         return body
 
     def _add_choice(self, choice: Mapping[str, Any]) -> None:
-        for name in ("finish_reason", "error"):
+        for name in (*END_NAMES, "error"):
             if choice.get(name):
                 self._choice[name] = choice[name]
-        self.is_complete = self.is_complete or bool(choice.get("finish_reason"))
+        self.is_complete = self.is_complete or bool(stated_end(choice, {}))
         logprobs = choice.get("logprobs")
         if isinstance(logprobs, Mapping) and not self._logprobs:
             # of the first token, which is all that is read
@@ -111,7 +112,8 @@ class _Joined:
                 if isinstance(logprobs.get(name), list) and logprobs[name]
             }
         delta = choice.get("delta") or choice.get("message")
-        if isinstance(delta, Mapping):
+        is_summary = "delta" in choice and not choice["delta"] and bool(self._message)
+        if isinstance(delta, Mapping) and not is_summary:  # which repeats what came in parts
             self._add_delta(delta)
         if isinstance(choice.get("text"), str):  # of a service that completes text
             self._add_delta({"content": choice["text"]})
@@ -119,6 +121,8 @@ class _Joined:
     def _add_delta(self, delta: Mapping[str, Any]) -> None:
         for name, value in delta.items():
             before: Any = self._message.get(name)
+            if isinstance(value, Mapping) and name == "content":
+                value = [value]
             if name in _GROWING and isinstance(value, str | list) and value:
                 self._message[name] = _grown(before, value)
             elif name == "tool_calls" and isinstance(value, list):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
@@ -70,6 +70,8 @@ def _parts(content: object) -> list[ReplyPart]:
         return []
     if isinstance(content, str):
         return [ReplyPart("text", content)]
+    if isinstance(content, int | float) and not isinstance(content, bool):
+        return [ReplyPart("text", str(content))]
     if isinstance(content, Mapping):
         return [_part(content)]
     if isinstance(content, Sequence):
@@ -80,6 +82,8 @@ def _parts(content: object) -> list[ReplyPart]:
 def _part(part: Mapping[str, Any]) -> ReplyPart:
     named = part.get("type")
     kind = _KIND_OF_TYPE.get(named if isinstance(named, str) else "", "unknown")
+    if kind == "text" and part.get("thought") is True:  # as Gemini marks it
+        kind = "reasoning"
     text = _text_of(part, kind, _DEEPEST) if kind != "unknown" else None
     if text is None:
         return ReplyPart("unknown", as_json(part))
@@ -116,15 +120,29 @@ class MessageParts:
 def message_parts(choice: Mapping[str, Any]) -> MessageParts:
     """What the first choice of a chat or text completion says."""
     message = as_mapping(choice.get("message"))
-    content, refusal = message.get("content"), message.get("refusal")
+    refusal = message.get("refusal")
+    content = next((one for one in _contents(choice) if one not in (None, "", [])), None)
     beside = next((message[name] for name in _REASONING_FIELDS if message.get(name)), "")
     return _message(
         [
             ReplyPart("reasoning", _reasoning(beside)),
             ReplyPart("refusal", refusal if isinstance(refusal, str) else ""),
-            *content_parts(choice.get("text") if content is None else content),
+            *content_parts(content),
         ]
     )
+
+
+def _contents(choice: Mapping[str, Any]) -> Iterator[object]:
+    """Where services put the text of a choice; the first place that holds any is read."""
+    message, messages = choice.get("message"), choice.get("messages")
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    for place in (message, choice.get("delta"), last):
+        if isinstance(place, str):
+            yield place
+        yield as_mapping(place).get("content")
+        yield as_mapping(place).get("parts")
+    yield choice.get("text")
+    yield choice.get("content")
 
 
 def response_parts(output: object) -> MessageParts:
@@ -163,7 +181,7 @@ def _reasoning(value: object) -> str:
 
 _CUT_OFF = re.compile(
     r"length|(max|model|output|completion|context)\w*tokens?$|^maxtokens|tokenlimit|tokenbudget"
-    r"|contextwindow|insufficientsystemresource|truncat|^incomplete$|outoftokens|errorlimit"
+    r"|contextwindow|insufficientsystemresource|networkerror|truncat|^incomplete$|outoftokens|errorlimit"
 )
 _WITHHELD = re.compile(
     r"filter|safety|prohibit|recitation|guardrail|blocklist|blocked|moderat|sensitive|spii"
@@ -177,6 +195,19 @@ _COMPLETE = frozenset(
     }
 )  # fmt: skip
 _REFUSALS = frozenset({"refusal", "refused"})
+
+
+END_NAMES = (
+    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason",
+    "native_finish_reason",
+)  # fmt: skip
+"""Where a choice, or the body around it, says why the reply ended; the first that does counts."""
+
+
+def stated_end(choice: Mapping[str, Any], body: Mapping[str, Any]) -> object:
+    """The word for the end of a reply, wherever the service puts it."""
+    said = (place.get(name) for place in (choice, body) for name in END_NAMES)
+    return next((word for word in said if word), None)
 
 
 def end_of_reply(word: object) -> str:
@@ -208,6 +239,7 @@ def _plain(word: str) -> str:
 # Tokens.
 
 _MAX_TOKENS = 2**31 - 1
+_COMPLETION_TOKENS = ("completion_tokens", "output_tokens", "candidatesTokenCount")
 
 
 @dataclass(frozen=True)
@@ -223,6 +255,14 @@ class TokenUsage:
     cached: int | None = None
 
 
+def stated_usage(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The counts of tokens in a body, wherever the service puts them."""
+    places = (
+        body.get("usage"), body.get("usageMetadata"), as_mapping(body.get("x_groq")).get("usage")
+    )  # fmt: skip
+    return next((place for place in places if isinstance(place, Mapping) and place), {})
+
+
 def token_usage(usage: object) -> TokenUsage:
     """The tokens of a call, from counts that services add up in different ways.
 
@@ -231,13 +271,13 @@ def token_usage(usage: object) -> TokenUsage:
     charged as completion.
     """
     said = as_mapping(usage)
-    prompt = _first_count(said, "prompt_tokens", "input_tokens")
-    completion = _first_count(said, "completion_tokens", "output_tokens")
-    total = _count(said.get("total_tokens"))
+    prompt = _first_count(said, "prompt_tokens", "input_tokens", "promptTokenCount")
+    completion = _first_count(said, *_COMPLETION_TOKENS)
+    total = _first_count(said, "total_tokens", "totalTokenCount")
     details = as_mapping(said.get("completion_tokens_details", said.get("output_tokens_details")))
     reasoning = _count(details.get("reasoning_tokens"))
     if reasoning is None:
-        reasoning = _count(said.get("reasoning_tokens"))
+        reasoning = _first_count(said, "reasoning_tokens", "thoughtsTokenCount")
     if total is not None and prompt is not None:
         completion = max(completion or 0, total - prompt)
     elif total is not None and completion is not None:

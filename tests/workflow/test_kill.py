@@ -103,7 +103,7 @@ def columns(parquet):
     import pandas as pd
 
     frame = pd.read_parquet(io.BytesIO(parquet))
-    operational = ["latency_s", "time"]
+    operational = ["latency_s", "time", "try"]
     return frame.drop(columns=[c for c in operational if c in frame.columns])
 
 

@@ -27,7 +27,7 @@ from core.collect.replies.text import first_turn, plain, says_nothing, trim
 from core.domain.instrument import ResponseFormat
 from core.domain.study import CUT_OFF, Certainty, Layer, Parsed, Status
 
-PARSER_VERSION = 5
+PARSER_VERSION = 6
 """Raised whenever the same reply may come to something else, so that codings can be told apart."""
 
 _LONGEST_REPLY = 8_000  # characters; of what is longer, only the end is searched for an option
@@ -239,7 +239,12 @@ def _statement(reply: Reply, *, cut_off: bool) -> Parsed | None:
     stated, doubted = reply.stated(), [c for c in reply.claims if c.how == "doubted"]
     if cut_off:  # only what stands in a finished sentence counts
         text = reply.text
-        stated = [c for c in stated if c.start < 3 or reply.words.sentence_end.search(text, c.end)]
+        stated = [
+            c
+            for c in stated
+            if reply.words.sentence_end.search(text, c.end)
+            or (c.start < 3 and _LEADS.match(text, c.end))
+        ]
         doubted = [c for c in doubted if reply.words.sentence_end.search(text, c.end)]
     if chosen := _chosen(reply, stated, doubted):
         option, layer = chosen
@@ -256,6 +261,10 @@ def _statement(reply: Reply, *, cut_off: bool) -> Parsed | None:
         certainty = Certainty.LIKELY if paraphrase[1] >= 0.75 else Certainty.GUESS
         return Parsed(Status.EXPLAINED, paraphrase[0], Layer.STATEMENT, certainty)
     return None if cut_off else _single_mention(reply)
+
+
+_LEADS = re.compile(r"\s*(?:[.,;:!?\n—–-]|because\b|with (?:this|that|the) \w|\Z)", re.IGNORECASE)
+"""Behind an option with which a reply begins, where it is meant whole: not "I agree that there"."""
 
 
 def _corrected(reply: Reply) -> Parsed | None:
@@ -362,6 +371,8 @@ def _status(reply: Reply, *, cut_off: bool) -> Parsed:
     word, named = trim(text), {c.option for c in reply.claims}
     denies = any(c.denied and c.side for c in reply.claims)  # "I can't agree"
     if w.disclaimer.search(text) or (w.refusal.search(text) and not denies):
+        return Parsed(Status.REFUSED, None)
+    if not reply.claims and refuses(text):  # in another language than the question's
         return Parsed(Status.REFUSED, None)
     if cut_off:
         return Parsed(Status.TRUNCATED, None)

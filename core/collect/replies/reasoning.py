@@ -35,7 +35,7 @@ def without_thoughts(text: str, own_marks: ReasoningMarks = ()) -> str:
     marks = _reasoning_marks()
     if bare := marks.bare.match(text):
         text = text[bare.end() :]
-    if not any(first in text for first in "<[◁"):
+    if not any(first in text for first in "<[◁&"):
         return text
     kept, depth = list[str](), 0
     for piece in marks.any.split(text):
