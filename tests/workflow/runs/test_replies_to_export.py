@@ -1,6 +1,6 @@
 """Bodies, streams and errors of services, from the run to the exported answers and calls.
 
-`variations.yaml` was written by somebody who had not seen the code that reads replies.
+`variations.yaml` was written by two who had not seen the code that reads replies.
 """
 
 from __future__ import annotations
@@ -173,6 +173,8 @@ MISSES = {
     "ref_en_neutral_but_no_pick": "the word neutral is taken for the middle option",
     "mark_unclosed_stop": "reasoning that was not closed has no answer beside it: no_answer",
     "ans_no_text_null": "a reply without any text is no_answer",
+    "v2_trap_no_way": "a number after a sentence that denies something else",
+    "v2_trap_fr_desole": "a number after a word of refusal that is none",
 }  # fmt: skip
 """Variations that are read otherwise, with the reason; all others are read as they are meant."""
 CASES = load_cases()
