@@ -179,7 +179,7 @@ def _personas(name: str, context_set: tuple[Context, ...]) -> None:
             LANGUAGE: st.column_config.TextColumn("Language", width="small", help="Such as en."),
             VARIANT_OF: st.column_config.TextColumn("Rewritten from", width="small", disabled=True),
         },
-        f"Personas of the set: {len(context_set)}", what="persona", single=TEXT,
+        "Personas of the set: code, text and language", what="persona", single=TEXT,
     )  # fmt: skip
 
 
@@ -241,7 +241,7 @@ def _messages(name: str, context_set: tuple[Context, ...], context: Context) -> 
             ROLE: st.column_config.SelectboxColumn("Role", options=list(ROLES), width="small"),
             CONTENT: st.column_config.TextColumn("Message", width="large"),
         },
-        f"Messages of the conversation: {len(context.messages)}", what="message", single=CONTENT,
+        "Messages of the conversation: role and text", what="message", single=CONTENT,
     )  # fmt: skip
     with st.expander("As the model reads it", expanded=True):
         for message in context.messages:
