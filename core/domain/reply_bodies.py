@@ -71,8 +71,6 @@ def _parts(content: object) -> list[ReplyPart]:
         return []
     if isinstance(content, str):
         return [ReplyPart("text", content)]
-    if isinstance(content, int | float) and not isinstance(content, bool):
-        return [ReplyPart("text", str(content))]
     if isinstance(content, Mapping):
         return [_part(content)]
     if isinstance(content, Sequence):
@@ -123,6 +121,8 @@ def message_parts(choice: Mapping[str, Any]) -> MessageParts:
     message = as_mapping(choice.get("message"))
     refusal = message.get("refusal")
     content = next((one for one in _contents(choice) if one not in (None, "", [])), None)
+    if isinstance(content, int | float) and not isinstance(content, bool):
+        content = str(content)  # a code that was sent as a number
     beside = next((message[name] for name in _REASONING_FIELDS if message.get(name)), "")
     if isinstance(content, str) and not beside and not refusal:  # as nearly all are
         return MessageParts(content, "", "", ())

@@ -20,6 +20,8 @@ from core.domain.reply_bodies import (
     end_of_reply,
     message_parts,
     response_parts,
+    stated_end,
+    stated_usage,
     token_usage,
 )
 from core.domain.study import REFUSAL, Status
@@ -175,7 +177,7 @@ def _batch_line(where: str, line: Any) -> _Record:
         raise FileError(f"{where}: this is {what}, and no reply.", _CONVERT)
     reply, reason = _reply(body)
     failed = failed or ({} if "choices" in body or "output" in body else {"message": "no reply"})
-    usage = token_usage(body.get("usage"))
+    usage = token_usage(stated_usage(body))
     return {
         "custom_id": line["custom_id"],
         "response.body.model": _text(body.get("model")),
@@ -194,7 +196,7 @@ def _reply(body: Mapping[str, Any]) -> tuple[str, str]:
     choices, output = body.get("choices"), body.get("output")
     if isinstance(choices, list) and choices:
         choice = as_mapping(choices[0])
-        said, end = message_parts(choice), end_of_reply(choice.get("finish_reason"))
+        said, end = message_parts(choice), end_of_reply(stated_end(choice, body))
     else:
         said = response_parts(output)
         end = end_of_reply(_part(body, "incomplete_details").get("reason"))
