@@ -69,11 +69,17 @@ class LearnedUsage:
                 continue
             alike = [row for row in found if row.items == n_items * row.calls]
             per: float
-            if alike and basis != "model":
+            n_alike = sum(row.calls for row in alike)
+            if n_alike >= _FEWEST_REPLIES and basis != "model":
+                calls = n_alike
                 found, per = alike, sum(row.calls for row in alike)
             else:
                 per = sum(row.items for row in found) / n_items
-            return ExpectedCall(tokens_in, sum(r.tokens_out for r in found) / per, basis, calls)
+            tokens_out = sum(row.tokens_out for row in found) / per
+            limit = budget.reply_limit(request.sampling)
+            if limit is not None:
+                tokens_out = min(tokens_out, limit)
+            return ExpectedCall(tokens_in, tokens_out, basis, calls)
         return ExpectedCall(tokens_in, _of_response_format(request), "response_format", 0)
 
 

@@ -126,3 +126,14 @@ def test_a_longest_reply_bounds_what_is_expected(workspace, server):
     catalog.save(workspace, person(server))
     catalog.save(workspace, replace(person(server, label="Short", max_tokens=1)))
     assert size_of(workspace, "Short").cost_expected <= size_of(workspace).cost_expected
+
+
+def test_a_learned_length_is_not_beyond_the_longest_reply(workspace, server):
+    freeze(workspace, person(server), n_personas=1)  # replies of 20 tokens
+    control.start(workspace, "study")
+    finished(workspace)
+    catalog.save(workspace, person(server, label="Short", max_tokens=2))
+    short = size_of(workspace, "Short")
+    assert short.basis == "20 replies of this model in this response format"
+    assert short.cost_expected < size_of(workspace).cost_expected - 20 * 17 * 10 / 1e6
+    assert short.cost_expected <= short.cost_high
