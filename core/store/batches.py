@@ -19,18 +19,20 @@ the service has the file; `created`: the service has the batch; `done`: its repl
 `released`: its calls were given back."""
 
 _BATCHES = """
+with latest as (
+    select batch_id, status, detail, reported_at from batch_event
+    qualify row_number() over (partition by batch_id order by number desc) = 1
+)
 select b.batch_id, b.study_id, b.respondent_id, b.number, b.file, b.sha256, b.price_factor,
-    b.exported_at, count(*) as calls, count(o.call_id) as waiting
-from batch b join batch_call c using (batch_id)
+    b.exported_at, count(*) as calls, count(o.call_id) as waiting,
+    e.status, e.detail, e.reported_at
+from batch b join latest e using (batch_id) join batch_call c using (batch_id)
     left join call_out o on o.batch_id = c.batch_id and o.call_id = c.call_id
         and o.number = c.number
 where $study is null or b.study_id = $study
 group by all order by b.exported_at, b.number
 """
-_LATEST = """
-select batch_id, status, detail, reported_at from batch_event
-qualify row_number() over (partition by batch_id order by number desc) = 1
-"""
+"""One query, as a batch that is written between two would be in the second alone."""
 _NEXT_NUMBER = "select coalesce(max(number), 0) + 1 from batch where study_id = ?"
 _ADD = "insert into batch values (?, ?, ?, ?, ?, ?, ?, now())"
 _ADD_EVENT = """
@@ -173,11 +175,9 @@ def report_batch(
 
 def batches(database: Database, study_id: int | None = None) -> tuple[Batch, ...]:
     """The batches of a study, or of all, oldest first."""
-    latest = {row[0]: row[1:] for row in database.rows(_LATEST)}
     found = []
-    for row in database.rows(_BATCHES, {"study": study_id}):
-        status, detail, changed_at = latest[row[0]]
-        batch = Batch(*row)
+    for *columns, status, detail, changed_at in database.rows(_BATCHES, {"study": study_id}):
+        batch = Batch(*columns)
         found.append(
             replace(batch, status=status, detail=json.loads(detail), changed_at=changed_at)
         )
