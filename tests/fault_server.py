@@ -36,6 +36,7 @@ class Step:
     content: object = ...  # replaces the text of the normal answer (None and lists allowed)
     extra: dict = field(default_factory=dict)  # laid over the normal answer
     latency_s: float = 0.0
+    until: threading.Event | None = None  # no reply before it is set
     hang: bool = False  # receive the request and never reply
     cut: bool = False  # close the connection in the middle of the reply
     drop: bool = False  # close it before the reply
@@ -268,6 +269,8 @@ class FaultServer:
         wait = max(step.latency_s, self.latency_s)
         if wait:
             await asyncio.sleep(wait)
+        if step.until is not None:
+            assert await asyncio.to_thread(step.until.wait, 60)
         if step.hang:
             await self._closing.wait()
         if step.drop:

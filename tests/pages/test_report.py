@@ -69,10 +69,11 @@ def test_a_report_is_chosen_made_and_offered_in_every_format(collected):
 def test_progress_names_the_analysis_and_a_cancelled_report_can_be_made_again(
     collected, monkeypatch
 ):
-    let_on, run = threading.Event(), analyses.run
+    reached, let_on, run = threading.Event(), threading.Event(), analyses.run
 
     def slowly(*arguments):
-        let_on.wait(20)
+        reached.set()
+        let_on.wait(60)
         progress.step(0, 1, "groups")
         return run(*arguments)
 
@@ -81,6 +82,8 @@ def test_progress_names_the_analysis_and_a_cancelled_report_can_be_made_again(
     monkeypatch.setattr(analysis_page, "WAIT_S", 0.3)
     at = open_page("report", study="study")
     at = fine(at.button(key="report_make").click().run())
+    assert reached.wait(60)
+    at = fine(at.run())
     assert "1 of 2: Reliability" in at.get("progress")[0].proto.text.replace("\\", "")
     at = fine(at.button(key="cancel_computing:report").click().run())
     let_on.set()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
 
+from core.collect import lanes
 from core.domain.study import Context, Design
 from core.store import collection
 from core.workflow.answers import browsing
@@ -105,11 +107,19 @@ def test_the_earlier_exchanges_come_between_the_conversation_of_a_context_and_th
     assert [len(messages) for messages in requests] == [3 + 2 * n for n in range(ITEMS)]
 
 
-def test_a_paused_run_goes_on_in_order_with_the_replies_on_file(workspace, asked):
+def test_a_paused_run_goes_on_in_order_with_the_replies_on_file(workspace, asked, monkeypatch):
+    paused, request_stop = threading.Event(), lanes.Control.request_stop
+
+    def request(control, reason):
+        request_stop(control, reason)
+        paused.set()
+
     def script(number, _body):
         if number == 33:
             control.pause(workspace, "study")
-        return None
+        return Step(until=paused) if number >= 33 else None
+
+    monkeypatch.setattr(lanes.Control, "request_stop", request)
 
     server = asked(script, run=False)
     control.start(workspace, "study")
