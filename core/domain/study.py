@@ -20,8 +20,10 @@ from core.domain.values import STRICT, Number, json_value, stable_id
 
 RespondentKind = Literal["simulated", "local", "api"]
 
-SETTINGS = ("temperature", "top_p", "max_tokens")
-"""The settings of calls that a design can vary; each is a factor."""
+SETTINGS: Mapping[str, str] = {
+    "temperature": "temperatures", "top_p": "top_p", "max_tokens": "max_tokens"
+}  # fmt: skip
+"""The settings of calls that a design can vary, with the field of its levels; each is a factor."""
 
 FACTORS = (
     "respondent", "model", "language", "context", "entity", "entity_b", "form", "format",
@@ -406,9 +408,8 @@ class Design:
 
         Settings of calls mean nothing to a simulated respondent.
         """
-        lists = {"temperature": "temperatures", "top_p": "top_p", "max_tokens": "max_tokens"}
         levels = dict.fromkeys(SETTINGS, "")
-        for name, field_of_levels in lists.items():
+        for name, field_of_levels in SETTINGS.items():
             value = getattr(person.sampling, name)
             if person.kind != "simulated" and value is not None and self.levels(field_of_levels):
                 levels[name] = repr(value).removesuffix(".0")

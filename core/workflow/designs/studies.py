@@ -12,7 +12,7 @@ from core.collect.client import ChatRequest
 from core.domain.characters import readable_value
 from core.domain.instrument import Instrument
 from core.domain.numbers import count_text
-from core.domain.study import DESIGN, USUAL_CALLS, Design, Respondent, as_json_values
+from core.domain.study import DESIGN, SETTINGS, USUAL_CALLS, Design, Respondent, as_json_values
 from core.errors import DesignError
 from core.files.writing import csv_line
 from core.files.yaml_files import read_shape, write_yaml
@@ -307,27 +307,23 @@ def _crossed_respondents(workspace: Workspace, design: Design) -> list[Responden
 
     Settings of calls mean nothing to a simulated respondent.
     """
-    levels = {
-        "temperature": ("T", design.temperatures),
-        "top_p": ("top_p", design.top_p),
-        "max_tokens": ("max_tokens", design.max_tokens),
-    }
     crossed: dict[int, Respondent] = {}
     for label in design.respondents:
         versions = [catalog.by_label(workspace, label)]
-        for name, (word, values) in levels.items():
+        for name, field_of_levels in SETTINGS.items():
+            values = getattr(design, field_of_levels)
             if values and versions[0].kind != "simulated":
-                versions = [_with(one, name, word, v) for one in versions for v in values]
+                versions = [_with(one, name, value) for one in versions for value in values]
         crossed |= {person.respondent_id: person for person in versions}
     return list(crossed.values())
 
 
-def _with(person: Respondent, name: str, word: str, value: Any) -> Respondent:
+def _with(person: Respondent, name: str, value: Any) -> Respondent:
     """The version of a respondent with another setting, which its label states."""
     if getattr(person.sampling, name) == value:
         return person
     sampling = replace(person.sampling, **{name: value})
-    label = f"{person.label} {word}={value!r}"
+    label = f"{person.label} {'T' if name == 'temperature' else name}={value!r}"
     return replace(person, label=label, sampling=sampling, base_label=person.name)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC
 
-from core.domain.study import Respondent
+from core.domain.study import SETTINGS, Respondent
 from core.errors import DesignError
 from core.store import studies
 from core.store import studies as store
@@ -42,14 +42,13 @@ def settings_to_leave_out(workspace: Workspace, study: str, label: str) -> tuple
     Those of which the study states levels, such as temperatures, are not among them.
     """
     record = studies.frozen_study(workspace.database, study)
-    person = _service(workspace, study, label)[1]
+    person = _respondent(workspace, study, label, services_only=True)[1]
     sent = set(settings_in_use(person.sampling))
     held = record.design.answering == "enforced"
     sent_by_design = {"logprobs": record.design.first_token, "response_format": held}
     extra = person.sampling.extra_body
     sent |= {name for name, is_sent in sent_by_design.items() if is_sent and name not in extra}
-    compared = {"temperature": "temperatures", "top_p": "top_p", "max_tokens": "max_tokens"}
-    sent -= {name for name, levels in compared.items() if record.design.levels(levels)}
+    sent -= {name for name, levels in SETTINGS.items() if record.design.levels(levels)}
     return tuple(name for name in PARAMETERS if name in sent)
 
 
@@ -74,11 +73,7 @@ def amend(
     CollectionError
         No longest reply is set that could be sent under another name.
     """
-    if control.progress(workspace, study).state in control.UNDER_WAY:
-        raise DesignError(f"'{study}' is being asked.", "Pause it, then amend it.")
-    key, person = _service(workspace, study, label)
-    if not reason.strip():
-        raise DesignError("The amendment has no reason.", "Say in a sentence why it is needed.")
+    key, person = _to_amend(workspace, study, label, reason, services_only=True)
     if not leave_out and not completion_limit:
         raise DesignError("The amendment changes nothing.", "Choose a setting to leave out.")
     _refuse_others(settings_to_leave_out(workspace, study, label), leave_out)
@@ -89,15 +84,7 @@ def amend(
         changes.append("longest reply sent as max_completion_tokens")
     for name in leave_out:
         sampling = without_setting(sampling, name)
-    store.add_amendment(
-        workspace.database,
-        studies.frozen_study(workspace.database, study).study_id,
-        key,
-        replace(person, sampling=sampling),
-        change="; ".join(changes),
-        reason=" ".join(reason.split()),
-    )
-    return list_amendments(workspace, study)[-1]
+    return _keep(workspace, study, key, replace(person, sampling=sampling), changes, reason)
 
 
 def amend_marks(
@@ -116,30 +103,14 @@ def amend_marks(
         The study is being asked or is imported, the respondent is not one of it, or no reason or no
         new mark is given.
     """
-    if control.progress(workspace, study).state in control.UNDER_WAY:
-        raise DesignError(f"'{study}' is being asked.", "Pause it, then amend it.")
-    record = studies.frozen_study(workspace.database, study)
-    people = respondents_as_amended(workspace, record.study_id)
-    of_label = {person.label: (key, person) for key, person in people.items()}
-    if record.kind != "planned" or label not in of_label:
-        raise DesignError(
-            f"'{study}' asks no respondent '{label}'.",
-            f"Respondents that it asks: {', '.join(of_label) or 'none'}.",
-        )
-    if not reason.strip():
-        raise DesignError("The amendment has no reason.", "Say in a sentence why it is needed.")
-    key, person = of_label[label]
+    key, person = _to_amend(workspace, study, label, reason, services_only=False)
     known = person.sampling.reasoning_marks
     added = tuple(pair for pair in parse_marks(marks) if pair not in known)
     if not added:
         raise DesignError("The amendment adds no marks.", "Type the marks of the reasoning.")
-    store.add_amendment(
-        workspace.database, record.study_id, key,
-        replace(person, sampling=replace(person.sampling, reasoning_marks=(*known, *added))),
-        change="; ".join(f"reasoning between {a} and {b} not read" for a, b in added),
-        reason=" ".join(reason.split()),
-    )  # fmt: skip
-    return list_amendments(workspace, study)[-1]
+    sampling = replace(person.sampling, reasoning_marks=(*known, *added))
+    changes = [f"reasoning between {a} and {b} not read" for a, b in added]
+    return _keep(workspace, study, key, replace(person, sampling=sampling), changes, reason)
 
 
 def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
@@ -151,17 +122,51 @@ def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
     )
 
 
-def _service(workspace: Workspace, study: str, label: str) -> tuple[int, Respondent]:
-    """A service that a study asks, as it is asked now, and the id of the plan for it."""
+def _to_amend(
+    workspace: Workspace, study: str, label: str, reason: str, *, services_only: bool
+) -> tuple[int, Respondent]:
+    """A respondent of a study that may be amended now, for a reason; as `_respondent`."""
+    if control.progress(workspace, study).state in control.UNDER_WAY:
+        raise DesignError(f"'{study}' is being asked.", "Pause it, then amend it.")
+    found = _respondent(workspace, study, label, services_only=services_only)
+    if not reason.strip():
+        raise DesignError("The amendment has no reason.", "Say in a sentence why it is needed.")
+    return found
+
+
+def _respondent(
+    workspace: Workspace, study: str, label: str, *, services_only: bool
+) -> tuple[int, Respondent]:
+    """A respondent that a study asks, as it is asked now, and the id of the plan for it."""
     record = studies.frozen_study(workspace.database, study)
-    respondents = respondents_as_amended(workspace, record.study_id)
-    services = {p.label: (key, p) for key, p in respondents.items() if p.kind == "api"}
-    if record.kind != "planned" or label not in services:
-        names = ", ".join(services) or "none"
+    people = {
+        person.label: (key, person)
+        for key, person in respondents_as_amended(workspace, record.study_id).items()
+        if person.kind == "api" or not services_only
+    }
+    if record.kind != "planned" or label not in people:
+        noun = "service" if services_only else "respondent"
+        names = ", ".join(people) or "none"
         raise DesignError(
-            f"'{study}' asks no service '{label}'.", f"Services that it asks: {names}."
+            f"'{study}' asks no {noun} '{label}'.", f"{noun.capitalize()}s that it asks: {names}."
         )
-    return services[label]
+    return people[label]
+
+
+def _keep(
+    workspace: Workspace, study: str, key: int, person: Respondent, changes: Sequence[str],
+    reason: str,
+) -> Amendment:  # fmt: skip
+    """Write an amendment, and return it."""
+    store.add_amendment(
+        workspace.database,
+        studies.frozen_study(workspace.database, study).study_id,
+        key,
+        person,
+        change="; ".join(changes),
+        reason=" ".join(reason.split()),
+    )
+    return list_amendments(workspace, study)[-1]
 
 
 def _refuse_others(possible: Sequence[str], leave_out: Sequence[str]) -> None:
