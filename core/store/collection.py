@@ -470,8 +470,8 @@ def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
     )
 
 
-class TokenUsage(NamedTuple):
-    """Sums over the calls of a study to a model in one format, with so many items and history.
+class CallUsage(NamedTuple):
+    """Sums over the calls of a study to a model in one format, each with the same number of items.
 
     `bytes_in` are those of the prompts as they are kept.
     """
@@ -479,8 +479,6 @@ class TokenUsage(NamedTuple):
     study_id: int
     model: str
     format: str
-    items_per_call: str
-    history: str
     calls: int
     items: int
     bytes_in: int
@@ -496,13 +494,13 @@ with calls as (
         where kind <> 'imported' and model in (select unnest(?::varchar[]))
     ) group by 1
 )
-select m.study_id, r.model, a.format, a.items_per_call, a.history, count(*), sum(c.items),
+select m.study_id, r.model, a.format, count(*), sum(c.items),
     sum(strlen(q.messages)), sum(m.tokens_in), sum(m.tokens_out)
 from attempt m join calls c using (call_id) join administration a using (administration_id)
     join respondent r using (respondent_id) join prompt q using (prompt_id)
 where m.outcome = 'reply' and m.tokens_in is not null and m.tokens_out is not null
     and r.model in (select unnest(?::varchar[]))
-group by 1, 2, 3, 4, 5, c.items order by 1, 2, 3, 4, 5
+group by 1, 2, 3, c.items order by 1, 2, 3, c.items
 """
 _REMAINING_KINDS = """
 with waiting as (
@@ -519,10 +517,10 @@ group by a.respondent_id, a.format, a.template, a.language, a.items_per_call, a.
 """
 
 
-def token_usage(database: Database, models: Sequence[str]) -> list[TokenUsage]:
+def token_usage(database: Database, models: Sequence[str]) -> list[CallUsage]:
     """What the replies of some models on file took, where the service reported it."""
     rows = database.rows(_USAGE, [list(models), list(models)])
-    return [TokenUsage(*row[:5], *map(int, row[5:])) for row in rows]
+    return [CallUsage(*row[:3], *map(int, row[3:])) for row in rows]
 
 
 def remaining_kinds(database: Database, study_id: int) -> list[tuple[int, float, list[int]]]:

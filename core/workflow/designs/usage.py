@@ -11,7 +11,7 @@ from typing import Literal
 from core.collect import budget, prompts
 from core.collect.client import ChatRequest
 from core.store import collection as store
-from core.store.collection import TokenUsage
+from core.store.collection import CallUsage
 from core.workflow.workspace import Workspace
 
 Basis = Literal["study", "format", "model", "response_format"]
@@ -45,8 +45,8 @@ class LearnedUsage:
     its bytes, at the rate that the replies of the model show.
     """
 
-    def __init__(self, rows: Iterable[TokenUsage], study_id: int | None = None) -> None:
-        self._of_model: dict[str, list[TokenUsage]] = {}
+    def __init__(self, rows: Iterable[CallUsage], study_id: int | None = None) -> None:
+        self._of_model: dict[str, list[CallUsage]] = {}
         for row in rows:
             self._of_model.setdefault(row.model, []).append(row)
         self._study_id = study_id
@@ -57,30 +57,32 @@ class LearnedUsage:
         size = len(store.prompt_of(request.messages)[1].encode("utf-8", "surrogatepass"))
         bytes_in, tokens = sum(row.bytes_in for row in rows), sum(row.tokens_in for row in rows)
         tokens_in = size * (tokens / bytes_in if bytes_in and tokens else 1 / _BYTES_PER_TOKEN)
+        tokens_out, basis, replies = self._reply(rows, request)
+        limit = budget.reply_limit(request.sampling)
+        if limit is not None:
+            tokens_out = min(tokens_out, limit)
+        return ExpectedCall(tokens_in, tokens_out, basis, replies)
+
+    def _reply(self, rows: list[CallUsage], request: ChatRequest) -> tuple[float, Basis, int]:
+        """Tokens of the reply, what they rest on, and how many replies that is."""
         code, n_items = request.question.response_format.code, len(request.question.items)
         same = [row for row in rows if row.format == code]
         of_study = [row for row in same if row.study_id == self._study_id]
-        tries: tuple[tuple[Basis, list[TokenUsage]], ...] = (
+        sources: tuple[tuple[Basis, list[CallUsage]], ...] = (
             ("study", of_study), ("format", same), ("model", rows)
         )  # fmt: skip
-        for basis, found in tries:
-            calls = sum(row.calls for row in found)
-            if calls < _FEWEST_REPLIES:
-                continue
+        for basis, found in sources:
             alike = [row for row in found if row.items == n_items * row.calls]
-            per: float
-            n_alike = sum(row.calls for row in alike)
-            if n_alike >= _FEWEST_REPLIES and basis != "model":
-                calls = n_alike
-                found, per = alike, sum(row.calls for row in alike)
-            else:
-                per = sum(row.items for row in found) / n_items
-            tokens_out = sum(row.tokens_out for row in found) / per
-            limit = budget.reply_limit(request.sampling)
-            if limit is not None:
-                tokens_out = min(tokens_out, limit)
-            return ExpectedCall(tokens_in, tokens_out, basis, calls)
-        return ExpectedCall(tokens_in, _of_response_format(request), "response_format", 0)
+            if basis != "model" and (calls := _calls(alike)) >= _FEWEST_REPLIES:
+                return sum(row.tokens_out for row in alike) / calls, basis, calls
+            if (calls := _calls(found)) >= _FEWEST_REPLIES:
+                items = sum(row.items for row in found)
+                return sum(row.tokens_out for row in found) * n_items / items, basis, calls
+        return _of_response_format(request), "response_format", 0
+
+
+def _calls(rows: Iterable[CallUsage]) -> int:
+    return sum(row.calls for row in rows)
 
 
 def learned_usage(
@@ -119,5 +121,4 @@ def _of_response_format(request: ChatRequest) -> float:
         each = sum(math.ceil(len(one.encode()) / _BYTES_PER_TOKEN) for one in texts) / len(texts)
         several = len(question.items) > 1 or bool(request.choices)
         tokens = len(question.items) * (each + (_TOKENS_OF_LINE if several else 0))
-    limit = budget.reply_limit(request.sampling)
-    return tokens if limit is None else min(tokens, limit)
+    return tokens
