@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.shared.comparisons import comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, group_name
-from core.analysis.shared.option_counts import answer_sides, cell_codes
+from core.analysis.shared.option_counts import answer_sides, cell_codes, counted_columns
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Resamples, Seed
 from core.analysis.shared.registry import BankTable, Number, analysis
 from core.analysis.shared.sentences import (
@@ -514,10 +514,8 @@ def _item_shares(pilot: _Pilot) -> pd.DataFrame:
 
 
 def _table(name: str, title: str, rows: pd.DataFrame, columns: Sequence[Column]) -> ResultTable:
-    of_calls = Status.INVALID_CALL.value
-    if of_calls in rows and not rows[of_calls].any():  # only where calls count as a whole
-        columns = [column for column in columns if column.name != of_calls]
-    return ResultTable(name, title, rows[[c.name for c in columns]], tuple(columns))
+    columns = counted_columns(rows, columns)
+    return ResultTable(name, title, rows[[c.name for c in columns]], columns)
 
 
 # What to know of a ranking: too few templates, ties, conditions that differ.

@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.shared.comparisons import asked_alike, comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, group_name, result_table
-from core.analysis.shared.option_counts import Resample, ResampleUnit, cell_codes
+from core.analysis.shared.option_counts import Resample, ResampleUnit, cell_codes, counted_columns
 from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
     SETTING_CHOICES,
@@ -549,10 +549,8 @@ def _item_rows(option_counts: pd.DataFrame, names: Sequence[str], ci_level: floa
 
 
 def _table(name: str, title: str, rows: pd.DataFrame, columns: Sequence[Column]) -> ResultTable:
-    of_calls = Status.INVALID_CALL.value
-    if of_calls in rows and not rows[of_calls].any():
-        columns = [column for column in columns if column.name != of_calls]
-    return ResultTable(name, title, rows[[c.name for c in columns]], tuple(columns))
+    columns = counted_columns(rows, columns)
+    return ResultTable(name, title, rows[[c.name for c in columns]], columns)
 
 
 def _cautions(

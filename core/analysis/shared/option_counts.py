@@ -12,6 +12,7 @@ from core.analysis.shared.matrices import distinct, group_name
 from core.analysis.shared.registry import Choice, Number
 from core.analysis.shared.rows import codes_of
 from core.domain.frames import ENTITIES
+from core.domain.results import Column
 from core.domain.study import COUNTED_AS_MISSING, Status
 from core.errors import NotEnoughData
 
@@ -65,6 +66,16 @@ UnitResamples = Annotated[
 
 Direction = Literal["chosen", "form", "keyed"]
 """What a yes speaks for: itself; agreement with the original form; more of what is measured."""
+
+
+def counted_columns(rows: pd.DataFrame, columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns of a table by status, without that of incomplete calls where there is none.
+
+    Only designs that count calls as a whole have it.
+    """
+    of_calls = Status.INVALID_CALL.value
+    without = of_calls in rows and not rows[of_calls].any()
+    return tuple(column for column in columns if not (without and column.name == of_calls))
 
 
 def answer_sides(

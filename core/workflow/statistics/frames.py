@@ -664,6 +664,8 @@ def default_groups(
         ways = (*_ASKING_FACTORS, "repetition")
     if not guarded:
         ways = (*analysis.side_by_side, *(SETTINGS if "respondent" in default else ()))
+    if not ways:
+        return default
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
     asked = answers.conditions(workspace.database, codes, columns, where)
     if counted:  # of several factors that an analysis compares, those of one level part nothing
