@@ -314,6 +314,7 @@ def test_hostile_names_are_shown_to_the_letter(workspace):
         ("a: [1", "line"),
         ("just words", "name: value"),
         ("model: other", "'model'"),
+        ("prompt: other", "'prompt'"),
         ("api_key: abc", "'api_key', which holds a key"),
         (f"user: {CANARY}", "hold a key"),
         ("day: 2026-01-01", "quotation marks"),

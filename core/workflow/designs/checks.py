@@ -545,7 +545,7 @@ def _base_model_problems(planned: PlannedDesign) -> Iterator[str]:
     names = [p.label for p in planned.respondents.values() if p.sampling.completes_text]
     if not names:
         return
-    who = f"{_join(names)} {'completes' if len(names) == 1 else 'complete'} text"
+    who = _completing(names)
     design = planned.materials.design
     if design.answering == "enforced":
         yield f"{who} and cannot be held to the options. Choose free answers."
@@ -559,18 +559,20 @@ def _base_model_cautions(materials: StudyMaterials, people: Sequence[Respondent]
     endless = [p.label for p in base_models if not p.sampling.extra_body.get("stop")]
     if endless:
         yield (
-            f"{_join(endless)} completes text and has no stop string: after its answer it goes on "
-            "with a text of its own, which may name other options. Type a stop string, such as a "
-            "line break, on the page Respondents."
+            f"{_completing(endless)} without a stop string: after the answer comes a text of the "
+            "model's own, which may name other options. Type a stop string, such as a line break, "
+            "on the page Respondents."
         )
     default = [p.label for p in base_models if reply_limit(p.sampling) is None]
     if default:
         yield (
-            f"{_join(default)} completes text and has no longest reply: most services then stop "
-            "after 16 tokens."
+            f"{_completing(default)} without a longest reply: most services then stop after 16 "
+            "tokens."
         )
     for code in materials.design.templates if base_models else ():
-        template = materials.wordings.templates[code]
+        template = materials.wordings.templates.get(code)
+        if template is None:
+            continue
         texts = [template.text(language) for language in materials.design.languages]
         if not all((text.cue or text.single).rstrip().endswith((":", "：")) for text in texts):
             yield (
@@ -587,6 +589,10 @@ def _level_problems(what: str, values: Iterable[str]) -> list[str]:
     if any(not value.strip() for value in counts):
         sentences.append(f"There is an empty {what}.")
     return sentences
+
+
+def _completing(names: Sequence[str]) -> str:
+    return f"{_join(names)} {'completes' if len(names) == 1 else 'complete'} text"
 
 
 def _join(names: Sequence[str]) -> str:

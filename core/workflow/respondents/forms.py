@@ -27,7 +27,7 @@ _EXTRA = "extra_text"
 _STOP = "stop_text"
 _MARKS = "reasoning_marks"
 _SIMULATION = "simulation_"
-_OWN_FIELDS = frozenset({"model", "messages", "stream"})
+_OWN_FIELDS = frozenset({"model", "messages", "prompt", "stream"})
 _LONGEST_EXTRA = 20_000  # characters of additional settings
 # Lowest and highest value of the settings that are numbers.
 _DECIMAL: Mapping[str, tuple[float, float]] = {

@@ -124,11 +124,26 @@ def test_a_base_model_without_a_stop_string_a_limit_or_a_cue_is_cautioned(worksp
     catalog.save(workspace, bare)
     design = Design("study", "attitudes_20", ("Service",), templates=("free",))
     said = studies.cautions(workspace, design)
-    for words in ("no stop string", "after 16 tokens", "does not end where an answer begins"):
+    for words in (
+        "without a stop string",
+        "after 16 tokens",
+        "does not end where an answer begins",
+    ):
         assert sum(words in sentence for sentence in said) == 1, words
     catalog.save(workspace, base_model(server))
     design = replace(design, templates=("completion",))
     assert not any("completes text" in one for one in studies.cautions(workspace, design))
+
+
+def test_cautions_of_two_base_models_name_both_and_an_unknown_template_is_the_checks_matter(
+    workspace, server
+):
+    for label in ("One", "Two"):
+        catalog.save(workspace, replace(base_model(server, extra_body={}), label=label))
+    design = Design("study", "attitudes_20", ("One", "Two"), templates=("nowhere",))
+    said = studies.cautions(workspace, design)
+    assert sum("One, Two complete text without a stop string" in one for one in said) == 1
+    assert any("nowhere" in problem for problem in studies.check(workspace, design))
 
 
 def test_a_base_model_takes_no_batches(workspace, server, tmp_path):
