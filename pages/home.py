@@ -52,6 +52,7 @@ def sample_study() -> None:
                 help=widgets.plain(f"{explanation} {honesty}"),
             ):  # fmt: skip
                 st.session_state["sample"] = sample.start_sample(widgets.workspace(), kind)
+                widgets.show_study(st.session_state["sample"])
         st.caption(explanation)
 
 

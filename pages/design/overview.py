@@ -470,7 +470,7 @@ def _freeze(form: DraftForm, design: Design) -> None:
         st.session_state[_NOTE] = error
         return
     draft_form.set_fields(form.name, form.defaults, {"study": ""})
-    st.query_params[widgets.STUDY_PARAMETER] = record.code
+    widgets.show_study(record.code)
     st.session_state[_NOTE] = (
         f"{widgets.plain(record.code)} is frozen: {count_text(record.n_trials, 'trial')}. "
         "Its hash and files are below. Start the study on the page Collect."

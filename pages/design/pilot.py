@@ -160,7 +160,7 @@ def _freeze(design: Design) -> None:
     except UserError as error:
         st.session_state[_NOTE] = error
         return
-    st.query_params[widgets.STUDY_PARAMETER] = record.code
+    widgets.show_study(record.code)
     st.session_state[_NOTE] = (
         f"{widgets.plain(record.code)} is frozen: {count_text(record.n_trials, 'trial')}. Start it "
         "on the page Collect, then read Template pilot on the page Unexpected outputs."

@@ -60,6 +60,7 @@ log = logging.getLogger(__name__)
 
 LabelVisibility = Literal["visible", "hidden", "collapsed"]
 STUDY_PARAMETER = "study"
+_STUDY_CHOOSER = "study_chooser_"
 _KEYS = "keys_of_session"
 _JOINER = "\u2060"
 _ADDRESS = re.compile(r"://|@|(?<=www)\.|(?<=WWW)\.")
@@ -200,7 +201,7 @@ def choose_study(
         "Study",
         codes,
         index=codes.index(preferred) if preferred in codes else 0,
-        key=f"study_chooser_{len(codes)}",
+        key=f"{_STUDY_CHOOSER}{len(codes)}",
         help="This page shows the study that you choose here. The newest study is first.",
         label_visibility=label_visibility,
         width=width,
@@ -208,6 +209,22 @@ def choose_study(
     st.query_params[STUDY_PARAMETER] = chosen
     st.session_state["chosen_study"] = chosen
     return next(record for record in records if record.code == chosen)
+
+
+def show_study(code: str) -> None:
+    """Make a study the one that pages show from now on, as after its plan or import."""
+    st.query_params[STUDY_PARAMETER] = code
+    st.session_state["chosen_study"] = code
+    for key in [key for key in st.session_state if str(key).startswith(_STUDY_CHOOSER)]:
+        del st.session_state[key]
+
+
+def to_the_top() -> None:
+    """Scroll the page to its beginning, where a message stands that was not there before."""
+    st.html(
+        "<script>document.querySelector('[data-testid=\"stMain\"]')?.scrollTo(0, 0)</script>",
+        unsafe_allow_javascript=True,
+    )
 
 
 @dataclass(frozen=True)
