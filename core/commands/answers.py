@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from core.analysis.shared import progress
@@ -121,4 +122,6 @@ def _import_package(workspace: Workspace, parsed: argparse.Namespace) -> None:
 def _mapping(workspace: Workspace, parsed: argparse.Namespace) -> None:
     file = mappings.open_file(parsed.file.name, readable(parsed.file))
     mapping = mappings.guessed(workspace, file, parsed.layout)
+    for doubt in mappings.doubts_about(file, mapping):
+        print(doubt, file=sys.stderr)
     write(parsed.out, mappings.write_mapping(mapping).encode())

@@ -121,6 +121,11 @@ def names_of(code: str) -> LanguageNames | None:
     return LANGUAGES.get(code.split("-")[0].lower())
 
 
+def is_language_code(text: str) -> bool:
+    """Whether a text is the code of a language of the table, in small or capital letters."""
+    return _CODE.fullmatch(text) is not None and names_of(text) is not None
+
+
 def language_name(code: str) -> str:
     """A language as lists show it: "German (Deutsch, de)"; the code alone if it has no name."""
     names = names_of(code)

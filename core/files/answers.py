@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -118,6 +118,11 @@ class Fault:
     column: str
     rows: np.ndarray[Any, np.dtype[np.bool_]]
     reason: Callable[[int], str]
+
+
+def is_time(text: str) -> bool:
+    """Whether a text is a time of ISO 8601, as the column `time` has it."""
+    return not _time_fault(pd.Series([text], dtype="str")).rows.any()
 
 
 def _time_fault(times: pd.Series[str]) -> Fault:
@@ -520,12 +525,13 @@ def _frame(source: TextColumns) -> tuple[pd.DataFrame, list[Fault]]:
             f"the file has {', '.join(map(repr, source.columns))}.",
             "Give every column a role, on the page Import and export or with --mapping.",
         )
+    measured = {name for name in SETTINGS if not _is_setting(source.columns.get(name))}
     columns: dict[str, Any] = {}
     faults: list[Fault] = []
     blank = _series(pa.repeat(large_text(""), source.n_rows))
     for column in _FILE_COLUMNS:
         texts = source.columns.get(column)
-        if column in SETTINGS and not _is_setting(texts):
+        if column in measured:
             columns[column] = blank
         elif column in INTEGERS or column in DECIMALS:
             columns[column], fault = _numbers(column, texts, source.n_rows)
@@ -534,7 +540,7 @@ def _frame(source: TextColumns) -> tuple[pd.DataFrame, list[Fault]]:
             columns[column] = blank if texts is None else _series(texts)
     unstated = (columns["status"] == "") & (columns["answer"] != "")
     columns["status"] = columns["status"].mask(unstated, Status.ANSWERED.value)
-    columns["tags"] = _series(_tags(source))
+    columns["tags"] = _series(_tags(source, measured))
     if "time" in source.columns:
         faults.append(_time_fault(columns["time"]))
     return pd.DataFrame(columns), faults
@@ -613,11 +619,10 @@ def _is_setting(texts: Any) -> bool:
     return len(levels) <= _MOST_SETTINGS and all(numbers.to_pylist())
 
 
-def _tags(source: TextColumns) -> Any:
-    """JSON of the filled cells in all other columns; "" where a row has none."""
+def _tags(source: TextColumns, measured: Set[str]) -> Any:
+    """JSON of the filled cells in all other columns and in `measured`; "" where a row has none."""
     pieces = []
-    others = {name for name in SETTINGS if not _is_setting(source.columns.get(name))}
-    for name in sorted(set(source.columns) - (set(_FILE_COLUMNS) - others)):
+    for name in sorted(set(source.columns) - (set(_FILE_COLUMNS) - measured)):
         coded = _one_chunk(source.columns[name]).dictionary_encode()
         texts = [
             json.dumps({name: text}, ensure_ascii=False)[1:-1] + ", " if text else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,16 @@ import pyarrow.parquet as pq
 
 from core.domain.characters import UNSAFE_IN_UTF8, readable
 from core.errors import FileError
+from core.files.headers import (
+    HEAD_ROWS,
+    HeadedTable,
+    HeaderRows,
+    Record,
+    Sheet,
+    find_header,
+    headed_table,
+    sheet_of,
+)
 from core.files.tables import (
     HEADER_CHARACTERS,
     MAX_CELL_CHARACTERS,
@@ -34,9 +45,8 @@ from core.files.tables import (
     check_header,
     csv_records,
     decode,
+    each_sheet,
     empty_file_error,
-    read_sheets,
-    read_text,
     sniff_delimiter,
     too_many_rows_error,
     unpack,
@@ -47,6 +57,13 @@ Texts = dict[str, Any]  # column -> pyarrow array of text without nulls
 ANSWER_ENDINGS = (*TEXT_ENDINGS, ".xlsx", ".parquet", ".sav", ".zsav")
 """Endings of files that hold tables of answers; those of text may be followed by .gz."""
 MAX_CELLS = 100_000_000  # a repeated value takes no place in the file, but in memory
+_SPSS_EPOCH = np.datetime64("1582-10-14", "s")
+_SPSS_TIMES: Mapping[str, bool] = {
+    **dict.fromkeys(("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR"), True),
+    **dict.fromkeys(("DATETIME", "YMDHMS", "TIME", "DTIME", "MTIME"), False),
+}
+"""Formats of SPSS for dates and times, and whether they show the day alone."""
+_SPSS_SPANS = ("TIME", "DTIME", "MTIME")
 _MAX_SPSS_CELLS = 20_000_000  # of a file of 50 MB, whose zeros may be packed
 _BLOCK = 2**24  # bytes of a CSV file that Arrow reads at once
 _GUARDED_PATTERN = r"\A'([=+\-@\t\r'])"
@@ -75,7 +92,8 @@ class TextColumns:
     """The columns of a file as text. `place` names the line or row of an index.
 
     `labels` has the columns of which the file says something. `column_at` names the column of the
-    file that a column has at an index: another one where a mapping has made the column.
+    file that a column has at an index: another one where a mapping has made the column. `header`
+    says where the names of the columns stand.
     """
 
     name: str
@@ -84,10 +102,11 @@ class TextColumns:
     place: Callable[[int], str]
     labels: Mapping[str, ColumnLabels] = field(default_factory=dict)
     column_at: Callable[[str, int], str] = _same_name
+    header: HeaderRows = field(default_factory=HeaderRows)
 
 
-def read_columns(name: str, data: bytes) -> TextColumns:
-    """The columns of a file, each as text.
+def read_columns(name: str, data: bytes, header: HeaderRows | None = None) -> TextColumns:
+    """The columns of a file, each as text; `header` is found where it is not given.
 
     Raises
     ------
@@ -102,9 +121,9 @@ def read_columns(name: str, data: bytes) -> TextColumns:
     if lower.endswith((".sav", ".zsav")):
         return _of_spss(name, content)
     if lower.endswith(".xlsx"):
-        return _of_workbook(name, content)
+        return _of_workbook(name, content, header)
     if lower.endswith(TEXT_ENDINGS):
-        return _of_csv(name, content)
+        return _of_csv(name, content, header)
     raise FileError(
         f"{name}: answers are read from {', '.join(ANSWER_ENDINGS)} files.",
         "Save the table as CSV UTF-8 (.csv), as an Excel workbook (.xlsx) or as an SPSS file "
@@ -115,29 +134,59 @@ def read_columns(name: str, data: bytes) -> TextColumns:
 # CSV and Excel.
 
 
-def _of_csv(name: str, content: bytes) -> TextColumns:
+def _of_csv(name: str, content: bytes, header: HeaderRows | None) -> TextColumns:
     """Columns of a CSV file: by Arrow where it takes the file, else row by row."""
     text = decode(name, content)
-    table = _arrow_table(name, text)
+    delimiter = sniff_delimiter(text)
+    records = csv_records(name, text, delimiter)
+    head = tuple(itertools.islice(records, HEAD_ROWS))
+    chosen = header or find_header(head)
+    is_plain = bool(head) and chosen == HeaderRows(head[0][0]) and all(map(str.strip, head[0][1]))
+    table = _arrow_table(name, text) if is_plain or not head else None
     if table is None:
-        table = _exact_table(read_text(name, text, max_rows=MAX_ROWS_TIDY))
+        return _headed(headed_table(name, itertools.chain(head, records), MAX_ROWS_TIDY, chosen))
 
     def place(index: int) -> str:
-        records = csv_records(name, text, sniff_delimiter(text))
+        records = csv_records(name, text, delimiter)
         return f"line {next(itertools.islice(records, index + 1, None))[0]}"
 
     columns = dict(zip(table.column_names, table.columns, strict=True))
     return TextColumns(name, columns, table.num_rows, place)
 
 
-def _of_workbook(name: str, content: bytes) -> TextColumns:
+def read_sheet(name: str, data: bytes) -> Sheet | None:
+    """The first rows of a CSV file or workbook as they are; None for files of other kinds."""
+    inner, content = unpack(name, data)
+    if inner.lower().endswith(".xlsx"):
+        sheets = each_sheet(name, content, lambda _, records: sheet_of(records))
+        return next((sheet for _, sheet in sheets if sheet.rows), None)
+    if not inner.lower().endswith(TEXT_ENDINGS):
+        return None
+    text = decode(name, content)
+    return sheet_of(csv_records(name, text, sniff_delimiter(text)))
+
+
+def _of_workbook(name: str, content: bytes, header: HeaderRows | None) -> TextColumns:
     """Columns of the first sheet of a workbook that is not empty."""
-    read = next(iter(read_sheets(name, content, max_rows=MAX_ROWS_TIDY).values()))
-    table = _exact_table(read)
+
+    def read(where: str, records: Iterator[Record]) -> HeadedTable:
+        return headed_table(where, records, MAX_ROWS_TIDY, header, may_be_empty=True, pads=True)
+
+    for _, read_sheet in each_sheet(name, content, read):
+        if read_sheet.table.header:
+            return _headed(read_sheet, "row")
+    raise empty_file_error(name)
+
+
+def _headed(read: HeadedTable, kind: str = "line") -> TextColumns:
+    table = _exact_table(read.table)
     columns = dict(zip(table.column_names, table.columns, strict=True))
     return TextColumns(
-        read.name, columns, table.num_rows, lambda index: f"row {read.rows[index][0]}"
-    )
+        read.table.name, columns, table.num_rows,
+        lambda index: f"{kind} {read.table.rows[index][0]}",
+        {column: ColumnLabels(text) for column, text in read.texts.items()},
+        header=read.header,
+    )  # fmt: skip
 
 
 def _exact_table(read: Table) -> Any:
@@ -376,7 +425,10 @@ def _of_spss(name: str, content: bytes) -> TextColumns:
     n_rows = len(values[header[0]])
     if n_rows > MAX_ROWS_TIDY:
         raise too_many_rows_error(name, MAX_ROWS_TIDY)
-    columns = {column: _spss_texts(values[column]) for column in header}
+    days = _numbered_times(values, about)
+    columns = {
+        column: days[column] if column in days else _spss_texts(values[column]) for column in header
+    }
     labels = {column: _spss_labels(about, column, columns[column]) for column in header}
     return TextColumns(
         name, columns, n_rows, lambda index: f"row {index + 1}",
@@ -387,10 +439,16 @@ def _of_spss(name: str, content: bytes) -> TextColumns:
 def _read_spss(name: str, content: bytes, **options: Any) -> tuple[dict[str, list[Any]], Any]:
     import pyreadstat
 
-    try:
-        values, about = pyreadstat.read_sav(
+    def read(**options: Any) -> tuple[dict[str, list[Any]], Any]:
+        return pyreadstat.read_sav(
             io.BytesIO(content), user_missing=True, output_format="dict", **options
         )
+
+    try:
+        try:
+            values, about = read(**options)
+        except OverflowError:  # a date before year 1 or after 9999
+            values, about = read(disable_datetime_conversion=True, **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeDecodeError) as broken:
         if "encoding" in str(broken) or isinstance(broken, UnicodeDecodeError):
             raise FileError(
@@ -402,6 +460,31 @@ def _read_spss(name: str, content: bytes, **options: Any) -> tuple[dict[str, lis
             "Open it in SPSS and save it again as .sav, or copy it again.",
         ) from broken
     return values, about
+
+
+def _numbered_times(values: Mapping[str, Sequence[Any]], about: Any) -> dict[str, Any]:
+    """The columns of dates and times that hold SPSS's own numbers, as texts.
+
+    The numbers are seconds since 14 October 1582, or seconds of a day or of a span of time.
+    """
+    columns = {}
+    for column, form in about.original_variable_types.items():
+        kind = re.sub(r"[\d.]+$", "", form)
+        first = next((value for value in values[column] if value is not None), None)
+        if kind not in _SPSS_TIMES or not isinstance(first, (int, float)):
+            continue
+        seconds = np.array(values[column], dtype=float)
+        known = np.isfinite(seconds)
+        whole = np.where(known, seconds, 0).round().astype("timedelta64[s]")
+        if kind in _SPSS_SPANS:
+            minutes, rest = np.divmod(whole.astype(int), 60)
+            parts = zip(*np.divmod(minutes, 60), rest, strict=True)
+            texts = np.array([f"{h:02d}:{m:02d}:{s:02d}" for h, m, s in parts], dtype=object)
+        else:
+            unit: Any = "D" if _SPSS_TIMES[kind] else "s"
+            texts = np.datetime_as_string(_SPSS_EPOCH + whole, unit)
+        columns[column] = pa.array(np.where(known, texts, ""), pa.large_string())
+    return columns
 
 
 def _spss_texts(values: Sequence[Any]) -> Any:

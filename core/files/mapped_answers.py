@@ -31,6 +31,7 @@ from core.domain.values import slug
 from core.errors import FileError
 from core.files.answers import DECIMALS, INTEGERS, KEY, TIDY_COLUMNS, tidy_frame
 from core.files.columns import ColumnLabels, TextColumns, large_text
+from core.files.headers import own_texts
 from core.files.mapping import (
     ANSWER,
     FINISH_REASON,
@@ -188,7 +189,7 @@ def _map_wide(
 
     bank = None
     if mapping.new_bank is not None:
-        texts = {_item_code(mapping, one.column): one.labels.label for one in questions}
+        texts = _texts_of_items(mapping, questions)
         bank = _new_bank(source.name, mapping, mapping.new_bank, formats, texts)
     return MappedAnswers(frames, bank, source.n_rows > people)
 
@@ -237,6 +238,15 @@ def _numbered(frame: pd.DataFrame, start: int) -> pd.DataFrame:
     return frame
 
 
+def _texts_of_items(mapping: AnswerMapping, questions: Sequence[_Question]) -> dict[str, str]:
+    """The text of each item by its code: the label of the column, or its name if it is a text."""
+    texts = {}
+    for one in questions:
+        is_text = " " in one.column.strip() and _item_code(mapping, one.column) != one.column
+        texts[_item_code(mapping, one.column)] = one.labels.label or (one.column if is_text else "")
+    return own_texts(texts)
+
+
 def _item_code(mapping: AnswerMapping, name: str) -> str:
     """The code of an item by its name in the file."""
     return mapping.items.get(name, name).strip()
@@ -257,7 +267,7 @@ def _codes_of_labels(known: Sequence[ResponseFormat]) -> dict[str, str]:
     options = [option for one in known for option in one.options]
     words = {text: option.code for option in options for text in option.labels.values()}
     words |= {option.code: option.code for option in options}
-    return {word.strip().casefold(): code for word, code in words.items()}
+    return {folded(word): code for word, code in words.items()}
 
 
 def _question(
@@ -277,9 +287,9 @@ def _question(
     codes: dict[str, str] = {}
     typed = {_plain(code.strip()): label for code, label in mapping.options.items()}
     if not mapping.options and not known:  # labels of the file may stand in another order
-        codes |= {label.strip().casefold(): code for code, label in labels.values.items()}
+        codes |= {folded(label): code for code, label in labels.values.items()}
     codes |= known
-    codes |= {label.strip().casefold(): code for code, label in typed.items()}
+    codes |= {folded(label): code for code, label in typed.items()}
     codes |= {code.casefold(): code for code in typed}
     readings = {value: _reading(value, labels, mapping.missing, codes) for value in values}
     return _Question(column, texts, labels, values, readings)
@@ -305,12 +315,17 @@ def _reading(
     if not text:
         return _Reading("", Status.NO_ANSWER.value)
     number = _plain(text)
-    for value in (text, number):
+    for value in (text, number, " ".join(text.split())):
         if value in missing or value in labels.missing:
             status = missing.get(value) or status_of_missing(labels, value)
             label = labels.values.get(value, "")
             return _Reading("", status, f"{value} ({label})" if label else value)
-    return _Reading(codes.get(text.casefold(), codes.get(number.casefold(), number)))
+    return _Reading(codes.get(folded(text), codes.get(number.casefold(), number)))
+
+
+def folded(label: str) -> str:
+    """A label without what the eye does not see: capital letters, and spaces of every kind."""
+    return " ".join(label.split()).casefold()
 
 
 def _plain(text: str) -> str:

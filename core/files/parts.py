@@ -32,6 +32,7 @@ from core.files.columns import (
     parquet_texts,
     unreadable_parquet,
 )
+from core.files.headers import HeaderRows
 from core.files.survey_programs import program_of, read_answer_file
 from core.files.tables import (
     HEADER_CHARACTERS,
@@ -55,8 +56,10 @@ _BLOCK = 2**22
 Source = bytes | Path
 """The content of a file, or where it is."""
 
-_on_hand: WeakValueDictionary[tuple[str, str], TextColumns] = WeakValueDictionary()
-"""Files that somebody still holds as a whole, by name and hash: they are not read again."""
+_on_hand: WeakValueDictionary[tuple[str, str, HeaderRows | None], TextColumns] = (
+    WeakValueDictionary()
+)
+"""Files that somebody still holds as a whole, by name, hash and header: they are not read again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +86,10 @@ class AnswerParts:
         return next(self.read())
 
 
-def answer_parts(name: str, source: Source) -> AnswerParts:
+def answer_parts(name: str, source: Source, header: HeaderRows | None = None) -> AnswerParts:
     """The parts of a file of answers; see `read_answer_file` for what it may be.
+
+    `header` is found where it is not given; that of a large file is its first row.
 
     Raises
     ------
@@ -100,13 +105,14 @@ def answer_parts(name: str, source: Source) -> AnswerParts:
     elif lower.removesuffix(".gz").endswith(TEXT_ENDINGS):
         scan = _scan(name, source)
         if scan.n_bytes > _WHOLE_BYTES or scan.n_lines > MAX_ROWS_TIDY:
-            _refuse_further_headers(scan)
+            _refuse_further_headers(scan, header)
             exact = scan.header()[0] != 1 or (scan.has_quotes and not _counts_agree(scan))
             read = _exact_parts if exact else _csv_parts
             return AnswerParts(name, digest, scan.n_lines - 1, None, lambda: read(scan))
-    whole = _on_hand.get((name, digest))
+    key = (name, digest, header)
+    whole = _on_hand.get(key)
     if whole is None:
-        whole = _on_hand[name, digest] = read_answer_file(name, _content(name, source))
+        whole = _on_hand[key] = read_answer_file(name, _content(name, source), header)
     return AnswerParts(name, digest, whole.n_rows, whole, lambda: slices(whole, PART_ROWS))
 
 
@@ -289,9 +295,15 @@ def _scan(name: str, source: Source) -> _Scan:
         return _Scan(name, source, file.n_bytes, file.n_lines, file.has_quotes, text)
 
 
-def _refuse_further_headers(scan: _Scan) -> None:
-    """Raise FileError for a large file of a tool that writes more than one line of header."""
-    _, names = scan.header()
+def _refuse_further_headers(scan: _Scan, header: HeaderRows | None) -> None:
+    """Raise FileError for a large file whose header is more than its first line."""
+    line, names = scan.header()
+    if header is not None and header != HeaderRows(line):
+        raise FileError(
+            f"{scan.name}: the names of the columns of a file of more than "
+            f"{_WHOLE_BYTES // 1024**2} MB stand in its first line.",
+            "Delete the lines above them and below them, or split the file.",
+        )
     program = program_of(TextColumns(scan.name, dict.fromkeys(names), 0, str))
     if program is not None and program.name in ("Qualtrics", "QSTN", "EDSL"):
         raise FileError(

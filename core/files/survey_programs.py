@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow.compute as pc
 
 from core.files.columns import ANSWER_ENDINGS, ColumnLabels, TextColumns, read_columns
+from core.files.headers import HeaderRows, own_texts
 from core.files.model_logs import LOG_ENDINGS, is_log, read_log
 
 GUESS = ""
@@ -186,11 +187,11 @@ def program_of(source: TextColumns) -> Program | None:
     return next((one for one in PROGRAMS if one.wrote(source.columns)), None)
 
 
-def read_answer_file(name: str, data: bytes) -> TextColumns:
+def read_answer_file(name: str, data: bytes, header: HeaderRows | None = None) -> TextColumns:
     """The columns of a file of any tool, with what it says of them; see `read_columns`."""
     if is_log(name):
         return read_log(name, data)
-    source = read_columns(name, data)
+    source = read_columns(name, data, header)
     program = program_of(source)
     if program is None:
         return source
@@ -215,7 +216,7 @@ def _without_further_headers(source: TextColumns) -> TextColumns:
         n_headers = 2
     if not n_headers:
         return source
-    texts = _own_texts({column: str(cells[0]).strip() for column, cells in first[0].items()})
+    texts = own_texts({column: str(cells[0]).strip() for column, cells in first[0].items()})
     return replace(
         source,
         columns={column: cells.slice(n_headers) for column, cells in source.columns.items()},
@@ -223,16 +224,6 @@ def _without_further_headers(source: TextColumns) -> TextColumns:
         place=lambda index: source.place(index + n_headers),
         labels={column: ColumnLabels(text) for column, text in texts.items() if text},
     )
-
-
-def _own_texts(texts: Mapping[str, str]) -> dict[str, str]:
-    """The texts without the question that several statements of a table share."""
-    stems = Counter(text.partition(" - ")[0] for text in texts.values() if " - " in text)
-    own = {}
-    for column, text in texts.items():
-        stem, _, rest = text.partition(" - ")
-        own[column] = rest.strip() if rest.strip() and stems[stem] > 1 else text
-    return own
 
 
 def _with_unparsed_replies(source: TextColumns) -> TextColumns:

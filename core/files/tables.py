@@ -13,10 +13,10 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, TypeVar
 from xml.etree.ElementTree import ParseError
 
 from core.domain.characters import readable
@@ -32,7 +32,9 @@ MAX_COLUMNS = 500
 MAX_CELL_CHARACTERS = 100_000
 HEADER_CHARACTERS = 1_000_000  # a header line is looked for no further than this
 
+_SNIFFED_LINES, _DATA_LINES = 12, 4  # by which the delimiter is found; the last of them are data
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+T = TypeVar("T")
 _SHEET_ROWS = 1_048_576  # Excel's own limit; a file that claims more was not made by it
 _BLANK_ROWS = 20_000  # in sequence; below them, no table goes on
 _SMALL = 1024**2  # below this, no ratio is dangerous
@@ -74,29 +76,37 @@ def read_text(name: str, text: str, *, max_rows: int) -> Table:
 
 def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dict[str, Table]:
     """Every sheet of an Excel workbook that is not empty, by its title."""
+
+    def read(where: str, records: Iterator[tuple[int, list[str]]]) -> Table:
+        return _table(where, records, max_rows, may_be_empty=True)
+
+    tables = {title: table for title, table in each_sheet(name, data, read) if table.header}
+    if not tables:
+        raise empty_file_error(name)
+    return tables
+
+
+def each_sheet(
+    name: str, data: bytes, read: Callable[[str, Iterator[tuple[int, list[str]]]], T]
+) -> Iterator[tuple[str, T]]:
+    """The title of every sheet of a workbook, and what `read` makes of its place and its rows."""
     check_size(name, len(data))
     if data.startswith(_COMPOUND_FILE):
         raise _not_xlsx(name, data)
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
 
-    tables: dict[str, Table] = {}
     try:
         _check_archive(name, data)
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
         for sheet in book.worksheets:
             where = f"{name}, sheet {sheet.title}"
-            table = _table(where, _sheet_records(where, sheet), max_rows, may_be_empty=True)
-            if table.header:
-                tables[sheet.title] = table
+            yield sheet.title, read(where, _sheet_records(where, sheet))
     except (InvalidFileException, *_BROKEN_WORKBOOK) as broken:
         raise FileError(
             f"{name}: this is not an Excel workbook, or it is damaged or incomplete.",
             "Open it in Excel and save it again as .xlsx.",
         ) from broken
-    if not tables:
-        raise empty_file_error(name)
-    return tables
 
 
 def _not_xlsx(name: str, data: bytes) -> FileError:
@@ -171,17 +181,37 @@ def nul_byte_error(name: str, line: int) -> FileError:
 
 
 def sniff_delimiter(text: str) -> str:
-    """Comma, semicolon or tab: the most frequent one in the header line."""
-    counts = Counter({",": 0, ";": 0, "\t": 0})
-    quoted = False
-    for character in text[:HEADER_CHARACTERS].lstrip("\r\n"):
+    """Comma, semicolon or tab: the most frequent one in the header line.
+
+    Where the first line is a title, each of the lines below has equally many, and twice as many.
+    """
+    first, *below = _counted_delimiters(text[:HEADER_CHARACTERS].lstrip("\r\n"))
+    likely = first.most_common(1)[0][0]
+    for one in first:
+        counts = {line[one] for line in below[-_DATA_LINES:]}
+        if len(below) > _DATA_LINES and len(counts) == 1 and min(counts) > 2 * first[likely]:
+            return one
+    return likely
+
+
+def _counted_delimiters(text: str) -> list[Counter[str]]:
+    """How often each delimiter stands in each of the first lines that are not empty."""
+    lines = [Counter({",": 0, ";": 0, "\t": 0})]
+    quoted = is_empty = False
+    for character in text:
         if character == '"':
             quoted = not quoted
         elif not quoted and character in "\r\n":
-            break
-        elif not quoted and character in counts:
-            counts[character] += 1
-    return counts.most_common(1)[0][0]
+            if not is_empty:
+                if len(lines) == _SNIFFED_LINES:
+                    break
+                lines.append(Counter({",": 0, ";": 0, "\t": 0}))
+            is_empty = True
+            continue
+        elif not quoted and character in lines[-1]:
+            lines[-1][character] += 1
+        is_empty = False
+    return lines[:-1] if is_empty and len(lines) > 1 else lines
 
 
 def cell_text(cell: str) -> str:

@@ -13,7 +13,14 @@ import streamlit as st
 
 from core.errors import FileError
 from core.workflow.answers import mappings
-from core.workflow.answers.mappings import AnswerMapping, Layout, NewBank, OpenedFile
+from core.workflow.answers.mappings import (
+    AnswerMapping,
+    HeaderRows,
+    Layout,
+    NewBank,
+    OpenedFile,
+    Sheet,
+)
 from pages.shared.widgets import download, plain, table, workspace
 
 _ROLE_WORDS = {"context": "person or context"}
@@ -39,13 +46,51 @@ class FileKeys:
         return f"data_{name}:{self.epoch}:{self.file}:{digest}"
 
 
-def mapping_of_user(file: OpenedFile, keys: FileKeys) -> AnswerMapping:
+def header_of_user(sheet: Sheet, keys: FileKeys, *, needed: bool) -> HeaderRows | None:
+    """The rows in which the user says that the header stands; None where those found are right.
+
+    `needed`: the file cannot be read with those that were found.
+    """
+    found = sheet.header
+    with st.expander("The sheet as it is", expanded=needed or found != HeaderRows()):
+        table(pd.DataFrame(sheet.cells()), alt="The first rows of the sheet, as they stand there")
+        left, right = st.columns(2)
+        names = left.number_input(
+            "Row with the names of the columns", 1, None, found.names, key=keys.key("names_row"),
+            help="Rows above it, such as titles, are left out.",
+        )  # fmt: skip
+        texts = right.number_input(
+            "Row with the texts of the questions (0: none)", 0, None, found.texts,
+            key=keys.key("texts_row"),
+            help="Survey programs often write the questions below the names. They become the texts "
+            "of the items. The answers begin below both rows.",
+        )  # fmt: skip
+    chosen = HeaderRows(int(names), int(texts))
+    return None if chosen == found else chosen
+
+
+def saved_mapping_of_user(keys: FileKeys) -> AnswerMapping | None:
+    """A mapping that the user saved from a file of the same kind."""
+    with st.expander("Use a saved mapping"):
+        saved = st.file_uploader(
+            "Saved mapping", ["yaml", "yml"], key=keys.key("saved"),
+            help="A mapping that was saved from a file of the same kind, such as an earlier wave.",
+            max_upload_size=50,
+        )  # fmt: skip
+    return mappings.read_mapping(saved.name, saved.getvalue()) if saved is not None else None
+
+
+def mapping_of_user(file: OpenedFile, keys: FileKeys, saved: AnswerMapping | None) -> AnswerMapping:
     """The mapping of a file: guessed or saved, with what the user changes."""
-    st.markdown("### 2. Columns")
-    base = _base_mapping(file, keys)
+    base = saved or _guessed_mapping(file, keys)
+    if saved is not None:
+        mappings.check(file, saved)
+    doubts = st.empty()
     mapping = _with_values(_with_roles(file, base, keys), keys, base)
     with st.expander("First rows of the file"):
-        table(file.first_rows, alt="The first rows of the file, as they stand there")
+        table(file.first_rows, alt="The first rows of the file below its header")
+    if sentences := mappings.doubts_about(file, mapping):
+        doubts.warning("\n".join(f"- {plain(one)}" for one in sentences), icon=":material/search:")
     st.markdown("### 3. Bank")
     return _with_bank(file, mapping, base, keys)
 
@@ -59,17 +104,8 @@ def save_mapping(name: str, mapping: AnswerMapping) -> str:
     return file_name
 
 
-def _base_mapping(file: OpenedFile, keys: FileKeys) -> AnswerMapping:
-    """A saved mapping, or the guess for the layout that the user chooses."""
-    saved = st.file_uploader(
-        "Saved mapping (optional)", ["yaml", "yml"], key=keys.key("saved"),
-        help="A mapping that was saved from a file of the same kind, such as an earlier wave.",
-        max_upload_size=50,
-    )  # fmt: skip
-    if saved is not None:
-        mapping = mappings.read_mapping(saved.name, saved.getvalue())
-        mappings.check(file, mapping)
-        return mapping
+def _guessed_mapping(file: OpenedFile, keys: FileKeys) -> AnswerMapping:
+    """The guess for the layout that the user chooses."""
     layouts: list[Layout] = list(mappings.LAYOUTS)
     guess = _guess((keys.known, keys.file), file, None)
     layout: Layout = st.radio(

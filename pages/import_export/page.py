@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from core.domain.study import Status
+from core.errors import FileError
 from core.workflow.answers import imports, mappings
 from core.workflow.answers.imports import ImportedStudy, ScoreMeaning, TidyPreview
-from core.workflow.answers.mappings import AnswerMapping, OpenedFile
+from core.workflow.answers.mappings import AnswerMapping, HeaderRows, OpenedFile, Sheet
 from core.workflow.background import Computation
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from pages.import_export import packages
-from pages.import_export.mapping import FileKeys, mapping_of_user, save_mapping
+from pages.import_export.mapping import (
+    FileKeys,
+    header_of_user,
+    mapping_of_user,
+    save_mapping,
+    saved_mapping_of_user,
+)
 from pages.import_export.packages import TakenIn
 from pages.shared import analysis_page, bank_attachment, downloads, study_bar, widgets
 from pages.shared.downloads import command
@@ -88,6 +97,8 @@ q3,,off_scale,Model B,en,p02,likert_5,1,7
 _EPOCH = "data_import_epoch"
 # Session key of the studies of the last import.
 _DONE = "data_import_done"
+# Session key that says whether the message of the last import was scrolled to.
+_SHOWN = "data_import_shown"
 _FITTING = "The bank that the file names or that holds the items"
 _MADE = "A new bank, made from the file, without keys"
 # Session key of the file whose import was begun here.
@@ -151,10 +162,16 @@ def import_section() -> None:
         return
     saved = tuple((bank.code, bank.saved_at) for bank in _banks())
     known = (workspace().process, len(studies.list_studies(workspace())), saved)
-    file = _open((workspace().process, uploaded.file_id), name, data)
+    keys = FileKeys(epoch, uploaded.file_id, known)
+    st.markdown("### 2. Columns")
+    saved_mapping = saved_mapping_of_user(keys)
+    file, header = _opened(uploaded.file_id, name, data, saved_mapping, keys)
+    if header is not None:
+        keys = replace(keys, file=f"{keys.file}:{header.names}:{header.texts}")
     mapping = None
-    if not file.is_tidy or _asks_for_roles(epoch):
-        mapping = mapping_of_user(file, FileKeys(epoch, uploaded.file_id, known))
+    if not file.is_tidy or header is not None or saved_mapping or _asks_for_roles(epoch):
+        mapping = mapping_of_user(file, keys, saved_mapping)
+        mapping = replace(mapping, header=header or mapping.header)
     study, bank, scores = _choices(epoch, mapping)
     add = _adds(epoch)
     choices: dict[str, Any] = {
@@ -292,13 +309,14 @@ def _progress_words(computation: Computation[Any]) -> str:
 def _take_imported(studies_made: list[TakenIn]) -> None:
     """Show what was imported, and an empty form for the next file."""
     st.session_state[_DONE] = studies_made
+    st.session_state[_SHOWN] = False
+    widgets.show_study(studies_made[-1].study)
     st.session_state[_EPOCH] += 1
     st.rerun()
 
 
 def _asks_for_roles(epoch: int) -> bool:
     """Whether the user wants to say what the columns are, although their names say it."""
-    st.markdown("### 2. Columns and bank")
     return st.toggle(
         "Change what the columns are", key=f"data_roles:{epoch}",
         help="The file has columns called item and answer, so Inkblot reads it as it is.",
@@ -337,9 +355,31 @@ def _banks() -> list[editing.BankSummary]:
     return [b for b in editing.summaries(workspace()) if not b.archived and b.n_items]
 
 
+def _opened(
+    file_id: str, name: str, data: bytes, saved: AnswerMapping | None, keys: FileKeys
+) -> tuple[OpenedFile, HeaderRows | None]:
+    """The file, by the header that the mapping or the user names, if one does."""
+    known = (workspace().process, file_id)
+    if saved is not None:
+        return _open((*known, saved.header), name, data, saved.header), saved.header
+    file = None
+    with suppress(FileError):  # raised again below, unless the user chooses another header
+        file = _open(known, name, data)
+    sheet = None if file is not None and file.is_large else _sheet(known, name, data)
+    header = header_of_user(sheet, keys, needed=file is None) if sheet else None
+    if header is not None:
+        return _open((*known, header), name, data, header), header
+    return file or _open(known, name, data), None
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _sheet(known: object, name: str, _data: bytes) -> Sheet | None:
+    return mappings.sheet_of(name, _data)
+
+
 @st.cache_resource(max_entries=2, show_spinner="Reading the file ...")
-def _open(known: object, name: str, _data: bytes) -> OpenedFile:
-    return mappings.open_file(name, _data)
+def _open(known: object, name: str, _data: bytes, header: HeaderRows | None = None) -> OpenedFile:
+    return mappings.open_file(name, _data, header)
 
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
@@ -413,6 +453,9 @@ def _show_preview(preview: TidyPreview) -> None:
 def _show_done() -> None:
     """What was imported here; after a reload, the last large file."""
     done = st.session_state.get(_DONE)
+    if done and not st.session_state.get(_SHOWN):
+        widgets.to_the_top()
+        st.session_state[_SHOWN] = True
     last = None if done else imports.last_finished_import(workspace())
     if last is not None:
         st.caption(
@@ -423,11 +466,12 @@ def _show_done() -> None:
         more = "" if n_new == n_total else f", {n_new:,} of them new"
         st.success(
             f"Study {plain(study)} now holds {n_total:,} imported answers{more} "
-            f"(bank {plain(instrument)})."
+            f"(bank {plain(instrument)}). All pages show this study now."
         )
         query = {STUDY_PARAMETER: study}
         with st.container(horizontal=True):
             st.page_link("pages/answers/page.py", label="Read the answers", query_params=query)
+            st.page_link("pages/reliability.py", label="See reliability", query_params=query)
             st.page_link(
                 "pages/item_statistics.py", label="See item statistics", query_params=query
             )

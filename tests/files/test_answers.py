@@ -225,7 +225,7 @@ def test_a_status_that_we_do_not_know_is_refused_by_line():
         (["item,answer", "q,a", "q,a,a"], "line 3: there are 3 cells"),
         (["item,answer", 'q,"a'], "line 2: a quotation mark"),
         (["item,answer,item", "q,a,q"], "two columns are called 'item'"),
-        (["item,answer,", "q,a,"], "column 3 has no name"),
+        (["item,answer,", "q,a,x"], "column 3 has no name"),
         (["item,answer", "q," + "x" * 100_001], "column answer: the cell has 100,001 characters"),
         ([], "the file is empty"),
     ],

@@ -10,12 +10,11 @@ import pytest
 from core.errors import FileError
 from core.files import mapped_answers, parts
 from core.files.columns import read_columns
+from core.files.guess import column_summary, guess_mapping
 from core.files.mapped_answers import map_answers
 from core.files.mapping import (
     AnswerMapping,
     NewBank,
-    column_summary,
-    guess_mapping,
     read_mapping,
     write_mapping,
 )

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import FileError
+from core.files.guess import guess_mapping
 from core.files.mapped_answers import map_answers
-from core.files.mapping import AnswerMapping, guess_mapping
+from core.files.mapping import AnswerMapping
 from core.files.survey_programs import read_answer_file
 
 FOLDER = Path(__file__).parents[1] / "golden" / "other_tools"

@@ -9,8 +9,9 @@ import pytest
 
 from core.domain.instrument import Option, ResponseFormat
 from core.errors import FileError
+from core.files.guess import guess_mapping
 from core.files.mapped_answers import map_answers
-from core.files.mapping import NewBank, guess_mapping
+from core.files.mapping import NewBank
 from core.files.survey_programs import listed_options, program_of, read_answer_file
 
 FOLDER = Path(__file__).parents[1] / "golden" / "other_tools"

@@ -132,6 +132,47 @@ def test_the_layout_and_the_columns_of_a_tidy_file_can_be_changed(workspace):
         imports.import_tidy(workspace, "x.csv", b"id,q1\n1,2\n")
 
 
+def test_the_rows_of_the_header_are_found_shown_and_chosen(workspace):
+    titled = b"Study of May,,\nid,q1,q2\np1,1,2\np2,2,1\np3,3,3\np4,1,1\np5,2,2\n"
+    at = upload(open_page(), "t.csv", titled)
+    assert "The names of the columns are taken from row 2" in texts(at)
+    rows = {n.label.partition(" (")[0]: n for n in at.number_input}
+    assert rows["Row with the names of the columns"].value == 2
+    assert grid(at, "Role").value["Column"].tolist() == ["id", "q1", "q2"]
+    press(at, "data_keep")
+    assert studies.load(workspace, "t").n_trials == 10
+
+
+def test_a_file_that_cannot_be_read_by_its_first_row_can_be_by_another(workspace):
+    data = b"a,a,b\nid,q1,q2\np1,1,2\np2,2,1\n"
+    at = upload(open_page(), "t.csv", data)
+    assert "two columns are called 'a'" in at.error[0].value
+    at = fine(at.number_input[0].set_value(2).run())
+    assert not at.error
+    assert grid(at, "Role").value["Column"].tolist() == ["id", "q1", "q2"]
+    assert any("import t.csv --mapping t-mapping.yaml" in block.value for block in at.code)
+    press(at, "data_keep")
+    assert studies.load(workspace, "t").n_trials == 4
+
+
+def test_the_imported_study_is_the_one_that_pages_show(workspace):
+    for name in ("one.csv", "two.csv"):
+        imports.import_tidy(workspace, name, b"item,answer\nq1,1\nq1,2\n".replace(b"q1,2\n", b""))
+    at = apps.open_page("import_export", study="one")
+    assert at.query_params["study"] in ("one", ["one"])
+    at = upload(at, "three.csv", b"person,item,answer\np1,q1,1\np2,q1,2\n")
+    at = press(at, "data_keep")
+    assert at.query_params["study"] in ("three", ["three"])
+    assert "three now holds 2 imported answers" in texts(at)
+    assert [s.value for s in at.selectbox if s.label == "Study"] == ["three"]
+    again = upload(at, "three.csv", b"person,item,answer\np3,q1,1\n")
+    again = fine(next(s for s in again.selectbox if s.label == "Study").set_value("one").run())
+    again = fine(again.checkbox(key="data_add:1").check().run())
+    again = press(again, "data_keep")
+    assert again.query_params["study"] in ("three", ["three"])
+    assert [s.value for s in again.selectbox if s.label == "Study"] == ["three"]
+
+
 def test_files_of_other_tools_come_in_with_their_items_persons_and_replies(workspace):
     folder = Path(__file__).parents[1] / "golden" / "other_tools"
     name = "qualtrics_text.csv"

@@ -74,7 +74,7 @@ def open_answers(
 
     `bank` is the bank on file that the mapping names.
     """
-    parts = answer_parts(name, source)
+    parts = answer_parts(name, source, mapping.header if mapping else None)
     if mapping is None:
         person = answers.person_column(parts.whole or parts.first())
 

@@ -71,18 +71,31 @@ def answers_by_format(rows: pd.DataFrame) -> dict[str, list[str]]:
     }
 
 
+def sure_match(matches: Sequence[BankMatch]) -> BankMatch | None:
+    """The bank that may be taken without asking: the first one, unless another one fits as well."""
+    sure = [match for match in matches if match.sure]
+    return sure[0] if len(sure) == 1 else None
+
+
 def matching_banks(
-    workspace: Workspace, items: Sequence[str], used: AnswersByFormat
+    workspace: Workspace, items: Sequence[str], used: AnswersByFormat, languages: Iterable[str] = ()
 ) -> list[BankMatch]:
     """Banks on file that hold items of the answers, the best first.
 
-    Banks that are put away, and those made from answers, are left out.
+    Banks that are put away, and those made from answers, are left out. A bank without a language of
+    the answers does not fit: its codes may be those of other texts.
     """
+    spoken = {language.split("-")[0].lower() for language in languages if language}
     matches = []
     for state in bank_store.drafts(workspace.database):
         bank = state.instrument
         if not state.archived and not bank.codes_only:
             match = _match_of(bank, items, used)
+            known = {language.split("-")[0].lower() for language in bank.languages}
+            if spoken - known and not match.problem:
+                in_file = ", ".join(sorted(spoken - known))
+                problem = f"Answers are in {in_file}; the bank is in {', '.join(bank.languages)}."
+                match = replace(match, problem=problem)
             if match.n_matching:
                 matches.append(match)
     return sorted(

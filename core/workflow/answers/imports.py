@@ -21,7 +21,7 @@ from core.domain.study import SETTINGS, Design
 from core.domain.values import name_fault, slug
 from core.errors import FileError, StoreError
 from core.files import answers
-from core.files.mapping import AnswerMapping
+from core.files.mapping import AnswerMapping, NewBank
 from core.files.parts import Source
 from core.store import banks as bank_store
 from core.store import imports, studies
@@ -36,6 +36,7 @@ from core.workflow.answers.bank_attachment import (
     fit_formats,
     full_match,
     matching_banks,
+    sure_match,
 )
 from core.workflow.answers.imported_scores import (
     SCORE_MEANINGS,
@@ -269,7 +270,8 @@ def _open(
     on_file = None
     if mapping is not None:
         if choices.bank is not None:  # chosen now, in the place of the one in the mapping
-            mapping = replace(mapping, bank=choices.bank, new_bank=None)
+            new = None if choices.bank else mapping.new_bank or NewBank()
+            mapping = replace(mapping, bank=choices.bank, new_bank=new)
         bank = mapping.bank or choices.bank
         on_file = _load_bank(workspace, bank) if bank else None
         choices = replace(choices, bank=bank)
@@ -450,6 +452,9 @@ def _bank_sentences(choice: _BankChoice) -> str:
         hint = (
             f" Bank '{best.bank.code}' may hold these items: {best.words}. {best.problem}".rstrip()
         )
+    fitting = [f"'{other.bank.code}'" for other in choice.others if other.fits]
+    if choice.created and len(fitting) > 1:
+        hint = f" These banks on file fit: {', '.join(fitting)}. Choose the one with these items."
     if choice.created:
         if choice.match.bank.formats:
             return _new_bank_sentence(choice.match.bank)
@@ -807,7 +812,7 @@ def _choose_bank(
         return _BankChoice(wished, created=False)
     others = tuple(
         match
-        for match in matching_banks(workspace, items, used)
+        for match in matching_banks(workspace, items, used, rows["language"].unique())
         if next(_other_words(match, words), None) is None
     )
     if wished_code is None:
@@ -817,9 +822,9 @@ def _choose_bank(
             match = full_match(known, items, used)
             _refuse_other_words(match, words)
             return _BankChoice(match, created=False, others=_fitting_banks(others, known))
-        if others and others[0].sure:
+        if (sure := sure_match(others)) is not None:
             return _BankChoice(
-                others[0], created=False, others=tuple(o for o in others[1:] if o.fits)
+                sure, created=False, others=tuple(o for o in others if o.fits and o is not sure)
             )
     bank = _bank_of_answers(workspace, name, rows, words, new_banks)
     return _BankChoice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)

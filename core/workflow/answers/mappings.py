@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from core.domain.formats import BUILT_IN
 from core.errors import FileError, UserError
-from core.files.columns import TextColumns
-from core.files.mapped_answers import map_answers
+from core.files.columns import TextColumns, read_sheet
+from core.files.doubts import answer_columns, doubts
+from core.files.guess import column_summary, guess_mapping, is_tidy
+from core.files.headers import HeaderRows, Sheet
+from core.files.mapped_answers import folded, map_answers
 from core.files.mapping import (
     LAYOUTS,
     MISSING_STATUSES,
@@ -19,9 +23,6 @@ from core.files.mapping import (
     Layout,
     NewBank,
     check_mapping,
-    column_summary,
-    guess_mapping,
-    is_tidy,
     read_mapping,
     write_mapping,
 )
@@ -33,12 +34,13 @@ from core.workflow.answers.bank_attachment import (
     answers_by_format,
     fit_formats,
     matching_banks,
+    sure_match,
 )
 from core.workflow.workspace import Workspace
 
 __all__ = [
-    "ANSWER_FILE_ENDINGS", "LAYOUTS", "MISSING_STATUSES", "ROLES", "AnswerMapping", "Layout",
-    "NewBank", "read_mapping", "write_mapping",
+    "ANSWER_FILE_ENDINGS", "LAYOUTS", "MISSING_STATUSES", "ROLES", "AnswerMapping", "HeaderRows",
+    "Layout", "NewBank", "Sheet", "read_mapping", "write_mapping",
 ]  # fmt: skip
 
 _GUESSED_ANSWERS = 200_000
@@ -50,7 +52,7 @@ class OpenedFile:
 
     `tool` names the tool that wrote it, if its columns tell. `summary` has a row for each column:
     its label, its values, those that mean missing, and the number of empty cells. `first_rows` are
-    as they stand in the file. Of a file that may not fit into memory, `columns` are the first rows
+    the first below the header. Of a file that may not fit into memory, `columns` are the first rows
     only; then `is_large`.
     """
 
@@ -68,9 +70,9 @@ class OpenedFile:
         return list(dict.fromkeys(text for text in texts if text))
 
 
-def open_file(name: str, content: Source) -> OpenedFile:
-    """The columns of a file; FileError where it cannot be read."""
-    parts = answer_parts(name, content)
+def open_file(name: str, content: Source, header: HeaderRows | None = None) -> OpenedFile:
+    """The columns of a file, by its header or the one that is found; FileError: unreadable."""
+    parts = answer_parts(name, content, header)
     source = parts.whole or parts.first()
     summary = pd.DataFrame(
         [{"column": column, **column_summary(source, column)} for column in source.columns]
@@ -82,6 +84,17 @@ def open_file(name: str, content: Source) -> OpenedFile:
         source, parts.whole is None, parts.sha256, is_tidy(source), tool, summary,
         pd.DataFrame(head),
     )  # fmt: skip
+
+
+def sheet_of(name: str, data: bytes) -> Sheet | None:
+    """The first rows of a file as they are, by which a user can say where the header stands.
+
+    None where a file has no such rows, has more than fits into memory, or cannot be read.
+    """
+    try:
+        return read_sheet(name, data)
+    except FileError:
+        return None
 
 
 def guessed(workspace: Workspace, file: OpenedFile, layout: Layout | None = None) -> AnswerMapping:
@@ -98,11 +111,44 @@ def guessed(workspace: Workspace, file: OpenedFile, layout: Layout | None = None
             matches = banks_of(workspace, file, mapping)
         except UserError:  # a guess that is no mapping yet; the page or the import says why
             continue
-        if matches and matches[0].sure:
-            return replace(mapping, bank=matches[0].bank.code)
-    mapping = guess
+        if (sure := sure_match(matches)) is not None:
+            return replace(mapping, bank=sure.bank.code)
     title = Path(file.columns.name).name.split(".")[0]
-    return replace(mapping, new_bank=NewBank(title))
+    return replace(_with_known_options(workspace, file, guess), new_bank=NewBank(title))
+
+
+def _with_known_options(
+    workspace: Workspace, file: OpenedFile, mapping: AnswerMapping
+) -> AnswerMapping:
+    """The mapping with the options whose labels the cells hold, in a format known or on file."""
+    columns = answer_columns(mapping)
+    labels = file.columns.labels
+    if mapping.options or any(labels[one].values for one in columns if one in labels):
+        return mapping
+    words = {
+        folded(text) for one in columns for text in file.values(one) if text not in mapping.missing
+    }
+    on_file = (
+        f for state in bank_store.drafts(workspace.database) for f in state.instrument.formats
+    )
+    named = (
+        {folded(option.labels[language]): option for option in known.options}
+        for known in (*BUILT_IN.values(), *on_file)
+        for language in (known.options[0].labels if known.options else ())
+        if all(language in option.labels for option in known.options)
+    )
+    fitting = [options for options in named if words and words <= options.keys()]
+    best = min(fitting, key=len, default={})
+    if not best or any(option.points is None for option in best.values()):
+        return mapping
+    texts = {folded(text): text for one in columns for text in file.values(one)}
+    return replace(
+        mapping,
+        options={
+            f"{option.points:g}": " ".join(texts.get(word, word).split())
+            for word, option in best.items()
+        },
+    )
 
 
 def _with_codes_of_texts(
@@ -131,6 +177,11 @@ def _with_codes_of_texts(
     return replace(mapping, columns={**mapping.columns, **others}, items=best)
 
 
+def doubts_about(file: OpenedFile, mapping: AnswerMapping) -> tuple[str, ...]:
+    """What a mapping leaves open, a sentence each."""
+    return doubts(file.columns, mapping)
+
+
 def check(file: OpenedFile, mapping: AnswerMapping) -> None:
     """Raise FileError where a mapping does not fit a file."""
     check_mapping(mapping, file.columns)
@@ -156,10 +207,28 @@ def banks_of(workspace: Workspace, file: OpenedFile, mapping: AnswerMapping) -> 
     file = replace(file, columns=head)
     frame = map_answers(file.columns, plain).frame
     items = [str(item) for item in frame["item"].unique()]
-    matches = matching_banks(workspace, items, answers_by_format(frame))
+    languages = frame["language"].unique()
+    matches = matching_banks(workspace, items, answers_by_format(frame), languages)
+    read = (_read_with_labels(file, plain, match) for match in matches)
     return sorted(
-        (_read_with_labels(file, plain, match) for match in matches), key=lambda one: not one.fits
+        (_with_own_texts(file, plain, match) for match in read), key=lambda one: not one.fits
     )
+
+
+def _with_own_texts(file: OpenedFile, mapping: AnswerMapping, match: BankMatch) -> BankMatch:
+    """The match with a problem where the file says other texts of the items than the bank."""
+    texts = {
+        mapping.items.get(column, column): text for column, text in items_of(file, mapping).items()
+    }
+    of_bank = {item.code: {folded(w.text) for w in item.wordings} for item in match.bank.items}
+    told = [
+        folded(texts[item]) in of_bank[code]
+        for item, code in match.codes.items()
+        if of_bank[code] and " " in texts.get(item, "").strip()
+    ]
+    if match.problem or not told or sum(told) * 2 > len(told):
+        return match
+    return replace(match, problem="The texts of the items are others than those of the bank.")
 
 
 def _read_with_labels(file: OpenedFile, mapping: AnswerMapping, match: BankMatch) -> BankMatch:

@@ -129,12 +129,25 @@ def test_a_bank_that_lacks_an_item_or_an_option_is_proposed_and_not_taken(on_fil
         imports.preview_tidy(on_file, "m.csv", seven, bank="none")
 
 
-def test_other_banks_that_fit_are_named(on_file):
-    twin = trust_bank("twin")
-    bank_store.save_draft(on_file.database, twin, expected_revision=None, summary="t")
+def test_where_two_banks_fit_none_is_taken_unasked(on_file):
+    bank_store.save_draft(on_file.database, trust_bank("twin"), expected_revision=None, summary="t")
     found = imports.preview_tidy(on_file, "m.csv", people()).studies[0]
-    assert found.instrument == "trust"
-    assert found.about_bank == "4 of 4 item codes match. These banks fit too: 'twin'."
+    assert found.creates_instrument
+    assert "These banks on file fit: 'trust', 'twin'. Choose the one" in found.about_bank
+    chosen = imports.preview_tidy(on_file, "m.csv", people(), bank="twin").studies[0]
+    assert chosen.about_bank == "4 of 4 item codes match."
+
+
+def test_answers_in_another_language_do_not_attach_to_a_bank_by_its_codes(on_file):
+    languages = {"zh": True, "en": False, "EN": False}
+    for language, creates in languages.items():
+        header, *rows = people().decode().splitlines()
+        text = "\n".join([f"{header},language", *(f"{row},{language}" for row in rows)]).encode()
+        found = imports.preview_tidy(on_file, "m.csv", text).studies[0]
+        assert found.creates_instrument is creates, language
+    assert "Answers are in zh; the bank is in en." in imports.preview_tidy(
+        on_file, "m.csv", text.replace(b",EN", b",zh")
+    ).studies[0].about_bank  # fmt: skip
 
 
 def test_a_few_items_of_a_large_bank_do_not_decide_for_it(on_file):

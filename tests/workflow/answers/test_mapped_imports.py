@@ -64,7 +64,9 @@ def test_labels_and_missing_values_of_spss_become_options_texts_and_reasons(work
 
 
 def test_people_stand_beside_a_model_on_item_statistics(workspace):
-    items = tuple(Item(code.upper(), (Wording("en", f"Text {code}."),), "s") for code in ITEMS)
+    items = tuple(
+        Item(code.upper(), (Wording("en", f"Statement {code[1:]}."),), "s") for code in ITEMS
+    )
     known = BUILT_IN["likert_6"]
     bank_store.save_draft(
         workspace.database, Instrument("mine", "Mine", items, (known,)),
@@ -111,11 +113,36 @@ def test_the_command_line_writes_a_mapping_and_imports_with_it(workspace, tmp_pa
 
 
 def test_a_bank_chosen_at_the_import_takes_the_place_of_the_one_in_the_mapping(workspace):
-    done = bring_in(workspace, "people.csv", bank=imports.NEW_BANK)
-    assert "unkeyed" in done.about_bank
     with pytest.raises(FileError, match="'0' is none of the answers 1, 2, 3, 4, 5"):
         bring_in(workspace, "people.csv", study="b", bank="attitudes_20")
-    assert [one.code for one in studies.list_studies(workspace)] == ["people"]
+    assert not studies.list_studies(workspace)
+
+
+def test_a_new_bank_asked_for_at_the_import_has_the_options_and_keys_of_the_mapping(workspace):
+    options = {"0": "Low", "5": "High"}
+    change = lambda guess: replace(described(guess), options=options)  # noqa: E731
+    done = bring_in(workspace, "people.csv", change, bank=imports.NEW_BANK)
+    assert "Reverse-keyed: 6 of 22 items. Answers: 0, 1, 2, 3, 4, 5." in done.about_bank
+    (known,) = editing.load(workspace, done.instrument).instrument.formats
+    assert known.options[5].labels == {"en": "High"}
+    plain = bring_in(
+        workspace, "people.csv", lambda guess: replace(guess, bank="attitudes_20", new_bank=None),
+        study="plain", bank=imports.NEW_BANK,
+    )  # fmt: skip
+    assert "Reverse-keyed: 0 of 22 items. Answers: 0, 1, 2, 3, 4, 5." in plain.about_bank
+
+
+def test_a_bank_of_other_texts_is_not_taken_for_its_codes(workspace):
+    items = tuple(Item(code, (Wording("en", f"Word {code}."),), "s") for code in ITEMS)
+    bank_store.save_draft(
+        workspace.database, Instrument("mine", "Mine", items, (BUILT_IN["likert_6"],)),
+        expected_revision=None, summary="t",
+    )  # fmt: skip
+    file = mappings.open_file("people.sav", FILES["people.sav"])
+    guess = mappings.guessed(workspace, file)
+    assert (guess.bank, guess.new_bank.title) == ("", "people")
+    (match,) = (m for m in mappings.banks_of(workspace, file, guess) if m.bank.code == "mine")
+    assert match.problem == "The texts of the items are others than those of the bank."
 
 
 def test_a_file_of_two_studies_makes_its_bank_once(workspace):
