@@ -21,7 +21,8 @@ _SIGNS = {
     "": 1, "+": 1, "1": 1, "+1": 1, "1.0": 1,
     "-": -1, "-1": -1, "-1.0": -1, "r": -1, "reverse": -1, "reversed": -1, "- reverse": -1,
 }  # fmt: skip
-_DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-"))
+DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-"))
+"""Makes the dashes that people type for a minus into one, by `str.translate`."""
 
 
 def parse_keying(text: str) -> int | None:
@@ -29,7 +30,7 @@ def parse_keying(text: str) -> int | None:
 
     An empty cell means 1, as in a file without the column.
     """
-    return _SIGNS.get(text.strip().lower().translate(_DASHES))
+    return _SIGNS.get(text.strip().lower().translate(DASHES))
 
 
 def keyed_points(points: Any, low: Any, high: Any, sign: Any) -> Any:

@@ -214,9 +214,12 @@ def _warn_of_similar_banks(arrival: ImportCheck) -> None:
     if not arrival.alike:
         return
     known = ", ".join(f"{bank.title} ({bank.code})" for bank in arrival.alike[:5])
-    same = "exactly the same items and response options" if arrival.identical else "other content"
+    if arrival.identical:
+        code = widgets.plain(arrival.identical[0].code)
+        st.info(f"This bank is on file, as {code}. The import opens it and makes no copy.")
+        return
     st.warning(
-        f"A bank with this code or title exists, with {same}: {widgets.plain(known)}. "
+        f"A bank with this code or title exists, with other content: {widgets.plain(known)}. "
         f"It stays unchanged; this file becomes a second bank with the code {arrival.code}."
     )
 

@@ -185,6 +185,7 @@ def _escaped(text: str, marks: re.Pattern[str]) -> str:
 
 _WHOLE_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _SIGNS = {"": None, "-1": -1, "0": 0, "1": 1, "+1": 1}
+_SIGNS |= {f"{text}.0": sign for text, sign in _SIGNS.items() if text}  # as spreadsheets write them
 
 
 @dataclass(frozen=True)
@@ -276,9 +277,10 @@ def read_points(row: Row, remarks: Remarks) -> float | None:
 def read_sign(row: Row, remarks: Remarks, column: str) -> int | None:
     """-1, 0 or 1 from a cell; None where the cell is empty or wrong."""
     text = row.cell(column).strip()
-    if text not in _SIGNS:
+    sign = text.translate(instrument.DASHES)
+    if sign not in _SIGNS:
         remarks.add_error(row, column, f"'{text}' is not -1, 0 or 1")
-    return _SIGNS.get(text)
+    return _SIGNS.get(sign)
 
 
 def read_choice(row: Row, remarks: Remarks, column: str, choices: Iterable[str]) -> str:

@@ -627,7 +627,10 @@ def check_import(workspace: Workspace, draft: ImportedBank) -> ImportCheck:
 
 
 def import_bank(workspace: Workspace, draft: ImportedBank) -> DraftState:
-    """Keep an imported bank; under a free code where its own is taken.
+    """Keep an imported bank; under a free code where its own is taken by another one.
+
+    A bank with the same content is not kept twice, so that an import that was broken off can be
+    made again.
 
     Raises
     ------
@@ -642,6 +645,8 @@ def import_bank(workspace: Workspace, draft: ImportedBank) -> DraftState:
             "Mend the file and import it again; nothing was kept.",
         )
     bank = draft.instrument
+    if same := check_import(workspace, draft).identical:
+        return load(workspace, same[0].code)
     bank = replace(bank, code=_free_code(workspace, bank.code or bank.title))
     return store.save_draft(workspace.database, bank, expected_revision=None, summary="Imported")
 

@@ -259,16 +259,16 @@ def _is_same(line: _Line, attempt: BatchTry) -> bool:
 
 def _lines(name: str, file: BinaryIO, keys: Collection[str]) -> Iterator[_Line]:
     """The lines of a file, each read."""
-    number = 0
+    number = 1  # of the line that is read next
     try:
         for raw in _unpacked(file):
-            number += 1
             content = raw.strip()
             if content:
                 yield _line(number, content, keys)
+            number += 1
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise FileError(
-            f"{name} is compressed and ends or breaks after line {number}.",
+            f"{name} is compressed and ends or breaks in line {number}.",
             f"Fetch the file again from the service. {_AGAIN}",
         ) from None
     except _Broken as fault:
