@@ -482,7 +482,9 @@ def test_keying_is_understood_as_people_write_it(keyed, means):
     [("-1", -1), ("-1.0", -1), ("\u22121", -1), ("0.0", 0), ("1.0", 1), ("+1", 1), ("", None)],
 )
 def test_a_stance_is_understood_as_spreadsheets_write_it(stance, means):
-    rows = f"record,code,format,stance,text_en\noption,1,f,{stance},No\nitem,q1,,,a\n"
+    rows = (
+        f"record,code,format,stance,text_en\noption,1,f,{stance},No\noption,2,f,,Yes\nitem,q1,,,a\n"
+    )
     draft = read_instrument("b.csv", rows.encode())
     assert draft.errors == ()
     assert draft.instrument.formats[0].options[0].stance == means
