@@ -124,4 +124,7 @@ def _mapping(workspace: Workspace, parsed: argparse.Namespace) -> None:
     mapping = mappings.guessed(workspace, file, parsed.layout)
     for doubt in mappings.doubts_about(file, mapping):
         print(doubt, file=sys.stderr)
+    if mapping.new_bank is not None:
+        for sentence in mappings.proposed_keys(file, mapping).sentences:
+            print(sentence, file=sys.stderr)
     write(parsed.out, mappings.write_mapping(mapping).encode())

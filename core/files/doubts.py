@@ -25,6 +25,7 @@ from core.files.guess import (
 )
 from core.files.headers import HeaderRows
 from core.files.mapping import IGNORE, ITEM, PERSON, ROLES, TAG, AnswerMapping, cell_number
+from core.files.same_people import SOLUTIONS, repeated
 
 _RARE = 0.02
 _ENDS_OF_SCALES = (4, 5, 6, 7, 10)
@@ -34,6 +35,7 @@ _MOST_NAMED = 6
 def doubts(source: TextColumns, mapping: AnswerMapping) -> tuple[str, ...]:
     """Sentences on what was guessed or may be wrong in the mapping of a file, the gravest first."""
     return (
+        *_same_people(source, mapping),
         *_rows_of_items(source, mapping),
         *_names_without_values(source, mapping),
         *_conditions(mapping),
@@ -49,6 +51,16 @@ def _named(columns: Sequence[str]) -> str:
     more = len(columns) - _MOST_NAMED
     shown = ", ".join(f"'{column}'" for column in columns[:_MOST_NAMED])
     return shown + (f" and {count_text(more, 'more')}" if more > 0 else "")
+
+
+def _same_people(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:
+    """People who stand in several rows, and what becomes of them."""
+    n_again = int((repeated(source, mapping) > 0).sum())
+    if n_again:
+        yield (
+            f"{count_text(n_again, 'further row')} of people who stand further up, under the same "
+            f"conditions. What is done: {SOLUTIONS[mapping.same_person].lower()}."
+        )
 
 
 def _rows_of_items(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:

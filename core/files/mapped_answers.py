@@ -29,7 +29,7 @@ from core.domain.instrument import (
 from core.domain.study import Parsed, Status
 from core.domain.values import slug
 from core.errors import FileError
-from core.files.answers import DECIMALS, INTEGERS, KEY, TIDY_COLUMNS, tidy_frame
+from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, tidy_frame
 from core.files.columns import ColumnLabels, TextColumns, large_text
 from core.files.headers import own_texts
 from core.files.mapping import (
@@ -47,6 +47,7 @@ from core.files.mapping import (
     status_of_missing,
 )
 from core.files.parts import PART_ROWS
+from core.files.same_people import solved
 from core.files.tables import MAX_ROWS_TIDY
 
 _NO_LABELS = ColumnLabels()
@@ -65,7 +66,6 @@ _MOST_OPTIONS = 60  # of an item; more are no answers to choose from
 _DECIMAL = re.compile(r"([+-]?)0*(\d+)(?:[.,](\d*?)0*)?")
 ReplyReader = Callable[[str, ResponseFormat, str, str, str], Parsed]
 """Reads a reply: its text, response format, language, code of the item, and why it ended."""
-_AGAIN = "Nothing was imported. Correct the file or the mapping, and choose it again."
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def map_parts(
                 f"{first.name}: a file with a row for each person may have {MAX_ROWS_TIDY:,} rows.",
                 "Split the file.",
             )
-        return _map_wide(_without_empty_repeats(whole, mapping), mapping, known)
+        return _map_wide(solved(whole, mapping), mapping, known)
     return _map_long(parts, mapping, known, read_reply)
 
 
@@ -175,7 +175,6 @@ def _map_wide(
         for question in questions:
             _refuse_no_options(source, question, *_options(question, mapping, questions))
         formats = _formats(source.name, mapping, questions)
-    _refuse_same_person(source, mapping)
     people = max(PART_ROWS // len(questions), 1)
     read = {part: [_read_texts(one, part) for one in questions] for part in _ANSWER_PARTS}
 
@@ -524,57 +523,6 @@ def _in_place_of(shown: Mapping[str, str]) -> Callable[[str], str]:
 def _tag_name(column: str) -> str:
     """The name of a tag: not that of a column with a meaning of its own."""
     return f"tag_{column}" if column in (*TIDY_COLUMNS, *_FACTS) else column
-
-
-def _without_empty_repeats(source: TextColumns, mapping: AnswerMapping) -> TextColumns:
-    """The rows but those without any answer of people who have another row with answers.
-
-    Such rows belong to other questionnaires, as REDCap writes them.
-    """
-    people = mapping.with_role(PERSON)
-    if not people:
-        return source
-    empty = np.ones(source.n_rows, bool)
-    for column in mapping.with_role(ITEM):
-        filled = pc.not_equal(pc.utf8_trim_whitespace(source.columns[column]), "")
-        empty &= ~filled.to_numpy(zero_copy_only=False)
-        if not empty.any():
-            return source
-    names = pd.Series(source.columns[people[0]], dtype="str").str.strip()
-    left_out = empty & names.isin(set(names[~empty])).to_numpy(bool)
-    rows = np.flatnonzero(~left_out)
-    kept = {column: texts.take(pa.array(rows)) for column, texts in source.columns.items()}
-    return replace(
-        source, columns=kept, n_rows=len(rows), place=lambda index: source.place(int(rows[index]))
-    )
-
-
-def _refuse_same_person(source: TextColumns, mapping: AnswerMapping) -> None:
-    """Raise FileError for the first row without a person, or of a person who stands further up."""
-    people = mapping.with_role(PERSON)
-    if not people:
-        return
-    (person,) = people
-    key = [column for column, role in mapping.columns.items() if role in KEY and role != ITEM]
-    frame = pd.DataFrame({column: pd.Series(source.columns[column], dtype="str") for column in key})
-    names = frame[person].str.strip()
-    empty = (names == "").to_numpy()
-    if empty.any():
-        raise FileError(
-            f"{source.name}, {source.place(int(empty.argmax()))}, column {person}: the person is "
-            "missing.",
-            _AGAIN,
-        )
-    again = frame.duplicated().to_numpy()
-    if again.any():
-        row = int(again.argmax())
-        same = (frame == frame.iloc[row]).all(axis=1).to_numpy()
-        raise FileError(
-            f"{source.name}, {source.place(row)}, column {person}: the person '{names[row]}' "
-            f"stands in {source.place(int(same.argmax()))} already.",
-            "Delete one of the rows, or give the column that tells them apart a role, such as "
-            "repetition.",
-        )
 
 
 # The bank of a mapping: options from labels, texts from the labels of columns, keys as typed in.

@@ -23,6 +23,7 @@ from core.files.headers import HeaderRows
 from core.files.yaml_files import read_shape, write_yaml
 
 Layout = Literal["long", "wide"]
+SamePerson = Literal["refuse", "first", "last", "apart"]
 LAYOUTS: Mapping[Layout, str] = {
     "wide": "One row is a person; each item has a column",
     "long": "One row is an answer; a column names the item",
@@ -63,7 +64,8 @@ class AnswerMapping:
     answers, such as the model. `options` are the answers with their labels, where the file does
     not say them. `missing` are further values that mean that the answer is missing, each with the
     status. `bank` is the code of a bank, `new_bank` a bank to make of the items. `header` says
-    where the names of the columns stand, where that is not to be found by the cells.
+    where the names of the columns stand, where that is not to be found by the cells. `same_person`
+    says what to do with people who stand in several rows of a wide file.
     """
 
     layout: Layout
@@ -75,6 +77,7 @@ class AnswerMapping:
     bank: str = ""
     new_bank: NewBank | None = None
     header: HeaderRows | None = None
+    same_person: SamePerson = "refuse"
 
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the order of the mapping."""
@@ -84,7 +87,8 @@ class AnswerMapping:
 _MAPPING = TypeAdapter(AnswerMapping)
 _EMPTY: Mapping[str, object] = {
     "items": {}, "constants": {}, "options": {}, "missing": {}, "bank": "", "new_bank": None,
-    "header": None, "texts": 0, "title": "", "reversed": (), "subscales": {},
+    "header": None, "texts": 0, "same_person": "refuse", "title": "", "reversed": (),
+    "subscales": {},
 }  # fmt: skip
 
 

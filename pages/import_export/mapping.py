@@ -16,6 +16,7 @@ from core.workflow.answers import mappings
 from core.workflow.answers.mappings import (
     AnswerMapping,
     HeaderRows,
+    KeyProposal,
     Layout,
     NewBank,
     OpenedFile,
@@ -89,6 +90,7 @@ def mapping_of_user(file: OpenedFile, keys: FileKeys, saved: AnswerMapping | Non
     mapping = _with_values(_with_roles(file, base, keys), keys, base)
     with st.expander("First rows of the file"):
         table(file.first_rows, alt="The first rows of the file below its header")
+    mapping = _with_same_people(file, mapping, base, keys)
     if sentences := mappings.doubts_about(file, mapping):
         doubts.warning("\n".join(f"- {plain(one)}" for one in sentences), icon=":material/search:")
     st.markdown("### 3. Bank")
@@ -162,6 +164,26 @@ def _with_roles(file: OpenedFile, base: AnswerMapping, keys: FileKeys) -> Answer
     return replace(base, columns=chosen)
 
 
+def _with_same_people(
+    file: OpenedFile, mapping: AnswerMapping, base: AnswerMapping, keys: FileKeys
+) -> AnswerMapping:
+    """The mapping with what to do with people who stand in several rows, who are shown."""
+    rows = mappings.rows_of_same_people(file, mapping)
+    if rows.empty:
+        return mapping
+    st.write("These people stand in several rows under the same conditions:")
+    table(rows, alt=f"Rows of people who stand several times: {len(rows)}")
+    choices = list(mappings.SAME_PERSON)
+    chosen = st.radio(
+        "What to do with them", choices, key=keys.key("same_person", base),
+        index=choices.index(mapping.same_person),
+        format_func=lambda name: mappings.SAME_PERSON[name],
+        help="If a column tells their rows apart, such as a wave or an instruction, give it a role "
+        "above instead.",
+    )  # fmt: skip
+    return replace(mapping, same_person=chosen)
+
+
 def _with_values(mapping: AnswerMapping, keys: FileKeys, base: AnswerMapping) -> AnswerMapping:
     """The mapping with missing values, labels of answers, model and language as typed in."""
     left, right = st.columns(2)
@@ -233,6 +255,7 @@ def _with_bank(
         "Tick the items that are reverse-keyed. Their points are mirrored in the range of the "
         "answers; the answers stay as they are."
     )
+    _offer_keys(file, mapping, keys, typed, base)
     items = _edit_items(names, typed, base, keys, new=True)
     codes = {name: str(one[_CODE] or name).strip() for name, one in items.items()}
     subscales: dict[str, tuple[str, ...]] = {}
@@ -245,6 +268,35 @@ def _with_bank(
         subscales,
     )
     return replace(mapping, items=_renamed(items), new_bank=new_bank)
+
+
+def _offer_keys(
+    file: OpenedFile,
+    mapping: AnswerMapping,
+    keys: FileKeys,
+    typed: dict[str, dict[str, Any]],
+    base: AnswerMapping,
+) -> None:
+    """Reversed items and subscales that answers and codes suggest, to take with one click."""
+    proposal = _proposal((keys.known, keys.file, mappings.write_mapping(mapping)), file, mapping)
+    if not proposal.sentences:
+        return
+    st.info("\n".join(f"- {plain(one)}" for one in proposal.sentences), icon=":material/lightbulb:")
+    if not st.button("Take what is proposed", key=keys.key("take_keys", base)):
+        return
+    scales = {code: name for name, codes in proposal.subscales.items() for code in codes}
+    for name in mappings.items_of(file, mapping):
+        code = mapping.items.get(name, name)
+        own = typed.setdefault(name, {})
+        own[_REVERSED] = code in proposal.reversed
+        own[_SUBSCALE] = own.get(_SUBSCALE) or scales.get(code, "")
+    turn = keys.key("turn", base)  # the grid keeps its first rows, so it is drawn anew
+    st.session_state[turn] = st.session_state.get(turn, 0) + 1
+
+
+@st.cache_data(max_entries=4, show_spinner="Looking for reversed items ...")
+def _proposal(known: object, _file: OpenedFile, _mapping: AnswerMapping) -> KeyProposal:
+    return mappings.proposed_keys(_file, _mapping)
 
 
 def _renamed(items: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -274,7 +326,8 @@ def _edit_items(
     new: bool,
 ) -> dict[str, dict[str, Any]]:
     """Code, keying and subscale of each item, by its name in the file."""
-    key = keys.key("items", base, tuple(names), new)
+    turn = st.session_state.get(keys.key("turn", base), 0)
+    key = keys.key("items", base, tuple(names), new, turn)
     source = f"{key}:frame"
     if source not in st.session_state:
         # The editor must not get its own output, so it keeps the first setting until a redraw.

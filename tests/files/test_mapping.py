@@ -10,6 +10,7 @@ import pytest
 from core.errors import FileError
 from core.files import mapped_answers, parts
 from core.files.columns import read_columns
+from core.files.doubts import doubts
 from core.files.guess import column_summary, guess_mapping
 from core.files.mapped_answers import map_answers
 from core.files.mapping import (
@@ -18,6 +19,7 @@ from core.files.mapping import (
     read_mapping,
     write_mapping,
 )
+from core.files.same_people import rows_of_same_people
 from core.files.survey_programs import read_answer_file
 from tests.people_files import files, spss
 
@@ -70,6 +72,36 @@ def test_a_person_who_stands_twice_is_no_reason_to_number_the_rows():
     for rows, role in ((("a,1,2", "b,1,2"), "context"), (("a,1,2", "a,1,2"), "tag")):
         other = guess_mapping(read_columns("w.csv", csv("ResponseId,q1,q2", *rows)))
         assert other.columns["ResponseId"] == role
+
+
+@pytest.mark.parametrize(
+    ("solution", "rows"),
+    [
+        ("first", [("p1", "1", "2"), ("p2", "3", "3")]),
+        ("last", [("p2", "3", "3"), ("p1", "2", "1")]),
+        ("apart", [("p1", "1", "2"), ("p2", "3", "3"), ("p1 (2)", "2", "1")]),
+    ],
+)
+def test_a_person_who_stands_twice_is_solved_as_the_mapping_says(solution, rows):
+    source = read_columns("w.csv", csv("id,a,b", "p1,1,2", "p2,3,3", "p1 ,2,1"))
+    mapping = replace(WIDE, same_person=solution)
+    frame = map_answers(source, mapping).frame
+    found = frame.pivot_table("answer", "context", "item", "first", sort=False)
+    assert [(name, *cells) for name, cells in zip(found.index, found.to_numpy(), strict=True)] == [
+        *rows
+    ]
+    assert read_mapping("m.yaml", write_mapping(mapping).encode()) == mapping
+    shown = rows_of_same_people(source, mapping, 50)
+    assert shown["Place"].tolist() == ["line 2", "line 4"]
+    (told,) = (one for one in doubts(source, mapping) if "stand further up" in one)
+    assert told.startswith("1 further row of people who stand further up")
+
+
+def test_rows_of_a_person_under_other_conditions_are_no_repeats():
+    source = read_columns("w.csv", csv("id,how,a,b", "p1,x,1,2", "p1,y,3,3", "p1,x,2,1"))
+    columns = {**WIDE.columns, "how": "template"}
+    mapping = replace(WIDE, columns=columns, same_person="first")
+    assert map_answers(source, mapping).frame["template"].tolist() == ["x", "x", "y", "y"]
 
 
 def test_labelled_codes_far_from_the_others_are_guessed_as_missing_with_their_reason():

@@ -155,6 +155,28 @@ def test_a_file_that_cannot_be_read_by_its_first_row_can_be_by_another(workspace
     assert studies.load(workspace, "t").n_trials == 4
 
 
+def test_people_who_stand_twice_are_shown_and_solved_and_reversed_items_taken(workspace):
+    plain = [n * 7 % 5 + 1 for n in range(40)]
+    rows = [f"p{n},{x},{min(x + n % 2, 5)},{6 - x}" for n, x in enumerate(plain)]
+    data = "\n".join(["id,q1,q2,q3", *rows, "p7,1,1,1"]).encode()
+    at = upload(open_page(), "w.csv", data)
+    assert "the person 'p7' stands in line 9 already" in at.error[0].value.replace("\\", "")
+    (shown,) = (d.value for d in at.dataframe if "Place" in d.value.columns)
+    assert shown["Place"].tolist() == ["line 9", "line 42"]
+    at = fine(
+        next(r for r in at.radio if r.label == "What to do with them").set_value("first").run()
+    )
+    assert not at.error
+    assert "These items look reversed" in "\n".join(i.value for i in at.info)
+    (take,) = (b for b in at.button if b.label == "Take what is proposed")
+    at = fine(take.click().run())
+    assert grid(at, "Reversed").value["Reversed"].tolist() == [False, False, True]
+    press(at, "data_keep")
+    assert studies.load(workspace, "w").n_trials == 120
+    bank = editing.load(workspace, "w").instrument
+    assert [item.keyed for item in bank.items] == [1, 1, -1]
+
+
 def test_the_imported_study_is_the_one_that_pages_show(workspace):
     for name in ("one.csv", "two.csv"):
         imports.import_tidy(workspace, name, b"item,answer\nq1,1\nq1,2\n".replace(b"q1,2\n", b""))

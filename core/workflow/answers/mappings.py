@@ -10,6 +10,7 @@ import pandas as pd
 
 from core.domain.formats import BUILT_IN
 from core.errors import FileError, UserError
+from core.files import same_people
 from core.files.columns import TextColumns, read_sheet
 from core.files.doubts import answer_columns, doubts
 from core.files.guess import column_summary, guess_mapping, is_tidy
@@ -36,13 +37,16 @@ from core.workflow.answers.bank_attachment import (
     matching_banks,
     sure_match,
 )
+from core.workflow.answers.key_proposals import KeyProposal, propose_keys
 from core.workflow.workspace import Workspace
 
 __all__ = [
-    "ANSWER_FILE_ENDINGS", "LAYOUTS", "MISSING_STATUSES", "ROLES", "AnswerMapping", "HeaderRows",
-    "Layout", "NewBank", "Sheet", "read_mapping", "write_mapping",
+    "ANSWER_FILE_ENDINGS", "LAYOUTS", "MISSING_STATUSES", "ROLES", "SAME_PERSON", "AnswerMapping",
+    "HeaderRows", "KeyProposal", "Layout", "NewBank", "Sheet", "read_mapping", "write_mapping",
 ]  # fmt: skip
 
+SAME_PERSON = same_people.SOLUTIONS
+_MOST_SAME = 50  # rows that a page shows
 _GUESSED_ANSWERS = 200_000
 
 
@@ -180,6 +184,16 @@ def _with_codes_of_texts(
 def doubts_about(file: OpenedFile, mapping: AnswerMapping) -> tuple[str, ...]:
     """What a mapping leaves open, a sentence each."""
     return doubts(file.columns, mapping)
+
+
+def proposed_keys(file: OpenedFile, mapping: AnswerMapping) -> KeyProposal:
+    """Which items look reversed, and subscales that their codes suggest."""
+    return propose_keys(file.columns, mapping)
+
+
+def rows_of_same_people(file: OpenedFile, mapping: AnswerMapping) -> pd.DataFrame:
+    """Rows of people who stand several times under the same conditions; no row: there are none."""
+    return same_people.rows_of_same_people(file.columns, mapping, _MOST_SAME)
 
 
 def check(file: OpenedFile, mapping: AnswerMapping) -> None:
