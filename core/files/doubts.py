@@ -58,8 +58,9 @@ def _same_people(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:
     n_again = int((repeated(source, mapping) > 0).sum())
     if n_again:
         yield (
-            f"{count_text(n_again, 'further row')} of people who stand further up, under the same "
-            f"conditions. What is done: {SOLUTIONS[mapping.same_person].lower()}."
+            f"{count_text(n_again, 'row')} {'repeats' if n_again == 1 else 'repeat'} people who "
+            "stand further up, under the same conditions. What happens then: "
+            f"'{SOLUTIONS[mapping.same_person]}'."
         )
 
 
@@ -186,7 +187,7 @@ def _header(source: TextColumns) -> Iterator[str]:
     words = f"The names of the columns are taken from row {source.header.names}"
     if source.header.texts:
         words += f", and the texts of the questions from row {source.header.texts}"
-    yield f"{words}. The sheet is shown below."
+    yield f"{words}."
 
 
 def _left_out(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:

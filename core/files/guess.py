@@ -60,6 +60,7 @@ MOST_OPTIONS = 12
 _LONGEST_SHOWN = 60  # characters of a cell
 _GAP = 2  # a code for a missing answer is not beside the others
 _FEW_PER_NAME = 5  # rows of one name; more, of few names, are groups and not people
+_NEARLY = 0.9  # share of different names among rows, of a column of people
 _LONGEST_CODE = 24  # characters of a name that is a code and no text
 _SERIES = re.compile(r"(.*?)[\s_.\-]*\d+[a-zA-Z]?\]?")
 _NUMBERED_CODES = re.compile(r"AO?0*(\d+)")  # of answers, as survey programs give them
@@ -231,14 +232,21 @@ def _person(source: TextColumns, names: Mapping[str, str], n_units: float) -> st
     """The column that identifies the person: of all that are called so, one without repeats first.
 
     `n_units` is the number of rows, in a long file for each item. A sure name counts also where a
-    person stands twice, which is a fault or a condition, but not where few names stand often.
+    person stands twice, which is a fault or a condition, but not where few names stand often;
+    another name where nearly all are different.
     """
     sure = [names[name] for name in PERSON_COLUMNS if name in names]
     others = [names[name] for name in MORE_PERSON_NAMES if name in names]
     counts = {column: len(values_of(source, column)) for column in (*sure, *others)}
     single = [column for column, count in counts.items() if count == n_units]
     likely = [column for column in sure if not are_groups(counts[column], n_units)]
-    return next(iter((*single, *sorted(likely, key=lambda one: -counts[one]))), "")
+    likely.sort(key=lambda one: -counts[one])
+    likely += [
+        column
+        for column in others
+        if counts[column] > MOST_OPTIONS and _NEARLY * n_units <= counts[column] < n_units
+    ]
+    return next(iter((*single, *likely)), "")
 
 
 def are_groups(n_values: int, n_units: float) -> bool:

@@ -97,6 +97,12 @@ def test_groups_are_not_taken_for_people_and_people_are():
     assert (found["subject"], found["wave"]) == ("context", "phase")
 
 
+def test_a_code_that_stands_twice_among_many_is_the_person_still():
+    rows = [f"P{n},{n % 5},{n % 4}" for n in range(30)]
+    assert roles("code,q1,q2", *rows, "P7,1,1")["code"] == "context"
+    assert roles("code,q1,q2", *(row.replace("P1", "P2") for row in rows))["code"] == "tag"
+
+
 def test_columns_that_tell_rows_of_a_person_apart_are_conditions():
     wide = [f"p{n % 10},{('honest', 'fake good')[n // 10]},{20 + n % 10},{n % 5},{n % 4}"
             for n in range(20)]  # fmt: skip

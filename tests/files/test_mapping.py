@@ -94,7 +94,7 @@ def test_a_person_who_stands_twice_is_solved_as_the_mapping_says(solution, rows)
     shown = rows_of_same_people(source, mapping, 50)
     assert shown["Place"].tolist() == ["line 2", "line 4"]
     (told,) = (one for one in doubts(source, mapping) if "stand further up" in one)
-    assert told.startswith("1 further row of people who stand further up")
+    assert told.startswith("1 row repeats people who stand further up")
 
 
 def test_rows_of_a_person_under_other_conditions_are_no_repeats():
