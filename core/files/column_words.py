@@ -74,8 +74,8 @@ _NO_ANSWER = re.compile(
 _ENUMERATED = re.compile(r"^[\s\-–—*.:()\[\]]*(?:\d+\s*[=:.)]\s*)?|[\s\-–—*.:\[\])]+$")
 
 _PRIVATE = re.compile(
-    r"(?:your |recipient |respondent(?:'s)? |contact )?(?:e-?mail(?: ?-? ?address)?|full name|"
-    r"first name|last name|given name|family name|surname|name|names|user ?name|nickname|"
+    r"(?:your |recipient |respondent(?:'s)? |contact )?(?:e-?mail(?: ?-? ?address)?|full ?name|"
+    r"first ?name|last ?name|given ?name|family ?name|surname|name|names|user ?name|nickname|"
     r"(?:tele|mobile |cell ?)?phone(?: number)?|mobile(?: number)?|street(?: address)?|"
     r"postal address|home address|address|ip ?address|date of birth|birthday|"
     r"vorname|nachname|familienname|vor- ?und ?nachname|ihr(?:e|en)? name|ihre e-?mail-?adresse|"
@@ -110,7 +110,7 @@ def says_missing(label: str) -> bool:
 
 def is_private_name(name: str) -> bool:
     """Whether a column of this name holds names, addresses or telephone numbers of people."""
-    words = " ".join(name.replace("_", " ").split()).strip(" ?:.*")
+    words = " ".join(name.replace("_", " ").split()).strip(" ?:.*0123456789")
     return any(_PRIVATE.fullmatch(one) for one in (words, _LEADING.sub("", words)))
 
 

@@ -6,6 +6,7 @@ speaks against it. The same sentences stand on the page and are printed by the c
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -30,6 +31,8 @@ from core.files.same_people import SOLUTIONS, repeated
 _RARE = 0.02
 _ENDS_OF_SCALES = (4, 5, 6, 7, 10)
 _MOST_NAMED = 6
+_FEWEST_ROWS = 4  # of a column of texts that may be the items
+_WORDS = re.compile(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}")
 
 
 def doubts(source: TextColumns, mapping: AnswerMapping) -> tuple[str, ...]:
@@ -73,8 +76,8 @@ def _rows_of_items(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]
     texts = [
         column
         for column, role in mapping.columns.items()
-        if role in (TAG, PERSON) and len(values_of(source, column)) == source.n_rows > 1
-        and any(" " in text for text in values_of(source, column)[:3])
+        if role in (TAG, PERSON) and len(values_of(source, column)) == source.n_rows >= _FEWEST_ROWS
+        and all(map(_WORDS.search, values_of(source, column)))
     ]  # fmt: skip
     if runs and len(runs) * 2 > len(items):
         yield (
@@ -182,6 +185,12 @@ def _other_items(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:
 
 
 def _header(source: TextColumns) -> Iterator[str]:
+    numbers = [column for column in source.columns if cell_number(column) is not None]
+    if len(numbers) * 2 > len(source.columns):
+        yield (
+            f"The names of the columns are numbers: {_named(numbers)}. If the file has no row of "
+            "names, choose 0 as the row with the names of the columns."
+        )
     if source.header == HeaderRows():
         return
     words = f"The names of the columns are taken from row {source.header.names}"

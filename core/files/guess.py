@@ -180,8 +180,10 @@ def _with_person(columns: Mapping[str, str], person: str) -> dict[str, str]:
 
 
 def _roles_by_name(source: TextColumns, layout: Layout) -> dict[str, str]:
-    """Columns that are called like a role and have values of it."""
+    """Columns that are called like a role and have values of it; people have no settings."""
     roles = [role for role in ROLES[layout][:-2] if role in source.columns]
+    if "model" not in roles:
+        roles = [role for role in roles if role not in SETTINGS]
     return {role: role for role in roles if fits_role(role, values_of(source, role))}
 
 

@@ -42,7 +42,8 @@ Record = tuple[int, Sequence[str]]
 class HeaderRows:
     """The row with the names of the columns and that with the texts of the questions.
 
-    Rows are counted from 1 as in the file. `texts` is 0 where there is no such row.
+    Rows are counted from 1 as in the file; 0 means that there is no such row. Columns without names
+    are called column_1, column_2 and so on.
     """
 
     names: int = 1
@@ -171,7 +172,10 @@ def headed_table(
             )
     below = [record for record in head if record[0] > max(chosen.names, chosen.texts)]
     texts = lines[chosen.texts] if chosen.texts else []
-    columns = _named(name, lines[chosen.names], texts, [cells for _, cells in below])
+    width = max(len(cells) for _, cells in head)
+    unnamed = [f"column_{number}" for number in range(1, width + 1)]
+    names_row = lines[chosen.names] if chosen.names else unnamed
+    columns = _named(name, names_row, texts, [cells for _, cells in below])
     names = check_header(name, columns.values())
     kept: list[tuple[int, tuple[str, ...]]] = []
     for line, cells in itertools.chain(below, rows):

@@ -100,7 +100,8 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         "REDCap",
-        (("redcap_event_name",), ("redcap_repeat_instrument",), ("record_id", r"\w+_complete"),
+        (("redcap_event_name",), ("redcap_repeat_instrument",), ("redcap_survey_identifier",),
+         ("record_id", r"\w+_complete"),
          ("Record ID", r"Complete\?|Event Name")),
         {
             "record_id|Record ID": "context",

@@ -44,6 +44,7 @@ _BROKEN_WORKBOOK = (
 )  # fmt: skip
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_EXCEL_ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!")
 _SAVE_AS_UTF8 = 'In Excel choose File, Save As and the type "CSV UTF-8 (Comma delimited)".'
 
 
@@ -99,9 +100,9 @@ def each_sheet(
     try:
         _check_archive(name, data)
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
-        for sheet in book.worksheets:
+        for number, sheet in enumerate(book.worksheets):
             where = f"{name}, sheet {sheet.title}"
-            yield sheet.title, read(where, _sheet_records(where, sheet))
+            yield sheet.title, read(where, _sheet_records(where, sheet, _Computed(data, number)))
     except (InvalidFileException, *_BROKEN_WORKBOOK) as broken:
         raise FileError(
             f"{name}: this is not an Excel workbook, or it is damaged or incomplete.",
@@ -345,7 +346,28 @@ def _check_archive(name: str, data: bytes) -> None:
         _check_unpacked(name, sum(info.file_size for info in archive.infolist()), len(data))
 
 
-def _sheet_records(where: str, sheet: Any) -> Iterator[tuple[int, list[str]]]:
+class _Computed:
+    """What Excel has computed last for the formulas of a sheet; read where there is a formula."""
+
+    def __init__(self, data: bytes, number: int) -> None:
+        self._data, self._number = data, number
+        self._rows: list[tuple[Any, ...]] | None = None
+
+    def value(self, cell: Any) -> Any:
+        """The value of a cell with a formula; None where it was never computed."""
+        if self._rows is None:
+            import openpyxl
+
+            book = openpyxl.load_workbook(
+                io.BytesIO(self._data), read_only=True, keep_links=False, data_only=True
+            )
+            sheet = book.worksheets[self._number]
+            sheet.reset_dimensions()
+            self._rows = list(sheet.iter_rows(max_col=MAX_COLUMNS + 1, values_only=True))
+        return self._rows[cell.row - 1][cell.column - 1]
+
+
+def _sheet_records(where: str, sheet: Any, computed: _Computed) -> Iterator[tuple[int, list[str]]]:
     """Rows of a sheet that are not empty, padded to the width of the header."""
     sheet.reset_dimensions()  # the dimensions stated in a file are often wrong
     width = last = 0
@@ -358,7 +380,9 @@ def _sheet_records(where: str, sheet: Any) -> Iterator[tuple[int, list[str]]]:
                 f"{where}: there are more than {_BLANK_ROWS:,} blank rows below row {last}.",
                 "Delete the rows below the table in Excel, then save again.",
             )
-        texts = [_cell_text(where, cell) if cell.value is not None else "" for cell in cells]
+        texts = [
+            _cell_text(where, cell, computed) if cell.value is not None else "" for cell in cells
+        ]
         while texts and not texts[-1]:
             texts.pop()
         if texts:
@@ -366,13 +390,17 @@ def _sheet_records(where: str, sheet: Any) -> Iterator[tuple[int, list[str]]]:
             yield number, texts + [""] * (width - len(texts))
 
 
-def _cell_text(where: str, cell: Any) -> str:
-    value = cell.value
-    if cell.data_type in ("f", "e"):
-        content = "a formula" if cell.data_type == "f" else f"the Excel error {value}"
+def _cell_text(where: str, cell: Any, computed: _Computed) -> str:
+    value = computed.value(cell) if cell.data_type == "f" else cell.value
+    if value is None:
         raise FileError(
-            f"{where}, cell {cell.coordinate}: there is {content} instead of text.",
-            "Copy the cells and paste them as values, then save again.",
+            f"{where}, cell {cell.coordinate}: there is a formula that was never computed.",
+            "Open the file in Excel and save it again.",
+        )
+    if cell.data_type == "e" or (cell.data_type == "f" and value in _EXCEL_ERRORS):
+        raise FileError(
+            f"{where}, cell {cell.coordinate}: there is the Excel error {value} instead of text.",
+            "Correct the formula, or delete the cell, then save again.",
         )
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"

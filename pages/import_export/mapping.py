@@ -57,8 +57,8 @@ def header_of_user(sheet: Sheet, keys: FileKeys, *, needed: bool) -> HeaderRows 
         table(pd.DataFrame(sheet.cells()), alt="The first rows of the sheet, as they stand there")
         left, right = st.columns(2)
         names = left.number_input(
-            "Row with the names of the columns", 1, None, found.names, key=keys.key("names_row"),
-            help="Rows above it, such as titles, are left out.",
+            "Row with the names of the columns (0: none)", 0, None, found.names,
+            key=keys.key("names_row"), help="Rows above it, such as titles, are left out.",
         )  # fmt: skip
         texts = right.number_input(
             "Row with the texts of the questions (0: none)", 0, None, found.texts,

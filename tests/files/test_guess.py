@@ -9,6 +9,7 @@ from core.files.column_words import is_private_name, is_private_text, says_missi
 from core.files.columns import read_columns
 from core.files.doubts import doubts
 from core.files.guess import guess_mapping, is_tidy
+from core.files.headers import HeaderRows
 from tests.people_files import spss
 
 
@@ -52,7 +53,8 @@ def test_refusals_are_told_from_other_missing_answers():
     ["Email", "E-Mail-Adresse", "Email Address", "Your full name", "Vor- und Nachname",
      "First Name", "What is your name?", "Phone number", "IP Address", "Nombre completo",
      "Correo electrónico",
-     "Nom et prénom", "姓名", "メールアドレス", "last_name", "Name"],
+     "firstname", "lastname", "telephone_1", "Nom et prénom", "姓名", "メールアドレス",
+     "last_name", "Name"],
 )  # fmt: skip
 def test_columns_that_name_people_are_known(name):
     assert is_private_name(name)
@@ -76,7 +78,7 @@ def test_cells_that_are_addresses_are_left_out_whatever_the_column_is_called():
         ("time", ["1", "2"], "tag"), ("time", ["2026-03-05T09:00:00Z", "2026-03-06"], "time"),
         ("study", ["A", "B"], "tag"), ("study", ["A", "A"], "study"),
         ("language", ["de", "EN"], "language"), ("language", ["good", "bad"], "tag"),
-        ("temperature", ["36.6", "37"], "temperature"), ("temperature", ["hot", "cold"], "tag"),
+        ("temperature", ["36.6", "37"], "tag"), ("temperature", ["hot", "cold"], "tag"),
         ("model", ["m1", "m2"], "model"), ("repetition", ["1", "2"], "repetition"),
         ("repetition", ["first", "second"], "tag"), ("cost", ["low", "high"], "tag"),
     ],
@@ -84,6 +86,21 @@ def test_cells_that_are_addresses_are_left_out_whatever_the_column_is_called():
 def test_a_name_gives_a_role_where_the_values_fit_it(column, values, role):
     rows = [f"p{n},{values[n % 2]},{n % 4 + 1},{n % 3 + 1}" for n in range(12)]
     assert roles(f"pid,{column},q1,q2", *rows)[column] == role
+
+
+def test_settings_belong_to_models_and_not_to_people():
+    rows = [f"m{n % 2},0.{n % 2},{n % 4 + 1},{n % 3 + 1}" for n in range(12)]
+    assert roles("model,temperature,q1,q2", *rows)["temperature"] == "temperature"
+
+
+def test_names_that_are_numbers_are_doubted_and_a_file_may_have_none():
+    data = "1,2,3\n2,1,3\n4,1,1\n5,5,4\n1,1,2\n"
+    file = read_columns("x.csv", data.encode())
+    told = " ".join(doubts(file, guess_mapping(file)))
+    assert "If the file has no row of names, choose 0" in told
+    named = read_columns("x.csv", data.encode(), HeaderRows(0))
+    assert [*named.columns] == ["column_1", "column_2", "column_3"]
+    assert named.n_rows == 5
 
 
 def test_groups_are_not_taken_for_people_and_people_are():

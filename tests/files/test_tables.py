@@ -122,8 +122,27 @@ def test_a_workbook_gives_text_cells_and_fills_short_rows():
     assert table.rows == [(2, ("1", "2.5", "=x")), (4, ("only", "", ""))]
 
 
-def test_a_formula_is_refused_by_its_address():
-    assert "cell B2: there is a formula" in problem("t.xlsx", xlsx(["a", "b"], ["x", "=1+1"]))
+def computed(data, value):
+    """The workbook with what Excel has computed for its formula."""
+    kind = "" if value[:1].isdigit() else ' t="e"' if value[:1] == "#" else ' t="str"'
+
+    def edit(name, part):
+        if not name.endswith("sheet1.xml"):
+            return part
+        text = part.decode().replace("<v />", "<v></v>").replace("<v/>", "<v></v>")
+        assert "<f>1+1</f><v></v>" in text
+        text = text.replace('r="B2"', f'r="B2"{kind}')
+        return text.replace("<f>1+1</f><v></v>", f"<f>1+1</f><v>{value}</v>").encode()
+
+    return edited(data, edit)
+
+
+def test_a_formula_is_what_excel_has_computed_and_refused_where_it_never_was():
+    data = xlsx(["a", "b"], ["x", "=1+1"])
+    assert "cell B2: there is a formula that was never computed" in problem("t.xlsx", data)
+    for value in ("2", "4.5", "Agree"):
+        assert read_table("t.xlsx", computed(data, value)).rows == [(2, ("x", value))]
+    assert "the Excel error #DIV/0!" in problem("t.xlsx", computed(data, "#DIV/0!"))
 
 
 def test_an_excel_error_is_refused_by_its_address():
