@@ -25,7 +25,7 @@ from core.files.guess import (
     values_of,
 )
 from core.files.headers import HeaderRows
-from core.files.mapping import IGNORE, ITEM, PERSON, ROLES, TAG, AnswerMapping, cell_number
+from core.files.mapping import ANSWER, IGNORE, ITEM, PERSON, ROLES, TAG, AnswerMapping, cell_number
 from core.files.same_people import SOLUTIONS, repeated
 
 _RARE = 0.02
@@ -214,4 +214,4 @@ def _left_out(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:
 
 def answer_columns(mapping: AnswerMapping) -> list[str]:
     """The columns whose cells are answers."""
-    return mapping.with_role(ITEM if mapping.layout == "wide" else "answer")
+    return mapping.with_role(ITEM if mapping.layout == "wide" else ANSWER)

@@ -34,6 +34,7 @@ from core.files.column_words import (
     FEATURES,
     ITEM_NAMES,
     MORE_PERSON_NAMES,
+    RUN_NAME,
     WORDS_FOR_MISSING,
     is_private_name,
     is_private_text,
@@ -100,6 +101,8 @@ def _guess(
     answer = next((names[name] for name in ANSWER_NAMES if name in names), "")
     if layout == "long" or (item and answer and layout is None):
         return _guess_long(source, names, item, answer)
+    if layout == "items" or (layout is None and _has_runs(source)):
+        return _guess_items_in_rows(source)
     return _guess_wide(source, names)
 
 
@@ -157,6 +160,43 @@ def _guess_wide(source: TextColumns, names: Mapping[str, str]) -> AnswerMapping:
     return AnswerMapping(
         "wide", columns, _codes_of_texts(source, items), constants,
         missing=guess_missing(source, items),
+    )  # fmt: skip
+
+
+def _has_runs(source: TextColumns) -> bool:
+    """Whether most columns of answers are called like repetitions, beside one that tells rows."""
+    items = _guess_items(source, source.columns)
+    runs = [column for column in items if RUN_NAME.fullmatch(column.strip())]
+    return len(runs) > 1 and len(runs) * 2 > len(items) and _item_column(source, items) != ""
+
+
+def _item_column(source: TextColumns, answers: Sequence[str]) -> str:
+    """The column that names the rows: of those with another value in each, one of texts first."""
+    others = [column for column in source.columns if column not in answers]
+    single = [c for c in others if len(values_of(source, c)) == source.n_rows > 1]
+    texts = [column for column in single if " " in values_of(source, column)[0]]
+    named = [column for column in single if plain_name(column) in ITEM_NAMES]
+    return next(iter((*named, *texts, *single)), "")
+
+
+def _guess_items_in_rows(source: TextColumns) -> AnswerMapping:
+    """The mapping of a file in which a row is an item and a column a run, a person or a model."""
+    answers = _guess_items(source, source.columns)
+    item = _item_column(source, answers)
+    columns = {column: ANSWER if column in answers else TAG for column in source.columns}
+    columns |= {
+        column: role
+        for column, role in _roles_by_name(source, "items").items()
+        if columns[column] == TAG and role not in (ITEM, ANSWER)
+    }
+    columns |= {item: ITEM} if item else {}
+    are_runs = all(RUN_NAME.fullmatch(column.strip()) for column in answers)
+    names = values_of(source, item) if item else []
+    codes = {name: f"q{number}" for number, name in enumerate(names, start=1)}
+    is_text = any(" " in name and len(name) > _LONGEST_CODE for name in names)
+    return AnswerMapping(
+        "items", columns, codes if is_text else {}, missing=guess_missing(source, answers),
+        columns_are="repetition" if are_runs else "context",
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ from core.errors import FileError
 from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, tidy_frame
 from core.files.columns import ColumnLabels, TextColumns, large_text
 from core.files.headers import own_texts
+from core.files.items_in_rows import made_long
 from core.files.mapping import (
     ANSWER,
     FINISH_REASON,
@@ -46,7 +47,7 @@ from core.files.mapping import (
     check_mapping,
     status_of_missing,
 )
-from core.files.parts import PART_ROWS
+from core.files.parts import PART_ROWS, slices
 from core.files.same_people import solved
 from core.files.tables import MAX_ROWS_TIDY
 
@@ -154,10 +155,14 @@ def map_parts(
         raise FileError(
             f"{first.name} has no rows below its header.", "Choose a file with answers."
         )
-    if mapping.layout == "wide":
+    if mapping.layout == "items" and whole is not None:
+        long, turned = made_long(whole, mapping)
+        mapped = _map_long(lambda: slices(long, PART_ROWS), turned, known, read_reply)
+        return replace(mapped, is_divided=long.n_rows > PART_ROWS)
+    if mapping.layout != "long":
         if whole is None:
             raise FileError(
-                f"{first.name}: a file with a row for each person may have {MAX_ROWS_TIDY:,} rows.",
+                f"{first.name}: a file of several answers a row may have {MAX_ROWS_TIDY:,} rows.",
                 "Split the file.",
             )
         return _map_wide(solved(whole, mapping), mapping, known)
@@ -208,7 +213,7 @@ def _map_long(
         for part in parts():
             values |= dict.fromkeys(_question(part, mapping, column, labels).values)
             items = pc.unique(part.columns[mapping.with_role(ITEM)[0]]).to_pylist()
-            texts |= {_item_code(mapping, item): "" for item in items}
+            texts |= {_item_code(mapping, item): _text_of(mapping, item) for item in items}
         whole = _question(next(parts()), mapping, column, labels, tuple(values))
         for part in parts():
             question = _question(part, mapping, column, labels)
@@ -239,11 +244,16 @@ def _numbered(frame: pd.DataFrame, start: int) -> pd.DataFrame:
 
 def _texts_of_items(mapping: AnswerMapping, questions: Sequence[_Question]) -> dict[str, str]:
     """The text of each item by its code: the label of the column, or its name if it is a text."""
-    texts = {}
-    for one in questions:
-        is_text = " " in one.column.strip() and _item_code(mapping, one.column) != one.column
-        texts[_item_code(mapping, one.column)] = one.labels.label or (one.column if is_text else "")
+    texts = {
+        _item_code(mapping, one.column): one.labels.label or _text_of(mapping, one.column)
+        for one in questions
+    }
     return own_texts(texts)
+
+
+def _text_of(mapping: AnswerMapping, name: str) -> str:
+    """The name of an item in the file, where it is a text that has a code of its own."""
+    return name if " " in name.strip() and _item_code(mapping, name) != name else ""
 
 
 def _item_code(mapping: AnswerMapping, name: str) -> str:
@@ -604,7 +614,8 @@ def _refuse_no_options(
         if not answer or (answer in codes and (typed or cell_number(answer) is not None)):
             continue
         row = int(pc.index(question.texts, value=value).as_py())
-        where = f"{source.name}, {source.place(row)}, column {question.column}"
+        column = source.column_at(question.column, row)
+        where = f"{source.name}, {source.place(row)}, column {column}"
         if not typed:
             raise FileError(
                 f"{where}: '{answer[:60]}' is a label without a value, so it has no points.",

@@ -22,12 +22,20 @@ from core.files.columns import ColumnLabels, TextColumns
 from core.files.headers import HeaderRows
 from core.files.yaml_files import read_shape, write_yaml
 
-Layout = Literal["long", "wide"]
+Layout = Literal["long", "wide", "items"]
+ColumnsAre = Literal["repetition", "context", "model"]
 SamePerson = Literal["refuse", "first", "last", "apart"]
 LAYOUTS: Mapping[Layout, str] = {
     "wide": "One row is a person; each item has a column",
     "long": "One row is an answer; a column names the item",
+    "items": "One row is an item; each repetition, person or model has a column",
 }
+COLUMNS_ARE: Mapping[ColumnsAre, str] = {
+    "repetition": "repetitions of the same question",
+    "context": "people or personas",
+    "model": "models",
+}
+"""What the columns of answers are in a file in which a row is an item."""
 ITEM, ANSWER, PERSON, TAG, IGNORE = "item", "answer", "context", "tag", "ignore"
 REPLY, FINISH_REASON = "reply", "finish_reason"
 """A reply in which the answer is still to be read, and the service's word for why it ended."""
@@ -39,6 +47,11 @@ _FILE_COLUMNS = TIDY_COLUMNS[:-1]
 ROLES: Mapping[Layout, tuple[str, ...]] = {
     "long": (*_FILE_COLUMNS, REPLY, FINISH_REASON, TAG, IGNORE),
     "wide": (*(one for one in _FILE_COLUMNS if one not in _OF_AN_ANSWER), TAG, IGNORE),
+    "items": (
+        *(one for one in _FILE_COLUMNS if one in (ITEM, ANSWER) or one not in _OF_AN_ANSWER),
+        TAG,
+        IGNORE,
+    ),
 }
 """What a column may be: a column of the tidy file, a reply, a tag, or nothing that is kept."""
 MISSING_STATUSES = tuple(status.value for status in Status if not status.usable)
@@ -65,7 +78,8 @@ class AnswerMapping:
     not say them. `missing` are further values that mean that the answer is missing, each with the
     status. `bank` is the code of a bank, `new_bank` a bank to make of the items. `header` says
     where the names of the columns stand, where that is not to be found by the cells. `same_person`
-    says what to do with people who stand in several rows of a wide file.
+    says what to do with people who stand in several rows of a wide file, `columns_are` what the
+    columns of answers are where a row is an item.
     """
 
     layout: Layout
@@ -78,6 +92,7 @@ class AnswerMapping:
     new_bank: NewBank | None = None
     header: HeaderRows | None = None
     same_person: SamePerson = "refuse"
+    columns_are: ColumnsAre = "repetition"
 
     def with_role(self, role: str) -> list[str]:
         """The columns of a role, in the order of the mapping."""
@@ -87,8 +102,8 @@ class AnswerMapping:
 _MAPPING = TypeAdapter(AnswerMapping)
 _EMPTY: Mapping[str, object] = {
     "items": {}, "constants": {}, "options": {}, "missing": {}, "bank": "", "new_bank": None,
-    "header": None, "texts": 0, "same_person": "refuse", "title": "", "reversed": (),
-    "subscales": {},
+    "header": None, "texts": 0, "same_person": "refuse", "columns_are": "repetition",
+    "title": "", "reversed": (), "subscales": {},
 }  # fmt: skip
 
 
@@ -123,6 +138,11 @@ def _mapping_faults(mapping: AnswerMapping, source: TextColumns) -> Iterator[tup
     for role in mapping.constants:
         if role not in (*ROLES["wide"], *asked_in) or role in (ITEM, TAG, IGNORE):
             yield f"'{role}' cannot be the same in all answers", "Remove it from constants."
+        elif mapping.layout == "items" and role == mapping.columns_are:
+            yield (
+                f"'{role}' stands under constants, and each column of answers is one",
+                "Remove it from constants, or say that the columns are something else.",
+            )
         elif mapping.with_role(role):
             column = mapping.with_role(role)[0]
             yield (
@@ -158,7 +178,7 @@ def _column_faults(mapping: AnswerMapping, source: TextColumns) -> Iterator[tupl
         if column not in mapping.columns:
             yield f"column '{column}' has no role", "Add it, with the role tag or ignore."
     counts = Counter(mapping.columns.values())
-    several = {TAG, IGNORE} | ({ITEM} if mapping.layout == "wide" else set())
+    several = {TAG, IGNORE, {"wide": ITEM, "items": ANSWER}.get(mapping.layout, TAG)}
     for role, count in counts.items():
         if count > 1 and role not in several:
             names = " and ".join(f"'{column}'" for column in mapping.with_role(role))
@@ -167,16 +187,22 @@ def _column_faults(mapping: AnswerMapping, source: TextColumns) -> Iterator[tupl
 
 def _layout_faults(mapping: AnswerMapping) -> Iterator[tuple[str, str]]:
     if not mapping.with_role(ITEM):
-        what = "names the item" if mapping.layout == "long" else "is an item"
+        what = "is an item" if mapping.layout == "wide" else "names the item"
         yield f"no column {what}", "Give at least one column the role item."
-    if mapping.layout == "long" and not (mapping.with_role(ANSWER) or mapping.with_role(REPLY)):
+    if mapping.layout == "items" and mapping.with_role(mapping.columns_are):
+        column = mapping.with_role(mapping.columns_are)[0]
+        yield (
+            f"the columns of answers are each a {mapping.columns_are}, and so is '{column}'",
+            "Give that column another role, or say that the columns of answers are something else.",
+        )
+    if mapping.layout != "wide" and not (mapping.with_role(ANSWER) or mapping.with_role(REPLY)):
         yield "no column holds the answer", "Give one column the role answer or reply."
     if mapping.with_role(REPLY) and mapping.with_role("raw"):
         yield "columns have the roles raw and reply", "Give the role raw to none; a reply is kept."
 
 
 def _item_faults(mapping: AnswerMapping) -> Iterator[tuple[str, str]]:
-    if mapping.layout == "long":
+    if mapping.layout != "wide":
         return
     owner: dict[str, str] = {}
     for column in mapping.with_role(ITEM):

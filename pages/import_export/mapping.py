@@ -114,7 +114,16 @@ def _guessed_mapping(file: OpenedFile, keys: FileKeys) -> AnswerMapping:
         "Rows of the file", layouts, index=layouts.index(guess.layout), key=keys.key("layout"),
         format_func=lambda name: mappings.LAYOUTS[name],
     )  # fmt: skip
-    return guess if layout == guess.layout else _guess((keys.known, keys.file), file, layout)
+    if layout != guess.layout:
+        guess = _guess((keys.known, keys.file), file, layout)
+    if layout != "items":
+        return guess
+    choices = list(mappings.COLUMNS_ARE)
+    columns_are = st.selectbox(
+        "Each column of answers is one of", choices, index=choices.index(guess.columns_are),
+        key=keys.key("columns_are"), format_func=lambda name: mappings.COLUMNS_ARE[name],
+    )  # fmt: skip
+    return replace(guess, columns_are=columns_are)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the file ...")

@@ -182,7 +182,8 @@ def test_a_labelled_value_within_the_scale_is_an_answer():
 def test_columns_called_like_runs_are_doubted_as_items():
     rows = [f"I like thing {n},{n % 5 + 1},{n % 5 + 1},{n % 4 + 1}" for n in range(8)]
     file = source("question_text,Round_1,Round_2,Round_3", *rows)
-    told = doubts(file, guess_mapping(file))
+    assert guess_mapping(file).layout == "items"
+    told = doubts(file, guess_mapping(file, "wide"))
     assert "'Round_1', 'Round_2', 'Round_3' are called like repetitions" in told[0]
 
 

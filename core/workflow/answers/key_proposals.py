@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.errors import UserError
 from core.files.columns import TextColumns
+from core.files.doubts import answer_columns
 from core.files.mapped_answers import map_answers
 from core.files.mapping import AnswerMapping
 from core.files.parts import slices
@@ -63,7 +64,7 @@ def propose_keys(source: TextColumns, mapping: AnswerMapping) -> KeyProposal:
     of a loading below .3.
     """
     plain = replace(mapping, bank="", new_bank=None)
-    n_items = len(plain.with_role("item")) if plain.layout == "wide" else 1
+    n_items = max(len(answer_columns(plain)), 1)
     head = next(slices(source, max(_MOST_ANSWERS // max(n_items, 1), 1)))
     try:
         frame = map_answers(head, plain).frame

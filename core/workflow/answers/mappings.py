@@ -17,6 +17,7 @@ from core.files.guess import column_summary, guess_mapping, is_tidy
 from core.files.headers import HeaderRows, Sheet
 from core.files.mapped_answers import folded, map_answers
 from core.files.mapping import (
+    COLUMNS_ARE,
     LAYOUTS,
     MISSING_STATUSES,
     ROLES,
@@ -41,8 +42,9 @@ from core.workflow.answers.key_proposals import KeyProposal, propose_keys
 from core.workflow.workspace import Workspace
 
 __all__ = [
-    "ANSWER_FILE_ENDINGS", "LAYOUTS", "MISSING_STATUSES", "ROLES", "SAME_PERSON", "AnswerMapping",
-    "HeaderRows", "KeyProposal", "Layout", "NewBank", "Sheet", "read_mapping", "write_mapping",
+    "ANSWER_FILE_ENDINGS", "COLUMNS_ARE", "LAYOUTS", "MISSING_STATUSES", "ROLES", "SAME_PERSON",
+    "AnswerMapping", "HeaderRows", "KeyProposal", "Layout", "NewBank", "Sheet",
+    "read_mapping", "write_mapping",
 ]  # fmt: skip
 
 SAME_PERSON = same_people.SOLUTIONS
@@ -166,7 +168,7 @@ def _with_codes_of_texts(
         column: " ".join((label or mapping.items.get(column, column)).split())
         for column, label in items_of(file, mapping).items()
     }
-    if mapping.layout == "long" or not any(" " in text for text in texts.values()):
+    if mapping.layout != "wide" or not any(" " in text for text in texts.values()):
         return mapping
     best: dict[str, str] = {}
     for state in bank_store.drafts(workspace.database):
@@ -204,7 +206,7 @@ def check(file: OpenedFile, mapping: AnswerMapping) -> None:
 def items_of(file: OpenedFile, mapping: AnswerMapping) -> dict[str, str]:
     """The items of a file by their names there, each with its label."""
     columns = mapping.with_role("item")
-    if mapping.layout == "long":
+    if mapping.layout != "wide":
         return dict.fromkeys(file.values(columns[0]), "") if columns else {}
     labels = file.columns.labels
     return {name: labels[name].label if name in labels else "" for name in columns}
@@ -216,7 +218,7 @@ def banks_of(workspace: Workspace, file: OpenedFile, mapping: AnswerMapping) -> 
     Of a file with very many answers, the first of them decide.
     """
     plain = replace(mapping, bank="", new_bank=None)
-    n_items = len(mapping.with_role("item")) if mapping.layout == "wide" else 1
+    n_items = max(len(answer_columns(mapping)), 1)
     head = next(slices(file.columns, max(_GUESSED_ANSWERS // max(n_items, 1), 1)))
     file = replace(file, columns=head)
     frame = map_answers(file.columns, plain).frame
