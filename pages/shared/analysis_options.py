@@ -244,6 +244,10 @@ def _rows(option: AnalysisOption, key: str, setting: Any) -> Any:
         alt=kind.label,
     )  # fmt: skip
     edited = edited.replace("", None)
+    spread = grids.spread_blocks(edited)
+    if spread is not None:
+        st.session_state[source] = number + 1, spread, False
+        st.rerun()
 
     def add(rows: list[dict[str, str]]) -> bool:
         more = _frame_of_rows(kind, [tuple(row.get(n) for n, _, _ in kind.columns) for row in rows])

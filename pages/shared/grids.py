@@ -60,6 +60,34 @@ def with_empty_rows(frame: pd.DataFrame, number: int = EMPTY_ROWS) -> pd.DataFra
     return joined.astype(kinds)
 
 
+def spread_blocks(edited: pd.DataFrame) -> pd.DataFrame | None:
+    """The rows with every pasted block as cells of its own; None where no cell holds a block.
+
+    What is pasted into the editor of one cell comes as one text, with tabs and line ends.
+    """
+    names = [str(name) for name in edited.columns]
+    rows: list[dict[str, Any]] = []
+    for cells in edited.dropna(how="all").to_dict("records"):
+        block = next((n for n in names if _is_block(cells[n])), "")
+        if not block:
+            rows.append({str(name): value for name, value in cells.items()})
+            continue
+        before = {name: cells[name] for name in names[: names.index(block)]}
+        more = rows_of_text(str(cells[block]), names[names.index(block) :], block)
+        rows += [{**(before if place == 0 else {}), **row} for place, row in enumerate(more)]
+    if not any(_is_block(value) for value in edited.to_numpy().ravel()):
+        return None
+    spread = pd.DataFrame(rows, columns=names, dtype="object")
+    for name, kind in edited.dtypes.items():
+        if pd.api.types.is_numeric_dtype(kind):
+            spread[name] = pd.to_numeric(spread[name], errors="coerce")
+    return spread
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, str) and ("\t" in value.strip() or "\n" in value.strip())
+
+
 def _last_row_is_filled(state: Mapping[str, Any], n_rows: int) -> bool:
     cells = GridEdits.of(state).edited.get(n_rows - 1, {})
     return any(str(value or "").strip() for value in cells.values())

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pytest
 from playwright.sync_api import expect
 
 from core.domain.study import Context
+from core.workflow.answers import imports
 from core.workflow.banks import editing
 from core.workflow.contexts import sets
 from core.workflow.opening import open_workspace
+from core.workflow.statistics import analyses
+from core.workflow.workspace import Workspace
 from tests.browser.conftest import ROOT, drawn, go, settled
+from tests.browser.test_design_blocks import upload
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -23,27 +28,69 @@ ROW_PX, FIRST_ROW_PX = 35, 52
 
 @dataclass(frozen=True)
 class Place:
-    """Where a grid that grows stands: its page, the column to type into, and how it is read."""
+    """Where a grid that grows stands: its page, what opens it, the column to type into.
 
+    `rows` of it are filled before anybody types. `read` gives the texts on file, all of them.
+    """
+
+    name: str
     page: str
     column: str
     rows: int
-    read: str
+    read: Callable[[Workspace], list[str]]
+    opened_by: tuple[tuple[str, str], ...] = ()
+
+
+def items(workspace):
+    return [item.text("en") for item in editing.load(workspace, "typed").instrument.items]
+
+
+def options(workspace):
+    (known,) = editing.load(workspace, "typed").instrument.formats
+    return [option.labels.get("en", "") for option in known.options]
+
+
+def personas(workspace):
+    return [context.text for context in sets.load(workspace, "typed")]
+
+
+def messages(workspace):
+    (talk,) = sets.load(workspace, "talk")
+    return [message["content"] for message in talk.messages]
+
+
+def groups(workspace):
+    analysis = analyses.by_name("group_comparison")
+    return [group for _, group in analyses.saved_options(workspace, "people", analysis)["groups"]]
 
 
 PLACES = {
-    "pages/banks/items.py": Place("banks?bank=typed", "Text, English (en)", 2, "items"),
-    "pages/contexts/editor.py": Place("contexts?set=typed", "Persona", 2, "personas"),
+    "pages/banks/items.py": Place("items", "banks?bank=typed", "Text, English (en)", 2, items),
+    "pages/banks/options.py": Place(
+        "options", "banks?bank=typed", "Label, English (en)", 5, options,
+        (("radio", "Response options"),),
+    ),
+    "pages/contexts/editor.py": Place("personas", "contexts?set=typed", "Persona", 2, personas),
+    "pages/contexts/editor.py: messages": Place(
+        "messages", "contexts?set=talk", "Message", 2, messages
+    ),
+}  # fmt: skip
+
+
+ELSEWHERE = {"pages/shared/analysis_options.py": "test_groups_are_typed_and_pasted_as_they_are"}
+"""Files with a grid that grows and a test of their own here, by its name."""
+
+
+EDITORS = {
+    "pages/import_export/mapping.py": "test_roles_and_codes_of_an_import_are_chosen_and_typed",
+    "pages/banks/translations.py": "tests/browser/test_translations.py",
+    "pages/shared/grids.py": "the grids that grow",
 }
-ELSEWHERE = {
-    "pages/banks/options.py": "the same grid and editor as the items of a bank",
-    "pages/shared/analysis_options.py": "tests/pages/test_statistics_pages.py",
-}
-"""Files with a grid that grows and no session of their own here, with the reason."""
+"""Files with a grid to edit, and where it is typed into."""
 
 
 def test_every_grid_that_grows_is_typed_into_here():
-    callers = set()
+    callers, editors = set(), set()
     for path in sorted((ROOT / "pages").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             name = getattr(getattr(node, "func", None), "attr", "")
@@ -53,9 +100,11 @@ def test_every_grid_that_grows_is_typed_into_here():
                 # A text that changes with the rows draws a new grid, and what was typed is lost.
                 assert not isinstance(alt, ast.JoinedStr), path
             if name == "data_editor":  # a grid with a line of its own for new rows swallows keys
+                editors.add(path.relative_to(ROOT).as_posix())
                 modes = [ast.unparse(k.value) for k in node.keywords if k.arg == "num_rows"]
                 assert modes in ([], ["'delete'"]), path
-    assert callers == {*PLACES, *ELSEWHERE}
+    assert editors == {*EDITORS}
+    assert callers == {place.partition(":")[0] for place in PLACES} | {*ELSEWHERE}
 
 
 @pytest.fixture
@@ -70,20 +119,28 @@ def typed(app):
     )
     people = (Context("p1", "You are a baker."), Context("p2", "You are a nurse."))
     sets.save(workspace, "typed", people, made="by hand")
+    said = ({"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Good day."})
+    sets.save(workspace, "talk", (Context("c1", messages=said),), made="by hand")
     workspace.close()
     app.start()
     return app
 
 
-def texts(app, kind):
+def on_file(app, read):
+    """What is in the database, once the app is killed."""
     app.stop(kill=True)
     workspace = open_workspace(app.database)
-    if kind == "items":
-        found = [item.text("en") for item in editing.load(workspace, "typed").instrument.items]
-    else:
-        found = [context.text for context in sets.load(workspace, "typed")]
+    found = read(workspace)
     workspace.close()
     return found
+
+
+def opened(page, app, place):
+    go(page, app, place.page)
+    settled(page)
+    for role, name in place.opened_by:
+        page.get_by_role(role, name=name).click()
+        settled(page)
 
 
 def choose(page, column, row):
@@ -104,19 +161,18 @@ def choose(page, column, row):
 
 
 @pytest.mark.parametrize("delay_ms", [60, 150])
-@pytest.mark.parametrize("file", PLACES, ids=[place.read for place in PLACES.values()])
+@pytest.mark.parametrize("file", PLACES, ids=[place.name for place in PLACES.values()])
 def test_what_is_typed_into_empty_rows_is_kept_to_the_letter(page, typed, shot, file, delay_ms):
     place = PLACES[file]
-    go(page, typed, place.page)
-    settled(page)
+    opened(page, typed, place)
     choose(page, place.column, place.rows)
     for text in TYPED:
         page.keyboard.type(text, delay=delay_ms)
         page.keyboard.press("Enter", delay=delay_ms)
-    expect(page.get_by_text(f"{place.rows + len(TYPED)} {place.read}").first).to_be_visible()
+    page.wait_for_timeout(1500)  # the grid sends the last cell a moment after it is left
     settled(page)
     shot(page, "typed")
-    assert texts(typed, place.read)[place.rows :] == list(TYPED)
+    assert on_file(typed, place.read)[place.rows :] == list(TYPED)
 
 
 def test_one_two_and_many_characters_replace_a_text(page, typed):
@@ -128,7 +184,7 @@ def test_one_two_and_many_characters_replace_a_text(page, typed):
         page.keyboard.press("Enter")
         page.wait_for_timeout(800)
         settled(page)
-    assert texts(typed, "items")[:2] == ["-", "ab"]
+    assert on_file(typed, items)[:2] == ["-", "ab"]
 
 
 def test_many_rows_go_into_the_box_as_lines_or_as_cells_of_a_spreadsheet(page, typed):
@@ -141,4 +197,104 @@ def test_many_rows_go_into_the_box_as_lines_or_as_cells_of_a_spreadsheet(page, t
     box.press("Control+Enter")
     page.get_by_role("button", name="Add these personas").click()
     expect(page.get_by_text("300 personas added.")).to_be_visible()
-    assert texts(typed, "personas")[2:] == lines
+    assert on_file(typed, personas)[2:] == lines
+
+
+def paste(page, text):
+    """Put a text on the clipboard, as a copy in a spreadsheet does, and paste it."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    page.keyboard.press("Control+v")
+    page.wait_for_timeout(1500)
+    settled(page)
+
+
+def test_cells_of_a_spreadsheet_pasted_into_the_table_fill_rows_and_columns(page, typed):
+    place = PLACES["pages/banks/items.py"]
+    opened(page, typed, place)
+    choose(page, place.column, place.rows)
+    paste(page, "\n".join(TYPED))
+    assert on_file(typed, items)[place.rows :] == list(TYPED)
+
+
+def test_groups_are_typed_and_pasted_as_they_are(page, typed):
+    """The table of an analysis: typed into, pasted into as cells, and as a block into one cell."""
+    typed.stop(kill=True)
+    workspace = open_workspace(typed.database)
+    rows = [f"p{p},q{q},{(p * q) % 5 + 1}" for p in range(1, 9) for q in (1, 2, 3)]
+    imports.import_tidy(workspace, "people.csv", "\n".join(["person,item,answer", *rows]).encode())
+    workspace.close()
+    typed.start()
+    go(page, typed, "validity?study=people&analysis=group_comparison")
+    settled(page)
+    page.get_by_text("Groups of contexts you expect to differ").first.scroll_into_view_if_needed()
+    choose(page, "Context", 0)
+    for person, group in (("p1", "low"), ("p2", "-")):
+        for text, end in ((person, "Tab"), (group, "Enter")):
+            page.keyboard.type(text, delay=60)
+            page.keyboard.press(end)
+            drawn(page)
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(1500)
+    settled(page)
+    choose(page, "Context", 2)
+    paste(page, "p3\tlow\np4\thigh")
+    choose(page, "Context", 4)
+    page.keyboard.press("Enter")  # into the editor of the cell, where a paste stays one text
+    paste(page, "p5\thigh\np6\tvery high")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(1500)
+    settled(page)
+    assert on_file(typed, groups) == ["low", "-", "low", "high", "high", "very high"]
+
+
+def test_undo_takes_back_what_was_typed_last(page, typed):
+    place = PLACES["pages/banks/items.py"]
+    opened(page, typed, place)
+    for row, text in enumerate(("A first text.", "A second text.")):
+        choose(page, place.column, row)
+        page.keyboard.type(text, delay=60)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(1500)
+        settled(page)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_timeout(1500)
+    settled(page)
+    first, second = on_file(typed, items)[:2]
+    assert first == "A first text."
+    assert second not in ("", "A second text.")
+
+
+def test_roles_and_codes_of_an_import_are_chosen_and_typed_with_the_keyboard(page, typed, tmp_path):
+    file = tmp_path / "small.csv"
+    file.write_text(
+        "id,q1,q2,note\n" + "".join(f"p{n},{n % 5},{n % 4},{n % 3}\n" for n in range(9))
+    )
+    go(page, typed, "import_export")
+    upload(page, "File with answers", file)
+    settled(page)
+    choose(page, "Role", 3)
+    page.keyboard.press("Enter")
+    page.keyboard.type("ignore", delay=60)
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(1500)
+    settled(page)
+    expect(page.get_by_text("ignore 1")).to_be_visible()
+    settled(page)
+    choose(page, "Item code", 0)  # the first click brings the focus over and shows no cell chosen
+    for row, (code, scale) in enumerate((("A", "x"), ("Loud noise", "calm"))):
+        for column, text in (("Item code", code), ("Subscale", scale)):
+            choose(page, column, row)
+            page.keyboard.type(text, delay=60)
+            page.keyboard.press("Enter")
+            page.wait_for_timeout(1500)
+            settled(page)
+    page.get_by_role("button", name="Import these answers").click()
+    expect(page.get_by_text("now holds 18 imported answers")).to_be_visible()
+
+    def read(workspace):
+        bank = editing.load(workspace, "small").instrument
+        tags = workspace.database.rows("select distinct tags from trial")
+        return [(item.code, item.subscale) for item in bank.items], tags
+
+    assert on_file(typed, read) == ([("A", "x"), ("Loud noise", "calm")], [(None,)])
