@@ -148,9 +148,11 @@ def _answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
         lambda i: f"{_quoted(status[i])} is not one of {', '.join(_STATUSES)}",
     )
     unusable = status.isin(_UNUSABLE_STATUSES)
+    # texts and ratings stand in the reply; whether the format has no options is seen with its bank
+    in_reply = (status != "") & (frame["raw"] != "") & (frame["format"] != "")
     yield Fault(
         "answer",
-        ((answer == "") & ~unusable & ~unknown).to_numpy(bool),
+        ((answer == "") & ~unusable & ~unknown & ~in_reply).to_numpy(bool),
         lambda _: (
             f"the answer is empty, but the status is not one of {', '.join(_UNUSABLE_STATUSES)}"
         ),

@@ -383,6 +383,7 @@ def _new_study(
     bank, formats = fit_formats(
         match.bank, answers_by_format(rows), new_formats=known, on_file=formats_on_file
     )
+    _refuse_empty_answers(file, rows, bank, formats)
     if file.is_divided:
         _refuse_two_names(file.name, rows, bank, formats)
     cells = _in_codes_of_bank(rows, bank, match.codes, formats)
@@ -394,6 +395,23 @@ def _new_study(
         code, study, instrument, cells, bank, choice.created, about, dict(match.codes),
         dict(formats), kept, on_file,
     )  # fmt: skip
+
+
+def _refuse_empty_answers(
+    file: AnswerFile, rows: pd.DataFrame, bank: Instrument, formats: Mapping[str, str]
+) -> None:
+    """Raise FileError where an answer is empty although its format offers options."""
+    empty = rows[(rows["answer"] == "") & rows["status"].isin(answer_files.USABLE)]
+    for used in empty["format"].unique():
+        known = bank.format(formats[used])
+        if known is not None and known.options:
+            row = int(empty.index[empty["format"] == used][0])
+            place = (file.parts.whole or file.parts.first()).place(row)
+            raise FileError(
+                f"{file.name}, {place}, column answer: the answer is empty, and the format "
+                f"'{known.code}' has options.",
+                "Type in the answer, or a status that says why there is none.",
+            )
 
 
 def _refuse_two_names(

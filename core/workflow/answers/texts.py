@@ -149,7 +149,7 @@ def load_ratings(workspace: Workspace, study: str) -> pd.DataFrame:
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     frame = load_texts(workspace, study)
-    values = _rating_values(frame, bank.formats[0].ratings, _marks(workspace, record.study_id))
+    values = _rating_values(frame, _rated(bank).ratings, _marks(workspace, record))
     return pd.concat([frame.drop(columns=["text", "trial_id"]), values], axis=1)
 
 
@@ -157,9 +157,9 @@ def rating_rows(workspace: Workspace, study: str) -> pd.DataFrame:
     """RATINGS of a study in which a judge rated texts."""
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
-    qualities = bank.formats[0].ratings
+    qualities = _rated(bank).ratings
     frame = store.judgements(workspace.database, record.study_id)
-    values = _rating_values(frame, qualities, _marks(workspace, record.study_id))
+    values = _rating_values(frame, qualities, _marks(workspace, record))
     own = frame.drop(columns="text").rename(columns={"trial_id": "trial"})
     own.insert(0, "study", study)
     about = pd.DataFrame([_descriptors(item) | {"item": item.code} for item in bank.items])
@@ -181,9 +181,16 @@ def _descriptors(item: Item) -> dict[str, str]:
     return tags | {"writer": values.get("writer", "")}
 
 
-def _marks(workspace: Workspace, study_id: int) -> dict[str, ReasoningMarks]:
-    """The marks of reasoning of each judge, by its name."""
-    people = respondents_as_amended(workspace, study_id).values()
+def _rated(bank: Instrument) -> ResponseFormat:
+    """The format of a bank that asks for ratings, else its first one."""
+    return next((known for known in bank.formats if known.ratings), bank.formats[0])
+
+
+def _marks(workspace: Workspace, record: StudyRecord) -> dict[str, ReasoningMarks]:
+    """The marks of reasoning of each judge, by its name; unknown for an imported study."""
+    if record.kind == "imported":
+        return {}
+    people = respondents_as_amended(workspace, record.study_id).values()
     return {person.name: person.sampling.reasoning_marks for person in people}
 
 
@@ -231,7 +238,7 @@ def _studies_with(workspace: Workspace, *, ratings: bool) -> tuple[str, ...]:
 def _asks(workspace: Workspace, record: StudyRecord, *, ratings: bool) -> bool:
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     if record.kind == "imported":  # whatever the file calls the answer, the reply is the text
-        return not ratings and _asks_for_texts(bank)
+        return bool(_rated(bank).ratings) if ratings else _asks_for_texts(bank)
     formats = [f for f in bank.formats if f.code in record.design.levels("formats")]
     return any(bool(f.ratings) if ratings else f.is_free_text for f in formats)
 
