@@ -24,6 +24,13 @@ FEATURES = frozenset(
      "性别", "年齢", "性別", "時刻", "タイムスタンプ", "时间戳", "提交时间")
 )  # fmt: skip
 """Names without case and separators of columns that are no items, whatever their cells are."""
+PEOPLE_FEATURES = frozenset(
+    ("age", "agegroup", "sex", "gender", "education", "income", "country", "region", "group",
+     "site", "nationality", "occupation", "employment", "maritalstatus", "religion", "ethnicity",
+     "race", "party", "alter", "geschlecht", "bildung", "gruppe", "edad", "sexo", "grupo", "âge",
+     "sexe", "genre", "età", "年龄", "性别", "年齢", "性別")
+)  # fmt: skip
+"""Features that are facts about a person."""
 CONDITION_NAMES = {
     "template": ("condition", "instruction", "instructions", "prompt", "framing", "treatment",
                  "scenario", "context", "arm", "bedingung", "instruktion", "condición", "condição"),

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from core.domain.languages import is_language_code
+from core.domain.people import PERSON_FACT
 from core.domain.study import SETTINGS, Status
 from core.files.answers import (
     DECIMALS,
@@ -34,6 +35,7 @@ from core.files.column_words import (
     FEATURES,
     ITEM_NAMES,
     MORE_PERSON_NAMES,
+    PEOPLE_FEATURES,
     RUN_NAME,
     WORDS_FOR_MISSING,
     is_private_name,
@@ -44,6 +46,7 @@ from core.files.columns import ColumnLabels, TextColumns
 from core.files.headers import HeaderRows
 from core.files.mapping import (
     ANSWER,
+    GROUP,
     IGNORE,
     ITEM,
     PERSON,
@@ -61,6 +64,8 @@ MOST_OPTIONS = 12
 _LONGEST_SHOWN = 60  # characters of a cell
 _GAP = 2  # a code for a missing answer is not beside the others
 _FEW_PER_NAME = 5  # rows of one name; more, of few names, are groups and not people
+_FEWEST_LEVELS = 2
+_LONGEST_LEVEL = 40  # characters of a level; longer cells are notes
 _NEARLY = 0.9  # share of different names among rows, of a column of people
 _LONGEST_CODE = 24  # characters of a name that is a code and no text
 _SERIES = re.compile(r"(.*?)[\s_.\-]*\d+[a-zA-Z]?\]?")
@@ -82,10 +87,15 @@ def guess_mapping(
         for column, role in mapping.columns.items()
         if role == TAG and is_private(source, column)
     ]
+    groups = [] if program_of(source) else _groups(source, mapping, private)
     header = source.header if source.header != HeaderRows() else None
     return replace(
-        mapping, columns={**mapping.columns, **dict.fromkeys(private, IGNORE)}, header=header
-    )
+        mapping,
+        columns={
+            **mapping.columns, **dict.fromkeys(private, IGNORE), **dict.fromkeys(groups, GROUP)
+        },
+        header=header,
+    )  # fmt: skip
 
 
 def _guess(
@@ -104,6 +114,35 @@ def _guess(
     if layout == "items" or (layout is None and _has_runs(source)):
         return _guess_items_in_rows(source)
     return _guess_wide(source, names)
+
+
+def _groups(source: TextColumns, mapping: AnswerMapping, private: Sequence[str]) -> list[str]:
+    """Tags that are facts about people, by their names or few values: the same in all their rows.
+
+    A column with the same value in all rows parts nobody.
+    """
+    people = mapping.with_role(PERSON)
+    if mapping.layout == "items" or (mapping.layout == "long" and not people):
+        return []
+    found = []
+    for column, role in mapping.columns.items():
+        values = values_of(source, column)
+        if role != TAG or column in (*private, *TIDY_COLUMNS) or len(values) < _FEWEST_LEVELS:
+            continue
+        called = {plain_name(column), plain_name(_label(source, column))}
+        is_known = column.startswith(PERSON_FACT) or bool(called & PEOPLE_FEATURES)
+        has_levels = len(values) <= MOST_OPTIONS and not called & FEATURES
+        if is_known or (has_levels and not _are_notes(values)):
+            found.append(column)
+    if not people or not found:
+        return found
+    frame = pd.DataFrame({column: _texts(source, column) for column in (*people, *found)})
+    same = frame.groupby(people[0], sort=False)[found].nunique().max() <= 1
+    return [column for column in found if same[column]]
+
+
+def _are_notes(values: Sequence[str]) -> bool:
+    return any(len(value) > _LONGEST_LEVEL for value in values)
 
 
 def _names_of(source: TextColumns) -> dict[str, str]:

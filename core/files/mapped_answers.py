@@ -26,6 +26,7 @@ from core.domain.instrument import (
     Wording,
     whole_number,
 )
+from core.domain.people import PERSON_FACT
 from core.domain.study import Parsed, Status
 from core.domain.values import slug
 from core.errors import FileError
@@ -36,6 +37,7 @@ from core.files.items_in_rows import made_long
 from core.files.mapping import (
     ANSWER,
     FINISH_REASON,
+    GROUP,
     IGNORE,
     ITEM,
     PERSON,
@@ -508,6 +510,8 @@ def _other_columns(source: TextColumns, mapping: AnswerMapping, n_rows: int) -> 
         shown = {} if keeps_codes else dict(labels.values)
         shown |= dict.fromkeys(labels.missing, "")
         name = _tag_name(column) if role == TAG else role
+        if role == GROUP:
+            name = PERSON_FACT + column.removeprefix(PERSON_FACT)
         columns[name] = _replaced(texts, _in_place_of(shown))
         if role == "language":
             columns[name] = _replaced(columns[name], _small_language)

@@ -37,6 +37,8 @@ COLUMNS_ARE: Mapping[ColumnsAre, str] = {
 }
 """What the columns of answers are in a file in which a row is an item."""
 ITEM, ANSWER, PERSON, TAG, IGNORE = "item", "answer", "context", "tag", "ignore"
+GROUP = "group"
+"""A fact about the person, such as the age, by which people can be grouped."""
 REPLY, FINISH_REASON = "reply", "finish_reason"
 """A reply in which the answer is still to be read, and the service's word for why it ended."""
 _OF_AN_ANSWER = (
@@ -45,8 +47,8 @@ _OF_AN_ANSWER = (
 )  # fmt: skip
 _FILE_COLUMNS = TIDY_COLUMNS[:-1]
 ROLES: Mapping[Layout, tuple[str, ...]] = {
-    "long": (*_FILE_COLUMNS, REPLY, FINISH_REASON, TAG, IGNORE),
-    "wide": (*(one for one in _FILE_COLUMNS if one not in _OF_AN_ANSWER), TAG, IGNORE),
+    "long": (*_FILE_COLUMNS, REPLY, FINISH_REASON, GROUP, TAG, IGNORE),
+    "wide": (*(one for one in _FILE_COLUMNS if one not in _OF_AN_ANSWER), GROUP, TAG, IGNORE),
     "items": (
         *(one for one in _FILE_COLUMNS if one in (ITEM, ANSWER) or one not in _OF_AN_ANSWER),
         TAG,
@@ -132,6 +134,12 @@ def check_mapping(mapping: AnswerMapping, source: TextColumns) -> None:
 
 def _mapping_faults(mapping: AnswerMapping, source: TextColumns) -> Iterator[tuple[str, str]]:
     yield from _column_faults(mapping, source)
+    groups = mapping.with_role(GROUP)
+    if groups and mapping.layout == "long" and not mapping.with_role(PERSON):
+        yield (
+            f"'{groups[0]}' is a group of people, and no column says who answered",
+            "Give the column that identifies people the role context, or make this one a tag.",
+        )
     yield from _layout_faults(mapping)
     yield from _item_faults(mapping)
     asked_in = ("format",) if mapping.with_role(REPLY) else ()
@@ -178,7 +186,7 @@ def _column_faults(mapping: AnswerMapping, source: TextColumns) -> Iterator[tupl
         if column not in mapping.columns:
             yield f"column '{column}' has no role", "Add it, with the role tag or ignore."
     counts = Counter(mapping.columns.values())
-    several = {TAG, IGNORE, {"wide": ITEM, "items": ANSWER}.get(mapping.layout, TAG)}
+    several = {GROUP, TAG, IGNORE, {"wide": ITEM, "items": ANSWER}.get(mapping.layout, TAG)}
     for role, count in counts.items():
         if count > 1 and role not in several:
             names = " and ".join(f"'{column}'" for column in mapping.with_role(role))

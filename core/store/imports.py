@@ -169,6 +169,10 @@ _UNDO = (
     """delete from administration where study_id = $study and administration_id not in
         (select administration_id from trial where study_id = $study)""",
     "delete from import_event where study_id = $study",
+    """delete from person_fact where study_id = $study
+        and study_id not in (select study_id from trial where study_id = $study)""",
+    """delete from person_value where study_id = $study and context not in
+        (select context from administration where study_id = $study)""",
     """delete from study where study_id = $study
         and study_id not in (select study_id from trial where study_id = $study)""",
 )

@@ -742,6 +742,22 @@ alter table respondent add column name varchar;
 update respondent set name = label;
 """
 
+_PEOPLE = """
+-- Facts about people, such as their age: the same in all their answers, so they stand once.
+create table person_fact (
+    study_id bigint not null,
+    name varchar not null,
+    kind varchar not null,              -- category, ordered, number
+    levels varchar not null             -- JSON list, in order
+);
+create table person_value (
+    study_id bigint not null,
+    context varchar not null,           -- the person
+    name varchar not null,
+    value varchar not null
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -760,6 +776,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0015_rows_without_index", _ROWS_WITHOUT_INDEX),
     ("0016_prompts_without_index", _PROMPTS_WITHOUT_INDEX),
     ("0017_settings", _SETTINGS),
+    ("0018_people", _PEOPLE),
 )
 
 

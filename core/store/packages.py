@@ -35,6 +35,8 @@ _ROWS: Mapping[str, str] = {
     "study_template": _OWN,
     "study_phase": _OWN,
     "study_recipe": _OWN,
+    "person_fact": _OWN,
+    "person_value": _OWN,
     "administration": _OWN,
     "trial": _OWN,
     "call_shown": _OWN,

@@ -24,7 +24,9 @@ from core.workflow.answers.mappings import (
 )
 from pages.shared.widgets import download, plain, table, workspace
 
-_ROLE_WORDS = {"context": "person or context"}
+_ROLE_WORDS = {
+    "context": "person or context", "group": "group of people", "template": "condition (template)",
+}  # fmt: skip
 _MISSING = ", ".join(mappings.MISSING_STATUSES)
 _NEW = "A new bank, made from the file"
 _COLUMN, _ROLE, _CODE, _REVERSED, _SUBSCALE = "Column", "Role", "Item code", "Reversed", "Subscale"
@@ -145,8 +147,9 @@ def _with_roles(file: OpenedFile, base: AnswerMapping, keys: FileKeys) -> Answer
     if file.tool:
         st.caption(f"This is a file of {plain(file.tool)}, as its columns tell.")
     st.write(
-        "Inkblot guesses what each column is. Change the role where the guess is wrong. A **tag** "
-        "is kept beside the answers; **ignore** leaves the column out."
+        "Inkblot guesses what each column is. Change the role where the guess is wrong. A **group "
+        "of people** is a fact about the person, such as the age; a **tag** is kept beside the "
+        "answers; **ignore** leaves the column out."
     )
     edited = st.data_editor(
         frame,

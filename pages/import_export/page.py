@@ -28,6 +28,7 @@ from pages.import_export.mapping import (
     saved_mapping_of_user,
 )
 from pages.import_export.packages import TakenIn
+from pages.import_export.people import people_section
 from pages.shared import analysis_page, bank_attachment, downloads, study_bar, widgets
 from pages.shared.downloads import command
 from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
@@ -495,6 +496,8 @@ def main() -> None:
             widgets.unreviewed_note(study)
             downloads.export_section(study)
             packages.export_section(study)
+            with widgets.error_box():
+                people_section(study)
 
 
 main()

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.domain.study import Context
+from core.workflow import people
 from core.workflow.answers import imports
 from core.workflow.banks import editing
 from core.workflow.contexts import sets
@@ -83,6 +84,7 @@ ELSEWHERE = {"pages/shared/analysis_options.py": "test_groups_are_typed_and_past
 
 EDITORS = {
     "pages/import_export/mapping.py": "test_roles_and_codes_of_an_import_are_chosen_and_typed",
+    "pages/import_export/people.py": "test_facts_about_people_are_typed",
     "pages/banks/translations.py": "tests/browser/test_translations.py",
     "pages/shared/grids.py": "the grids that grow",
 }
@@ -298,3 +300,26 @@ def test_roles_and_codes_of_an_import_are_chosen_and_typed_with_the_keyboard(pag
         return [(item.code, item.subscale) for item in bank.items], tags
 
     assert on_file(typed, read) == ([("A", "x"), ("Loud noise", "calm")], [(None,)])
+
+
+def test_facts_about_people_are_typed_and_kept(page, typed):
+    typed.stop(kill=True)
+    workspace = open_workspace(typed.database)
+    rows = [f"p{p},q{q},{p % 5 + 1},{20 + p},{'fm'[p % 2]}" for p in range(9) for q in (1, 2)]
+    data = "\n".join(["person,item,answer,person.age,person.gender", *rows]).encode()
+    imports.import_tidy(workspace, "people.csv", data)
+    workspace.close()
+    typed.start()
+    go(page, typed, "import_export?study=people")
+    settled(page)
+    for column, row, text in (("age", 0, "7"), ("gender", 1, "-"), ("age", 2, "1999")):
+        choose(page, column, row)
+        page.keyboard.type(text, delay=60)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(1500)
+        settled(page)
+
+    def read(workspace):
+        return people.table(workspace, "people")[["age", "gender"]].head(3).to_numpy().tolist()
+
+    assert on_file(typed, read) == [["7", "f"], ["21", "-"], ["1999", "f"]]

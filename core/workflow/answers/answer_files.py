@@ -16,7 +16,7 @@ from core.domain.numbers import count_text
 from core.domain.reply_bodies import end_of_reply
 from core.domain.study import CONTENT_FILTER, REFUSAL, Certainty, Parsed, Status
 from core.errors import FileError
-from core.files import answers
+from core.files import answers, people
 from core.files.mapped_answers import Frames, ReplyReader, map_parts
 from core.files.mapping import AnswerMapping
 from core.files.parts import AnswerParts, Source, answer_parts
@@ -57,6 +57,7 @@ class FileContents:
     with `count` and `usable`, the numbers of rows and of those with an answer. Its index is the
     number of the first such row in the file, from 0. `contexts` has the different contexts of each
     study and instrument. `tags` are the columns that Inkblot does not know, with a cell filled.
+    `people` has the facts about people; see `core.files.people.facts_of`.
     """
 
     cells: pd.DataFrame
@@ -65,6 +66,7 @@ class FileContents:
     first_rows: pd.DataFrame
     filled: frozenset[str]
     n_rows: int
+    people: pd.DataFrame
 
 
 def open_answers(
@@ -136,6 +138,7 @@ def contents(file: AnswerFile) -> FileContents:
     cells: list[pd.DataFrame] = []
     contexts: list[pd.DataFrame] = []
     hashes: list[np.ndarray[Any, Any]] = []
+    facts: list[pd.DataFrame] = []
     tags: set[str] = set()
     filled: set[str] = set()
     first_rows: pd.DataFrame | None = None
@@ -144,6 +147,8 @@ def contents(file: AnswerFile) -> FileContents:
         progress.step(n_rows, max(file.parts.n_rows, n_rows), "rows checked")
         cells.append(_cells(frame))
         contexts.append(frame[["study", "instrument", "context"]].drop_duplicates())
+        facts.append(people.facts_of(frame))
+        frame = people.without_facts(frame)
         tags |= answers.tags_of(frame)
         filled |= {
             name for name in frame.columns if name not in filled and _has_values(frame[name])
@@ -169,7 +174,28 @@ def contents(file: AnswerFile) -> FileContents:
         first_rows,
         frozenset(filled),
         n_rows,
+        _facts_of_all(file, facts),
     )
+
+
+def _facts_of_all(file: AnswerFile, parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """The facts about people of all parts; FileError where a person has two values of one."""
+    found = pd.concat(parts)
+    key = [*people.OWNER, "name"]
+    found = found[~found.duplicated([*key, "value"])]
+    again = found.duplicated(key).to_numpy()
+    if again.any():
+        second = found[again].iloc[0]
+        row = int(found.index[again][0])
+        same = found[(found[key] == second[key]).all(axis=1)]
+        who = f"'{second['context']}'" if second["context"] else "rows without a person"
+        raise FileError(
+            f"{file.name}, {_place(file, row)}: {second['name']} is '{second['value']}' here and "
+            f"'{same['value'].iloc[0]}' in {_place(file, int(same.index[0]))}, both of {who}.",
+            "A group of people has one value for each person. Correct the cell, or give the column "
+            "the role tag.",
+        )
+    return found
 
 
 def _cells(frame: pd.DataFrame) -> pd.DataFrame:

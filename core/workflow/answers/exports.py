@@ -16,10 +16,11 @@ from core.errors import FileError
 from core.export import frame_csv
 from core.files import answers
 from core.files.banks import writing
+from core.files.people import with_facts
 from core.files.writing import csv_bytes, write_files
 from core.store import answers as store
 from core.store import banks as bank_store
-from core.store import runs, studies
+from core.store import people, runs, studies
 from core.workflow.answers.browsing import overview, status_shares
 from core.workflow.designs.studies import design_yaml, plan_csv
 from core.workflow.runs.control import calls_csv
@@ -32,6 +33,7 @@ def export_tidy(
     """Every answer of a study in the tidy format."""
     record = studies.get(workspace.database, study)
     frame = store.tidy(workspace.database, record.study_id).to_pandas()
+    frame = with_facts(frame, people.values(workspace.database, record.study_id))
     if record.kind == "planned":
         # One call a trial: latency, tokens and time differ from run to run, answers need not.
         frame["label_order"] = frame["label_order"].replace("as_is", "")

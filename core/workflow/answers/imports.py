@@ -23,11 +23,12 @@ from core.errors import FileError, StoreError
 from core.files import answers
 from core.files.mapping import AnswerMapping, NewBank
 from core.files.parts import Source
+from core.files.people import without_facts
 from core.store import banks as bank_store
 from core.store import imports, studies
 from core.store.imports import ImportEvent
 from core.store.studies import FrozenStudy
-from core.workflow import background
+from core.workflow import background, people
 from core.workflow.answers import answer_files
 from core.workflow.answers.answer_files import AnswerFile, FileContents
 from core.workflow.answers.bank_attachment import (
@@ -148,6 +149,7 @@ class _NewStudy:
         """The rows of a part that are of this study, in the bank's codes and with its scores."""
         own = (frame["study"] == self.study) & (frame["instrument"] == self.instrument)
         rows = frame if own.all() else frame[own]
+        rows = without_facts(rows)
         rows = _in_codes_of_bank(rows, self.bank, self.codes, self.formats)
         rows["score"] = kept_scores(rows, self.scores)
         return rows
@@ -688,6 +690,9 @@ class _Saving:
             if new.on_file is not None and new.on_file.plan_hash:
                 digest = hashlib.sha256(f"{study.plan_hash} {digest}".encode()).hexdigest()
             n_rows, n_new = self._counts[new.code]
+            said = _with_names(self._file.name, self._found.people, self._study, self._found)
+            own = (said["study"] == new.study) & (said["instrument"] == new.instrument)
+            people.add(self._workspace, study.study_id, said[own])
             if n_new or new.continued is not None or not study.plan_hash:
                 design = replace(
                     study.design,

@@ -1,0 +1,98 @@
+"""Facts about the people of a study: taken from files, shown, edited, and given back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from core.domain.people import FACT_KINDS, FactKind, PersonFact, fact_problems, guessed_fact
+from core.errors import DesignError
+from core.store import people as store
+from core.store import studies
+from core.workflow.workspace import Workspace
+
+__all__ = ["FACT_KINDS", "FactKind", "PersonFact"]
+
+
+def facts(workspace: Workspace, study: str) -> tuple[PersonFact, ...]:
+    """What a study knows of its people."""
+    return store.facts(workspace.database, studies.get(workspace.database, study).study_id)
+
+
+def table(workspace: Workspace, study: str) -> pd.DataFrame:
+    """A row for each person of whom something is known: context, and a column for each fact."""
+    record = studies.get(workspace.database, study)
+    values = store.values(workspace.database, record.study_id)
+    names = [fact.name for fact in store.facts(workspace.database, record.study_id)]
+    wide = values.pivot(index="context", columns="name", values="value")
+    return wide.reindex(columns=names).fillna("").rename_axis(columns=None).reset_index()
+
+
+def add(workspace: Workspace, study_id: int, values: pd.DataFrame) -> None:
+    """Add what a file says of people: context, name and value, one value of each.
+
+    Raises
+    ------
+    DesignError
+        Something else is on file of a person.
+    """
+    if values.empty:
+        return
+    own = values[["context", "name", "value"]]
+    before = store.values(workspace.database, study_id)
+    both = before.merge(own, on=["context", "name"], suffixes=("", "_new"))
+    other = both[both["value"] != both["value_new"]]
+    if len(other):
+        first = other.iloc[0]
+        raise DesignError(
+            f"'{first['name']}' of '{first['context']}' is '{first['value']}' on file and "
+            f"'{first['value_new']}' in the file.",
+            "Correct the file, or the value on the page Import and export.",
+        )
+    together = pd.concat([before, own]).drop_duplicates(["context", "name"])
+    known = {fact.name: fact for fact in store.facts(workspace.database, study_id)}
+    made = []
+    for name, group in together.groupby("name", sort=False):
+        guess = guessed_fact(str(name), group["value"])
+        fact = known.get(str(name), guess)
+        new = tuple(level for level in guess.levels if level not in fact.levels)
+        made.append(fact if fact.kind == "number" else replace(fact, levels=fact.levels + new))
+    store.save(workspace.database, study_id, made, together)
+
+
+def save(workspace: Workspace, study: str, known: Sequence[PersonFact], rows: pd.DataFrame) -> None:
+    """Write facts and people as edited: `rows` has context and a column for each fact.
+
+    Raises
+    ------
+    DesignError
+        A value is no number, or none of the levels of its fact. Nothing is changed.
+    """
+    problems = [
+        problem
+        for fact in known
+        for problem in fact_problems(fact, rows[fact.name].astype("str").str.strip().tolist())
+    ]
+    if problems:
+        raise DesignError(" ".join(problems[:3]), "Correct the value, or the kind of the fact.")
+    names = [fact.name for fact in known]
+    long = rows.melt("context", names, var_name="name", value_name="value")
+    long["value"] = long["value"].astype("str").str.strip()
+    record = studies.get(workspace.database, study)
+    store.save(workspace.database, record.study_id, known, long[long["value"] != ""])
+
+
+def as_typed(fact: PersonFact, kind: FactKind, levels: str, values: Sequence[str]) -> PersonFact:
+    """A fact with the kind chosen, and levels as typed in order with `<` between them."""
+    if kind == "number":
+        return PersonFact(fact.name, "number")
+    typed = tuple(part.strip() for part in levels.split("<") if part.strip())
+    others = sorted({value for value in values if value} - set(typed))
+    return PersonFact(fact.name, kind, tuple(dict.fromkeys((*typed, *others))))
+
+
+def level_words(known: Sequence[PersonFact]) -> Mapping[str, str]:
+    """The levels of each fact in order, as `as_typed` reads them."""
+    return {fact.name: " < ".join(fact.levels) for fact in known}

@@ -1,0 +1,128 @@
+"""Facts about people: from a file to the person, edited, exported, packaged and imported again."""
+
+from __future__ import annotations
+
+import io
+import shutil
+
+import pandas as pd
+import pytest
+
+from core.domain.people import PersonFact, guessed_fact
+from core.errors import DesignError, FileError
+from core.workflow import people
+from core.workflow.answers import exports, imports, mappings
+from core.workflow.opening import open_workspace
+from core.workflow.packages import making, reading
+
+WIDE = b"""id,gender,age,school,q1,q2
+p1,f,31,low,1,2
+p2,m,,high,2,1
+p3,f,54,low,3,3
+"""
+
+
+def bring_in(workspace, data=WIDE, name="people.csv", **options):
+    guess = mappings.guessed(workspace, mappings.open_file(name, data))
+    return imports.import_tidy(workspace, name, data, mapping=guess, **options)[0]
+
+
+def columns(workspace, study):
+    frame = pd.read_csv(io.BytesIO(exports.export_tidy(workspace, study)), dtype=str)
+    own = [name for name in frame.columns if name.startswith("person.")]
+    return frame.drop_duplicates("context").set_index("context")[own].fillna("")
+
+
+def test_groups_of_people_are_guessed_kept_once_and_given_back(workspace):
+    guess = mappings.guessed(workspace, mappings.open_file("people.csv", WIDE))
+    assert guess.with_role("group") == ["gender", "age", "school"]
+    done = bring_in(workspace)
+    assert people.facts(workspace, done.study) == (
+        PersonFact("age", "number"),
+        PersonFact("gender", "category", ("f", "m")),
+        PersonFact("school", "category", ("high", "low")),
+    )
+    assert people.table(workspace, done.study).to_numpy().tolist() == [
+        ["p1", "31", "f", "low"], ["p2", "", "m", "high"], ["p3", "54", "f", "low"],
+    ]  # fmt: skip
+    assert workspace.database.rows("select distinct tags from trial") == [(None,)]
+    found = columns(workspace, done.study)
+    assert found.loc["p1"].to_dict() == {
+        "person.age": "31", "person.gender": "f", "person.school": "low",
+    }  # fmt: skip
+
+
+def test_an_export_and_a_package_bring_the_people_back(workspace, tmp_path, new_database):
+    done = bring_in(workspace)
+    known = [PersonFact("gender", "category", ("f", "m")), PersonFact("age", "number"),
+             PersonFact("school", "ordered", ("low", "high"))]  # fmt: skip
+    people.save(workspace, done.study, known, people.table(workspace, done.study))
+    exported = exports.export_tidy(workspace, done.study)
+    made = making.make_package(workspace, done.study, ())
+    path = tmp_path / "other.duckdb"
+    shutil.copyfile(new_database, path)
+    other = open_workspace(path)
+    packed = reading.import_package(other, "people.zip", made.data)
+    assert people.facts(other, packed.study) == tuple(known)
+    assert people.table(other, packed.study).equals(people.table(workspace, done.study))
+    (again,) = imports.import_tidy(other, "again.csv", exported, study="again")
+    pd.testing.assert_frame_equal(columns(other, again.study), columns(workspace, done.study))
+    other.close()
+
+
+def test_a_person_with_two_values_is_refused_by_both_rows(workspace):
+    rows = b"person,item,answer,person.age\np1,q1,1,31\np1,q2,1,32\n"
+    with pytest.raises(FileError) as refused:
+        imports.import_tidy(workspace, "x.csv", rows)
+    assert str(refused.value).startswith(
+        "x.csv, line 3: age is '32' here and '31' in line 2, both of 'p1'."
+    )
+    assert people_tables(workspace) == [(0,), (0,)]
+
+
+def test_more_answers_bring_more_people_and_no_other_values(workspace):
+    bring_in(workspace, study="s")
+    more = b"id,gender,age,school,q1,q2\np4,x,20,high,1,1\n"
+    guess = mappings.guessed(workspace, mappings.open_file("more.csv", more))
+    roles = {**guess.columns, "gender": "group", "age": "group", "school": "group"}
+    mapping = mappings.AnswerMapping("wide", roles, constants={"model": "people"}, bank="people")
+    imports.import_tidy(workspace, "more.csv", more, mapping=mapping, study="s", add=True)
+    assert people.table(workspace, "s")["gender"].tolist() == ["f", "m", "f", "x"]
+    assert [fact.levels for fact in people.facts(workspace, "s")] == [
+        (), ("f", "m", "x"), ("high", "low"),
+    ]  # fmt: skip
+    other = more.replace(b"p4,x,20", b"p5,f,30").replace(b"high,1,1", b"high,1,1\np1,m,31,low,1,2")
+    with pytest.raises(DesignError, match="'gender' of 'p1' is 'f' on file and 'm' in the file"):
+        imports.import_tidy(workspace, "other.csv", other, mapping=mapping, study="s", add=True)
+    assert len(people.table(workspace, "s")) == 4
+
+
+def test_values_are_checked_by_the_kind_of_their_fact(workspace):
+    done = bring_in(workspace)
+    rows = people.table(workspace, done.study)
+    known = (PersonFact("gender", "category"), PersonFact("age", "number"),
+             PersonFact("school", "ordered", ("low", "high")))  # fmt: skip
+    for column, value, words in (
+        ("age", "old", "'old' of age is no number."),
+        ("school", "none", "'none' of school is none of its levels: low, high."),
+    ):
+        wrong = rows.assign(**{column: [value, *rows[column][1:]]})
+        with pytest.raises(DesignError) as refused:
+            people.save(workspace, done.study, known, wrong)
+        assert words in str(refused.value)
+    assert people.table(workspace, done.study).equals(rows)
+
+
+def test_the_kind_of_a_fact_is_guessed_by_its_values():
+    assert guessed_fact("age", map(str, range(18, 60))) == PersonFact("age", "number")
+    assert guessed_fact("wave", ["10", "9", ""]) == PersonFact("wave", "number")
+    assert guessed_fact("size", ["10", "big"]) == PersonFact("size", "category", ("10", "big"))
+    assert guessed_fact("sex", ["m", "f"]) == PersonFact("sex", "category", ("f", "m"))
+    assert people.as_typed(PersonFact("e", "category"), "ordered", "low < high", ["mid", ""]) == (
+        PersonFact("e", "ordered", ("low", "high", "mid"))
+    )
+
+
+def people_tables(workspace):
+    tables = ("person_fact", "person_value")
+    return [workspace.database.row(f"select count(*) from {one}") for one in tables]  # noqa: S608
