@@ -216,6 +216,7 @@ def test_answers_are_imported_with_their_bank_and_get_one_later(run, capfd):
     """A column of persons, codes in capitals, scores already reversed, then a bank that is late."""
     assert run("bank", "export", "attitudes_20", "--out", run.folder / "late.csv") == 0
     text = (run.folder / "late.csv").read_text().replace("attitudes_20", "late")
+    text = text.replace("Attitudes to nature", "Late attitudes to nature", 1)
     (run.folder / "late.csv").write_text(text)
     codes = [line.split(",")[1] for line in text.splitlines() if line.startswith("item,")]
     file = run.folder / "mine.csv"
@@ -241,11 +242,16 @@ def test_answers_are_imported_with_their_bank_and_get_one_later(run, capfd):
 def test_banks_go_out_and_come_in(run, capfd):
     file = run.folder / "bank.csv"
     assert run("bank", "export", "attitudes_20", "--out", file) == 0
-    assert run("bank", "import", file) == 0
+    capfd.readouterr()
+    assert run("bank", "import", file) == 0  # the same bank: no copy is made
+    assert capfd.readouterr().out.startswith("Bank 'attitudes_20': 20 items.")
+    changed = run.folder / "changed.csv"
+    changed.write_bytes(file.read_bytes().replace(b"statements)", b"items)", 1))
+    assert run("bank", "import", changed) == 0
     assert "attitudes_20_2" in capfd.readouterr().out
     again = run.folder / "again.csv"
     run("bank", "export", "attitudes_20_2", "--out", again)
-    assert again.read_bytes().replace(b"attitudes_20_2", b"attitudes_20") == file.read_bytes()
+    assert again.read_bytes().replace(b"attitudes_20_2", b"attitudes_20") == changed.read_bytes()
 
 
 def test_loadings_come_into_a_bank_as_a_new_version(run, capfd):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -113,21 +112,15 @@ def test_a_run_that_waits_for_a_service_says_so_and_until_when(workspace, server
 
 
 def test_a_run_under_way_names_who_is_paused(workspace, server):
-    heard_of, rejected = threading.Event(), Counter()
-
-    def script(_, body):
-        if body["model"] == "sick":
-            rejected["sick"] += 1
-            return REJECTED
-        return Step(until=heard_of) if rejected["sick"] >= 3 else None
-
-    server.script = script
-    frozen(workspace, server.base_url)
-    control.start(workspace, "study")
-    heard = _first_remark(workspace)
-    heard_of.set()
-    control.stop(workspace, "study")
-    finished(workspace)
+    heard_of = threading.Event()
+    server.script = lambda *_: Step(until=heard_of)
+    with FaultServer(lambda *_: REJECTED, key=server.key) as other:
+        frozen(workspace, server.base_url, other.base_url)
+        control.start(workspace, "study")
+        heard = _first_remark(workspace)
+        heard_of.set()
+        control.stop(workspace, "study")
+        finished(workspace)
     assert heard.startswith("'Sick' is paused, the others are asked on. Sick: 3 calls in a row")
 
 
