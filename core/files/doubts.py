@@ -25,7 +25,17 @@ from core.files.guess import (
     values_of,
 )
 from core.files.headers import HeaderRows
-from core.files.mapping import ANSWER, IGNORE, ITEM, PERSON, ROLES, TAG, AnswerMapping, cell_number
+from core.files.mapping import (
+    ANSWER,
+    GROUP,
+    IGNORE,
+    ITEM,
+    PERSON,
+    ROLES,
+    TAG,
+    AnswerMapping,
+    cell_number,
+)
 from core.files.same_people import SOLUTIONS, repeated
 
 _RARE = 0.02
@@ -45,6 +55,7 @@ def doubts(source: TextColumns, mapping: AnswerMapping) -> tuple[str, ...]:
         *_unlikely_codes(source, mapping),
         *_labels_taken(source, mapping),
         *_other_items(source, mapping),
+        *_groups(mapping),
         *_header(source),
         *_left_out(source, mapping),
     )
@@ -97,17 +108,17 @@ def _names_without_values(source: TextColumns, mapping: AnswerMapping) -> Iterat
     """Columns called like a role whose values are something else, so that they are tags."""
     for column, role in mapping.columns.items():
         values = values_of(source, column)
-        if role != TAG or not values:
+        if role not in (TAG, GROUP) or not values:
             continue
         shown = ", ".join(values[:3]) + (", ..." if len(values) > 3 else "")
         if column in ROLES[mapping.layout] and not fits_role(column, values):
             why = "one file is one study" if column == "study" else f"they are no {column}"
-            yield f"'{column}' is kept as a tag: its values are {shown}, and {why}."
+            yield f"'{column}' is kept as a {role}: its values are {shown}, and {why}."
         elif plain_name(column) in (*PERSON_COLUMNS, *CONTEXT_NAMES) and are_groups(
             len(values), source.n_rows
         ):
             yield (
-                f"'{column}' is kept as a tag: it has {count_text(len(values), 'value')} "
+                f"'{column}' is kept as a {role}: it has {count_text(len(values), 'value')} "
                 f"({shown}) in {count_text(source.n_rows, 'row')}, like a group and not like "
                 "people. Give it the role person if they are people."
             )
@@ -175,12 +186,20 @@ def _other_items(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:
     alike = [
         column
         for column, role in mapping.columns.items()
-        if role == TAG and len(own := answers_in(source, column)) > 2 and own <= known
+        if role in (TAG, GROUP) and len(own := answers_in(source, column)) > 2 and own <= known
     ]
     if alike:
         yield (
             f"Not taken as items, although their values are those of the items: {_named(alike)}. "
             "Give them the role item if they are."
+        )
+
+
+def _groups(mapping: AnswerMapping) -> Iterator[str]:
+    if groups := mapping.with_role(GROUP):
+        yield (
+            f"Taken as facts about people, by which they can be grouped: {_named(groups)}. Give a "
+            "column the role tag if it is none."
         )
 
 

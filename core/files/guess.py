@@ -125,13 +125,16 @@ def _groups(source: TextColumns, mapping: AnswerMapping, private: Sequence[str])
     if mapping.layout == "items" or (mapping.layout == "long" and not people):
         return []
     found = []
+    items = {text for one in mapping.with_role(ITEM) for text in answers_in(source, one)}
     for column, role in mapping.columns.items():
         values = values_of(source, column)
         if role != TAG or column in (*private, *TIDY_COLUMNS) or len(values) < _FEWEST_LEVELS:
             continue
         called = {plain_name(column), plain_name(_label(source, column))}
         is_known = column.startswith(PERSON_FACT) or bool(called & PEOPLE_FEATURES)
-        has_levels = len(values) <= MOST_OPTIONS and not called & FEATURES
+        own = answers_in(source, column)
+        is_like_items = len(own) > _FEWEST_LEVELS and own <= items
+        has_levels = len(values) <= MOST_OPTIONS and not called & FEATURES and not is_like_items
         if is_known or (has_levels and not _are_notes(values)):
             found.append(column)
     if not people or not found:

@@ -24,6 +24,7 @@ from core.workflow.banks.grid import (
     GridTextColumn,
 )
 from pages.banks.editor import BankEditor, form_word, show_messages
+from pages.shared import grids
 
 _ROWS_A_PAGE = 100
 _TEXT_WIDTH = 380
@@ -145,6 +146,7 @@ def _grid(
         alt=f"Items with their text in {language_name(source.language)} and in "
         f"{language_name(target.language)}",
     )
+    grids.fetch_editors()
 
 
 def _columns(source: GridTextColumn, target: GridTextColumn) -> dict[str, Any]:

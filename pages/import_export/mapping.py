@@ -22,6 +22,7 @@ from core.workflow.answers.mappings import (
     OpenedFile,
     Sheet,
 )
+from pages.shared import grids
 from pages.shared.widgets import download, plain, table, workspace
 
 _ROLE_WORDS = {
@@ -165,6 +166,7 @@ def _with_roles(file: OpenedFile, base: AnswerMapping, keys: FileKeys) -> Answer
         },
         alt=f"Roles of {len(frame)} columns",
     )
+    grids.fetch_editors()
     codes = {word: role for role, word in _ROLE_WORDS.items()}
     chosen = {
         str(column): codes.get(str(role), str(role))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.workflow import people
 from core.workflow.designs.studies import StudyRecord
+from pages.shared import grids
 from pages.shared.widgets import plain, workspace
 
 _FACT, _KIND, _LEVELS, _PERSON = "Fact", "Kind", "Levels, in order", "Person"
@@ -72,6 +73,7 @@ def _edited_people(study: str, known: list[people.PersonFact], table: pd.DataFra
         column_config={name: st.column_config.TextColumn(plain(name)) for name in names},
         alt="Values of each person",
     )  # fmt: skip
+    grids.fetch_editors()
     if len(table) > len(shown):
         st.caption(f"The first {len(shown):,} of {len(table):,} people.")
     own = edited.rename(columns={_PERSON: "context"})[["context", *names]].fillna("")

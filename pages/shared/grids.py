@@ -7,17 +7,38 @@ button. What is pasted beyond the last row of a grid is lost, so rows in number 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import streamlit
 import streamlit as st
 
 from core.domain.numbers import count_text
 from core.workflow.banks.grid import GridEdits, rows_of_text
 
 EMPTY_ROWS = 10
+_EDITORS = "static/static/js/*overlay-editor*.js"
+"""Parts of Streamlit's table that the browser fetches when a cell is first edited."""
 _ROW_PX, _MOST_ROWS = 35, 17
+
+
+def fetch_editors() -> None:
+    """Have the browser fetch the editors of cells before one is opened.
+
+    While it fetches the first one, the next keys are lost.
+    """
+    st.html(f"<script>{_fetching()}</script>", unsafe_allow_javascript=True)
+
+
+@cache
+def _fetching() -> str:
+    files = sorted(Path(streamlit.__file__).parent.glob(_EDITORS))
+    names = [f"./static/js/{file.name}" for file in files]
+    return f"for (const name of {json.dumps(names)}) import(new URL(name, location.href).href)"
 
 
 def growing_grid(
@@ -41,6 +62,7 @@ def growing_grid(
         on_change=on_change,
         alt=alt,
     )
+    fetch_editors()
     if _last_row_is_filled(st.session_state.to_dict().get(key) or {}, len(shown)):
         st.warning(
             "The last row is filled. What was pasted beyond it is not in the table: press "

@@ -88,6 +88,18 @@ def test_a_name_gives_a_role_where_the_values_fit_it(column, values, role):
     assert roles(f"pid,{column},q1,q2", *rows)[column] == role
 
 
+def test_facts_about_people_are_the_same_in_all_their_rows():
+    rows = [f"p{n // 2},{20 + n // 2 % 30},{n % 4},{'fm'[n // 2 % 2]},{n},{n % 5},{n % 3}"
+            for n in range(60)]  # fmt: skip
+    found = roles("person,age,mood,sex,duration,q1,q2", *rows)
+    assert (found["age"], found["sex"]) == ("group", "group")
+    assert found["mood"] != "group"
+    assert found["duration"] == "tag"
+    story = "a long story that goes on and on "
+    notes = [f"p{n},{story * 2}{n % 3},{n % 5},{n % 3}" for n in range(60)]
+    assert roles("person,remark,q1,q2", *notes)["remark"] == "tag"
+
+
 def test_settings_belong_to_models_and_not_to_people():
     rows = [f"m{n % 2},0.{n % 2},{n % 4 + 1},{n % 3 + 1}" for n in range(12)]
     assert roles("model,temperature,q1,q2", *rows)["temperature"] == "temperature"
@@ -106,9 +118,9 @@ def test_names_that_are_numbers_are_doubted_and_a_file_may_have_none():
 def test_groups_are_not_taken_for_people_and_people_are():
     rows = [f"{n},{'parent' if n % 2 else 'child'},{n % 5},{n % 4}" for n in range(40)]
     found = roles("pid,respondent,q1,q2", *rows)
-    assert (found["pid"], found["respondent"]) == ("context", "tag")
+    assert (found["pid"], found["respondent"]) == ("context", "group")
     without = roles("respondent,q1,q2", *(row.split(",", 1)[1] for row in rows))
-    assert without["respondent"] == "tag"
+    assert without["respondent"] == "group"
     waves = [f"p{n % 20},{n // 20 + 1},{n % 5},{n % 4}" for n in range(40)]
     found = roles("subject,wave,q1,q2", *waves)
     assert (found["subject"], found["wave"]) == ("context", "phase")
@@ -124,7 +136,7 @@ def test_columns_that_tell_rows_of_a_person_apart_are_conditions():
     wide = [f"p{n % 10},{('honest', 'fake good')[n // 10]},{20 + n % 10},{n % 5},{n % 4}"
             for n in range(20)]  # fmt: skip
     found = roles("person,context,age,q1,q2", *wide)
-    assert (found["person"], found["context"], found["age"]) == ("context", "template", "tag")
+    assert (found["person"], found["context"], found["age"]) == ("context", "template", "group")
     long = [f"p{n},{how},q{item},{(n + item) % 5}"
             for n in range(10) for how in ("honest", "fake") for item in (1, 2, 3)]  # fmt: skip
     file = source("person,context,item,answer", *long)

@@ -45,7 +45,11 @@ def test_a_wide_file_is_guessed_with_person_items_and_missing_values():
         mapping = guess_mapping(read_columns(name, data))
         roles = mapping.columns
         assert (mapping.layout, mapping.constants) == ("wide", {"model": "people"})
-        assert [roles[column] for column in ("id", "gender", "age")] == ["context", "tag", "tag"]
+        assert [roles[column] for column in ("id", "gender", "age")] == [
+            "context",
+            "group",
+            "group",
+        ]
         assert len(mapping.with_role("item")) == 22
         declared = name.endswith(".sav")
         expected = {} if declared else {"-8": "no_answer", "-9": "no_answer"}

@@ -62,7 +62,9 @@ def press(at, key):
 def test_an_spss_file_comes_in_with_keys_and_a_second_one_finds_its_bank(workspace):
     at = upload(open_page(), "people.sav", FILES["people.sav"])
     shown = grid(at, "Role").value.set_index("Column")
-    assert shown["Role"].tolist() == ["person or context", "tag", "tag", *["item"] * 22]
+    assert shown["Role"].tolist() == [
+        "person or context", *["group of people"] * 2, *["item"] * 22,
+    ]  # fmt: skip
     assert shown.loc["i1", "Label"] == "Statement 1."
     assert shown.loc["gender", "Values"] == "1 = female, 2 = male"
     assert shown.loc["i1", "Missing in the file"] == "-8 = Refused to say, -9 = No answer"

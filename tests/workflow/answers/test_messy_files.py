@@ -127,7 +127,10 @@ FILES = {
     "titled.xlsx": (titled_workbook, ["names of the columns are taken from row 5"]),
     "time.csv": (column("time", [1, 2]), ["'time' is kept as a tag: its values are 1, 2"]),
     "study.csv": (column("study", ["AGES", "CART"]), ["one file is one study"]),
-    "subject.csv": (column("subject", ["math", "art"]), ["'subject' is kept as a tag"]),
+    "subject.csv": (
+        column("subject", ["math", "art"]),
+        ["'subject' is kept as a group"],
+    ),
     "respondent.csv": (column("respondent", ["parent", "child"]), ["like a group"]),
     "near.sav": (
         lambda: labelled({7.0: "Refusal", 8.0: "Don't know", 9.0: "No answer"}),
