@@ -120,9 +120,9 @@ class Fault:
     reason: Callable[[int], str]
 
 
-def is_time(text: str) -> bool:
-    """Whether a text is a time of ISO 8601, as the column `time` has it."""
-    return not _time_fault(pd.Series([text], dtype="str")).rows.any()
+def are_times(texts: Sequence[str]) -> bool:
+    """Whether texts are times of ISO 8601, as the column `time` has them."""
+    return not _time_fault(pd.Series(texts, dtype="str")).rows.any()
 
 
 def _time_fault(times: pd.Series[str]) -> Fault:

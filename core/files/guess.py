@@ -24,7 +24,7 @@ from core.files.answers import (
     INTEGERS,
     PERSON_COLUMNS,
     TIDY_COLUMNS,
-    is_time,
+    are_times,
     plain_name,
 )
 from core.files.column_words import (
@@ -61,6 +61,7 @@ from core.files.mapping import (
 from core.files.survey_programs import GUESS, KEY_PART, Program, program_of
 
 MOST_OPTIONS = 12
+_LOOKED_AT = 1_000  # values by which a column is private or not
 _LONGEST_SHOWN = 60  # characters of a cell
 _GAP = 2  # a code for a missing answer is not beside the others
 _FEW_PER_NAME = 5  # rows of one name; more, of few names, are groups and not people
@@ -263,7 +264,11 @@ def _with_person(columns: Mapping[str, str], person: str) -> dict[str, str]:
 
 def _roles_by_name(source: TextColumns, layout: Layout) -> dict[str, str]:
     """Columns that are called like a role and have values of it; people have no settings."""
-    roles = [role for role in ROLES[layout][:-2] if role in source.columns]
+    roles = [
+        role
+        for role in ROLES[layout]
+        if role in source.columns and role not in (GROUP, TAG, IGNORE)
+    ]
     if "model" not in roles:
         roles = [role for role in roles if role not in SETTINGS]
     return {role: role for role in roles if fits_role(role, values_of(source, role))}
@@ -273,6 +278,8 @@ def fits_role(role: str, values: Sequence[str]) -> bool:
     """Whether values are those of a role; one that may hold any words fits."""
     if role in _OF_WHOLE_FILES:
         return len(values) <= 1
+    if role == "time":
+        return are_times(values)
     return all(map(_TESTS.get(role, _is_anything), values))
 
 
@@ -295,7 +302,6 @@ def _is_status(text: str) -> bool:
 _TESTS: Mapping[str, Callable[[str], bool]] = {
     **dict.fromkeys((*INTEGERS, "items_per_call"), _is_whole),
     **dict.fromkeys((*DECIMALS, *SETTINGS), _is_number),
-    "time": is_time,
     "language": is_language_code,
     "status": _is_status,
 }
@@ -305,7 +311,7 @@ def is_private(source: TextColumns, column: str) -> bool:
     """Whether a column holds names, addresses or telephone numbers of people."""
     if is_private_name(column) or is_private_name(_label(source, column)):
         return True
-    values = values_of(source, column)
+    values = values_of(source, column)[:_LOOKED_AT]
     return bool(values) and sum(map(is_private_text, values)) * 2 > len(values)
 
 
@@ -350,6 +356,8 @@ def _conditions(
         return {}
     frame = pd.DataFrame({column: _texts(source, column) for column in key})
     again = int(frame.duplicated().sum())
+    if not again:
+        return {}
     left = {
         column: _texts(source, column)
         for column, role in columns.items()

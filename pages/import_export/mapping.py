@@ -94,7 +94,8 @@ def mapping_of_user(file: OpenedFile, keys: FileKeys, saved: AnswerMapping | Non
     with st.expander("First rows of the file"):
         table(file.first_rows, alt="The first rows of the file below its header")
     mapping = _with_same_people(file, mapping, base, keys)
-    if sentences := mappings.doubts_about(file, mapping):
+    known = (keys.known, keys.file, mappings.write_mapping(mapping))
+    if sentences := _doubts(known, file, mapping):
         doubts.warning("\n".join(f"- {plain(one)}" for one in sentences), icon=":material/search:")
     st.markdown("### 3. Bank")
     return _with_bank(file, mapping, base, keys)
@@ -182,7 +183,8 @@ def _with_same_people(
     file: OpenedFile, mapping: AnswerMapping, base: AnswerMapping, keys: FileKeys
 ) -> AnswerMapping:
     """The mapping with what to do with people who stand in several rows, who are shown."""
-    rows = mappings.rows_of_same_people(file, mapping)
+    known = (keys.known, keys.file, mappings.write_mapping(mapping))
+    rows = _rows_of_same_people(known, file, mapping)
     if rows.empty:
         return mapping
     st.write("These people stand in several rows under the same conditions:")
@@ -306,6 +308,16 @@ def _offer_keys(
         own[_SUBSCALE] = own.get(_SUBSCALE) or scales.get(code, "")
     turn = keys.key("turn", base)  # the grid keeps its first rows, so it is drawn anew
     st.session_state[turn] = st.session_state.get(turn, 0) + 1
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _rows_of_same_people(known: object, _file: OpenedFile, _mapping: AnswerMapping) -> pd.DataFrame:
+    return mappings.rows_of_same_people(_file, _mapping)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _doubts(known: object, _file: OpenedFile, _mapping: AnswerMapping) -> tuple[str, ...]:
+    return mappings.doubts_about(_file, _mapping)
 
 
 @st.cache_data(max_entries=4, show_spinner="Looking for reversed items ...")
