@@ -11,6 +11,7 @@ from core.domain.people import FACT_KINDS, FactKind, PersonFact, fact_problems, 
 from core.errors import DesignError
 from core.store import people as store
 from core.store import studies
+from core.store.database import Database
 from core.workflow.workspace import Workspace
 
 __all__ = ["FACT_KINDS", "FactKind", "PersonFact"]
@@ -30,6 +31,21 @@ def table(workspace: Workspace, study: str) -> pd.DataFrame:
     return wide.reindex(columns=names).fillna("").rename_axis(columns=None).reset_index()
 
 
+def refuse_others(database: Database, study_id: int, values: pd.DataFrame) -> None:
+    """Raise DesignError where a file says something else of a person than what is on file."""
+    both = store.values(database, study_id).merge(
+        values[["context", "name", "value"]], on=["context", "name"], suffixes=("", "_new")
+    )
+    other = both[both["value"] != both["value_new"]]
+    if len(other):
+        first = other.iloc[0]
+        raise DesignError(
+            f"'{first['name']}' of '{first['context']}' is '{first['value']}' on file and "
+            f"'{first['value_new']}' in the file.",
+            "Correct the file, or the value on the page Import and export.",
+        )
+
+
 def add(workspace: Workspace, study_id: int, values: pd.DataFrame) -> None:
     """Add what a file says of people: context, name and value, one value of each.
 
@@ -40,17 +56,8 @@ def add(workspace: Workspace, study_id: int, values: pd.DataFrame) -> None:
     """
     if values.empty:
         return
-    own = values[["context", "name", "value"]]
-    before = store.values(workspace.database, study_id)
-    both = before.merge(own, on=["context", "name"], suffixes=("", "_new"))
-    other = both[both["value"] != both["value_new"]]
-    if len(other):
-        first = other.iloc[0]
-        raise DesignError(
-            f"'{first['name']}' of '{first['context']}' is '{first['value']}' on file and "
-            f"'{first['value_new']}' in the file.",
-            "Correct the file, or the value on the page Import and export.",
-        )
+    refuse_others(workspace.database, study_id, values)
+    before, own = store.values(workspace.database, study_id), values[["context", "name", "value"]]
     together = pd.concat([before, own]).drop_duplicates(["context", "name"])
     known = {fact.name: fact for fact in store.facts(workspace.database, study_id)}
     made = []

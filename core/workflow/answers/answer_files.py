@@ -190,8 +190,8 @@ def _facts_of_all(file: AnswerFile, parts: list[pd.DataFrame]) -> pd.DataFrame:
         same = found[(found[key] == second[key]).all(axis=1)]
         who = f"'{second['context']}'" if second["context"] else "rows without a person"
         raise FileError(
-            f"{file.name}, {_place(file, row)}: {second['name']} is '{second['value']}' here and "
-            f"'{same['value'].iloc[0]}' in {_place(file, int(same.index[0]))}, both of {who}.",
+            f"{file.name}, {place_of(file, row)}: {second['name']} is '{second['value']}' here and "
+            f"'{same['value'].iloc[0]}' in {place_of(file, int(same.index[0]))}, both of {who}.",
             "A group of people has one value for each person. Correct the cell, or give the column "
             "the role tag.",
         )
@@ -222,8 +222,8 @@ def _refuse_repeated(file: AnswerFile, parts: list[np.ndarray[Any, Any]]) -> Non
     first, second = int(order[at]), int(order[at + 1])
     item = _item(file, second)
     raise FileError(
-        f"{file.name}, {_place(file, second)}, column item: '{item}' has an answer under the same "
-        f"conditions in {_place(file, first)} already.",
+        f"{file.name}, {place_of(file, second)}, column item: '{item}' has an answer under the "
+        f"same conditions in {place_of(file, first)} already.",
         "Nothing was imported. Correct the file and choose it again.",
     )
 
@@ -233,7 +233,7 @@ def _item(file: AnswerFile, number: int) -> str:
     return str(next(frames).loc[number, "item"])
 
 
-def _place(file: AnswerFile, number: int) -> str:
+def place_of(file: AnswerFile, number: int) -> str:
     """The line or row of an answer by its number in the file."""
     if file.parts.whole is not None and file.parts.whole.n_rows <= number:
         return f"answer {number + 1:,}"  # a row of the file has several answers

@@ -408,7 +408,7 @@ def _refuse_empty_answers(
         known = bank.format(formats[used])
         if known is not None and known.options:
             row = int(empty.index[empty["format"] == used][0])
-            place = (file.parts.whole or file.parts.first()).place(row)
+            place = answer_files.place_of(file, row)
             raise FileError(
                 f"{file.name}, {place}, column answer: the answer is empty, and the format "
                 f"'{known.code}' has options.",
@@ -562,6 +562,9 @@ class _Saving:
     def run(self) -> tuple[ImportedStudy, ...]:
         """Compare the rows with those on file, then save them."""
         database = self._workspace.database
+        for new in self._coming:
+            if new.on_file is not None:
+                people.refuse_others(database, new.on_file.study_id, self._people_of(new))
         if not self._file.is_divided:
             with database.adding_answers(), database.all_or_nothing():
                 self._begin()
@@ -579,6 +582,11 @@ class _Saving:
             raise
         with database.all_or_nothing():
             return self._end()
+
+    def _people_of(self, new: _NewStudy) -> pd.DataFrame:
+        """What the file says of the people of a study."""
+        said = _with_names(self._file.name, self._found.people, self._study, self._found)
+        return said[(said["study"] == new.study) & (said["instrument"] == new.instrument)]
 
     def _each_part(self, *, save: bool) -> None:
         done = 0
@@ -690,9 +698,7 @@ class _Saving:
             if new.on_file is not None and new.on_file.plan_hash:
                 digest = hashlib.sha256(f"{study.plan_hash} {digest}".encode()).hexdigest()
             n_rows, n_new = self._counts[new.code]
-            said = _with_names(self._file.name, self._found.people, self._study, self._found)
-            own = (said["study"] == new.study) & (said["instrument"] == new.instrument)
-            people.add(self._workspace, study.study_id, said[own])
+            people.add(self._workspace, study.study_id, self._people_of(new))
             if n_new or new.continued is not None or not study.plan_hash:
                 design = replace(
                     study.design,
