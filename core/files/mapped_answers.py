@@ -506,7 +506,7 @@ def _other_columns(source: TextColumns, mapping: AnswerMapping, n_rows: int) -> 
             continue
         labels = source.labels.get(column, _NO_LABELS)
         texts = source.columns[column]
-        keeps_codes = role in (PERSON, *INTEGERS, *DECIMALS)
+        keeps_codes = role in (PERSON, *INTEGERS, *DECIMALS) or _is_slider(texts, labels)
         shown = {} if keeps_codes else dict(labels.values)
         shown |= dict.fromkeys(labels.missing, "")
         name = _tag_name(column) if role == TAG else role
@@ -518,6 +518,15 @@ def _other_columns(source: TextColumns, mapping: AnswerMapping, n_rows: int) -> 
         if role == "repetition" and pc.any(pc.equal(texts, "0")).as_py():
             columns[name] = _replaced(texts, _one_more)
     return columns
+
+
+def _is_slider(texts: Any, labels: ColumnLabels) -> bool:
+    """Whether most values are numbers without a label, as between the labelled ends of a slider."""
+    if not labels.values:
+        return False
+    values = {text for text in pc.unique(texts).to_pylist() if text} - labels.missing
+    numbers = [text for text in values - labels.values.keys() if cell_number(text) is not None]
+    return len(numbers) > len(values & labels.values.keys())
 
 
 def _small_language(code: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pandas as pd
@@ -146,6 +147,18 @@ def test_cells_become_options_missing_answers_or_labels():
     assert set(read.frame["model"]) == {"people"}
     (known,) = read.bank.formats
     assert [(o.code, o.points) for o in known.options] == [(str(n), n) for n in range(1, 6)]
+
+
+def test_a_slider_with_labelled_ends_stays_numbers():
+    frame = pd.DataFrame({"mood": [0.0, 12.5, 37.25, 100.0, 64.0], "sex": [1.0, 2, 1, 2, 1],
+                          "a": [1.0, 2, 3, 1, 2]})  # fmt: skip
+    labels = {"mood": {0: "bad", 100: "good"}, "sex": {1: "f", 2: "m"}}
+    source = read_columns("x.sav", spss(frame, variable_value_labels=labels))
+    roles = {"mood": "group", "sex": "group", "a": "item"}
+    mapping = AnswerMapping("wide", roles, new_bank=NewBank("M"))
+    tags = map_answers(source, mapping).frame["tags"].map(json.loads).tolist()
+    assert [one["person.mood"] for one in tags] == ["0", "12.5", "37.25", "100", "64"]
+    assert [one["person.sex"] for one in tags] == ["f", "m", "f", "m", "f"]
 
 
 def test_columns_with_other_options_have_a_format_of_their_own():
