@@ -17,6 +17,7 @@ from core.domain.reply_bodies import end_of_reply
 from core.domain.study import CONTENT_FILTER, REFUSAL, Certainty, Parsed, Status
 from core.errors import FileError
 from core.files import answers, people
+from core.files.column_words import is_private_name
 from core.files.mapped_answers import Frames, ReplyReader, map_parts
 from core.files.mapping import AnswerMapping
 from core.files.parts import AnswerParts, Source, answer_parts
@@ -253,8 +254,19 @@ def _has_values(column: pd.Series[Any]) -> bool:
 
 def remarks(file: AnswerFile, found: FileContents) -> tuple[str, ...]:
     """What to know of how a file was read, before its answers are kept."""
+    told = []
     if file.person:
-        return (f"The column '{file.person}' says who answered. It is taken as the context.",)
+        told.append(f"The column '{file.person}' says who answered. It is taken as the context.")
+    if private := [name for name in found.tags if is_private_name(name)]:
+        told.append(
+            f"Names or addresses of people come into the database and into exports: "
+            f"{', '.join(private)}. Leave the columns out of the file, or give them the role ignore."
+        )
+    return (*told, *_about_replies(file, found))
+
+
+def _about_replies(file: AnswerFile, found: FileContents) -> tuple[str, ...]:
+    """How many replies were read how, where a file has replies."""
     if not file.reads_replies:
         return ()
     read = found.cells[found.cells["layer"] != ""]

@@ -168,6 +168,14 @@ def test_a_column_of_people_is_the_context(workspace, header):
     assert header not in frame
 
 
+def test_names_and_addresses_among_tags_are_told_before_anything_is_kept(workspace):
+    rows = b"person,item,answer,E-mail address,mood\np1,q1,4,a@example.org,good\n"
+    remarks = imports.preview_tidy(workspace, "m.csv", rows).remarks
+    assert remarks[-1].startswith(
+        "Names or addresses of people come into the database and into exports: E-mail address."
+    )
+
+
 def test_numbers_of_rows_and_people_beside_contexts_stay_tags(workspace):
     numbered = b"id,item,answer\n1,q1,4\n2,q2,2\n"
     assert imports.preview_tidy(workspace, "m.csv", numbered).tags == ("id",)
