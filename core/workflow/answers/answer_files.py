@@ -259,8 +259,8 @@ def remarks(file: AnswerFile, found: FileContents) -> tuple[str, ...]:
         told.append(f"The column '{file.person}' says who answered. It is taken as the context.")
     if private := [name for name in found.tags if is_private_name(name)]:
         told.append(
-            f"Names or addresses of people come into the database and into exports: "
-            f"{', '.join(private)}. Leave the columns out of the file, or give them the role ignore."
+            "Names or addresses of people come into the database and into exports: "
+            f"{', '.join(private)}. Leave them out of the file, or give them the role ignore."
         )
     return (*told, *_about_replies(file, found))
 
