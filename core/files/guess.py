@@ -70,6 +70,7 @@ _LONGEST_LEVEL = 40  # characters of a level; longer cells are notes
 _NEARLY = 0.9  # share of different names among rows, of a column of people
 _LONGEST_CODE = 24  # characters of a name that is a code and no text
 _SERIES = re.compile(r"(.*?)[\s_.\-]*\d+[a-zA-Z]?\]?")
+_DATE = re.compile(r"-?\d{3,6}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{4}")
 _NUMBERED_CODES = re.compile(r"AO?0*(\d+)")  # of answers, as survey programs give them
 _OF_WHOLE_FILES = ("study", "instrument")
 
@@ -146,7 +147,7 @@ def _groups(source: TextColumns, mapping: AnswerMapping, private: Sequence[str])
 
 
 def _are_notes(values: Sequence[str]) -> bool:
-    return any(len(value) > _LONGEST_LEVEL for value in values)
+    return any(len(value) > _LONGEST_LEVEL or _DATE.match(value) for value in values)
 
 
 def _names_of(source: TextColumns) -> dict[str, str]:

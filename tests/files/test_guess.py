@@ -95,6 +95,8 @@ def test_facts_about_people_are_the_same_in_all_their_rows():
     assert (found["age"], found["sex"]) == ("group", "group")
     assert found["mood"] != "group"
     assert found["duration"] == "tag"
+    days = [f"p{n},2026-03-0{n % 3 + 1},{n % 5},{n % 3}" for n in range(60)]
+    assert roles("person,answered_on,q1,q2", *days)["answered_on"] == "tag"
     story = "a long story that goes on and on "
     notes = [f"p{n},{story * 2}{n % 3},{n % 5},{n % 3}" for n in range(60)]
     assert roles("person,remark,q1,q2", *notes)["remark"] == "tag"
