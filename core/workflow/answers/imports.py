@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from core.analysis.shared import progress
-from core.domain.instrument import Instrument, Item, Wording
-from core.domain.numbers import count_text
+from core.domain.instrument import Instrument
 from core.domain.study import SETTINGS, Design
 from core.domain.values import name_fault, slug
 from core.errors import FileError, StoreError
@@ -36,8 +35,12 @@ from core.workflow.answers.bank_attachment import (
     answers_by_format,
     fit_formats,
     full_match,
-    matching_banks,
-    sure_match,
+)
+from core.workflow.answers.import_banks import (
+    BankChoice,
+    bank_sentences,
+    choose_bank,
+    load_bank,
 )
 from core.workflow.answers.imported_scores import (
     SCORE_MEANINGS,
@@ -155,15 +158,6 @@ class _NewStudy:
         return rows
 
 
-@dataclass(frozen=True, eq=False)
-class _BankChoice:
-    """The bank of a study to come, before its formats are settled."""
-
-    match: BankMatch
-    created: bool
-    others: tuple[BankMatch, ...] = field(default=())
-
-
 def preview_tidy(
     workspace: Workspace,
     name: str,
@@ -275,7 +269,7 @@ def _open(
             new = None if choices.bank else mapping.new_bank or NewBank()
             mapping = replace(mapping, bank=choices.bank, new_bank=new)
         bank = mapping.bank or choices.bank
-        on_file = _load_bank(workspace, bank) if bank else None
+        on_file = load_bank(workspace, bank) if bank else None
         choices = replace(choices, bank=bank)
     file = answer_files.open_answers(name, source, mapping, on_file)
     return answer_files.kept_in_memory(file), replace(choices, described=file.described)
@@ -299,9 +293,12 @@ def _new_studies(
         if code in {new.code for new in coming}:
             _refuse_existing(code, can_add=False)
         if on_file is not None:
-            choice = _BankChoice(_match_of_study(workspace, on_file, rows), created=False)
+            choice = BankChoice(_match_of_study(workspace, on_file, rows), created=False)
         else:
-            choice = _choose_bank(workspace, str(instrument), rows, made, choices)
+            choice = choose_bank(
+                workspace, str(instrument), rows, made, described=choices.described,
+                wished_code=choices.bank,
+            )  # fmt: skip
         in_file = (str(one), str(instrument))
         used = []
         if on_file is not None and event is None:
@@ -373,7 +370,7 @@ def _new_study(
     code: str,
     in_file: tuple[str, str],
     rows: pd.DataFrame,
-    choice: _BankChoice,
+    choice: BankChoice,
     scores: ScoreMeaning,
     on_file: FrozenStudy | None,
     formats_on_file: Sequence[str],
@@ -392,7 +389,7 @@ def _new_study(
     if choice.created:
         bank = with_points(bank, cells)
     kept = scores_to_keep(file.name, cells, bank, scores, made=choice.created)
-    about = _bank_sentences(choice)
+    about = bank_sentences(choice)
     return _NewStudy(
         code, study, instrument, cells, bank, choice.created, about, dict(match.codes),
         dict(formats), kept, on_file,
@@ -462,38 +459,6 @@ def _renamed(column: pd.Series[str], names: Mapping[str, str]) -> pd.Series[str]
     if all(old == new for old, new in names.items()):
         return column
     return column.map(dict(names)).astype("str")
-
-
-def _bank_sentences(choice: _BankChoice) -> str:
-    """What to know of the bank of a study to come, in sentences."""
-    best = next((o for o in choice.others if 2 * o.n_matching >= o.n_items), None)
-    hint = ""
-    if best is not None:
-        hint = (
-            f" Bank '{best.bank.code}' may hold these items: {best.words}. {best.problem}".rstrip()
-        )
-    fitting = [f"'{other.bank.code}'" for other in choice.others if other.fits]
-    if choice.created and len(fitting) > 1:
-        hint = f" These banks on file fit: {', '.join(fitting)}. Choose the one with these items."
-    if choice.created:
-        if choice.match.bank.formats:
-            return _new_bank_sentence(choice.match.bank)
-        if choice.match.bank.codes_only:
-            return f"Made from the file; the answers are unkeyed.{hint}"
-        return f"Made from the file, with its words.{hint}"
-    if choice.match.bank.codes_only:
-        return f"{choice.match.words}. No item has a key, so the answers are unkeyed.{hint}"
-    also = ", ".join(f"'{other.bank.code}'" for other in choice.others)
-    return f"{choice.match.words}." + (f" These banks fit too: {also}." if also else "")
-
-
-def _new_bank_sentence(bank: Instrument) -> str:
-    """What a mapping makes: how many items are reversed, and the options of the answers."""
-    n_reversed = sum(item.keyed == -1 for item in bank.items)
-    shown = [", ".join(option.code for option in known.options) for known in bank.formats[:3]]
-    more = f"; and {len(bank.formats) - 3} more" if len(bank.formats) > 3 else ""
-    keyed = f"Reverse-keyed: {n_reversed} of {count_text(len(bank.items), 'item')}."
-    return f"Made from the file. {keyed} Answers: {'; '.join(shown)}{more}."
 
 
 def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
@@ -819,140 +784,3 @@ def undo(workspace: Workspace, study: str) -> int:
         )
     record = studies.frozen_study(workspace.database, study)
     return imports.undo_import(workspace.database, record, found[study].n_before)
-
-
-def _choose_bank(
-    workspace: Workspace,
-    name: str,
-    rows: pd.DataFrame,
-    new_banks: dict[str, Instrument],
-    choices: _UserChoices,
-) -> _BankChoice:
-    """The bank of the answers: the one described or wished, named in the file, or found."""
-    items = [str(item) for item in rows["item"].unique()]
-    if choices.described is not None:
-        return _described_choice(workspace, choices.described, new_banks)
-    wished_code = choices.bank
-    used = answers_by_format(rows)
-    words = answers.words_of(rows)
-    if wished_code:
-        wished = full_match(_load_bank(workspace, wished_code), items, used)
-        _refuse_other_words(wished, words)
-        return _BankChoice(wished, created=False)
-    others = tuple(
-        match
-        for match in matching_banks(workspace, items, used, rows["language"].unique())
-        if next(_other_words(match, words), None) is None
-    )
-    if wished_code is None:
-        state = bank_store.draft(workspace.database, slug(name))
-        known = state.instrument if state is not None else new_banks.get(slug(name))
-        if known is not None:
-            match = full_match(known, items, used)
-            _refuse_other_words(match, words)
-            return _BankChoice(match, created=False, others=_fitting_banks(others, known))
-        if (sure := sure_match(others)) is not None:
-            return _BankChoice(
-                sure, created=False, others=tuple(o for o in others if o.fits and o is not sure)
-            )
-    bank = _bank_of_answers(workspace, name, rows, words, new_banks)
-    return _BankChoice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
-
-
-def _described_choice(
-    workspace: Workspace, described: Instrument, new_banks: dict[str, Instrument]
-) -> _BankChoice:
-    """The bank that a mapping describes, made once for all studies of the file."""
-    made = next((one for one in new_banks.values() if one.title == described.title), None)
-    code = _free_code(workspace, described.code, new_banks)
-    bank = made or replace(described, code=code)
-    codes = {item.code: item.code for item in bank.items}
-    return _BankChoice(BankMatch(bank, codes, len(codes)), created=made is None)
-
-
-def _free_code(workspace: Workspace, code: str, new_banks: dict[str, Instrument]) -> str:
-    """The code, with a number where a bank has it already."""
-    taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(
-        new_banks
-    )
-    free, number = code, 2
-    while free in taken:
-        free, number = f"{code}_{number}", number + 1
-    return free
-
-
-def _other_words(match: BankMatch, words: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
-    """Code, the bank's text and the file's word wherever a list of words differs from the file."""
-    if match.bank.kind != "words":
-        return
-    known = {item.code: item for item in match.bank.items}
-    for item, language, word in words[["item", "language", "word"]].itertuples(index=False):
-        code = match.codes.get(item, "")
-        own = known[code].text(language or match.bank.languages[0]) if code in known else ""
-        if word and own != word:
-            yield code, own, word
-
-
-def _refuse_other_words(match: BankMatch, words: pd.DataFrame) -> None:
-    """Raise FileError where the words of a bank are not those of the file."""
-    for code, own, word in _other_words(match, words):
-        if own:
-            raise FileError(
-                f"Bank '{match.bank.code}' has other words than the file: item '{code}' is the "
-                f"word '{own}', and the file says '{word}'.",
-                "Name another bank in the column instrument, or choose another one.",
-            )
-
-
-def _fitting_banks(others: tuple[BankMatch, ...], known: Instrument) -> tuple[BankMatch, ...]:
-    """Other banks that would do, where the one that the file names has no keys."""
-    return tuple(o for o in others if o.fits and known.codes_only and o.bank.code != known.code)
-
-
-def _load_bank(workspace: Workspace, code: str) -> Instrument:
-    state = bank_store.draft(workspace.database, code)
-    if state is None:
-        codes = ", ".join(one.instrument.code for one in bank_store.drafts(workspace.database))
-        raise FileError(f"There is no bank '{code}'.", f"Choose one of: {codes}.")
-    return state.instrument
-
-
-def _bank_of_answers(
-    workspace: Workspace,
-    name: str,
-    rows: pd.DataFrame,
-    words: pd.DataFrame,
-    new_banks: dict[str, Instrument],
-) -> Instrument:
-    """A new bank of the items, with the words and ranks of the file, under a free code."""
-    first = next((value for value in rows["language"].unique() if value), "en")
-    spoken = words.loc[words["word"] != "", "language"].replace("", first)
-    description = "Made from imported answers; the texts of the items are not known."
-    if len(spoken):
-        description = "Made from imported answers, with the words of the file."
-    return Instrument(
-        code=_free_code(workspace, slug(name), new_banks),
-        title=name,
-        items=_items_of_answers([str(item) for item in rows["item"].unique()], words, first),
-        languages=tuple(dict.fromkeys((first, *spoken))),
-        description=description,
-        kind="words" if len(spoken) else "items",
-    )
-
-
-def _items_of_answers(codes: Sequence[str], words: pd.DataFrame, first: str) -> tuple[Item, ...]:
-    """The items of a new bank; a word of a row without a language is in the first one."""
-    texts: dict[str, dict[str, str]] = {}
-    for item, language, word in words[["item", "language", "word"]].itertuples(index=False):
-        if word:
-            texts.setdefault(item, {}).setdefault(language or first, word)
-    ranked = words.dropna(subset="rank")
-    ranks: dict[str, int] = dict(zip(ranked["item"], ranked["rank"].astype(int), strict=True))
-    return tuple(
-        Item(
-            code,
-            tuple(Wording(*pair) for pair in texts.get(code, {}).items()),
-            rank=ranks.get(code),
-        )
-        for code in codes
-    )
