@@ -610,10 +610,7 @@ def _grid(
 
 def _more_rows(editor: BankEditor, columns: tuple[str, ...]) -> None:
     """The button for more empty rows, and the box for many items at once."""
-    st.button(
-        "Add rows", key=editor.key("more_rows"), on_click=editor.redraw, icon=":material/add:",
-        help="Ten more empty rows at the end of the table.",
-    )  # fmt: skip
+    grids.add_rows_button(editor.key("more_rows"), editor.redraw)
     texts = [name for name in columns if name.startswith(TEXT)]
     remarks = f"bank_box_remarks_{editor.code}"
 

@@ -161,10 +161,7 @@ def _grid(editor: BankEditor, code: str, languages: list[str]) -> None:
         alt="Response options: position, code, points, stance and label in each language",
     )
     show_remarks((*grid.remarks, *remarks()))
-    st.button(
-        "Add rows", key=editor.key("more_options"), on_click=editor.redraw, icon=":material/add:",
-        help="Ten more empty rows at the end of the table.",
-    )  # fmt: skip
+    grids.add_rows_button(editor.key("more_options"), editor.redraw)
     _box(editor, code, columns)
     codes = [[o.code for o in f.options] if (f := bank.format(code)) else []
              for bank in (grid.base, editor.bank)]  # fmt: skip

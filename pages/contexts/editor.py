@@ -274,10 +274,7 @@ def _grid(editor: SetEditor, columns: dict[str, Any], alt: str, *, what: str, si
     grids.growing_grid(
         editor.frame, key=editor.key, columns=columns, on_change=editor.catch_up, alt=alt
     )
-    st.button(
-        "Add rows", key="contexts_more_rows", on_click=_redraw, args=(editor.name,),
-        icon=":material/add:", help="Ten more empty rows at the end of the table.",
-    )  # fmt: skip
+    grids.add_rows_button("contexts_more_rows", _redraw, (editor.name,))
 
     def add(rows: list[dict[str, str]]) -> bool:
         return _save_now(editor.name, lambda known: editor.apply(known, GridEdits({}, rows, ())))

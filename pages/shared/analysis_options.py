@@ -257,8 +257,7 @@ def _rows(option: AnalysisOption, key: str, setting: Any) -> Any:
         return True
 
     titles_by_name = {name: title for name, title, _ in kind.columns}
-    more: Any = partial(add, [])
-    st.button("Add rows", key=f"{key}:more", on_click=more, icon=":material/add:")
+    grids.add_rows_button(f"{key}:more", partial(add, []))
     first = next(iter(titles_by_name))
     grids.box_of_rows(titles_by_name, first, key=f"{key}:box", what="row", add=add)
     complete = edited.dropna()

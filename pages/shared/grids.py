@@ -72,6 +72,14 @@ def growing_grid(
     return edited
 
 
+def add_rows_button(key: str, on_click: Callable[..., Any], args: tuple[Any, ...] = ()) -> None:
+    """The button for more empty rows; `on_click` has the grid drawn anew."""
+    st.button(
+        "Add rows", key=key, on_click=on_click, args=args, icon=":material/add:",
+        help=f"{EMPTY_ROWS} more empty rows at the end of the table.",
+    )  # fmt: skip
+
+
 def with_empty_rows(frame: pd.DataFrame, number: int = EMPTY_ROWS) -> pd.DataFrame:
     """The frame with empty rows at its end."""
     whole = {name: "Int64" for name, kind in frame.dtypes.items() if kind == "int64"}
