@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,8 +86,8 @@ BANK = Instrument(
 def outcome(workspace, case: dict[str, Any], name: str = "case") -> dict[str, Any]:
     """What a study of one item has of the case in its exports."""
     editing.import_bank(workspace, ImportedBank(BANK))
-    with FaultServer(lambda *_: sent(case)) as server:
-        os.environ[KEY_VARIABLE] = server.key
+    with FaultServer(lambda *_: sent(case)) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(KEY_VARIABLE, server.key)
         person = service(
             server.base_url, price_in=1.0, price_out=10.0, stream="stream" in case, at_once=1
         )
