@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from core.workflow import people
 from core.workflow.designs.studies import StudyRecord
 from pages.shared import grids
-from pages.shared.widgets import plain, workspace
+from pages.shared.widgets import workspace
 
 _FACT, _KIND, _LEVELS, _PERSON = "Fact", "Kind", "Levels, in order", "Person"
 _MOST_PEOPLE = 2_000  # in the table; a file says it of more
@@ -25,27 +28,10 @@ def people_section(study: StudyRecord) -> None:
         f"Facts about {len(table):,} people, the same in all answers of a person. Every export has "
         "them as columns, such as person.age. What you change is saved at once."
     )
-    known = _edited_facts(study.code, facts, table)
-    rows = _edited_people(study.code, known, table)
-    if tuple(known) != facts or not rows.equals(table):
-        people.save(workspace(), study.code, known, rows)
-        st.caption(":material/check: Saved.")
-
-
-def _edited_facts(
-    study: str, facts: tuple[people.PersonFact, ...], table: pd.DataFrame
-) -> list[people.PersonFact]:
-    words = people.level_words(facts)
-    frame = _first(
-        f"people_facts:{study}",
-        pd.DataFrame(
-            [{_FACT: f.name, _KIND: people.FACT_KINDS[f.kind], _LEVELS: words[f.name]}
-             for f in facts]
-        ),
-    )  # fmt: skip
-    edited = st.data_editor(
-        frame, key=f"people_facts_grid:{study}", hide_index=True, disabled=[_FACT],
-        column_config={
+    kinds = _Grid(f"people_facts:{study.code}", _facts_frame(facts))
+    kinds.edit(
+        [_FACT],
+        {
             _KIND: st.column_config.SelectboxColumn(
                 _KIND, options=list(people.FACT_KINDS.values()), required=True,
                 help="A number can be averaged; ordered categories have a first and a last level.",
@@ -54,40 +40,84 @@ def _edited_facts(
                 _LEVELS, width="large", help="With < between them, such as: low < middle < high."
             ),
         },
-        alt="Facts about people: kind and levels",
+        "Facts about people: kind and levels",
     )  # fmt: skip
-    kinds = {title: kind for kind, title in people.FACT_KINDS.items()}
-    return [
-        people.as_typed(fact, kinds[str(kind)], str(levels or ""), table[fact.name].tolist())
-        for fact, kind, levels in zip(facts, edited[_KIND], edited[_LEVELS], strict=True)
-    ]
-
-
-def _edited_people(study: str, known: list[people.PersonFact], table: pd.DataFrame) -> pd.DataFrame:
-    names = [fact.name for fact in known]
-    shown = table.head(_MOST_PEOPLE)
-    frame = _first(f"people_values:{study}", shown.rename(columns={"context": _PERSON}))
-    edited = st.data_editor(
-        frame, key=f"people_values_grid:{study}", hide_index=True, disabled=[_PERSON],
-        height=37 + 35 * min(len(frame), 12),
-        column_config={name: st.column_config.TextColumn(plain(name)) for name in names},
-        alt="Values of each person",
-    )  # fmt: skip
+    shown = table.head(_MOST_PEOPLE).rename(columns={"context": _PERSON})
+    values = _Grid(f"people_values:{study.code}", shown)
+    values.edit([_PERSON], {}, "Values of each person")
     grids.fetch_editors()
     if len(table) > len(shown):
         st.caption(f"The first {len(shown):,} of {len(table):,} people.")
-    own = edited.rename(columns={_PERSON: "context"})[["context", *names]].fillna("")
-    return pd.concat([own.astype("str"), table.iloc[len(shown) :]], ignore_index=True)
+    if kinds.is_changed or values.is_changed:
+        rows = values.onto(table)
+        known = [
+            people.as_typed(fact, _kind(kind), str(levels or ""), rows[fact.name].tolist())
+            for fact, kind, levels in zip(
+                facts, *(kinds.onto(_facts_frame(facts))[name] for name in (_KIND, _LEVELS)),
+                strict=True,
+            )
+        ]  # fmt: skip
+        people.save(workspace(), study.code, known, rows)
+        kinds.keep()
+        values.keep()
+        st.caption(":material/check: Saved.")
 
 
-def _first(key: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame as it was when its grid was drawn; the grid itself holds what was typed since.
+def _facts_frame(facts: Sequence[people.PersonFact]) -> pd.DataFrame:
+    words = people.level_words(facts)
+    return pd.DataFrame(
+        [
+            {_FACT: fact.name, _KIND: people.FACT_KINDS[fact.kind], _LEVELS: words[fact.name]}
+            for fact in facts
+        ]
+    )
 
-    Another grid is drawn where people or facts came or went, as by an import.
+
+def _kind(title: object) -> people.FactKind:
+    return next(kind for kind, own in people.FACT_KINDS.items() if own == title)
+
+
+class _Grid:
+    """A table to edit, of which only cells changed here and now are written.
+
+    Another tab may have changed other cells since the grid was drawn: those stay as they are on
+    file. Another grid is drawn where rows or columns came or went, as by an import.
     """
-    shape = (tuple(frame.columns), tuple(frame.iloc[:, 0]))
-    kept: tuple[object, pd.DataFrame] | None = st.session_state.get(key)
-    if kept is None or kept[0] != shape:
-        kept = st.session_state[key] = (shape, frame)
-        st.session_state.pop(key.replace(":", "_grid:", 1), None)
-    return kept[1]
+
+    def __init__(self, key: str, frame: pd.DataFrame) -> None:
+        shape = (tuple(frame.columns), tuple(frame.iloc[:, 0]))
+        kept: tuple[object, pd.DataFrame, pd.DataFrame] | None = st.session_state.get(key)
+        if kept is None or kept[0] != shape:
+            kept = st.session_state[key] = (shape, frame, frame)
+            st.session_state.pop(f"{key}:grid", None)
+        self._key = key
+        self._shape, self._drawn, self._seen = kept
+        self._edited = frame
+
+    def edit(self, fixed: list[str], columns: dict[str, Any], alt: str) -> None:
+        """Draw the grid; it keeps the rows with which it was drawn first."""
+        edited = st.data_editor(
+            self._drawn, key=f"{self._key}:grid", hide_index=True, disabled=fixed,
+            height=37 + 35 * min(len(self._drawn), 12), column_config=columns, alt=alt,
+        )  # fmt: skip
+        self._edited = edited.fillna("").astype("str")
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a cell was changed since the last ones were written."""
+        return bool(self._changed().to_numpy().any())
+
+    def _changed(self) -> pd.DataFrame:
+        return self._edited != self._seen.astype("str")
+
+    def onto(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table on file with the cells that were changed."""
+        changed, made = self._changed(), table.copy()
+        for name in changed.columns[changed.any()]:
+            rows = changed.index[changed[name]]
+            made.loc[rows, name] = self._edited.loc[rows, name]
+        return made
+
+    def keep(self) -> None:
+        """Take what was changed as written."""
+        st.session_state[self._key] = (self._shape, self._drawn, self._edited)

@@ -95,6 +95,8 @@ def spread_blocks(edited: pd.DataFrame) -> pd.DataFrame | None:
 
     What is pasted into the editor of one cell comes as one text, with tabs and line ends.
     """
+    if not any(map(_is_block, edited.to_numpy().ravel())):
+        return None
     names = [str(name) for name in edited.columns]
     rows: list[dict[str, Any]] = []
     for cells in edited.dropna(how="all").to_dict("records"):
@@ -105,8 +107,6 @@ def spread_blocks(edited: pd.DataFrame) -> pd.DataFrame | None:
         before = {name: cells[name] for name in names[: names.index(block)]}
         more = rows_of_text(str(cells[block]), names[names.index(block) :], block)
         rows += [{**(before if place == 0 else {}), **row} for place, row in enumerate(more)]
-    if not any(_is_block(value) for value in edited.to_numpy().ravel()):
-        return None
     spread = pd.DataFrame(rows, columns=names, dtype="object")
     for name, kind in edited.dtypes.items():
         if pd.api.types.is_numeric_dtype(kind):
