@@ -106,3 +106,12 @@ def _round_decimal(exact: Decimal, decimals: int) -> Decimal:
 def usable_words(n_usable: int, n_asked: int) -> str:
     """How many answers are an option, of the trials that were asked."""
     return f"{n_usable:,} of {n_asked:,} usable"
+
+
+def cell_number(text: str) -> float | None:
+    """The number in a cell; nothing where it holds a text, NaN or infinity."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

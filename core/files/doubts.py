@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow.compute as pc
 
-from core.domain.numbers import count_text
+from core.domain.numbers import cell_number, count_text
 from core.files.answers import PERSON_COLUMNS, plain_name
 from core.files.column_words import CONTEXT_NAMES, RUN_NAME, says_missing
 from core.files.columns import ColumnLabels, TextColumns
@@ -34,7 +34,6 @@ from core.files.mapping import (
     ROLES,
     TAG,
     AnswerMapping,
-    cell_number,
 )
 from core.files.same_people import SOLUTIONS, repeated
 

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from core.domain.languages import is_language_code
+from core.domain.numbers import cell_number
 from core.domain.people import PERSON_FACT
 from core.domain.study import SETTINGS, Status
 from core.files.answers import (
@@ -55,7 +56,6 @@ from core.files.mapping import (
     TAG,
     AnswerMapping,
     Layout,
-    cell_number,
     status_of_missing,
 )
 from core.files.survey_programs import GUESS, KEY_PART, Program, program_of

@@ -26,6 +26,7 @@ from core.domain.instrument import (
     Wording,
     whole_number,
 )
+from core.domain.numbers import cell_number
 from core.domain.people import PERSON_FACT
 from core.domain.study import Parsed, Status
 from core.domain.values import slug
@@ -45,7 +46,6 @@ from core.files.mapping import (
     TAG,
     AnswerMapping,
     NewBank,
-    cell_number,
     check_mapping,
     status_of_missing,
 )

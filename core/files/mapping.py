@@ -5,7 +5,6 @@ In a long file, a row is an answer. In a wide file, a row is a person, and each 
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -226,15 +225,6 @@ def _item_faults(mapping: AnswerMapping) -> Iterator[tuple[str, str]]:
     for column in mapping.items:
         if column not in mapping.with_role(ITEM):
             yield f"'{column}' has the code of an item, but is none", "Remove it from items."
-
-
-def cell_number(text: str) -> float | None:
-    """The number in a cell; nothing where it holds a text, NaN or infinity."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def status_of_missing(labels: ColumnLabels, value: str) -> str:
