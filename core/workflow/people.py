@@ -84,9 +84,12 @@ def save(workspace: Workspace, study: str, known: Sequence[PersonFact], rows: pd
     ]
     if problems:
         raise DesignError(" ".join(problems[:3]), "Correct the value, or the kind of the fact.")
-    names = [fact.name for fact in known]
-    long = rows.melt("context", names, var_name="name", value_name="value")
-    long["value"] = long["value"].astype("str").str.strip()
+    long = pd.concat(
+        [
+            rows[["context"]].assign(name=f.name, value=rows[f.name].astype("str").str.strip())
+            for f in known
+        ]
+    )
     record = studies.get(workspace.database, study)
     store.save(workspace.database, record.study_id, known, long[long["value"] != ""])
 

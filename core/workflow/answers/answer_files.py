@@ -13,6 +13,7 @@ from core.analysis.shared import progress
 from core.collect.replies import reader
 from core.domain.instrument import Instrument, ResponseFormat
 from core.domain.numbers import count_text
+from core.domain.people import NO_FACTS
 from core.domain.reply_bodies import end_of_reply
 from core.domain.study import CONTENT_FILTER, REFUSAL, Certainty, Parsed, Status
 from core.errors import FileError
@@ -182,6 +183,12 @@ def contents(file: AnswerFile) -> FileContents:
 def _facts_of_all(file: AnswerFile, parts: list[pd.DataFrame]) -> pd.DataFrame:
     """The facts about people of all parts; FileError where a person has two values of one."""
     found = pd.concat(parts)
+    reserved = found[found["name"].astype("str").str.strip().str.lower().isin(NO_FACTS)]
+    if len(reserved):
+        raise FileError(
+            f"{file.name}: '{reserved['name'].iloc[0]}' cannot be the name of a fact about people.",
+            "Rename the column, or give it another role.",
+        )
     key = [*people.OWNER, "name"]
     found = found[~found.duplicated([*key, "value"])]
     again = found.duplicated(key).to_numpy()

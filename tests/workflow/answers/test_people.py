@@ -80,6 +80,21 @@ def test_a_person_with_two_values_is_refused_by_both_rows(workspace):
     assert people_tables(workspace) == [(0,), (0,)]
 
 
+def test_facts_may_have_any_name_but_that_of_the_person(workspace):
+    names = ["value", "name", "study", "item", "a.b", "<b>x</b>", "=1+1"]
+    header = ",".join(["person", "item", "answer", *(f"person.{name}" for name in names)])
+    rows = f"{header}\np1,q1,1,{','.join('1' * len(names))}\n".encode()
+    imports.import_tidy(workspace, "x.csv", rows)
+    known = people.facts(workspace, "x")
+    assert {fact.name for fact in known} == set(names)
+    people.save(workspace, "x", known, people.table(workspace, "x").replace("1", "2"))
+    assert set(columns(workspace, "x").loc["p1"]) == {"2"}
+    for name in ("context", "Person"):
+        wrong = f"person,item,answer,person.{name}\np1,q1,1,2\n".encode()
+        with pytest.raises(FileError, match="cannot be the name of a fact about people"):
+            imports.import_tidy(workspace, "y.csv", wrong)
+
+
 def test_more_answers_bring_more_people_and_no_other_values(workspace):
     bring_in(workspace, study="s")
     more = b"id,gender,age,school,q1,q2\np4,x,20,high,1,1\n"
