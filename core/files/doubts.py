@@ -119,7 +119,7 @@ def _names_without_values(source: TextColumns, mapping: AnswerMapping) -> Iterat
             yield (
                 f"'{column}' is kept as a {role}: it has {count_text(len(values), 'value')} "
                 f"({shown}) in {count_text(source.n_rows, 'row')}, like a group and not like "
-                "people. Give it the role person if they are people."
+                "people. Give it the role of the person (context) if they are people."
             )
 
 
