@@ -18,6 +18,7 @@ from core.files.column_words import CONTEXT_NAMES, RUN_NAME, says_missing
 from core.files.columns import ColumnLabels, TextColumns
 from core.files.guess import (
     MOST_OPTIONS,
+    SERIES,
     answers_in,
     are_groups,
     fits_role,
@@ -41,6 +42,7 @@ _RARE = 0.02
 _ENDS_OF_SCALES = (4, 5, 6, 7, 10)
 _MOST_NAMED = 6
 _FEWEST_ROWS = 4  # of a column of texts that may be the items
+_SLIDER = range(101)
 _WORDS = re.compile(r"[^\W\d_]{2,}\W+[^\W\d_]{2,}")
 
 
@@ -54,6 +56,7 @@ def doubts(source: TextColumns, mapping: AnswerMapping) -> tuple[str, ...]:
         *_unlikely_codes(source, mapping),
         *_labels_taken(source, mapping),
         *_other_items(source, mapping),
+        *_sliders(source, mapping),
         *_groups(mapping),
         *_header(source),
         *_left_out(source, mapping),
@@ -70,8 +73,9 @@ def _same_people(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:
     """People who stand in several rows, and what becomes of them."""
     n_again = int((repeated(source, mapping) > 0).sum())
     if n_again:
+        whom = "people with items that" if mapping.layout == "long" else "people who"
         yield (
-            f"{count_text(n_again, 'row')} {'repeats' if n_again == 1 else 'repeat'} people who "
+            f"{count_text(n_again, 'row')} {'repeats' if n_again == 1 else 'repeat'} {whom} "
             "stand further up, under the same conditions. What happens then: "
             f"'{SOLUTIONS[mapping.same_person]}'."
         )
@@ -191,6 +195,23 @@ def _other_items(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:
         yield (
             f"Not taken as items, although their values are those of the items: {_named(alike)}. "
             "Give them the role item if they are."
+        )
+
+
+def _sliders(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]:
+    """Numbered tags with more whole numbers than a rating scale has: answers on a slider."""
+    if mapping.layout != "wide":
+        return
+    series: dict[str, list[str]] = {}
+    for column, role in mapping.columns.items():
+        if role in (TAG, GROUP) and (match := SERIES.fullmatch(column)):
+            numbers = [cell_number(text) for text in values_of(source, column)]
+            if len(numbers) > MOST_OPTIONS and all(n in _SLIDER for n in numbers):
+                series.setdefault(match[1], []).append(column)
+    if columns := [column for found in series.values() if len(found) > 1 for column in found]:
+        yield (
+            f"Whole numbers from 0 to 100 are not taken as answers by themselves: "
+            f"{_named(columns)}. Give them the role item if they are answers on a slider."
         )
 
 

@@ -69,7 +69,8 @@ _FEWEST_LEVELS = 2
 _LONGEST_LEVEL = 40  # characters of a level; longer cells are notes
 _NEARLY = 0.9  # share of different names among rows, of a column of people
 _LONGEST_CODE = 24  # characters of a name that is a code and no text
-_SERIES = re.compile(r"(.*?)[\s_.\-]*\d+[a-zA-Z]?\]?")
+SERIES = re.compile(r"(.*?)[\s_.\-]*\d+[a-zA-Z]?\]?")
+"""A name with a number at its end, such as q_12; the first group is that of the series."""
 _DATE = re.compile(r"-?\d{3,6}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{4}")
 _NUMBERED_CODES = re.compile(r"AO?0*(\d+)")  # of answers, as survey programs give them
 _OF_WHOLE_FILES = ("study", "instrument")
@@ -514,7 +515,7 @@ def _guess_items(source: TextColumns, columns: Iterable[str]) -> list[str]:
     likely = {column: own for column in columns if (own := answers_in(source, column))}
     series: dict[str, list[str]] = {}
     for column in likely:
-        if match := _SERIES.fullmatch(column):
+        if match := SERIES.fullmatch(column):
             series.setdefault(match[1], []).append(column)
     numbered = {
         column

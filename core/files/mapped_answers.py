@@ -65,7 +65,7 @@ _READ: Mapping[str, Callable[[Parsed], str]] = {
 }
 """Columns that a reply fills."""
 _MOST_FILLED = 30  # whole numbers between the lowest and highest answer that become options
-_MOST_OPTIONS = 60  # of an item; more are no answers to choose from
+_MOST_OPTIONS = 101  # of an item, as a slider from 0 to 100 has; more are no answers to choose from
 _DECIMAL = re.compile(r"([+-]?)0*(\d+)(?:[.,](\d*?)0*)?")
 ReplyReader = Callable[[str, ResponseFormat, str, str, str], Parsed]
 """Reads a reply: its text, response format, language, code of the item, and why it ended."""
@@ -168,6 +168,10 @@ def map_parts(
                 "Split the file.",
             )
         return _map_wide(solved(whole, mapping), mapping, known)
+    one_each = solved(whole, mapping) if whole is not None else None
+    if one_each is not None and one_each is not whole:
+        of_people = one_each  # a row left out shifts those after it: the parts are cut anew
+        return _map_long(lambda: slices(of_people, PART_ROWS), mapping, known, read_reply)
     return _map_long(parts, mapping, known, read_reply)
 
 
@@ -606,7 +610,9 @@ def _with_numbers_between(labels: Mapping[str, str], *, closed: bool) -> dict[st
     ends = [number for number in numbers.values() if number is not None]
     low, high = min(ends), max(ends)
     between: dict[str, str] = {}
-    if all(number.is_integer() for number in ends) and high - low <= _MOST_FILLED:
+    is_slider = len(labels) == 2 or len(labels) > _MOST_FILLED
+    most = _MOST_OPTIONS - 1 if is_slider else _MOST_FILLED
+    if all(number.is_integer() for number in ends) and high - low <= most:
         between = {str(number): "" for number in range(int(low), int(high) + 1)}
     codes = between | dict(labels)
     return {code: codes[code] for code in sorted(codes, key=float)}

@@ -1,4 +1,7 @@
-"""People who stand in several rows of a wide file: found, refused, or solved by the mapping."""
+"""People who stand in several rows of a file: found, refused, or solved by the mapping.
+
+In a wide file a person has one row under the same conditions, in a long one a row for each item.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +29,37 @@ SOLUTIONS: Mapping[SamePerson, str] = {
 
 
 def repeated(source: TextColumns, mapping: AnswerMapping) -> pd.Series[int]:
-    """How many rows of the same person and conditions stand above each row; empty without people.
+    """How many rows of the same person and conditions stand above each row; 0 without people.
 
     Rows without a person, whom nothing identifies, have none.
     """
-    if mapping.layout != "wide" or not mapping.with_role(PERSON):
+    if mapping.layout == "items" or not mapping.with_role(PERSON):
         return pd.Series(0, index=range(source.n_rows))
-    frame = _key_of(source, mapping)
-    above = frame.groupby([*frame.columns], sort=False).cumcount()
-    return above.where(frame[mapping.with_role(PERSON)[0]] != "", 0)
+    columns = _key_columns(mapping)
+    texts = {column: pc.utf8_trim_whitespace(source.columns[column]) for column in columns}
+    frame = pd.DataFrame({column: _codes(one) for column, one in texts.items()})
+    above = frame.groupby(columns, sort=False).cumcount()
+    named = pc.not_equal(texts[mapping.with_role(PERSON)[0]], "")
+    return above.where(named.to_numpy(zero_copy_only=False), 0)
+
+
+def _codes(texts: Any) -> np.ndarray[Any, Any]:
+    """A number for each different text: rows of many are compared faster by them."""
+    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    codes: np.ndarray[Any, Any] = whole.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    return codes
+
+
+def _key_columns(mapping: AnswerMapping) -> list[str]:
+    parts = (*KEY,) if mapping.layout == "long" else tuple(part for part in KEY if part != ITEM)
+    return [column for column, role in mapping.columns.items() if role in parts]
 
 
 def _key_of(source: TextColumns, mapping: AnswerMapping) -> pd.DataFrame:
-    columns = [column for column, role in mapping.columns.items() if role in KEY and role != ITEM]
-    return pd.DataFrame(
-        {column: pd.Series(source.columns[column], dtype="str").str.strip() for column in columns}
-    )
+    return pd.DataFrame({
+        column: pd.Series(source.columns[column], dtype="str").str.strip()
+        for column in _key_columns(mapping)
+    })  # fmt: skip
 
 
 def rows_of_same_people(source: TextColumns, mapping: AnswerMapping, most: int) -> pd.DataFrame:
@@ -54,36 +72,32 @@ def rows_of_same_people(source: TextColumns, mapping: AnswerMapping, most: int) 
     rows = np.flatnonzero((again["_merge"] == "both").to_numpy())
     person = key[mapping.with_role(PERSON)[0]].iloc[rows]
     rows = rows[person.argsort(kind="stable")][:most]
-    taken = {column: texts.take(pa.array(rows)).to_pylist() for column, texts in _texts(source)}
+    columns = source.columns.items()
+    taken = {column: texts.take(pa.array(rows)).to_pylist() for column, texts in columns}
     return pd.DataFrame({"Place": [source.place(int(row)) for row in rows], **taken})
 
 
-def _texts(source: TextColumns) -> list[tuple[str, Any]]:
-    return [*source.columns.items()]
-
-
 def solved(source: TextColumns, mapping: AnswerMapping) -> TextColumns:
-    """The file with a row for each person and condition.
+    """The file with one row for each person and condition, of a long one for each item of them.
 
     Raises
     ------
     FileError
-        A row has no person, or a person stands twice and the mapping does not say which row counts.
+        A row of a wide file has no person, or a person stands twice and the mapping does not say
+        which row counts.
     """
-    source = _without_empty_repeats(source, mapping)
     people = mapping.with_role(PERSON)
     if not people:
         return source
     (person,) = people
-    names = pd.Series(source.columns[person], dtype="str").str.strip()
-    if (names == "").any():
-        row = int((names == "").to_numpy().argmax())
-        raise FileError(
-            f"{source.name}, {source.place(row)}, column {person}: the person is missing.",
-            "Nothing was imported. Correct the file or the mapping, and choose it again.",
-        )
-    source = replace(source, columns={**source.columns, person: pa.array(names, pa.large_string())})
+    if mapping.layout == "wide":
+        source = _without_empty_repeats(source, mapping)
+        _refuse_unnamed(source, person)
     above = repeated(source, mapping)
+    if mapping.layout == "long" and not above.any():
+        return source
+    names = pd.Series(source.columns[person], dtype="str").str.strip()
+    source = replace(source, columns={**source.columns, person: pa.array(names, pa.large_string())})
     if not above.any():
         return source
     if mapping.same_person == "refuse":
@@ -94,17 +108,28 @@ def solved(source: TextColumns, mapping: AnswerMapping) -> TextColumns:
         return replace(source, columns={**source.columns, person: apart})
     if mapping.same_person == "first":
         return _with_rows(source, np.flatnonzero(above == 0))
-    key = _key_of(source, mapping)
-    return _with_rows(source, np.flatnonzero(~key.duplicated(keep="last")))
+    is_last = ~_key_of(source, mapping).duplicated(keep="last") | (names == "")
+    return _with_rows(source, np.flatnonzero(is_last))
+
+
+def _refuse_unnamed(source: TextColumns, person: str) -> None:
+    unnamed = pc.equal(pc.utf8_trim_whitespace(source.columns[person]), "")
+    if (row := pc.index(unnamed, value=True).as_py()) >= 0:
+        raise FileError(
+            f"{source.name}, {source.place(row)}, column {person}: the person is missing.",
+            "Nothing was imported. Correct the file or the mapping, and choose it again.",
+        )
 
 
 def _stands_twice(source: TextColumns, mapping: AnswerMapping, row: int) -> FileError:
     key = _key_of(source, mapping)
     (person,) = mapping.with_role(PERSON)
     same = (key == key.iloc[row]).all(axis=1).to_numpy()
+    items = mapping.with_role(ITEM) if mapping.layout == "long" else []
+    what = f"with '{key[items[0]].iloc[row]}' " if items else ""
     return FileError(
         f"{source.name}, {source.place(row)}, column {person}: the person "
-        f"'{key[person].iloc[row]}' stands in {source.place(int(same.argmax()))} already.",
+        f"'{key[person].iloc[row]}' stands {what}in {source.place(int(same.argmax()))} already.",
         "Choose which row counts (in a mapping: same_person), or give the column that tells the "
         "rows apart a role, such as repetition.",
     )

@@ -172,7 +172,10 @@ def test_the_editors_of_cells_are_there_before_a_cell_is_edited(page, typed):
     assert "number-overlay-editor" in page.evaluate(_FETCHED)
 
 
-@pytest.mark.parametrize("delay_ms", [60, 150])
+SPEEDS = pytest.mark.parametrize("delay_ms", [60, 150])
+
+
+@SPEEDS
 @pytest.mark.parametrize("file", PLACES, ids=[place.name for place in PLACES.values()])
 def test_what_is_typed_into_empty_rows_is_kept_to_the_letter(page, typed, shot, file, delay_ms):
     place = PLACES[file]
@@ -229,7 +232,8 @@ def test_cells_of_a_spreadsheet_pasted_into_the_table_fill_rows_and_columns(page
     assert on_file(typed, items)[place.rows :] == list(TYPED)
 
 
-def test_groups_are_typed_and_pasted_as_they_are(page, typed):
+@SPEEDS
+def test_groups_are_typed_and_pasted_as_they_are(page, typed, delay_ms):
     """The table of an analysis: typed into, pasted into as cells, and as a block into one cell."""
     typed.stop(kill=True)
     workspace = open_workspace(typed.database)
@@ -243,7 +247,7 @@ def test_groups_are_typed_and_pasted_as_they_are(page, typed):
     choose(page, "Context", 0)
     for person, group in (("p1", "low"), ("p2", "-")):
         for text, end in ((person, "Tab"), (group, "Enter")):
-            page.keyboard.type(text, delay=60)
+            page.keyboard.type(text, delay=delay_ms)
             page.keyboard.press(end)
             drawn(page)
         page.keyboard.press("ArrowLeft")
@@ -277,7 +281,10 @@ def test_undo_takes_back_what_was_typed_last(page, typed):
     assert second not in ("", "A second text.")
 
 
-def test_roles_and_codes_of_an_import_are_chosen_and_typed_with_the_keyboard(page, typed, tmp_path):
+@SPEEDS
+def test_roles_and_codes_of_an_import_are_chosen_and_typed_with_the_keyboard(
+    page, typed, tmp_path, delay_ms
+):
     file = tmp_path / "small.csv"
     file.write_text(
         "id,q1,q2,note\n" + "".join(f"p{n},{n % 5},{n % 4},{n % 3}\n" for n in range(9))
@@ -287,7 +294,7 @@ def test_roles_and_codes_of_an_import_are_chosen_and_typed_with_the_keyboard(pag
     settled(page)
     choose(page, "Role", 3)
     page.keyboard.press("Enter")
-    page.keyboard.type("ignore", delay=60)
+    page.keyboard.type("ignore", delay=delay_ms)
     page.keyboard.press("Enter")
     page.wait_for_timeout(1500)
     settled(page)
@@ -297,7 +304,7 @@ def test_roles_and_codes_of_an_import_are_chosen_and_typed_with_the_keyboard(pag
     for row, (code, scale) in enumerate((("A", "x"), ("Loud noise", "calm"))):
         for column, text in (("Item code", code), ("Subscale", scale)):
             choose(page, column, row)
-            page.keyboard.type(text, delay=60)
+            page.keyboard.type(text, delay=delay_ms)
             page.keyboard.press("Enter")
             page.wait_for_timeout(1500)
             settled(page)
@@ -312,7 +319,8 @@ def test_roles_and_codes_of_an_import_are_chosen_and_typed_with_the_keyboard(pag
     assert on_file(typed, read) == ([("A", "x"), ("Loud noise", "calm")], [(None,)])
 
 
-def test_facts_about_people_are_typed_and_kept(page, typed):
+@SPEEDS
+def test_facts_about_people_are_typed_and_kept(page, typed, delay_ms):
     typed.stop(kill=True)
     workspace = open_workspace(typed.database)
     rows = [f"p{p},q{q},{p % 5 + 1},{20 + p},{'fm'[p % 2]}" for p in range(9) for q in (1, 2)]
@@ -324,7 +332,7 @@ def test_facts_about_people_are_typed_and_kept(page, typed):
     settled(page)
     for column, row, text in (("age", 0, "7"), ("gender", 1, "-"), ("age", 2, "1999")):
         choose(page, column, row)
-        page.keyboard.type(text, delay=60)
+        page.keyboard.type(text, delay=delay_ms)
         page.keyboard.press("Enter")
         page.wait_for_timeout(1500)
         settled(page)

@@ -120,12 +120,11 @@ def test_a_file_that_is_no_whole_log_is_refused_with_its_place(name, data, says)
 
 CELLS = [
     (INSPECT.replace(b'"epoch": 2', b'"epoch": 1', 1), "i.json",
-     "i.json, sample 9, column metadata.item: 'precedence_01' has an answer under the same "
-     "conditions in sample 1 already"),
+     "stands with 'precedence_01' in sample 1 already"),
     (INSPECT.replace(b'"total_time": ', b'"total_time": NaN, "x": ', 1), "i.json",
      "i.json, sample 1, column total_time: 'NaN' is not a number"),
     (BATCH.replace(b"anna|precedence_01|2", b"anna|precedence_01|1"), "b.jsonl",
-     "b.jsonl, line 2, column custom_id.2: 'precedence_01' has an answer under the same"),
+     "b.jsonl, line 2, column custom_id.1: the person 'anna' stands with 'precedence_01' in line"),
 ]  # fmt: skip
 
 
