@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 import tempfile
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +17,9 @@ import pandas as pd
 import pyarrow as pa
 
 from core.errors import ConflictError, StoreError
-from core.store.migrations import MIGRATIONS, apply_migrations
+from core.store import database_file
+from core.store.database_file import FileState
+from core.store.migrations import MIGRATIONS, apply_migrations, steps_to_apply
 
 _LOCKED_DOWN = {
     "enable_external_access": "false",
@@ -28,6 +32,10 @@ _READ_SETTINGS = """
 select name, value from duckdb_settings() where name in (select unnest(?)) order by name
 """
 
+log = logging.getLogger(__name__)
+
+IN_MEMORY = ":memory:"
+_COPY_WAIT_S = 60.0  # for what is read or written, before the file is copied or replaced
 _PART_ROWS = 250_000  # of what is read in parts
 
 Parameters = Sequence[object] | Mapping[str, object]
@@ -73,8 +81,17 @@ class Database:
         self._adding_answers = threading.RLock()
         self._memory_limit = memory_limit
         self._readable = readable
-        self._connection = _open_connection(self.path, memory_limit, readable)
+        self.notices: list[str] = []
+        """What opening the file did beside opening it, in sentences for the user."""
+        self._state: FileState | None = None
+        self._connect_again()
+
+    def _connect_again(self) -> None:
+        self._connection = _open_connection(
+            self.path, self._memory_limit, self._readable, self.notices.append
+        )
         self._has_unused_space = _ends_with_unused_space(self._connection, self.path)
+        self._state = database_file.state_of(self.path)
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Rows of a query as tuples."""
@@ -166,8 +183,7 @@ class Database:
 
     def checkpoint(self) -> None:
         """Write the log into the file, so that a copy of the file alone is complete."""
-        with self._cursor() as cursor:
-            cursor.execute("checkpoint")
+        self.write("checkpoint")
 
     @property
     def closed(self) -> bool:
@@ -184,11 +200,22 @@ class Database:
             if not self._idle.wait_for(lambda: self._open <= 0, within_s):
                 return
             self._open = -1
+        self._close_connection()
+
+    def _close_connection(self) -> None:
+        """Close, with all of the log in the file; a log is left alone beside another file."""
+        try:
+            self._refuse_another_file(whole=True)
+            self._connection.execute("checkpoint")
+        except (StoreError, duckdb.Error) as error:
+            log.warning("the log of %s stays beside it: %s", self.path, error)
+        self._state = None
         self._connection.close()
 
     @contextmanager
     def _freeing_space(self) -> Generator[None, None, None]:
-        """Has DuckDB use the space of a failed write again."""
+        """Has DuckDB use the space of a failed write again, and writes into no other file."""
+        self._refuse_another_file(whole=True)
         size = _file_size(self.path)
         try:
             yield
@@ -196,21 +223,89 @@ class Database:
             if self._has_unused_space or _file_size(self.path) > size:
                 self._reopen()
             raise
+        if (now := database_file.state_of(self.path)) and self._state:
+            self._state = now if self._state.goes_on_as(now) else self._state
 
     def _reopen(self) -> None:
         """Open the file again once no read or write is under way; others wait.
 
         Until then DuckDB counts the space of a failed write as used.
         """
+        with self._alone():
+            pass
+
+    def copy_to(self, target: Path) -> None:
+        """Copy the file, complete, while nothing is read or written; others wait.
+
+        Raises
+        ------
+        StoreError
+            The database is closed or busy, or the target cannot be written.
+        """
+        with self._alone(within_s=_COPY_WAIT_S):
+            database_file.copy_file(self.path, target)
+
+    def replace_by(self, other: Path, kept: Path) -> None:
+        """Put another database in the place of this one, which is kept under another name.
+
+        Raises
+        ------
+        StoreError
+            The database is closed or busy, or the other one cannot be opened; then this one is
+            as it was.
+        """
+        with self._alone(within_s=_COPY_WAIT_S):
+            database_file.copy_file(self.path, kept)
+            try:
+                database_file.copy_file(other, Path(self.path))
+                _open_connection(
+                    self.path, self._memory_limit, self._readable, self.notices.append
+                ).close()
+            except StoreError:
+                kept.replace(self.path)
+                raise
+
+    @contextmanager
+    def _alone(self, *, within_s: float | None = None) -> Generator[None, None, None]:
+        """The file is closed meanwhile, with all of the log in it, and opened again afterwards."""
         with self._idle:
-            self._idle.wait_for(lambda: self._open <= 0)
+            if not self._idle.wait_for(lambda: self._open <= 0, within_s):
+                raise StoreError(
+                    "The database is busy: something is read or written all the time.",
+                    "Wait for it or pause the run, then try again.",
+                )
             if self._open < 0:
                 return
-            self._connection.close()
-            self._open = -1  # should opening fail
-            self._connection = _open_connection(self.path, self._memory_limit, self._readable)
-            self._has_unused_space = _ends_with_unused_space(self._connection, self.path)
-            self._open = 0
+            self._refuse_another_file(whole=True)
+            self._close_connection()
+            try:
+                yield
+            finally:
+                self._open = -1  # should opening fail
+                self._connect_again()
+                self._open = 0
+
+    def _refuse_another_file(self, *, whole: bool = False) -> None:
+        """Raise where another file, or none, is in the place of the one that is open.
+
+        Without `whole` only its place is looked at, with it also what it is: a file that was
+        written over has the same place.
+        """
+        if (state := self._state) is None:
+            return
+        try:
+            status = os.stat(self.path)
+        except FileNotFoundError:
+            raise _gone(self.path, "was moved or deleted") from None
+        except OSError:  # of the folder, which says nothing about the file
+            return
+        if (status.st_dev, status.st_ino) != (state.device, state.inode):
+            raise _gone(self.path, "was replaced by another file")
+        if whole and os.name != "nt":  # Windows lets nobody write over a file that is open
+            now = database_file.state_of(self.path)
+            if now is None or not state.goes_on_as(now):
+                raise _gone(self.path, "was written over by another program")
+            self._state = now
 
     def _open_cursor(self) -> duckdb.DuckDBPyConnection | None:
         return getattr(self._thread_state, "cursor", None)
@@ -224,6 +319,8 @@ class Database:
         try:
             with self._in_use(), self._connection.cursor() as cursor:
                 yield cursor
+        except duckdb.CatalogException as error:
+            raise _lacking(error, self.path) from error
         except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
             raise _explain(error, self.path) from error
         except RuntimeError as error:
@@ -244,6 +341,7 @@ class Database:
         with self._idle:
             if self._open < 0:
                 raise StoreError("The database is closed.", "Start Inkblot again.")
+            self._refuse_another_file()
             self._open += 1
         try:
             yield
@@ -275,19 +373,24 @@ def insert(
 
 
 def _open_connection(
-    path: str, memory_limit: str, readable: Path | None
+    path: str, memory_limit: str, readable: Path | None, tell: Callable[[str], object]
 ) -> duckdb.DuckDBPyConnection:
-    """A connection to the file, with its schema up to date and its configuration locked."""
-    connection = _connect(path, memory_limit, readable)
+    """A connection to the file, with its schema up to date and its configuration locked.
+
+    `tell` is given a sentence on whatever is done beside that.
+    """
+    connection = _connect_with_log(path, memory_limit, readable, tell)
     try:
         _refuse_newer(connection, path)
-        apply_migrations(connection)
+        connection = _brought_up_to_date(connection, path, memory_limit, readable, tell)
         if _ends_with_unused_space(connection, path):
             try:
                 _free_ends_with_unused_space(connection, path)
             except duckdb.Error:  # a full disk; DuckDB uses the space again later
                 connection.close()
                 connection = _connect(path, memory_limit, readable)
+        # Closing would write the log into whatever file is there by then; see _close_connection.
+        connection.execute("pragma disable_checkpoint_on_shutdown")
         connection.execute("set lock_configuration = true")
         _refuse_unlocked(connection)
     except duckdb.Error as error:
@@ -296,6 +399,58 @@ def _open_connection(
     except (StoreError, RuntimeError):
         connection.close()
         raise
+    return connection
+
+
+def _connect_with_log(
+    path: str, memory_limit: str, readable: Path | None, tell: Callable[[str], object]
+) -> duckdb.DuckDBPyConnection:
+    """A connection to the file and its log; a log of another file or state is set aside."""
+    if path == IN_MEMORY:
+        return _connect(path, memory_limit, readable)
+    database_file.refuse_log_alone(path)
+    is_new = _file_size(path) == 0
+    backups = Path(path).parent / database_file.BACKUPS
+    if told := database_file.set_aside_foreign_log(path):
+        tell(told)
+    try:
+        connection = _connect(path, memory_limit, readable)
+    except StoreError as error:
+        if not re.search(r"WAL.*does not match", str(error.__cause__)):
+            raise
+        if told := database_file.set_aside_foreign_log(path, refused=True):
+            tell(told)
+        connection = _connect(path, memory_limit, readable)
+    if is_new and any(backups.glob(f"{Path(path).stem}-*")):
+        tell(
+            f"There was no database at {path}, so a new one was made. Backups of an earlier one "
+            f"are in {backups}: restore one if you miss your studies."
+        )
+    return connection
+
+
+def _brought_up_to_date(
+    connection: duckdb.DuckDBPyConnection, path: str, memory_limit: str, readable: Path | None,
+    tell: Callable[[str], object],
+) -> duckdb.DuckDBPyConnection:  # fmt: skip
+    """The connection with the newest schema and format; an older file is kept as a backup."""
+    has_tables = bool(connection.execute("select 1 from duckdb_tables() limit 1").fetchall())
+    state = database_file.state_of(path)
+    is_old_format = has_tables and state is not None and not state.identity
+    if has_tables and (is_old_format or steps_to_apply(connection)):
+        connection.close()
+        kept = database_file.backup_path(path, "before-update")
+        database_file.copy_file(path, kept)
+        tell(f"The database was brought up to date. What it was before is kept as {kept}.")
+        connection = _connect(path, memory_limit, readable)
+    apply_migrations(connection)
+    if is_old_format:
+        connection.close()
+        try:
+            database_file.write_in_new_format(path, memory_limit)
+        except (duckdb.Error, OSError) as error:  # it is as it was, and is tried again next time
+            log.warning("%s keeps its older format: %s", path, error)
+        connection = _connect(path, memory_limit, readable)
     return connection
 
 
@@ -353,9 +508,13 @@ def quoted(text: object) -> str:
 
 def _connect(path: str, memory_limit: str, folder: Path | None) -> duckdb.DuckDBPyConnection:
     """A connection whose SQL reaches the files in the folder, if one is named, and no others."""
-    config: dict[str, Any] = {**_LOCKED_DOWN, "memory_limit": memory_limit}
+    config: dict[str, Any] = {
+        **_LOCKED_DOWN,
+        "memory_limit": memory_limit,
+        "storage_compatibility_version": database_file.FORMAT,
+    }
     try:
-        if path != ":memory:":
+        if path != IN_MEMORY:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
         if folder is None:
             return duckdb.connect(path, config=config)
@@ -399,6 +558,23 @@ def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: str) -> None:
             f"{path} was made by a newer Inkblot (it has the step '{newer_steps[-1]}').",
             "Update Inkblot, or choose another file with INKBLOT_DB or --db.",
         )
+
+
+def _gone(path: str, what: str) -> StoreError:
+    return StoreError(
+        f"The database {path} {what} while Inkblot had it open. Nothing is asked or written now.",
+        "Put the file back to go on, or close Inkblot and start it again.",
+    )
+
+
+def _lacking(error: duckdb.Error, path: str) -> StoreError:
+    """The cause of a missing table or column, which only another program can have removed."""
+    first_line = str(error).splitlines()[0]
+    return StoreError(
+        f"{path} lacks something that Inkblot keeps there ({first_line}). Another program has "
+        "changed the file.",
+        "Restore a backup, or choose another file with INKBLOT_DB or --db.",
+    )
 
 
 def _rollback(cursor: duckdb.DuckDBPyConnection) -> None:

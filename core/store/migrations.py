@@ -722,11 +722,10 @@ create table import_event (
 
 _PROMPTS_WITHOUT_INDEX = """
 -- Where every call has a prompt of its own, this table grows as those of answers do. With an index
--- of its keys, DuckDB writes up to 120,000 prompts out again each time it empties its log. With the
--- compression named, which is the one it finds, it does not hold them in memory to try the others.
+-- of its keys, DuckDB writes up to 120,000 prompts out again each time it empties its log.
 create table prompt_by_row (
     prompt_id bigint not null,
-    messages varchar not null using compression fsst
+    messages varchar not null
 );
 insert into prompt_by_row by name from prompt;
 drop table prompt;
@@ -758,6 +757,14 @@ create table person_value (
 );
 """
 
+_PROMPTS_IN_ANY_FORMAT = """
+-- An earlier Inkblot named a compression that newer formats of the file do not have.
+create table prompt_again (prompt_id bigint not null, messages varchar not null);
+insert into prompt_again by name from prompt;
+drop table prompt;
+alter table prompt_again rename to prompt;
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -777,7 +784,15 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0016_prompts_without_index", _PROMPTS_WITHOUT_INDEX),
     ("0017_settings", _SETTINGS),
     ("0018_people", _PEOPLE),
+    ("0019_prompts_in_any_format", _PROMPTS_IN_ANY_FORMAT),
 )
+
+
+def steps_to_apply(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """The steps that this file has not seen, of one with a list of those that it has."""
+    rows = connection.execute("select name from schema_migration").fetchall()
+    applied = {name for (name,) in rows}
+    return [(name, sql) for name, sql in MIGRATIONS if name not in applied]
 
 
 def apply_migrations(connection: duckdb.DuckDBPyConnection) -> None:
@@ -786,12 +801,7 @@ def apply_migrations(connection: duckdb.DuckDBPyConnection) -> None:
         "create table if not exists schema_migration"
         " (name varchar primary key, applied_at timestamptz not null)"
     )
-    applied = {
-        name for (name,) in connection.execute("select name from schema_migration").fetchall()
-    }
-    for name, sql in MIGRATIONS:
-        if name in applied:
-            continue
+    for name, sql in steps_to_apply(connection):
         connection.begin()
         try:
             connection.execute(sql)

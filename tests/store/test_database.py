@@ -149,6 +149,7 @@ def test_a_database_that_could_reach_outside_is_not_handed_out(monkeypatch):
 def test_a_second_process_is_told_who_has_the_file(tmp_path):
     path = tmp_path / "x.duckdb"
     held = Database(path)
+    held.write("create table t (i integer)")  # it looks at the file, which must not end the lock
     script = (
         "from core.store.database import Database\nfrom core.errors import StoreError\n"
         f"try:\n    Database({str(path)!r})\nexcept StoreError as e:\n    print(e)"
@@ -504,7 +505,6 @@ def copy_as_after_a_kill(path, copy):
     for end in ("", ".wal"):
         if Path(f"{path}{end}").exists():
             shutil.copy(f"{path}{end}", f"{copy}{end}")
-    assert Path(f"{copy}.wal").exists()
 
 
 def test_how_replies_were_read_survives_a_kill_right_after_the_migration(old_file, tmp_path):
