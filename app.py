@@ -76,7 +76,7 @@ PAGES = (
         "pages/import_export/page.py", "Data", "Import and export", "swap_vert",
         "Bring in answers collected elsewhere; take data and tables out.",
         ("import answers", "upload", "download", "export data", "CSV, Excel, SPSS, Parquet",
-         "attach a bank", "answers of people", "data package"),
+         "attach a bank", "answers of people", "data package", "backup", "restore a backup"),
     ),
     PageEntry(
         "pages/explore.py", "Results", "Explore", "explore",

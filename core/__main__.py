@@ -22,6 +22,9 @@ DESCRIPTION = "The command line of Inkblot: the same functions and numbers as th
 COMMANDS = (
     ("init", "create the database with the starter banks, unless it exists",
      "core.commands.studies.init_command"),
+    ("backup", "copy the whole database; runs may go on", "core.commands.databases.backup_command"),
+    ("restore", "put a backup in the place of the database, which is kept",
+     "core.commands.databases.restore_command"),
     ("bank", "import, export, add to or make a bank", "core.commands.banks.command"),
     ("plan", "freeze the study that a YAML file describes", "core.commands.studies.plan_command"),
     ("plan-opposing", "plan the second phase of a study",
@@ -81,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from core.workflow.opening import open_workspace  # loads the database
 
         workspace = open_workspace(parsed.db)
+        for notice in workspace.database.notices:
+            print(notice, file=sys.stderr)
         parsed.run(workspace, parsed)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough; Python would flush again at its end

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.domain.numbers import count_text
-from core.workflow import next_steps, sample
+from core.workflow import next_steps, opening, sample
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
@@ -172,12 +172,24 @@ def steps_of_a_study() -> None:
             st.caption(explanation)
 
 
+def notices() -> None:
+    """What was done to the database file, until somebody has read it."""
+    if told := opening.notices(widgets.workspace()):
+        st.warning("\n\n".join(map(widgets.plain, told)), icon=":material/database:")
+        st.button(
+            "I have read this", key="notices_read",
+            on_click=lambda: opening.forget_notices(widgets.workspace()),
+        )  # fmt: skip
+
+
 def main() -> None:
     study_bar.page_header(
         "Inkblot",
         "Inkblot gives questionnaires to language models and tests whether the scores are reliable "
         "and valid. No programming is needed.",
     )
+    with widgets.error_box():
+        notices()
     steps_of_a_study()
     left, right = st.columns([5, 2], gap="large")
     with right, widgets.error_box():

@@ -84,6 +84,8 @@ class Database:
         self.notices: list[str] = []
         """What opening the file did beside opening it, in sentences for the user."""
         self._state: FileState | None = None
+        self._beginning = threading.Lock()
+        self._has_begun = False  # writing, since the file was opened
         self._connect_again()
 
     def _connect_again(self) -> None:
@@ -215,7 +217,9 @@ class Database:
     @contextmanager
     def _freeing_space(self) -> Generator[None, None, None]:
         """Has DuckDB use the space of a failed write again, and writes into no other file."""
-        self._refuse_another_file(whole=True)
+        with self._idle:  # else the file might be closed and opened again while it is looked at
+            self._refuse_another_file(whole=True)
+        self._begin_generation()
         size = _file_size(self.path)
         try:
             yield
@@ -223,8 +227,25 @@ class Database:
             if self._has_unused_space or _file_size(self.path) > size:
                 self._reopen()
             raise
-        if (now := database_file.state_of(self.path)) and self._state:
-            self._state = now if self._state.goes_on_as(now) else self._state
+        with self._idle:
+            now = database_file.state_of(self.path)
+            if self._state is not None and self._state.goes_on_as(now):
+                self._state = now
+
+    def _begin_generation(self) -> None:
+        """Before the first write, have the file differ from every copy of it made before.
+
+        The log then belongs to this state, and is not read beside such a copy.
+        """
+        with self._beginning:
+            if not self._has_begun:
+                self._next_generation()
+                self._has_begun = True
+
+    def _next_generation(self) -> None:
+        with self._cursor() as cursor:
+            cursor.execute("update generation set number = number + 1")
+            cursor.execute("checkpoint")
 
     def _reopen(self) -> None:
         """Open the file again once no read or write is under way; others wait.
@@ -284,6 +305,8 @@ class Database:
                 self._open = -1  # should opening fail
                 self._connect_again()
                 self._open = 0
+                if self._has_begun:  # now, as later another write could be under way
+                    self._next_generation()
 
     def _refuse_another_file(self, *, whole: bool = False) -> None:
         """Raise where another file, or none, is in the place of the one that is open.

@@ -765,6 +765,12 @@ drop table prompt;
 alter table prompt_again rename to prompt;
 """
 
+_GENERATION = """
+-- How often the file was opened and written to; see Database._begin_generation.
+create table generation (number bigint not null);
+insert into generation values (0);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -785,6 +791,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0017_settings", _SETTINGS),
     ("0018_people", _PEOPLE),
     ("0019_prompts_in_any_format", _PROMPTS_IN_ANY_FORMAT),
+    ("0020_generation", _GENERATION),
 )
 
 

@@ -24,6 +24,7 @@ _STARTER_SETS = {
 }
 _FILLED_MARK = "starters"
 """Under this name the database remembers that all it starts with was put in."""
+_NOTICES = "notices"
 _CLOSING_S = 5.0  # less than start.py grants before it ends the process
 _open: dict[str, Workspace] = {}
 _lock = threading.Lock()
@@ -39,11 +40,31 @@ def open_workspace(path: Path | str | None = None) -> Workspace:
             workspace = Workspace(database, configured.data_directory)
             try:
                 _fill(workspace)
+                _keep_notices(database)
             except BaseException:
                 database.close()
                 raise
             _open[place] = workspace
         return _open[place]
+
+
+def _keep_notices(database: Database) -> None:
+    """Keep what opening the file did for the page Home: the opener may be another process."""
+    if database.notices:
+        kept = saved_inputs.page_input(database, _NOTICES)
+        before = kept[0] if kept else []
+        saved_inputs.save_page_input(database, _NOTICES, [*before, *database.notices])
+
+
+def notices(workspace: Workspace) -> list[str]:
+    """What was done to the database file beside opening it, and nobody has said to have read."""
+    kept = saved_inputs.page_input(workspace.database, _NOTICES)
+    return list(kept[0]) if kept else []
+
+
+def forget_notices(workspace: Workspace) -> None:
+    """What was done to the file has been read."""
+    saved_inputs.save_page_input(workspace.database, _NOTICES, [])
 
 
 def _close_all() -> None:

@@ -19,7 +19,7 @@ from core.workflow.answers.mappings import AnswerMapping, HeaderRows, OpenedFile
 from core.workflow.background import Computation
 from core.workflow.banks import editing
 from core.workflow.designs import studies
-from pages.import_export import packages
+from pages.import_export import backups, packages
 from pages.import_export.mapping import (
     FileKeys,
     header_of_user,
@@ -481,8 +481,8 @@ def _show_done() -> None:
 def main() -> None:
     study_bar.page_header(
         "Import and export",
-        "Import answers that were collected elsewhere, and export the answers, bank, plan and "
-        "design of a study as files.",
+        "Import answers that were collected elsewhere, export the answers, bank, plan and design "
+        "of a study as files, and back up all studies.",
     )
     st.header("Import answers")
     with widgets.error_box():
@@ -498,6 +498,9 @@ def main() -> None:
             packages.export_section(study)
             with widgets.error_box():
                 people_section(study)
+    st.header("Back up the database")
+    with widgets.error_box():
+        backups.section()
 
 
 main()
