@@ -17,6 +17,7 @@ from core.errors import UserError
 
 if TYPE_CHECKING:
     from core.commands.shared import Action, Command
+    from core.workflow.workspace import Workspace
 
 DESCRIPTION = "The command line of Inkblot: the same functions and numbers as the pages."
 COMMANDS = (
@@ -94,15 +95,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(
-            "Interrupted. Collected answers are saved. Run it again.",
-            file=sys.stderr,
-        )
+        print("Interrupted. What was saved before is kept. Run it again.", file=sys.stderr)
         return 2
     finally:
         if workspace is not None:
-            workspace.close()
+            _close(workspace)
     return 0
+
+
+def _close(workspace: Workspace) -> None:
+    """End what runs, and say what could not be written; Ctrl-C waits for nothing."""
+    from core.workflow.workspace import ENDING_S
+
+    try:
+        told = workspace.close(calls_s=ENDING_S)
+    except KeyboardInterrupt:
+        told = workspace.close()
+    for sentence in told:
+        print(sentence, file=sys.stderr)
 
 
 def _encoding_fault(words: Sequence[str]) -> str:

@@ -252,12 +252,16 @@ class _Run:
         size = await lane.near(task.request)
         if size is None:
             return None
-        start = None
+        start = reservation = None
         try:
             reservation = await self._reserved(task.request)
             if reservation is None or not await self._announced(lane, task, number, reservation):
                 return None
             start = await lane.turn(size)
+        except asyncio.CancelledError:  # the process ends: what is not sent must not count as sent
+            if reservation is not None:
+                await self._withdrawn(lane, task.call_id, number)
+            raise
         finally:
             if start is None:
                 lane.give_up(size)
@@ -477,6 +481,11 @@ def _dollars(amount: float) -> str:
 
 
 def _log(doing: str, error: Exception) -> None:
-    """The traceback without the exception's own words, which might quote a key."""
+    """The traceback without the exception's own words, which might quote a key.
+
+    A problem in the user's words is told to the user, and is no fault to look for.
+    """
+    if isinstance(error, UserError):
+        return
     frames = "".join(traceback.format_tb(error.__traceback__))
     logger.error("%s while %s\n%s", type(error).__name__, doing, frames)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from core.commands.shared import Command, argument, read, write
@@ -17,7 +20,7 @@ from core.workflow.designs import studies
 from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
 from core.workflow.runs.expected_cost import expected_cost
-from core.workflow.workspace import Workspace
+from core.workflow.workspace import ENDING_S, Workspace
 
 
 def init_command() -> Command:
@@ -147,23 +150,61 @@ def _sample(workspace: Workspace, parsed: argparse.Namespace) -> None:
     _finish(workspace, sample.start_sample(workspace, parsed.kind))
 
 
-def _reporter() -> Callable[[control.Progress], None]:
-    """Prints how far a run is, and once each what it says of itself."""
-    shown: set[str] = set()
+class _Reporter:
+    """Prints how far a run is, and once each what is said of it."""
 
-    def show(progress: control.Progress) -> None:
-        for words in (*progress.remarks, control.replied_words(progress)):
-            if words not in shown:
-                shown.add(words)
-                start, end = ("\n", "\n") if words in progress.remarks else ("\r", "")
-                print(f"{start}{words}", end=end, file=sys.stderr)
+    def __init__(self) -> None:
+        self._shown: set[str] = set()
 
-    return show
+    def show(self, progress: control.Progress) -> None:
+        """Print what was not printed yet."""
+        for remark in progress.remarks:
+            self.tell(remark)
+        if (words := control.replied_words(progress)) not in self._shown:
+            self._shown.add(words)
+            print(f"\r{words}", end="", file=sys.stderr)
+
+    def tell(self, sentence: str) -> None:
+        """Print a sentence, in a line of its own."""
+        if sentence not in self._shown:
+            self._shown.add(sentence)
+            print(f"\n{sentence}", file=sys.stderr)
+
+
+@contextmanager
+def _signals() -> Generator[list[int]]:
+    """The requests to end (Ctrl-C, or to end the process) that came meanwhile."""
+    asked: list[int] = []
+
+    def ask(number: int, _frame: object) -> None:
+        asked.append(number)
+        if len(asked) == 1:
+            print(
+                f"\nEnding: calls under way are waited for, up to {ENDING_S:g} seconds. "
+                "Ctrl-C again leaves them.",
+                file=sys.stderr,
+            )
+
+    if threading.current_thread() is not threading.main_thread():  # which no signal reaches
+        yield asked
+        return
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(kind, ask) for kind in kinds]
+    try:
+        yield asked
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
 
 
 def _finish(workspace: Workspace, study: str) -> None:
     """Show the run until it ends; raise UserError where it ends before it is finished."""
-    ended = control.wait(workspace, study, report=_reporter())
+    with _signals() as asked:
+        reporter = _Reporter()
+        ended = control.wait(
+            workspace, study, report=reporter.show, tell=reporter.tell,
+            asked_to_end=lambda: len(asked),
+        )  # fmt: skip
     print(file=sys.stderr)
     if unsaved := control.no_answer_words(ended):
         print(unsaved, file=sys.stderr)
@@ -176,7 +217,7 @@ def _finish(workspace: Workspace, study: str) -> None:
     if ended.n_done < ended.n_trials:
         raise UserError(
             f"Study '{study}' {ended.state}: {control.replied_words(ended)}. {ended.reason}",
-            "Remove the cause and run the study again. Collected answers are saved.",
+            "Remove the cause and run the study again. Every answer that was written is kept.",
         )
     print(f"Study '{study}': {control.replied_words(ended)}.")
     if unusable := browsing.unusable_words(ended.statuses):

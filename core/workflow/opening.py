@@ -8,6 +8,8 @@ command line open workspaces here; no verb does.
 from __future__ import annotations
 
 import atexit
+import concurrent.futures.thread  # noqa: F401  # registers its own end first, so that ours is before
+import logging
 import threading
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from core.store import saved_inputs
 from core.store.database import Database
 from core.workflow.workspace import Workspace
 
+log = logging.getLogger(__name__)
+
 _STARTER_SETS = {
     "Starter personas": "personas_25.csv",
     "Personas (60)": "personas_60.csv",
@@ -25,7 +29,7 @@ _STARTER_SETS = {
 _FILLED_MARK = "starters"
 """Under this name the database remembers that all it starts with was put in."""
 _NOTICES = "notices"
-_CLOSING_S = 5.0  # less than start.py grants before it ends the process
+_CALLS_S, _QUERIES_S = 4.0, 2.0  # together less than start.py grants before it ends the process
 _open: dict[str, Workspace] = {}
 _lock = threading.Lock()
 
@@ -68,13 +72,15 @@ def forget_notices(workspace: Workspace) -> None:
 
 
 def _close_all() -> None:
-    """Leave nothing in DuckDB's log beside a file, so that a copy of the file alone is complete."""
+    """End all runs, and leave nothing in the log beside a file, so that a copy is complete."""
     for workspace in _open.values():
         if not workspace.database.closed:
-            workspace.database.close(within_s=_CLOSING_S)
+            for sentence in workspace.close(calls_s=_CALLS_S, queries_s=_QUERIES_S):
+                log.error("%s", sentence)
 
 
-atexit.register(_close_all)
+# Python ends the threads that asyncio writes with before it calls what atexit has.
+getattr(threading, "_register_atexit", atexit.register)(_close_all)
 
 
 def _fill(workspace: Workspace) -> None:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.collect.endpoints import KeyRing
 from core.store.database import Database
+
+ENDING_S = 10.0
+"""How long calls under way are waited for where a command ends, in seconds."""
 
 
 @dataclass(eq=False)
@@ -24,14 +27,22 @@ class Workspace:
     keys: KeyRing = field(default_factory=KeyRing)
     secrets: dict[str, str] = field(default_factory=dict)  # from the page; process memory only
     process: str = field(default_factory=lambda: uuid.uuid4().hex)
+    endings: list[Callable[[float], list[str]]] = field(default_factory=list)
+    """What ends the work of this process, within so many seconds; returns what was lost."""
 
     def with_keys(self, keys: KeyRing) -> Workspace:
         """The same database and collector, with the keys of a browser session or of a run."""
         return replace(self, keys=keys)
 
-    def close(self) -> None:
-        """Release the database file."""
-        self.database.close()
+    def close(self, *, calls_s: float = 0.0, queries_s: float | None = None) -> list[str]:
+        """End what this process does, and release the database file.
+
+        Calls under way are waited for up to `calls_s` seconds, reads and writes up to `queries_s`
+        (None: to their end). Returns a sentence on all that could not be written.
+        """
+        told = [sentence for end in self.endings for sentence in end(calls_s)]
+        self.database.close(within_s=queries_s)
+        return told
 
 
 def offer_secrets(workspace: Workspace, secrets: Mapping[str, str]) -> None:

@@ -14,6 +14,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -50,6 +51,8 @@ _LARGE_PAGE = 20_000  # where a call asks several items, so that the plan is not
 RETRY_POLICY = RetryPolicy()
 
 RETRY_WRITING_S = 3.0
+_LOOK_S = 0.1  # between two looks at whether a run that ends has ended
+_WRITE_S = 5.0  # for writing what came, once calls under way are waited for no longer
 _LATEST_REPLIES = 40  # of a respondent, that are looked at
 _FEWEST_REPLIES = 20
 _SMALLEST_SHARE = 0.05  # of them that hold an answer
@@ -63,6 +66,21 @@ remarks: dict[int, Callable[[], tuple[str, ...]]] = {}
 """Sentences on each run of this process, by study id: whom it paused, and what it waits for."""
 
 _Planned = TypeVar("_Planned", store.PlannedCall, list[store.PlannedCall])
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """Why the runs of a process end, and whether calls under way are waited for no longer."""
+
+    reason: str
+    at_once: threading.Event = field(default_factory=threading.Event)
+
+
+_endings: dict[str, _Ending] = {}
+"""The processes whose runs are ending; nothing further of them is begun."""
+
+_under_way: dict[str, _StudyRun] = {}
+"""The run of each process."""
 
 _threads: dict[str, threading.Thread] = {}
 _keys: dict[tuple[str, int], KeyRing] = {}
@@ -80,7 +98,47 @@ def ensure_running(workspace: Workspace) -> None:
             target=_collect, args=(workspace,), name="inkblot-collector", daemon=True
         )
         _threads[workspace.process] = thread
+        if not workspace.endings:
+            workspace.endings.append(partial(end_runs, workspace, "Inkblot was closed."))
         thread.start()
+
+
+def is_running(workspace: Workspace) -> bool:
+    """Whether the collector of this process is under way, or waits for a disk."""
+    thread = _threads.get(workspace.process)
+    return thread is not None and thread.is_alive()
+
+
+def end_runs(
+    workspace: Workspace, reason: str, within_s: float, asked: Callable[[], bool] = lambda: False
+) -> list[str]:
+    """End all that this process asks; whoever ends a run from outside comes here.
+
+    No new call is sent. Calls under way are waited for, at most `within_s` seconds or until `asked`
+    says to leave; the others count as sent without an answer. What came is written, and each run
+    is paused with the reason. Returns a sentence on all that could not be written.
+    """
+    with _guard:
+        thread = _threads.get(workspace.process)
+        if thread is None or not thread.is_alive():
+            return []
+        ending = _endings[workspace.process] = _Ending(reason)
+        run_now = _under_way.get(workspace.process)
+    if run_now is not None:
+        run_now.control.request_stop("pause")
+    until = time.monotonic() + within_s
+    while thread.is_alive() and time.monotonic() < until and not asked():
+        thread.join(_LOOK_S)
+    ending.at_once.set()
+    run_now = _under_way.get(workspace.process)
+    if run_now is not None:
+        run_now.leave()
+    thread.join(_WRITE_S)
+    with _guard:
+        del _endings[workspace.process]
+    told = [*write_problems.values()]
+    write_problems.clear()
+    return told if told or not thread.is_alive() else ["A run could not be ended in time."]
 
 
 def request_start(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> bool:
@@ -97,9 +155,9 @@ def _collect(workspace: Workspace) -> None:
     """Work off the queue, unless Inkblot ends meanwhile."""
     try:
         _work_off_queue(workspace)
-    except StoreError:
+    except StoreError as error:  # tried again when somebody looks at a run
         if not workspace.database.closed:
-            raise
+            log.warning("the queue of studies could not be read: %s", error)
 
 
 def _work_off_queue(workspace: Workspace) -> None:
@@ -107,27 +165,37 @@ def _work_off_queue(workspace: Workspace) -> None:
     while True:
         with _guard:
             waiting = runs.queued_runs(workspace.database, workspace.process)
+            ending = _endings.get(workspace.process)
+            if ending is not None:
+                for study_id, _ in waiting:
+                    detail: dict[str, Any] = {"reason": f"Taken out of the queue. {ending.reason}"}
+                    runs.report_event(
+                        workspace.database, study_id, "paused", workspace.process, detail
+                    )
+                waiting = []
             if not waiting:
                 _threads.pop(workspace.process, None)
                 for stopped in [run for run in _keys if run[0] == workspace.process]:
                     del _keys[stopped]
                 return
-            study_id, detail = waiting[0]
+            study_id, asked = waiting[0]
             # This thread was started with the keys of one session, and serves the runs of all.
             keys = _keys.pop((workspace.process, study_id), None) or workspace.keys.for_session()
-        _run_reported(workspace.with_keys(keys), study_id, detail)
+        _run_reported(workspace.with_keys(keys), study_id, asked)
 
 
 def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> None:
     """Run one study and write how it ended, whatever happens."""
-    number = runs.report_event(workspace.database, study_id, "running", workspace.process, detail)
     detail_of_end: dict[str, Any] = {}
     try:
+        number = runs.report_event(
+            workspace.database, study_id, "running", workspace.process, detail
+        )
         started = _StudyRun(workspace, study_id, number, detail.get("cost_cap"))
-        result = asyncio.run(started.go())
+        result = started.asked()
         if result.outcome is Outcome.FINISHED and plan_stated_phase(workspace, study_id):
             started = _StudyRun(workspace, study_id, number, detail.get("cost_cap"))
-            result = asyncio.run(started.go())
+            result = started.asked()
         detail_of_end = started.pauses()
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":
@@ -139,6 +207,9 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
         log.error("the run of study %s failed: %s\n%s", study_id, type(error).__name__,
                   "".join(traceback.format_tb(error.__traceback__)))  # fmt: skip
         kind, reason = "paused", "A fault in Inkblot stopped the run; the log has the details."
+    ending = _endings.get(workspace.process)
+    if ending is not None and kind == "paused":
+        reason = ending.reason
     _report_end(workspace, study_id, kind, workspace.keys.redact(reason), detail_of_end)
 
 
@@ -165,8 +236,12 @@ def _report_end(
             runs.report_event(database, study_id, kind, workspace.process, detail)
         except StoreError as error:
             log.warning("the end of the run of study %s is not written yet: %s", study_id, error)
+            ending = _endings.get(workspace.process)
+            if ending is not None and ending.at_once.is_set():
+                write_problems.setdefault(study_id, f"How the run ended is not written: {error}")
+                return
             write_problems[study_id] = f"{reason} {error}"
-            time.sleep(RETRY_WRITING_S)
+            time.sleep(RETRY_WRITING_S if ending is None else _LOOK_S)
         else:
             write_problems.pop(study_id, None)
             return
@@ -183,10 +258,28 @@ class _StudyRun:
     control: Control = field(default_factory=Control)
     batch: list[store.AttemptRow] = field(default_factory=list)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    spent: float = 0.0  # before this run, in US dollars
     full: str = ""  # why answers could not be written, if they could not
     latest: _LatestReplies = field(init=False)
     materials: StudyMaterials = field(init=False)
     readers: dict[int, Reader] = field(default_factory=dict)  # of calls under way, by call id
+    cancel: Callable[[], object] = lambda: None  # what is under way, from any thread
+
+    def asked(self) -> RunResult:
+        """Ask everything that remains, where no other run of this process is under way."""
+        with _guard:
+            _under_way[self.workspace.process] = self
+            if self.workspace.process in _endings:
+                self.control.request_stop("pause")
+        try:
+            return asyncio.run(self.go())
+        finally:
+            del _under_way[self.workspace.process]
+
+    def leave(self) -> None:
+        """Wait for calls under way no longer, nor for a disk that cannot be written."""
+        with suppress(RuntimeError):  # the loop is closed: the run is over
+            self.cancel()
 
     async def go(self) -> RunResult:
         """Ask everything that remains; returns when done, paused or stopped."""
@@ -206,24 +299,20 @@ class _StudyRun:
                 if person.kind != "simulated" and known is not None and person.label not in known
             }
         )
-        spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
-        spent += runs.count_lost(database, self.study_id, ended=True).cost
-        spent += batches.count_out(database, self.study_id)[1]
+        self.spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
+        self.spent += runs.count_lost(database, self.study_id, ended=True).cost
+        self.spent += batches.count_out(database, self.study_id)[1]
         clients, lanes = self._lanes(people)
         remarks[self.study_id] = self.remarks
         helpers = [
             asyncio.create_task(self._watch_requests()),
             asyncio.create_task(self._flush_now_and_then()),
         ]
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        if task is not None:
+            self.cancel = partial(loop.call_soon_threadsafe, task.cancel)
         try:
-            result = await run(
-                lanes,
-                record=self._record,
-                control=self.control,
-                policy=RETRY_POLICY,
-                budget=Budget(self.cost_cap, spent),
-                random=random.Random(),
-            )
+            result = await self._result(lanes)
         finally:
             del remarks[self.study_id]
             # A write that is cancelled goes on in its thread and clashes with the next one.
@@ -233,13 +322,35 @@ class _StudyRun:
             await asyncio.gather(*helpers, return_exceptions=True)
             for client in clients:
                 await client.close()
-        await self._flush_until_written()
+            await self._flush_until_written()
         if self.full:
             return replace(result, reason=self.full)
         n_trials, n_done = store.progress(database, self.study_id)
         if self.control.paused and n_done == n_trials:
             return replace(result, outcome=Outcome.FINISHED, reason="")
         return result
+
+    async def _result(self, lanes: Sequence[EndpointCalls]) -> RunResult:
+        """What comes of all calls; of those that were left under way, that the run is paused."""
+        try:
+            return await run(
+                lanes,
+                record=self._record,
+                control=self.control,
+                policy=RETRY_POLICY,
+                budget=Budget(self.cost_cap, self.spent),
+                random=random.Random(),
+            )
+        except asyncio.CancelledError:
+            if not self._leaves:
+                raise
+            return RunResult(Outcome.PAUSED, "", 0, 0)
+
+    @property
+    def _leaves(self) -> bool:
+        """Whether the process ends and waits for nothing."""
+        ending = _endings.get(self.workspace.process)
+        return ending is not None and ending.at_once.is_set()
 
     def remarks(self) -> tuple[str, ...]:
         """What the run waits for now, and whom it asks nothing further."""
@@ -387,7 +498,7 @@ class _StudyRun:
             self.latest.add(reader.respondent_id, attempt.reply, reader.statuses(), self.control)
         self.batch.append(_attempt_row(self.study_id, attempt, codings, self.workspace.keys.redact))
         if len(self.batch) >= _BATCH:
-            await self._flush()
+            await self._flush_or_pause()
 
     async def _flush(self) -> None:
         async with self.writing:
@@ -404,12 +515,20 @@ class _StudyRun:
             try:
                 await self._flush()
             except StoreError as error:
+                if self._leaves:
+                    lost = count_text(len(self.batch), "answer that came", "answers that came")
+                    write_problems[self.study_id] = (
+                        f"{lost} could not be written: {error.problem} Their calls count as sent, "
+                        "and are asked again."
+                    )
+                    return
                 waiting = (
                     count_text(len(self.batch), "answer waits", "answers wait")
                     + " in memory to be written."
                 )
                 write_problems[self.study_id] = f"{error} {waiting} Do not close Inkblot."
-                await asyncio.sleep(RETRY_WRITING_S)
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(RETRY_WRITING_S)
             else:
                 write_problems.pop(self.study_id, None)
                 return
@@ -417,19 +536,26 @@ class _StudyRun:
     async def _flush_now_and_then(self) -> None:
         while True:
             await asyncio.sleep(FLUSH_S)
-            try:
-                await self._flush()
-            except StoreError as error:  # the next full batch, or the end, raises it to the run
-                log.warning("answers could not be written yet: %s", error)
-                self.full = f"Paused because answers could not be written: {error}"
-                self.control.request_stop("pause")
+            await self._flush_or_pause()
+
+    async def _flush_or_pause(self) -> None:
+        """Write the batch, or pause and keep it: the end of the run writes it."""
+        try:
+            await self._flush()
+        except StoreError as error:
+            log.warning("answers could not be written yet: %s", error)
+            self.full = f"Paused because answers could not be written: {error}"
+            self.control.request_stop("pause")
 
     async def _watch_requests(self) -> None:
         """Hand pause and stop over from the database, where any tab may have put them."""
         while True:
-            event = await asyncio.to_thread(runs.last_event, self.workspace.database, self.study_id)
-            if event is not None and event.kind in ("pause", "stop"):
-                self.control.request_stop("pause" if event.kind == "pause" else "stop")
+            with suppress(StoreError):  # which the next write tells
+                event = await asyncio.to_thread(
+                    runs.last_event, self.workspace.database, self.study_id
+                )
+                if event is not None and event.kind in ("pause", "stop"):
+                    self.control.request_stop("pause" if event.kind == "pause" else "stop")
             await asyncio.sleep(0.3)
 
 
@@ -514,6 +640,8 @@ class _Announcer:
         self._next.append(runs.Sending(call_id, number, cost))
         if self._writing is None:
             self._writing = asyncio.create_task(self._write())
+            # Its waiters are told of a failure; where they have left, asyncio would print it.
+            self._writing.add_done_callback(lambda task: task.cancelled() or task.exception())
         await asyncio.shield(self._writing)
 
     async def withdraw(self, call_id: int, number: int) -> None:

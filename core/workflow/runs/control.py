@@ -16,14 +16,14 @@ from typing import Any, Literal
 from core.collect.client import PAUSES, FailureKind
 from core.domain.numbers import count_text, usable_words
 from core.domain.study import SETTINGS, Status
-from core.errors import CollectionError
+from core.errors import CollectionError, StoreError
 from core.files.writing import csv_bytes
 from core.store import batches, runs, studies
 from core.store import collection as store
 from core.store import respondents as respondent_store
 from core.workflow.respondents import prices
 from core.workflow.runs import collector
-from core.workflow.workspace import Workspace
+from core.workflow.workspace import ENDING_S, Workspace
 
 RunState = Literal[
     "not_started", "queued", "running", "pausing", "stopping", "paused", "stopped", "finished",
@@ -41,6 +41,7 @@ STATE_WORDS: Mapping[RunState, str] = {
     "finished": "finished",
     "interrupted": "interrupted",
 }
+_LOOK_S = 0.05
 _ASKING: frozenset[RunState] = frozenset({"running", "pausing", "stopping"})
 UNDER_WAY: frozenset[RunState] = _ASKING | {"queued"}
 EVENT_WORDS: Mapping[str, str] = {
@@ -329,27 +330,48 @@ def wait(
     study: str,
     *,
     report: Callable[[Progress], None] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
     every_s: float = 0.5,
+    asked_to_end: Callable[[], int] = lambda: 0,
 ) -> Progress:
-    """Block until the run has ended; `report(progress)` is called now and then."""
+    """Block until the run has ended; `report(progress)` is called now and then.
+
+    `tell` is given what is wrong with the database, which answers in memory wait for.
+    `asked_to_end` says how often somebody asked to end all runs of this process: the first time
+    calls under way are waited for, up to ENDING_S seconds, the second time no longer.
+    """
     record = studies.get(workspace.database, study)
     while True:
-        event = runs.last_event(workspace.database, record.study_id)
-        ended = _state(event, workspace.process) not in UNDER_WAY
-        if report is not None or ended:
-            now = progress(workspace, study)
-            if report is not None:
-                report(now)
-            if now.state not in UNDER_WAY:
-                return now
-        collector.ensure_running(workspace)
-        time.sleep(every_s)
+        try:
+            event = runs.last_event(workspace.database, record.study_id)
+            ended = _state(event, workspace.process) not in UNDER_WAY
+            if report is not None or ended:
+                now = progress(workspace, study)
+                if report is not None:
+                    report(now)
+                if now.state not in UNDER_WAY:
+                    return now
+            collector.ensure_running(workspace)
+        except StoreError as error:
+            if not collector.is_running(workspace):
+                raise
+            tell(str(error))
+        until = time.monotonic() + every_s
+        while time.monotonic() < until and not asked_to_end():
+            time.sleep(_LOOK_S)
+        if asked_to_end():
+            for sentence in collector.end_runs(
+                workspace, "Ended from the keyboard.", ENDING_S, lambda: asked_to_end() > 1
+            ):
+                tell(sentence)
+            return progress(workspace, study)
 
 
 def _remarks(study_id: int) -> tuple[str, ...]:
     """What the run itself says, where it is one of this process."""
     says = collector.remarks.get(study_id)
-    return says() if says is not None else ()
+    problem = collector.write_problems.get(study_id)
+    return (*(says() if says is not None else ()), *((problem,) if problem else ()))
 
 
 def _request(workspace: Workspace, study: str, kind: str) -> None:
