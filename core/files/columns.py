@@ -314,6 +314,27 @@ def _of_parquet(name: str, content: bytes) -> TextColumns:
     return TextColumns(name, columns, table.num_rows, lambda index: f"row {index + 1}")
 
 
+def bounded_table(name: str, content: bytes, *, most_cells: int = MAX_CELLS) -> pa.Table:
+    """A Parquet file as it is, unless it is larger in memory than files may be.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, or has too many rows, cells or bytes.
+    """
+    with unreadable_parquet(name):
+        schema = pq.read_schema(io.BytesIO(content))
+        texts = parquet_texts(name, schema)
+        file = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts)
+        if file.metadata.num_rows * file.metadata.num_columns > most_cells:
+            raise _parquet_too_large(name)
+        _check_parquet_size(name, file.metadata)
+        table = file.read()
+        if sum(_decoded_size(table.column(column)) for column in texts) > MAX_UNPACKED_BYTES:
+            raise _parquet_too_large(name)
+        return table.cast(schema)
+
+
 @contextmanager
 def unreadable_parquet(name: str) -> Iterator[None]:
     """Turns the errors of reading Parquet into those that a user can act on."""

@@ -10,9 +10,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
 import re
+import struct
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import FileError
+from core.files.columns import MAX_CELLS, bounded_table
 from core.files.writing import csv_bytes, files_zip
 
 ENDING = ".zip"
@@ -31,6 +35,11 @@ _CODEBOOK = "codebook.csv"
 _TABLES = "tables/"
 _MOST_BYTES = 2 * 1024**3
 """What the files of a package may have together, unpacked."""
+_MOST_KEPT_BYTES = 400 * 1024**2
+"""What those of them may have that are in memory at once: the answers, and the packed tables."""
+_MOST_SUMS_BYTES = 4 * 1024**2
+_PART_BYTES = 1024**2
+_DATA = "data/"
 _MOST_FILES = 5_000
 _MADE_AGAIN = "Get the package again, or let its maker write it anew. Nothing was kept."
 _MEDIA = {
@@ -227,8 +236,12 @@ def is_package(name: str) -> bool:
     return name.lower().endswith(ENDING)
 
 
-def read_package(name: str, data: bytes) -> ReadPackage:
+def read_package(
+    name: str, data: bytes, report: Callable[[float], object] = lambda _: None
+) -> ReadPackage:
     """The content of a package, every file compared with its checksum.
+
+    `report` is given the share that was looked at, now and then; an error of it ends the reading.
 
     Raises
     ------
@@ -237,10 +250,12 @@ def read_package(name: str, data: bytes) -> ReadPackage:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            bodies = _checked(name, archive)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError) as error:
+            bodies = _checked(name, archive, report)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, *_DAMAGES) as error:
         raise FileError(f"{name} is not a whole zip file ({error}).", _MADE_AGAIN) from error
     except RuntimeError as error:  # of zipfile: a password is needed
+        if "password" not in str(error):
+            raise
         raise FileError(f"{name} is protected by a password.", "Choose one without.") from error
     try:
         facts = json.loads(bodies[DESCRIPTOR])["inkblot"]
@@ -251,52 +266,90 @@ def read_package(name: str, data: bytes) -> ReadPackage:
             f"{name}: {DESCRIPTOR} does not say which study and which tables the package holds.",
             "Choose a package that Inkblot wrote.",
         ) from error
-    tables = {
-        path.removeprefix(_TABLES).removesuffix(".parquet"): _read_parquet(name, path, body)
-        for path, body in bodies.items()
-        if path.startswith(_TABLES)
-    }
+    tables: dict[str, pa.Table] = {}
+    for path, body in bodies.items():
+        if path.startswith(_TABLES):
+            read = sum(rows.num_rows * rows.num_columns for rows in tables.values())
+            table = bounded_table(f"{name}: {path}", body, most_cells=MAX_CELLS - read)
+            tables[path.removeprefix(_TABLES).removesuffix(".parquet")] = table
     return ReadPackage(study, schema, tables, answers)
 
 
-def _checked(name: str, archive: zipfile.ZipFile) -> dict[str, bytes]:
-    """The files that SHA256SUMS names, each with that checksum."""
-    entries = archive.infolist()
-    size = sum(entry.file_size for entry in entries)
-    if len(entries) > _MOST_FILES or size > _MOST_BYTES:
+_DAMAGES = (
+    EOFError, NotImplementedError, OSError, ValueError, OverflowError, IndexError, struct.error,
+    zlib.error, lzma.LZMAError,
+)  # fmt: skip
+"""What zipfile and what unpacks raise on damaged bytes, each from another place."""
+
+
+def _checked(
+    name: str, archive: zipfile.ZipFile, report: Callable[[float], object]
+) -> dict[str, bytes]:
+    """The files that hold the study, of those that SHA256SUMS names; all have that checksum."""
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    size = sum(entry.file_size for entry in archive.infolist())
+    if len(archive.infolist()) > _MOST_FILES or size > _MOST_BYTES:
         raise FileError(
-            f"{name} holds {len(entries):,} files of {size / 1024**3:,.1f} GB together; at most "
-            f"{_MOST_FILES:,} files of {_MOST_BYTES // 1024**3} GB can be read.",
+            f"{name} holds {len(archive.infolist()):,} files of {size / 1024**3:,.1f} GB together; "
+            f"at most {_MOST_FILES:,} files of {_MOST_BYTES // 1024**3} GB can be read.",
             "Leave large studies in the database, and copy its file.",
         )
-    names = {entry.filename for entry in entries}
-    found = sorted((n for n in names if n.split("/")[-1] == SUMS and n.count("/") < 2), key=len)
+    found = sorted((n for n in entries if n.split("/")[-1] == SUMS and n.count("/") < 2), key=len)
     if not found:
         raise FileError(
             f"{name} is not a study package: it has no file {SUMS}.",
             "Choose a package that Inkblot wrote, or a file with answers.",
         )
     folder = found[0].removesuffix(SUMS)  # of a package that was unpacked and packed again
-    bodies = {}
-    for number, line in enumerate(archive.read(found[0]).decode("utf-8", "replace").splitlines()):
+    sums = _unpacked(name, archive, entries[found[0]], _MOST_SUMS_BYTES)
+    bodies: dict[str, bytes] = {}
+    seen: set[str] = set()
+    done = kept = 0
+    for number, line in enumerate(sums.decode("utf-8", "replace").splitlines(), 1):
         digest, _, path = line.partition("  ")
-        if folder + path not in names:
+        where = f"line {number} of {SUMS}"
+        if path in seen:
+            raise FileError(f"{name}: {where} names {path[:200]!r} again.", _MADE_AGAIN)
+        seen.add(path)
+        if (entry := entries.get(folder + path)) is None:
+            raise FileError(f"{name} lacks the file {path[:200]!r} ({where}).", _MADE_AGAIN)
+        is_kept = path == DESCRIPTOR or path.startswith((_TABLES, _DATA))
+        computed = hashlib.sha256()
+        parts: list[bytes] = []
+        with archive.open(entry) as file:
+            while part := file.read(_PART_BYTES):
+                computed.update(part)
+                done += len(part)
+                report(min(done / max(size, 1), 1.0))
+                if is_kept:
+                    parts.append(part)
+                    kept += len(part)
+                    _refuse_larger(name, kept)
+        if computed.hexdigest() != digest:
             raise FileError(
-                f"{name} lacks the file {path[:200]!r} (line {number + 1} of {SUMS}).", _MADE_AGAIN
-            )
-        body = archive.read(folder + path)
-        if hashlib.sha256(body).hexdigest() != digest:
-            raise FileError(
-                f"{name}: the file {path[:200]!r} was changed after the package was made (line "
-                f"{number + 1} of {SUMS} has another checksum).",
+                f"{name}: the file {path[:200]!r} was changed after the package was made "
+                f"({where} has another checksum).",
                 _MADE_AGAIN,
             )
-        bodies[path] = body
+        if is_kept:
+            bodies[path] = b"".join(parts)
     return bodies
 
 
-def _read_parquet(name: str, path: str, body: bytes) -> pa.Table:
-    try:
-        return pq.read_table(io.BytesIO(body))
-    except (pa.ArrowException, OSError) as error:
-        raise FileError(f"{name}: the file {path!r} cannot be read.", _MADE_AGAIN) from error
+def _unpacked(
+    name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most_bytes: int
+) -> bytes:
+    with archive.open(entry) as file:
+        body = file.read(most_bytes + 1)
+    if len(body) > most_bytes:
+        raise FileError(f"{name}: the file {entry.filename[:200]!r} is too long.", _MADE_AGAIN)
+    return body
+
+
+def _refuse_larger(name: str, n_bytes: int) -> None:
+    if n_bytes > _MOST_KEPT_BYTES:
+        raise FileError(
+            f"{name}: the answers and tables of the study are larger than "
+            f"{_MOST_KEPT_BYTES // 1024**2:,} MB.",
+            "Leave large studies in the database, and copy its file.",
+        )

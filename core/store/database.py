@@ -485,13 +485,28 @@ def scratch_connection(
 
     It writes no other files than those in the folder `writable`.
     """
-    with tempfile.TemporaryDirectory(prefix="inkblot-") as folder:
-        connection = _connect(str(Path(folder) / "scratch.duckdb"), memory_limit, writable)
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="inkblot-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _no_scratch(error) from error
+    with folder as place:
+        connection = _connect(str(Path(place) / "scratch.duckdb"), memory_limit, writable)
         try:
             connection.execute("set lock_configuration = true")
             yield connection
+        except (duckdb.IOException, duckdb.FatalException) as error:
+            raise _no_scratch(error) from error
         finally:
             connection.close()
+
+
+def _no_scratch(error: Exception) -> StoreError:
+    first_line = str(error).splitlines()[0]
+    return StoreError(
+        f"Temporary files could not be written ({first_line}).",
+        "Free some space in the folder for temporary files, or name another one in the environment "
+        "variable TMPDIR, then start Inkblot again.",
+    )
 
 
 def _ends_with_unused_space(connection: duckdb.DuckDBPyConnection, path: str) -> bool:

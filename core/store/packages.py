@@ -195,6 +195,8 @@ def checked_tables(tables: Mapping[str, pa.Table], schema: str) -> dict[str, pa.
                     insert(scratch, name, tables[name])
             for _, sql in MIGRATIONS[place:]:
                 scratch.execute(sql)
+        except (duckdb.IOException, duckdb.FatalException):  # of the disk, and not of the package
+            raise
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
             raise FileError(f"The tables of the package do not fit: {first}", CHANGED) from error

@@ -17,6 +17,7 @@ from pages.shared.widgets import download, error_box, plain, workspace
 
 __all__ = ["is_package"]
 
+_PREVIEWED = "package_previewed"
 _ASKED = "package_asked"
 """Session key of the package that the user asked for: study and analyses."""
 _MOST_REASONS = 3
@@ -38,7 +39,7 @@ def import_section(
     take: Callable[[list[TakenIn]], None],
 ) -> None:
     """What a package holds, and a button that takes the study in; `take` is told what came in."""
-    preview = _preview((workspace().process, file_id), name, data)
+    preview = _preview(file_id, name, data)
     st.markdown("### 2. Preview")
     kind = "" if preview.kind == "planned" else ", which were imported"
     st.write(
@@ -63,9 +64,17 @@ def import_section(
     command("import", name)
 
 
-@st.cache_data(max_entries=2, show_spinner="Checking the package ...")
-def _preview(key: object, name: str, _data: bytes) -> PackagePreview:
-    return reading.preview_package(workspace(), name, _data)
+def _preview(file_id: str, name: str, data: bytes) -> PackagePreview:
+    """The preview of the file, read once. The bar ends the reading where the tab is closed."""
+    key = (workspace().process, file_id)
+    known = st.session_state.get(_PREVIEWED)
+    if known is None or known[0] != key:
+        bar = st.progress(0.0, text="Checking the package ...")
+        known = (key, reading.preview_package(workspace(), name, data, bar.progress))
+        bar.empty()
+        st.session_state[_PREVIEWED] = known
+    preview: PackagePreview = known[1]
+    return preview
 
 
 def export_section(study: StudyRecord) -> None:

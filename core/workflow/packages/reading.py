@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
@@ -72,15 +72,17 @@ class _Content:
     respondents: tuple[Respondent, ...]
 
 
-def preview_package(workspace: Workspace, name: str, data: bytes) -> PackagePreview:
-    """What `import_package` would take in; nothing is kept.
+def preview_package(
+    workspace: Workspace, name: str, data: bytes, report: Callable[[float], object] = lambda _: None
+) -> PackagePreview:
+    """What `import_package` would take in; nothing is kept. `report` as in `read_package`.
 
     Raises
     ------
     FileError, DesignError
         The package would be refused, with the same words.
     """
-    found = _content(workspace, name, data)
+    found = _content(workspace, name, data, report)
     labels = found.tables["respondent"]["label"].to_pylist()
     asks = {
         f"{person.label}: {person.base_url}"
@@ -153,8 +155,10 @@ def _count(found: _Content, table: str) -> int:
 # Checks beyond those of the tables: texts that hold JSON, names and statuses.
 
 
-def _content(workspace: Workspace, name: str, data: bytes) -> _Content:
-    package = read_package(name, data)
+def _content(
+    workspace: Workspace, name: str, data: bytes, report: Callable[[float], object] = lambda _: None
+) -> _Content:
+    package = read_package(name, data, report)
     if any(record.code == package.study for record in studies.studies(workspace.database)):
         raise DesignError(
             f"There is a study called '{package.study}' already.",

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.domain.study import SETTINGS, Status
-from core.errors import DesignError, FileError
+from core.errors import DesignError, FileError, StoreError
 from core.export import result_zip
 from core.files import packages
 from core.store import packages as tables_store
@@ -268,7 +268,7 @@ def with_text(column, text):
         (other_rows("trial", lambda rows: rows.drop_columns(["tags"])), "has other columns"),
         (lambda files: files.update({"tables/page_memory.parquet": files["tables/study.parquet"]}),
          "an unknown table 'page_memory'"),
-        (lambda files: files.update({"tables/study.parquet": b"PAR1"}), "cannot be read"),
+        (lambda files: files.update({"tables/study.parquet": b"PAR1"}), "can be read"),
         (lambda files: files.pop("tables/study.parquet"), "exactly one study"),
         (lambda files: files.update({"datapackage.json": b"{}"}), "does not say which study"),
     ],
@@ -297,6 +297,105 @@ def test_a_damaged_package_is_refused_with_the_file_and_line(data, monkeypatch):
     monkeypatch.setattr(packages, "_MOST_BYTES", 1000)
     with pytest.raises(FileError, match=r"files of .* GB together"):
         packages.read_package("study.zip", data)
+
+
+def with_sums(files, sums):
+    return packages.files_zip({**files, packages.SUMS: sums.encode()}, compressed=True)
+
+
+def test_a_package_that_names_a_file_again_is_refused_at_the_second_time(data):
+    files = contents(data)
+    (line,) = [one for one in files[packages.SUMS].decode().splitlines() if "/tri" in one]
+    with pytest.raises(FileError, match=r"line 2 of SHA256SUMS names 'tables/trial.parquet' again"):
+        packages.read_package("s.zip", with_sums(files, f"{line}\n" * 5000))
+
+
+def big_prompts():
+    """A table of 8 MB that has 10 GB of texts: ten thousand times the same one."""
+    text = "".join(chr(97 + n * n % 26) for n in range(1_000_000))
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 10_000, pa.int32()), pa.array([text]))
+    return pa.table({"prompt_id": pa.array(range(10_000), pa.int64()), "messages": texts})
+
+
+def many_cells():
+    return pa.table({f"c{n}": pa.array([7] * 1_400_000, pa.int8()) for n in range(80)})
+
+
+@pytest.mark.parametrize("table", [big_prompts, many_cells])
+def test_a_table_that_is_large_only_in_memory_is_refused_before_it_is_there(data, table):
+    files = contents(data)
+    files["tables/prompt.parquet"] = parquet(table())
+    assert len(files["tables/prompt.parquet"]) < 50_000_000
+    pool = pa.default_memory_pool()
+    before, peak = pool.bytes_allocated(), pool.max_memory()
+    with pytest.raises(FileError, match="larger than 500 MB"):
+        packages.read_package("s.zip", packed(files))
+    assert max(pool.max_memory() - max(before, peak), 0) < 500_000_000
+
+
+def test_files_of_zeros_are_read_part_by_part_and_refused_where_they_are_kept(data, monkeypatch):
+    monkeypatch.setattr(packages, "_MOST_KEPT_BYTES", 20_000_000)
+    files = contents(data)
+    files["data/zeros.csv"] = bytes(30_000_000)
+    with pytest.raises(FileError, match=r"tables of the study are larger than 19 MB"):
+        packages.read_package("s.zip", packed(files))
+    shares = []
+    files["zeros.txt"] = files.pop("data/zeros.csv")
+    packages.read_package("s.zip", packed(files), shares.append)
+    assert len(shares) > 30
+    assert shares == sorted(shares)
+
+
+def test_a_size_that_is_not_true_is_refused(data):
+    declared = bytearray(data)
+    place = declared.rfind(b"PK\x01\x02")  # the last entry of the list at the end of the file
+    declared[place + 24 : place + 28] = (1).to_bytes(4, "little")
+    with pytest.raises(FileError, match=r"whole zip file|changed after"):
+        packages.read_package("s.zip", bytes(declared))
+
+
+def test_a_bit_that_was_flipped_anywhere_is_told_in_one_sentence_or_does_no_harm(data):
+    whole = packages.read_package("s.zip", data)
+    step = max(len(data) // 400, 1)
+    told = []
+    for place in [*range(0, len(data), step), *range(len(data) - 60, len(data))]:
+        broken = bytearray(data)
+        broken[place] ^= 1 << place % 8
+        try:
+            read = packages.read_package("s.zip", bytes(broken))
+        except FileError as error:
+            told.append(str(error))
+        else:
+            assert read.answers == whole.answers
+            assert read.tables == whole.tables
+    assert len(told) > 300
+    assert all("s.zip" in sentence for sentence in told)
+
+
+def test_a_tab_that_is_closed_ends_the_reading(data):
+    class ClosedError(Exception):
+        pass
+
+    def closed(_share):
+        raise ClosedError
+
+    with pytest.raises(ClosedError):
+        packages.read_package("s.zip", data, closed)
+
+
+@pytest.mark.parametrize("fault", ["no folder", "full"])
+def test_a_full_folder_for_temporary_files_is_told(data, refusing, monkeypatch, tmp_path, fault):
+    if fault == "full":
+        import duckdb
+
+        def full(*_arguments):
+            raise duckdb.IOException("IO Error: Could not write file: No space left on device")
+
+        monkeypatch.setattr("core.store.packages.insert", full)
+    else:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(StoreError, match="Temporary files could not be written"):
+        reading.import_package(refusing, "s.zip", data)
 
 
 def test_a_package_that_was_unpacked_and_packed_again_is_read(data, other):
