@@ -1,12 +1,13 @@
-"""Draws Vega-Lite as SVG and SVG as PNG with vl-convert, here or in a process of its own.
+"""Draws Vega-Lite as SVG and SVG as PNG with vl-convert, in a process of its own.
 
-vl-convert holds the lock of Python while it draws. In a process of its own it stops no page, and it
-draws while this process goes on. This file is that process too, and so it imports nothing else of
-Inkblot.
+vl-convert holds the lock of Python while it draws, and some texts end its process. Beside this one
+it stops no page, and takes no run with it. This file is that process too, and so it imports nothing
+else of Inkblot.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import re
@@ -44,8 +45,8 @@ class Drawing(Protocol):
         """An SVG as PNG with `scale` times the pixels."""
 
 
-class DrawingHere:
-    """Draws in this process."""
+class _DrawingHere:
+    """Draws in this process, which is the one beside."""
 
     def svg(self, spec: str) -> bytes:
         """Vega-Lite as SVG, without loading anything."""
@@ -126,6 +127,31 @@ def drawing_process() -> Iterator[Drawing]:
             beside.end()
 
 
+class SharedDrawing:
+    """Draws in one process for all threads of this one, a picture at a time; ends with this one."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._drawing: Drawing | None = None
+
+    def svg(self, spec: str) -> bytes:
+        """Vega-Lite as SVG, without loading anything."""
+        with self._turn:
+            return self._begun().svg(spec)
+
+    def png(self, svg: bytes, scale: float) -> bytes:
+        """An SVG as PNG with `scale` times the pixels."""
+        with self._turn:
+            return self._begun().png(svg, scale)
+
+    def _begun(self) -> Drawing:
+        if self._drawing is None:
+            process = drawing_process()
+            self._drawing = process.__enter__()
+            atexit.register(process.__exit__, None, None, None)
+        return self._drawing
+
+
 def _environment(folder: Path) -> dict[str, str]:
     """The environment of the process, in which Liberation Sans is that of vl-convert.
 
@@ -179,7 +205,7 @@ def folders_without_liberation(folder: Path) -> list[Path]:
 def main() -> None:
     """Draw what comes until the input ends."""
     orders, pictures = sys.stdin.buffer, sys.stdout.buffer
-    here = DrawingHere()
+    here = _DrawingHere()
     while True:
         try:
             kind, what = pickle.load(orders)

@@ -1,6 +1,7 @@
 """Charts as files: Vega-Lite, SVG, and PNG with twice the pixels.
 
-Pictures are made on this computer by vl-convert, which has its fonts and may load nothing.
+Pictures are made on this computer by vl-convert, which has its fonts and may load nothing, in a
+process beside this one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.charts.drawing import Drawing, DrawingHere
+from core.charts.drawing import Drawing, SharedDrawing
 from core.charts.panels import BACKGROUNDS, LABEL_LIMIT, Chart, label_limit, theme_ink
 from core.domain.characters import readable_json
 
@@ -30,7 +31,7 @@ _MOST_LABEL = 400.0  # pixels of a label at the left of a picture
 _SLANTED_LABEL = 190  # pixels of the name of a column
 _BROAD = "/[\u2e80-\uffff]/"  # letters twice as wide, such as Chinese ones
 _SHARED = ("$schema", "config", "datasets")
-_HERE = DrawingHere()
+_SHARED_DRAWING = SharedDrawing()
 
 
 def vega_lite(chart: Chart) -> dict[str, Any]:
@@ -150,12 +151,12 @@ def json_file(chart: Chart) -> bytes:
 
 def svg_file(chart: Chart) -> bytes:
     """The chart as SVG, whose texts stay texts."""
-    return _HERE.svg(_json(vega_lite(chart)))
+    return _SHARED_DRAWING.svg(_json(vega_lite(chart)))
 
 
 def png_file(chart: Chart) -> bytes:
     """The chart as PNG with twice the pixels, for print."""
-    return _HERE.png(svg_file(chart), _PNG_SCALE)
+    return _SHARED_DRAWING.png(svg_file(chart), _PNG_SCALE)
 
 
 def all_files(chart: Chart, drawing: Drawing) -> dict[str, bytes]:
@@ -182,7 +183,7 @@ def pictures(
     spec: Mapping[str, Any],
     tallest: float,
     is_readable: Callable[[float, float], bool],
-    drawing: Drawing = _HERE,
+    drawing: Drawing = _SHARED_DRAWING,
 ) -> Iterator[Picture]:
     """A chart as pictures that are about `tallest` times as high as wide, where it has panels.
 

@@ -384,6 +384,9 @@ def paper_menu(
         )
 
 
+_PICTURE_FAULTS = "picture_faults"
+
+
 def show_drawing(draw: Callable[[Theme], Chart], stem: str, key: str) -> None:
     """A chart in the theme of the page, and the menu of its files."""
     show_panels(DrawnChart(draw(theme()), theme()), key)
@@ -394,17 +397,30 @@ def picture_menu(make: Callable[[], Chart], stem: str, key: str) -> None:
     """A menu of the formats of a chart; it is drawn for print when a file is asked for."""
     icon = ":material/image:"
     with st.popover("Save the chart", icon=icon, type="tertiary", key=f"picture:{key}"):
+        faults: dict[str, str] = st.session_state.setdefault(_PICTURE_FAULTS, {})
         for ending, form in papers.PICTURE_FORMATS.items():
             download_when_asked(
                 f"{form.title} (.{ending})",
-                partial(_picture, make, form.write), f"{stem}.{ending}",
+                partial(_picture, make, form.write, faults, key), f"{stem}.{ending}",
                 key=f"picture:{key}:{ending}",
             )  # fmt: skip
+        if fault := faults.pop(key, ""):
+            st.error(
+                f"The picture could not be drawn: {plain(fault)}. Choose Vega-Lite, which any "
+                "program for it can draw."
+            )
         st.caption("On white, whatever the theme of this page. PNG has twice the pixels.")
 
 
-def _picture(make: Callable[[], Chart], write: Callable[[Chart], bytes]) -> bytes:
-    return write(make())
+def _picture(
+    make: Callable[[], Chart], write: Callable[[Chart], bytes], faults: dict[str, str], key: str
+) -> bytes:
+    """The file. Streamlit says only that there is none; the menu says why when it is drawn next."""
+    try:
+        return write(make())
+    except papers.DrawingFault as fault:
+        faults[key] = str(fault)
+        raise
 
 
 def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> None:

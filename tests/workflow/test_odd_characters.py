@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts import Chart, page_spec
+from core.charts import Chart, page_spec, picture_files
 from core.charts.dots import coefficient_chart
 from core.charts.drawing import DrawingFault, drawing_process
 from core.charts.picture_files import all_files
@@ -129,6 +129,19 @@ def test_a_chart_of_names_from_an_older_database_is_drawn(odd):
         files = all_files(chart, drawing)
     ElementTree.fromstring(files["svg"])
     assert files["png"].startswith(b"\x89PNG")
+
+
+def test_a_picture_that_ends_what_draws_it_takes_no_page_with_it():
+    """As a page saves a chart: in a process beside this one, and the next picture is drawn."""
+    frame = pd.DataFrame([("g", "a", 0.5, 0.4, 0.9, 9)],
+                         columns=["group", "item", "value", "ci_low", "ci_high", "n"])  # fmt: skip
+    chart = coefficient_chart(frame, "T", "Coefficient", "Dots", "coefficient", "light")
+    shared = picture_files._SHARED_DRAWING
+    size = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'
+    ending = size + b'<text y="8">\x01</text></svg>'
+    with pytest.raises(DrawingFault, match="has ended"):
+        shared.png(ending, 1.0)
+    assert picture_files.png_file(chart).startswith(b"\x89PNG")
 
 
 def test_a_failed_drawing_is_a_message_and_the_next_picture_is_drawn():

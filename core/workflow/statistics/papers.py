@@ -40,7 +40,7 @@ from core.files.paper_tables import (
     printable,
 )
 
-__all__ = ["PAPER_FORMATS", "PICTURE_FORMATS", "html_table"]
+__all__ = ["PAPER_FORMATS", "PICTURE_FORMATS", "DrawingFault", "html_table"]
 
 _UNDEFINED = "–"
 _NO_REASON = "Undefined or not applicable."
