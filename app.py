@@ -1,11 +1,16 @@
-"""Entry point: the pages by what people look for, in their order, and page settings."""
+"""Entry point: the pages by what people look for, in their order, and page settings.
+
+Streamlit serves `app`, and runs this file as a script for every page that is shown.
+"""
 
 from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import navigation
+from pages.shared import navigation, serving
 from pages.shared.navigation import PageEntry
+
+app = st.App(__file__, middleware=serving.middleware(), lifespan=serving.lifespan)
 
 PAGES = (
     PageEntry(

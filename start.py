@@ -13,6 +13,7 @@ import importlib.util
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import socket
@@ -29,17 +30,9 @@ VENV = ROOT / ".venv"
 LOGS = ROOT / "build"
 OLDEST_PYTHON = (3, 11)
 DEFAULT_PORT = 8501
-# Streamlit would take the files of pages/ for pages by themselves until app.py has run once, and
-# show the first person who opens a link to one of them no menu; app.py declares the pages.
-# What serves is loaded first; what the first page needs, while the browser loads its own part.
-SERVE = (
-    "from streamlit.runtime.pages_manager import PagesManager\n"
-    "from streamlit.web import bootstrap, cli\n"
-    "from core.workflow import preloading\n"
-    "PagesManager.uses_pages_directory = False\n"
-    "preloading.start()\n"
-    "cli.main()"
-)
+SERVE = ("-m", "streamlit", "run", "app.py")
+TOKEN_VARIABLE = "INKBLOT_TOKEN"  # see pages/shared/door.py
+WITHOUT_TOKEN = "none"
 APP_START_SECONDS = 90
 STOP_SECONDS = 10
 # Every package is pinned with its hashes; `make lock` writes these files. The first one holds the
@@ -248,7 +241,7 @@ def quietly(command: list[str]) -> subprocess.CompletedProcess[str]:
 # --- Running --------------------------------------------------------------------------------------
 
 
-def run_app(port: int | None, *, open_browser: bool) -> int:
+def run_app(port: int | None, *, open_browser: bool, with_token: bool) -> int:
     """Run Inkblot until Ctrl-C."""
     made = quietly([str(tool("python")), "-m", "core", "init"])
     if made.returncode:
@@ -256,15 +249,20 @@ def run_app(port: int | None, *, open_browser: bool) -> int:
     port = free_port(DEFAULT_PORT) if port is None else port
     if not is_free(port):
         raise StartError(f"Port {port} is in use. Choose another, or leave --port out.")
-    command = [str(tool("python")), "-c", SERVE, "run", "app.py", "--server.port", str(port)]
+    command = [str(tool("python")), *SERVE, "--server.port", str(port)]
     address = f"http://127.0.0.1:{port}"
+    token = secrets.token_urlsafe(32) if with_token else WITHOUT_TOKEN
+    environment = {**os.environ, TOKEN_VARIABLE: token}
     with (LOGS / "app.log").open("w", encoding="utf-8") as log:
-        app = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log)
+        app = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, env=environment
+        )
         try:
             wait_until_healthy(app, address)
-            print(f"Inkblot is open at {address} (stop it with Ctrl-C)", flush=True)
+            opened = f"{address}/?token={token}" if with_token else address
+            print(f"Inkblot is open at {opened} (stop it with Ctrl-C)", flush=True)
             if open_browser:
-                webbrowser.open(address)
+                webbrowser.open(opened)
             code = app.wait()
         except KeyboardInterrupt:
             code = 0
@@ -385,6 +383,8 @@ def main(arguments: list[str] | None = None) -> int:
     what.add_argument("--bench", action="store_true", help="install, and run the benchmarks")
     parser.add_argument("--port", type=int, help="default: 8501, or the next free one")
     parser.add_argument("--no-browser", action="store_true", help="do not open the browser")
+    parser.add_argument("--no-token", action="store_true", help="let in whoever reaches the port: "
+                        "every program and every user of this computer")  # fmt: skip
     asked = parser.parse_args(arguments)
     LOGS.mkdir(exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ending it ends the app too
@@ -398,7 +398,7 @@ def main(arguments: list[str] | None = None) -> int:
             return run_checks()
         if asked.bench:
             return subprocess.call([str(tool("python")), "-m", "benchmarks"], cwd=ROOT)
-        return run_app(asked.port, open_browser=not asked.no_browser)
+        return run_app(asked.port, open_browser=not asked.no_browser, with_token=not asked.no_token)
     except StartError as error:
         print(error, file=sys.stderr)
         return 2

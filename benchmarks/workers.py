@@ -143,8 +143,11 @@ def _without_workers() -> Iterator[None]:
     import start
 
     usual = start.SERVE
-    off = "from core.workflow.workers import launching\nlaunching.stop_using_workers()\n"
-    start.SERVE = usual.replace("cli.main()", off + "cli.main()")
+    off = (
+        "from core.workflow.workers import launching\nlaunching.use_workers = lambda: None\n"
+        "from streamlit.web import cli\ncli.main()"
+    )
+    start.SERVE = ("-c", off, *usual[2:])
     try:
         yield
     finally:

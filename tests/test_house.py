@@ -20,7 +20,6 @@ NOT_YET_REACHED = {
     "share": "formula for independent answers, such as those of people asked once",
     "english.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",
     "chinese.TAGGER": "loaded when a word list in its language is made, by taggers.tagger_of",
-    "Database.checkpoint": "tests and benchmarks read the size of the file after it",
     "LocalModel.process_id": "tests look at the process from outside",
 }
 """Names that stay although nothing reaches them, each with the reason."""
@@ -161,10 +160,10 @@ def bound(function):
 
 
 def entries(house):
-    """The app, its pages, the command line, start.py, and the analyses, which are decorated."""
+    """The app, its pages, the command line, and the analyses, which are decorated."""
     pages = re.findall(r'PageEntry\(\s*"(.+?)\.py"', (ROOT / "app.py").read_text(encoding="utf-8"))
     assert pages
-    found = [("app", ""), ("core.__main__", ""), ("core.workflow.preloading", "start")]
+    found = [("app", ""), ("app", "app"), ("core.__main__", "")]
     found += [(page.replace("/", "."), "") for page in pages]
     for (module, name), node in house.nodes.items():
         for decorator in getattr(node, "decorator_list", ()):

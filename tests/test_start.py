@@ -324,9 +324,15 @@ def test_every_target_of_the_makefile_is_in_its_help() -> None:
 
 
 @pytest.fixture(scope="module")
-def app_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the app has its database and its log."""
+    return tmp_path_factory.mktemp("start")
+
+
+@pytest.fixture(scope="module")
+def app_address(app_folder: Path) -> Iterator[str]:
     """The real app, started as a user starts it, on a database of its own."""
-    folder = tmp_path_factory.mktemp("start")
+    folder = app_folder
     port = start.free_port(18_501)
     environment = {**os.environ, "INKBLOT_DB": str(folder / "inkblot.duckdb")}
     log = (folder / "log").open("w")
@@ -371,34 +377,25 @@ def status(url: str, **headers: str) -> int:
         return 0
 
 
-def stream_status(address: str, host: str, origin: str) -> int:
-    """The status of a request to open the app's WebSocket; 101 when it is opened."""
-    name, port = address.removeprefix("http://").split(":")
-    lines = (
-        "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}",
-        "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
-    )  # fmt: skip
-    with socket.create_connection((name, int(port)), timeout=10) as connection:
-        connection.sendall("\r\n".join(lines).encode())
-        return int(connection.recv(100).split(b" ")[1])
+def printed(folder: Path) -> str:
+    """The address that start.py printed, with the token."""
+    found = re.search(r"Inkblot is open at (\S+)", (folder / "log").read_text())
+    assert found is not None
+    return found[1]
 
 
-def test_the_app_starts_and_says_it_is_well(app_address: str) -> None:
+def test_the_app_starts_says_it_is_well_and_opens_for_the_address_that_is_printed(
+    app_address: str, app_folder: Path
+) -> None:
     assert status(f"{app_address}/_stcore/health") == 200
-    assert status(f"{app_address}/") == 200
-
-
-def test_another_sites_name_for_this_machine_is_refused(app_address: str) -> None:
-    port = app_address.rsplit(":", 1)[1]
-    own = f"127.0.0.1:{port}"
-    assert stream_status(app_address, own, f"http://{own}") == 101
-    assert stream_status(app_address, "evil.example", "http://evil.example") == 403
-
-
-def test_another_sites_page_is_refused(app_address: str) -> None:
-    own = app_address.removeprefix("http://")
-    assert stream_status(app_address, own, "http://evil.example") == 403
+    assert status(f"{app_address}/") == 403
+    opened = printed(app_folder)
+    assert opened.startswith(f"{app_address}/?token=")
+    jar = urllib.request.HTTPCookieProcessor()
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), jar)
+    with opener.open(opened, timeout=10) as reply:
+        assert reply.url == f"{app_address}/"
+        assert b"<title>" in reply.read()
 
 
 def test_a_busy_port_asked_for_is_named(app_address: str, tmp_path: Path) -> None:

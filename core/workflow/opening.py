@@ -71,7 +71,7 @@ def forget_notices(workspace: Workspace) -> None:
     saved_inputs.save_page_input(workspace.database, _NOTICES, [])
 
 
-def _close_all() -> None:
+def close_all() -> None:
     """End all runs, and leave nothing in the log beside a file, so that a copy is complete."""
     for workspace in _open.values():
         if not workspace.database.closed:
@@ -80,7 +80,7 @@ def _close_all() -> None:
 
 
 # Python ends the threads that asyncio writes with before it calls what atexit has.
-getattr(threading, "_register_atexit", atexit.register)(_close_all)
+getattr(threading, "_register_atexit", atexit.register)(close_all)
 
 
 def _fill(workspace: Workspace) -> None:

@@ -75,11 +75,13 @@ class App:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [
-                    sys.executable, "-c", start.SERVE, "run", "app.py",
+                    sys.executable, *start.SERVE,
                     "--server.port", str(self.port), "--server.headless", "true",
                 ],
                 cwd=ROOT,
-                env=os.environ | {"INKBLOT_DB": str(self.database)} | self.environment,
+                env=os.environ
+                | {"INKBLOT_DB": str(self.database), start.TOKEN_VARIABLE: start.WITHOUT_TOKEN}
+                | self.environment,
                 stdout=log,
                 stderr=log,
             )  # fmt: skip

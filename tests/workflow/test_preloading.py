@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import start
-
 ROOT = Path(__file__).parents[2]
 SLOW = ("scipy.stats", "statsmodels", "altair", "ibis", "openai", "aiohttp")
 
@@ -44,8 +42,8 @@ def test_the_side_of_a_page_says_that_the_page_is_drawn():
 
 
 def test_the_server_begins_to_load_before_it_serves():
-    lines = start.SERVE.splitlines()
-    assert lines.index("preloading.start()") < lines.index("cli.main()")
+    source = (ROOT / "pages" / "shared" / "serving.py").read_text()
+    assert source.index("preloading.start()") < source.index("yield {}")
 
 
 def test_what_is_loaded_is_left_out_when_garbage_is_collected():
