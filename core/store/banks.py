@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.domain.characters import readable_json
-from core.domain.instrument import INSTRUMENT, Instrument, Item, to_dict, value_text
+from core.domain.instrument import INSTRUMENT, Instrument, Item, Kind, to_dict, value_text
 from core.domain.instrument import content_hash as hash_of
 from core.domain.values import stable_id
 from core.errors import BankError, ConflictError
@@ -131,6 +131,31 @@ from draft_head h join draft d on d.code = h.code and d.revision = h.revision
 where h.code = coalesce(?, h.code)
 order by h.code
 """
+_CODES = "select code from draft_head order by code"
+_LINES = """
+select h.code, h.archived, d.saved_at, d.revision, coalesce(v.n, 0), coalesce(v.used_in, '')
+from draft_head h join draft d on d.code = h.code and d.revision = h.revision
+left join (
+    select i.code, count(distinct i.instrument_id) as n,
+        string_agg(distinct s.code, ', ' order by s.code) as used_in
+    from instrument i left join study s on s.instrument_id = i.instrument_id group by i.code
+) v on v.code = h.code
+order by h.code
+"""
+_FACTS = """
+select code, revision, body->>'title', coalesce(body->>'kind', 'items'),
+    coalesce(json_array_length(body->'items'), 0),
+    coalesce(from_json(body->'languages', '["varchar"]'), ['en']),
+    len(list_filter(
+        json_extract_string(body, '$.items[*].wordings[*].drafted_by'), lambda name: name <> ''
+    )),
+    coalesce(json_array_length(body->'formats'), 0) > 0 and len(list_filter(
+        json_extract_string(body, '$.items[*].wordings[*].text'), lambda text: trim(text) <> ''
+    )) > 0
+from draft semi join (
+    select unnest(?::varchar[]) as code, unnest(?::integer[]) as revision
+) using (code, revision)
+"""
 _NEXT_REVISION = "select coalesce(max(revision), 0) + 1 from draft where code = ?"
 _ADD_DRAFT = "insert into draft values (?, ?, ?, now(), ?, ?)"
 _MOVE_HEAD = """
@@ -177,9 +202,63 @@ class Version:
     used_in: str  # study codes, comma-separated
 
 
-def drafts(database: Database) -> tuple[DraftState, ...]:
-    """Every working copy, archived ones included, by code."""
-    return tuple(_state(database, row) for row in database.rows(_HEADS, [None]))
+@dataclass(frozen=True)
+class BankLine:
+    """A bank in a list: what can be said of it without reading its items one by one.
+
+    `used_in` are the studies that use a version of it, `n_unreviewed` its texts that a model
+    drafted and nobody has reviewed. One without any text or options cannot be asked.
+    """
+
+    code: str
+    title: str
+    kind: Kind
+    n_items: int
+    languages: tuple[str, ...]
+    n_unreviewed: int
+    can_be_asked: bool
+    saved_at: datetime
+    archived: bool
+    n_versions: int
+    used_in: str
+
+
+_MOST_FACTS = 50_000
+_facts: dict[tuple[str, int, datetime], tuple[str, Kind, int, tuple[str, ...], int, bool]] = {}
+"""What lists say of the working copies that were looked at, by code, revision and time."""
+
+
+def lines(database: Database) -> list[BankLine]:
+    """Every bank for a list, archived ones included, by code; each revision is read once."""
+    heads = database.rows(_LINES)
+    keys = {(code, revision): saved_at for code, _, saved_at, revision, *_ in heads}
+    new = [key for key, saved_at in keys.items() if (*key, saved_at) not in _facts]
+    if len(_facts) > _MOST_FACTS:
+        _facts.clear()
+        new = list(keys)
+    if new:
+        codes, revisions = zip(*new, strict=True)
+        for code, revision, title, kind, n_items, languages, *others in database.rows(
+            _FACTS, [list(codes), list(revisions)]
+        ):
+            about = (title, kind, n_items, tuple(languages), *others)
+            _facts[code, revision, keys[code, revision]] = about
+    return [
+        BankLine(code, *_facts[code, revision, saved_at], saved_at, archived, n_versions, used_in)
+        for code, archived, saved_at, revision, n_versions, used_in in heads
+    ]
+
+
+def codes(database: Database) -> list[str]:
+    """The codes of all banks, archived ones included."""
+    return [code for (code,) in database.rows(_CODES)]
+
+
+def drafts(database: Database) -> Iterator[DraftState]:
+    """Every working copy, archived ones included, by code; one at a time is in memory."""
+    for code in codes(database):
+        if state := draft(database, code):
+            yield state
 
 
 def draft(database: Database, code: str) -> DraftState | None:
@@ -260,7 +339,7 @@ def publish(database: Database, content: Instrument) -> Version:
     return versions(database, content.code)[-1]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def _bank_of_json(body: str) -> Instrument:
     """The bank of a JSON text; a list of words takes a tenth of a second, and pages ask often."""
     return INSTRUMENT.validate_json(body)

@@ -116,7 +116,7 @@ def _fill_banks(workspace: Workspace) -> None:
     from core.files.banks.reading import read_instrument
     from core.store import banks as bank_store
 
-    known = {state.instrument.code for state in bank_store.drafts(workspace.database)}
+    known = set(bank_store.codes(workspace.database))
     for file in sorted((workspace.data_directory / "banks").glob("*.csv")):
         draft = read_instrument(file.name, file.read_bytes())
         if draft.errors:

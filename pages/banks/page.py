@@ -48,6 +48,9 @@ def _open_bank(code: str | None) -> None:
         st.query_params[_BANK_PARAMETER] = code
 
 
+_MOST_LISTED = 100  # each has its problems counted, for which it is read
+
+
 def _list_section() -> None:
     """The table of banks; choosing one opens it."""
     banks = editing.summaries(widgets.workspace())
@@ -67,6 +70,10 @@ def _list_section() -> None:
     if chosen:
         _open_bank(chosen)
         st.rerun()
+    if len(shown) > _MOST_LISTED:
+        st.caption(f"The table has the first {_MOST_LISTED} of {len(shown):,} banks; the box above "
+                   "finds the others.")  # fmt: skip
+        shown = shown[:_MOST_LISTED]
     event = widgets.table(
         pd.DataFrame([_row(bank, with_state=show_archived) for bank in shown]),
         alt=f"Banks: {count_text(len(shown), 'row')}. Choose one with the box above.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from core.domain.templates import PromptTemplate
 from core.errors import UserError
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.banks import editing as banks
+from core.workflow.banks.editing import BankSummary
 from core.workflow.respondents import catalog
 from core.workflow.templates import preview
 from core.workflow.templates.preview import CONVERSATION, NO_CONTEXT, PERSONA, Sample
@@ -112,14 +114,14 @@ def _show_tested(outcome: preview.TestedTemplate | UserError) -> None:
 def _sample(form: DraftForm) -> Sample | None:
     """What the preview shows, chosen in a few small fields."""
     offered = {
-        one.code: one.instrument
+        one.code: one
         for one in banks.summaries(widgets.workspace())
-        if not one.archived and one.instrument.formats and _has_text(one.instrument)
+        if not one.archived and one.can_be_asked
     }
     if not offered:
         return None
     code = form.fields["bank"] if form.fields["bank"] in offered else next(iter(offered))
-    bank = offered[code]
+    bank = offered[code].instrument
     formats = [one.code for one in bank.formats]
     settled = {
         "bank": code,
@@ -142,13 +144,8 @@ def _sample(form: DraftForm) -> Sample | None:
     )  # fmt: skip
 
 
-def _has_text(bank: Instrument) -> bool:
-    """Whether the bank has a text; some come without, for the licence of their items."""
-    return any(wording.text.strip() for item in bank.items for wording in item.wordings)
-
-
 def _choices(
-    form: DraftForm, offered: dict[str, Instrument], bank: Instrument, formats: list[str]
+    form: DraftForm, offered: Mapping[str, BankSummary], bank: Instrument, formats: list[str]
 ) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:

@@ -132,5 +132,5 @@ def test_a_process_that_ends_leaves_all_in_the_file_though_its_garbage_is_not_co
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=120)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
     database = Database(path)
-    assert len(banks.drafts(database)) > 3
+    assert len(banks.codes(database)) > 3
     database.close()

@@ -87,9 +87,7 @@ def _described_choice(
 
 def _free_code(workspace: Workspace, code: str, new_banks: dict[str, Instrument]) -> str:
     """The code, with a number where a bank has it already."""
-    taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(
-        new_banks
-    )
+    taken = {*bank_store.codes(workspace.database), *new_banks}
     free, number = code, 2
     while free in taken:
         free, number = f"{code}_{number}", number + 1
@@ -128,7 +126,7 @@ def load_bank(workspace: Workspace, code: str) -> Instrument:
     """The working copy of a bank; FileError where there is none."""
     state = bank_store.draft(workspace.database, code)
     if state is None:
-        codes = ", ".join(one.instrument.code for one in bank_store.drafts(workspace.database))
+        codes = ", ".join(bank_store.codes(workspace.database))
         raise FileError(f"There is no bank '{code}'.", f"Choose one of: {codes}.")
     return state.instrument
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from core.domain.difference import Difference, differences
@@ -457,7 +457,7 @@ FileFormat = Literal["csv", "xlsx"]
 
 @dataclass(frozen=True)
 class BankSummary:
-    """One line of the list of banks."""
+    """One line of the list of banks. Its items are read when somebody asks for them."""
 
     code: str
     title: str
@@ -468,18 +468,19 @@ class BankSummary:
     used_in: str
     archived: bool
     kind: Kind
-    instrument: Instrument = field(repr=False)
+    n_unreviewed: int  # texts that a model drafted and nobody has reviewed
+    can_be_asked: bool  # it has a text and options
+    read: Callable[[], Instrument] = field(repr=False, compare=False)
+
+    @cached_property
+    def instrument(self) -> Instrument:
+        """The working copy."""
+        return self.read()
 
     @cached_property
     def n_problems(self) -> int:
         """Counted on demand: a check of every bank takes longer than a page may."""
         return len(problems(self.instrument))
-
-    @cached_property
-    def n_unreviewed(self) -> int:
-        """Texts that a model drafted and nobody has reviewed."""
-        items = self.instrument.items
-        return sum(bool(wording.drafted_by) for item in items for wording in item.wordings)
 
 
 @dataclass(frozen=True)
@@ -493,18 +494,19 @@ class ImportCheck:
 
 def summaries(workspace: Workspace) -> tuple[BankSummary, ...]:
     """Every bank, archived ones last."""
-    lines = []
-    for state in store.drafts(workspace.database):
-        bank = state.instrument
-        published = store.versions(workspace.database, bank.code)
-        used_in = ", ".join(v.used_in for v in published if v.used_in)
-        lines.append(
-            BankSummary(
-                bank.code, bank.title, len(bank.items), bank.languages, state.saved_at,
-                len(published), used_in, state.archived, bank.kind, bank,
-            )
-        )  # fmt: skip
-    return tuple(sorted(lines, key=lambda b: (b.archived, b.title.casefold())))
+    found = [
+        BankSummary(
+            line.code, line.title, line.n_items, line.languages, line.saved_at, line.n_versions,
+            line.used_in, line.archived, line.kind, line.n_unreviewed, line.can_be_asked,
+            partial(_instrument, workspace, line.code),
+        )
+        for line in store.lines(workspace.database)
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda b: (b.archived, b.title.casefold())))
+
+
+def _instrument(workspace: Workspace, code: str) -> Instrument:
+    return load(workspace, code).instrument
 
 
 def load(workspace: Workspace, code: str) -> DraftState:
@@ -616,11 +618,10 @@ def check_import(workspace: Workspace, draft: ImportedBank) -> ImportCheck:
     """The code an imported bank would get, and the banks of the same code or title."""
     bank = draft.instrument
     title, content_hash = bank.title.strip().casefold(), hash_of(bank)
-    known = [state.instrument for state in store.drafts(workspace.database)]
     alike = tuple(
-        other
-        for other in known
-        if (bank.code and other.code == slug(bank.code)) or other.title.strip().casefold() == title
+        load(workspace, line.code).instrument
+        for line in store.lines(workspace.database)
+        if (bank.code and line.code == slug(bank.code)) or line.title.strip().casefold() == title
     )
     identical = tuple(other for other in alike if hash_of(other) == content_hash)
     return ImportCheck(_free_code(workspace, bank.code or bank.title), alike, identical)
@@ -668,7 +669,7 @@ def _check_revision(workspace: Workspace, code: str, revision: int | None) -> No
 
 
 def _free_code(workspace: Workspace, wish: str) -> str:
-    taken = {state.instrument.code for state in store.drafts(workspace.database)}
+    taken = set(store.codes(workspace.database))
     code, number = slug(wish), 2
     while code in taken:
         code, number = f"{slug(wish)}_{number}", number + 1

@@ -331,11 +331,10 @@ def _short_bank(workspace: Workspace, bank: Instrument, count: int) -> Instrumen
         title=f"{bank.title}: first {count}",
         items=_first_items(bank.items, count),
     )
-    known = {state.instrument.code: state.instrument for state in store.drafts(workspace.database)}
     wish, number = short.code, 1
-    while short.code in known:
-        if content_hash(known[short.code]) == content_hash(short):
-            return known[short.code]
+    while (known := store.draft(workspace.database, short.code)) is not None:
+        if content_hash(known.instrument) == content_hash(short):
+            return known.instrument
         number += 1
         short = replace(short, code=f"{wish}_{number}")
     store.save_draft(
