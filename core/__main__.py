@@ -82,9 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parser().parse_args(words)
     workspace = None
     try:
+        from core.settings import database_path
         from core.workflow.opening import open_workspace  # loads the database
 
-        workspace = open_workspace(parsed.db)
+        workspace = open_workspace(database_path(parsed.db) if parsed.db else None)
         for notice in workspace.database.notices:
             print(notice, file=sys.stderr)
         parsed.run(workspace, parsed)

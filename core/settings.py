@@ -30,6 +30,32 @@ class Settings:
         return int(float(number) * (1024 if binary else 1000) ** ("KMGT".index(unit.upper()) + 1))
 
 
+def database_path(text: str) -> Path:
+    """The path of a database as a user writes it; `~` is the home folder.
+
+    Raises
+    ------
+    StoreError
+        There can be no database file of that name.
+    """
+    if text.strip() == ":memory:":
+        raise StoreError(
+            "A database in memory keeps nothing.", "Name a file, for example inkblot.duckdb."
+        )
+    if "?" in text:  # from there on DuckDB reads options
+        raise StoreError(
+            f"The path of the database, {text}, has a question mark, which it must not.",
+            "Choose another file or folder with INKBLOT_DB or --db.",
+        )
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:  # no such user
+        raise StoreError(
+            f"The path of the database, {text}, begins with the home folder of nobody.",
+            "Write the whole path.",
+        ) from error
+
+
 def from_environment() -> Settings:
     """INKBLOT_DB (a path), INKBLOT_MEMORY (e.g. 2GB) and INKBLOT_SPARK (the URL of a master).
 
@@ -38,7 +64,7 @@ def from_environment() -> Settings:
     Raises
     ------
     StoreError
-        INKBLOT_MEMORY is not an amount of memory.
+        INKBLOT_MEMORY is not an amount of memory, or INKBLOT_DB no path of a file.
     """
     memory_limit = os.environ.get("INKBLOT_MEMORY", "").strip() or "2GB"
     if not _AMOUNT.fullmatch(memory_limit):
@@ -47,7 +73,7 @@ def from_environment() -> Settings:
             "Set it to a number and a unit, for example 2GB or 500MB, or remove it.",
         )
     return Settings(
-        database=Path(os.environ.get("INKBLOT_DB") or ROOT / "data" / "inkblot.duckdb"),
+        database=database_path(os.environ.get("INKBLOT_DB") or f"{ROOT}/data/inkblot.duckdb"),
         memory_limit=memory_limit,
         data_directory=ROOT / "data",
         spark_master=os.environ.get("INKBLOT_SPARK", "").strip() or "local[*]",

@@ -79,6 +79,7 @@ class Database:
         self._idle = threading.Condition()  # of `_open`
         self._open = 0  # cursors in use; -1: closed
         self._adding_answers = threading.RLock()
+        self._deciding = threading.RLock()
         self._memory_limit = memory_limit
         self._readable = readable
         self.notices: list[str] = []
@@ -176,6 +177,17 @@ class Database:
         It enters before its transaction begins.
         """
         with self._adding_answers:
+            yield
+
+    @contextmanager
+    def deciding(self) -> Generator[None, None, None]:
+        """Holds back other threads that look at something first and then write because of it.
+
+        What was looked at is true until the write is done: no other tab or command of this process
+        has changed it, and no other process has the file. It enters before its transaction begins,
+        and before `adding_answers`.
+        """
+        with self._deciding:
             yield
 
     @property
@@ -350,12 +362,12 @@ class Database:
             if "Query interrupted" in str(error):  # by Ctrl-C, whatever DuckDB makes of it
                 raise KeyboardInterrupt from error
             raise
-        except duckdb.TransactionException as error:  # a commit that could not be written
-            if "Conflict on" in str(error):
+        except (duckdb.ConstraintException, duckdb.TransactionException) as error:
+            if isinstance(error, duckdb.ConstraintException) or _is_conflict(str(error)):
                 raise ConflictError(
                     "Another tab or a run saved the same thing at this moment.", "Try again."
                 ) from error
-            if "Failed to commit" not in str(error):
+            if "Failed to commit" not in str(error):  # a commit that could not be written
                 raise
             raise _explain(error, self.path) from error
 
@@ -596,6 +608,10 @@ def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: str) -> None:
             f"{path} was made by a newer Inkblot (it has the step '{newer_steps[-1]}').",
             "Update Inkblot, or choose another file with INKBLOT_DB or --db.",
         )
+
+
+def _is_conflict(text: str) -> bool:
+    return "Conflict on" in text or "constraint violat" in text.lower()
 
 
 def _gone(path: str, what: str) -> StoreError:

@@ -614,6 +614,33 @@ def test_an_amount_of_memory_may_be_written_in_small_letters(run, monkeypatch):
     assert run("list") == 0
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (":memory:", "A database in memory keeps nothing."),
+        ("what?/x.duckdb", "has a question mark"),
+        ("~nobody_of_this_name/x.duckdb", "the home folder of nobody"),
+    ],
+)
+@pytest.mark.parametrize("by", ["option", "environment"])
+def test_a_path_that_no_database_can_have_is_told(path, words, by, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("INKBLOT_DB", path)
+    option = ["--db", path] if by == "option" else []
+    assert main([*option, "list", "banks"]) == 2
+    assert words in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_path_may_begin_with_the_home_folder(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("INKBLOT_DB", "~/studies/x.duckdb")
+    (tmp_path / "studies").mkdir()
+    assert main(["init"]) == 0
+    assert (tmp_path / "studies" / "x.duckdb").exists()
+    assert "ready" in capsys.readouterr().out
+
+
 def test_templates_are_listed_and_go_out_and_in(run, capfd):
     file = run.folder / "templates.yaml"
     assert run("template", "export", "standard", "--out", file) == 0

@@ -146,7 +146,7 @@ def draw_audit(
         The study has no reply that chooses among options.
     """
     record = studies.get(workspace.database, study)
-    with workspace.database.all_or_nothing():
+    with workspace.database.deciding(), workspace.database.all_or_nothing():
         audit_id = store.draw(
             workspace.database, record.study_id, seed=seed, per_model=per_model, at_end=at_end,
             kinds=kinds,

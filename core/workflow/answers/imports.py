@@ -531,13 +531,13 @@ class _Saving:
             if new.on_file is not None:
                 people.refuse_others(database, new.on_file.study_id, self._people_of(new))
         if not self._file.is_divided:
-            with database.adding_answers(), database.all_or_nothing():
+            with database.deciding(), database.adding_answers(), database.all_or_nothing():
                 self._begin()
                 self._save(next(self._file.frames(check=False)), save=True)
                 return self._end()
         if any(new.on_file for new in self._coming):
             self._each_part(save=False)
-        with database.adding_answers(), database.all_or_nothing():
+        with database.deciding(), database.adding_answers(), database.all_or_nothing():
             self._begin()
         try:
             self._each_part(save=True)

@@ -581,15 +581,17 @@ def publish(workspace: Workspace, code: str) -> Version:
     BankError
         No study could use the bank as it is. Nothing is published.
     """
-    bank = load(workspace, code).instrument
-    blocking = [problem for problem in problems(bank) if problem.blocks]
-    if blocking:
-        more = f" (and {len(blocking) - 1} more)" if len(blocking) > 1 else ""
-        raise BankError(
-            f"The bank is not ready for a version: {blocking[0].where}: {blocking[0].what}{more}.",
-            "Mend what is listed under Problems, then publish it.",
-        )
-    return store.publish(workspace.database, bank)
+    with workspace.database.deciding():
+        bank = load(workspace, code).instrument
+        blocking = [problem for problem in problems(bank) if problem.blocks]
+        if blocking:
+            more = f" (and {len(blocking) - 1} more)" if len(blocking) > 1 else ""
+            first = blocking[0]
+            raise BankError(
+                f"The bank is not ready for a version: {first.where}: {first.what}{more}.",
+                "Mend what is listed under Problems, then publish it.",
+            )
+        return store.publish(workspace.database, bank)
 
 
 def versions(workspace: Workspace, code: str) -> tuple[Version, ...]:
@@ -646,10 +648,13 @@ def import_bank(workspace: Workspace, draft: ImportedBank) -> DraftState:
             "Mend the file and import it again; nothing was kept.",
         )
     bank = draft.instrument
-    if same := check_import(workspace, draft).identical:
-        return load(workspace, same[0].code)
-    bank = replace(bank, code=_free_code(workspace, bank.code or bank.title))
-    return store.save_draft(workspace.database, bank, expected_revision=None, summary="Imported")
+    with workspace.database.deciding():
+        if same := check_import(workspace, draft).identical:
+            return load(workspace, same[0].code)
+        bank = replace(bank, code=_free_code(workspace, bank.code or bank.title))
+        return store.save_draft(
+            workspace.database, bank, expected_revision=None, summary="Imported"
+        )
 
 
 def export(workspace: Workspace, code: str, file_format: FileFormat, version: int | None) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from dataclasses import replace
 from typing import Any
 
@@ -60,8 +59,6 @@ def design_of_yaml(data: bytes | str, *, name: str = "the design") -> Design:
 
 
 # Designs: how large they are, what they will ask, and freezing them into plans.
-
-_freezing = threading.Lock()  # two tabs that freeze the same name: the second is told
 
 
 def list_studies(workspace: Workspace) -> tuple[StudyRecord, ...]:
@@ -146,7 +143,7 @@ def freeze(workspace: Workspace, design: Design) -> StudyRecord:
     DesignError
         Something in the design is missing or contradictory; nothing is kept.
     """
-    with _freezing, workspace.database.all_or_nothing():
+    with workspace.database.deciding(), workspace.database.all_or_nothing():
         return _freeze(workspace, readable_value(design))
 
 

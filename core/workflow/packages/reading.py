@@ -114,7 +114,8 @@ def import_package(workspace: Workspace, name: str, data: bytes) -> ImportedPack
         answers that come out again are not those of the package. Nothing is kept.
     """
     found = _content(workspace, name, data)
-    with workspace.database.adding_answers(), workspace.database.all_or_nothing():
+    database = workspace.database
+    with database.deciding(), database.adding_answers(), database.all_or_nothing():
         version, about_bank = _bank_version(workspace, found)
         codes = [item.code for item in found.bank.items]
         tables = {**found.tables, "study": _with_version(found.tables["study"], found, version)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
@@ -449,6 +449,9 @@ def count_sentence(facts: StudyFacts) -> str:
     )
 
 
+_CLOCKS_DIFFER = timedelta(minutes=5)  # without anybody noticing
+
+
 def time_sentence(facts: StudyFacts) -> str:
     """When the study was frozen or imported, and when its replies came in."""
     done = "frozen" if facts.is_planned else "imported"
@@ -457,7 +460,15 @@ def time_sentence(facts: StudyFacts) -> str:
     sentence = f"{what} {done} on {_minute(facts.record.frozen_at)}"
     if not times:
         return f"{sentence}; when the replies were given is not on file."
-    return f"{sentence}; replies came from {_minute(min(times))} to {_minute(max(times))}."
+    sentence += f"; replies came from {_minute(min(times))} to {_minute(max(times))}."
+    before = facts.is_planned and min(times) < facts.record.frozen_at - _CLOCKS_DIFFER
+    if before or max(times) > datetime.now(UTC) + _CLOCKS_DIFFER:
+        why = "before the plan was frozen" if before else "in the future"
+        sentence += (
+            f" Some of these times are {why}: the clock of a computer was wrong or was changed, "
+            "so they do not say when the replies came."
+        )
+    return sentence
 
 
 def reading_sentences(facts: StudyFacts) -> tuple[str, ...]:

@@ -73,18 +73,19 @@ def amend(
     CollectionError
         No longest reply is set that could be sent under another name.
     """
-    key, person = _to_amend(workspace, study, label, reason, services_only=True)
-    if not leave_out and not completion_limit:
-        raise DesignError("The amendment changes nothing.", "Choose a setting to leave out.")
-    _refuse_others(settings_to_leave_out(workspace, study, label), leave_out)
-    sampling = person.sampling
-    changes = [f"{PARAMETERS[name]} left to the service" for name in leave_out]
-    if completion_limit:
-        sampling = with_completion_limit(sampling)
-        changes.append("longest reply sent as max_completion_tokens")
-    for name in leave_out:
-        sampling = without_setting(sampling, name)
-    return _keep(workspace, study, key, replace(person, sampling=sampling), changes, reason)
+    with workspace.database.deciding():
+        key, person = _to_amend(workspace, study, label, reason, services_only=True)
+        if not leave_out and not completion_limit:
+            raise DesignError("The amendment changes nothing.", "Choose a setting to leave out.")
+        _refuse_others(settings_to_leave_out(workspace, study, label), leave_out)
+        sampling = person.sampling
+        changes = [f"{PARAMETERS[name]} left to the service" for name in leave_out]
+        if completion_limit:
+            sampling = with_completion_limit(sampling)
+            changes.append("longest reply sent as max_completion_tokens")
+        for name in leave_out:
+            sampling = without_setting(sampling, name)
+        return _keep(workspace, study, key, replace(person, sampling=sampling), changes, reason)
 
 
 def amend_marks(
@@ -103,14 +104,15 @@ def amend_marks(
         The study is being asked or is imported, the respondent is not one of it, or no reason or no
         new mark is given.
     """
-    key, person = _to_amend(workspace, study, label, reason, services_only=False)
-    known = person.sampling.reasoning_marks
-    added = tuple(pair for pair in parse_marks(marks) if pair not in known)
-    if not added:
-        raise DesignError("The amendment adds no marks.", "Type the marks of the reasoning.")
-    sampling = replace(person.sampling, reasoning_marks=(*known, *added))
-    changes = [f"reasoning between {a} and {b} not read" for a, b in added]
-    return _keep(workspace, study, key, replace(person, sampling=sampling), changes, reason)
+    with workspace.database.deciding():
+        key, person = _to_amend(workspace, study, label, reason, services_only=False)
+        known = person.sampling.reasoning_marks
+        added = tuple(pair for pair in parse_marks(marks) if pair not in known)
+        if not added:
+            raise DesignError("The amendment adds no marks.", "Type the marks of the reasoning.")
+        sampling = replace(person.sampling, reasoning_marks=(*known, *added))
+        changes = [f"reasoning between {a} and {b} not read" for a, b in added]
+        return _keep(workspace, study, key, replace(person, sampling=sampling), changes, reason)
 
 
 def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:

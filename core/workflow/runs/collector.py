@@ -143,7 +143,7 @@ def end_runs(
 
 def request_start(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> bool:
     """Queue a run once, however many tabs press Start at the same moment."""
-    with _guard:
+    with workspace.database.deciding(), _guard:
         started = runs.request_start(workspace.database, study_id, workspace.process, detail)
         if started:
             _keys[workspace.process, study_id] = workspace.keys.for_run()
