@@ -14,8 +14,9 @@ import threading
 from pathlib import Path
 
 from core import settings
+from core.domain.numbers import count_text
 from core.errors import UserError
-from core.store import saved_inputs
+from core.store import database_file, orphans, saved_inputs
 from core.store.database import Database
 from core.workflow.workspace import Workspace
 
@@ -44,12 +45,31 @@ def open_workspace(path: Path | str | None = None) -> Workspace:
             workspace = Workspace(database, configured.data_directory)
             try:
                 _fill(workspace)
+                _set_orphans_aside(database)
                 _keep_notices(database)
             except BaseException:
                 database.close()
                 raise
             _open[place] = workspace
         return _open[place]
+
+
+def _set_orphans_aside(database: Database) -> None:
+    """Take rows without a study out, after a backup that has them.
+
+    A new study of the same name would take them for its own.
+    """
+    found = orphans.find(database)
+    if not found:
+        return
+    kept = database_file.backup_path(database.path, "with-rows-of-no-study")
+    database.copy_to(kept)
+    orphans.remove(database, found)
+    n_answers = found.get("response", 0)
+    database.notices.append(
+        f"{count_text(n_answers, 'answer')} and {sum(found.values()) - n_answers:,} other rows "
+        f"belonged to no study and were taken out. The database as it was is kept as {kept}."
+    )
 
 
 def _keep_notices(database: Database) -> None:

@@ -135,3 +135,24 @@ def test_a_backup_copied_over_a_killed_run_begins_again_with_nothing_of_it(works
     assert run_sample(restored).n_done == 500
     assert len(restored.database.notices) == 1
     restored.close()
+
+
+def test_answers_of_no_study_are_taken_out_at_opening_and_kept_in_a_backup(workspace):
+    path = workspace.database.path
+    run_sample(workspace)
+    workspace.database.write("delete from study")
+    workspace.close()
+    opened = open_workspace(path)
+    (told,) = opened.database.notices
+    assert told.startswith("500 answers and ")
+    assert opened.database.row("select count(*) from response") == (0,)
+    assert opened.database.row("select count(*) from trial") == (0,)
+    study = sample.start_sample(opened, "simulated")
+    assert control.wait(opened, study).n_done == 500
+    (kept,) = backups.backups(opened)
+    opened.close()
+    assert kept.path.name.endswith("with-rows-of-no-study.duckdb")
+    again = open_workspace(path)
+    assert again.database.notices == []
+    assert again.database.row("select count(*) from response") == (500,)
+    again.close()
