@@ -5,10 +5,10 @@ COMPILE := $(BIN)/uv pip compile --quiet --no-config --universal --python-versio
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types arch cover bench snapshot lock
+.PHONY: help setup run test lint types arch cover bench snapshot lock advisories
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
 
 setup: ## install everything into .venv
 	$(PYTHON) start.py --setup
@@ -37,6 +37,9 @@ bench: ## the benchmarks
 
 snapshot: ## every result and export of fixed studies as files: make snapshot DIR=before
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.snapshot $(or $(DIR),build/snapshot)
+
+advisories: ## known faults of the pinned packages; without a network, by the copy of last time
+	$(BIN)/python -m tests.advisories
 
 lock: ## pin every package with its hashes, from the files requirements*.in
 	$(COMPILE) requirements.in -o requirements.txt
