@@ -58,6 +58,8 @@ COMMANDS = (
      "core.commands.replications.command"),
     ("report", "write a report of a study: design, methods, results, what is left out",
      "core.commands.reports.command"),
+    ("view", "write a page to look at a study: design, results, charts, all replies",
+     "core.commands.reports.view_command"),
     ("export", "write answers, bank, plan, calls and design of a study into a folder",
      "core.commands.studies.export_command"),
     ("tables", "write the tables of studies as Parquet files, for analyze --tables",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,11 +14,12 @@ from core.domain.study import LEAVE_OUT
 from core.errors import UserError
 from core.workflow.background import Computation
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.reports import choices, making
+from core.workflow.reports import choices, making, viewing
 from core.workflow.reports.choices import Offer, ReportChoices, ReportRequest
 from core.workflow.reports.making import Report
 from core.workflow.statistics import analyses
 from core.workflow.statistics.frames import ChosenAnswers
+from core.workflow.workspace import Workspace
 from pages.shared import analysis_options, analysis_page, downloads, left_out, study_bar, widgets
 from pages.shared.analysis_options import Editor
 from pages.shared.widgets import plain, workspace
@@ -160,11 +162,25 @@ def _downloads(
                 f"{title} (.{ending}, {size})", data, f"{stem}.{ending}",
                 key=f"report_download:{ending}",
             )  # fmt: skip
+        downloads.download_when_asked(
+            "Page to look at (.zip)", partial(_view, workspace(), request), f"{stem}-view.zip",
+            key="report_download:view",
+        )  # fmt: skip
         st.caption(f"{report.n_tables:,} tables, {report.n_figures:,} figures.")
+    st.caption(
+        "The page to look at is for reviewers and co-authors: unpack it and open index.html. It "
+        "has charts that answer the mouse, all tables as CSV, and every reply, with a search. It "
+        "needs no Inkblot and no network. Making it takes as long as the report."
+    )
     with st.expander(f"What was left out ({len(report.left_out):,})", expanded=True):
         st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.left_out))
     with st.expander("Command line"):
         downloads.command("report", study.code, "--out", f"{stem}.docx")
+        downloads.command("view", study.code, "--out", f"{stem}-view")
+
+
+def _view(of: Workspace, request: ReportRequest) -> bytes:
+    return viewing.as_zip(viewing.make(of, request))
 
 
 # Analyses: which, in which order, with which options.

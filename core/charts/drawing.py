@@ -44,6 +44,9 @@ class Drawing(Protocol):
     def png(self, svg: bytes, scale: float) -> bytes:
         """An SVG as PNG with `scale` times the pixels."""
 
+    def script(self) -> bytes:
+        """What draws Vega-Lite in a browser, as JavaScript that loads nothing."""
+
 
 class _DrawingHere:
     """Draws in this process, which is the one beside."""
@@ -59,6 +62,13 @@ class _DrawingHere:
         import vl_convert
 
         return bytes(vl_convert.svg_to_png(svg.decode("utf-8"), scale=scale))
+
+    def script(self) -> bytes:
+        """What draws Vega-Lite in a browser, as JavaScript that loads nothing."""
+        import vl_convert
+
+        snippet = "window.vegaEmbed = vegaEmbed;"
+        return str(vl_convert.javascript_bundle(snippet)).encode("utf-8")
 
 
 class _DrawingBeside:
@@ -77,6 +87,10 @@ class _DrawingBeside:
     def png(self, svg: bytes, scale: float) -> bytes:
         """An SVG as PNG with `scale` times the pixels."""
         return self._drawn("png", svg, scale)
+
+    def script(self) -> bytes:
+        """What draws Vega-Lite in a browser, as JavaScript that loads nothing."""
+        return self._drawn("script")
 
     def _drawn(self, kind: str, *what: Any) -> bytes:
         process = self._running()
@@ -143,6 +157,11 @@ class SharedDrawing:
         """An SVG as PNG with `scale` times the pixels."""
         with self._turn:
             return self._begun().png(svg, scale)
+
+    def script(self) -> bytes:
+        """What draws Vega-Lite in a browser, as JavaScript that loads nothing."""
+        with self._turn:
+            return self._begun().script()
 
     def _begun(self) -> Drawing:
         if self._drawing is None:

@@ -1,4 +1,4 @@
-"""The command `report`: a study with its analyses as one document."""
+"""The commands `report` and `view`: a study with its analyses as a document, and as a page."""
 
 from __future__ import annotations
 
@@ -11,36 +11,64 @@ from core.analysis.shared import progress
 from core.commands.shared import Command, argument, pair, write
 from core.domain.study import LEAVE_OUT, LEFT_OUT_KINDS
 from core.errors import FileError
-from core.workflow.reports import choices, making
-from core.workflow.reports.choices import ReportChoices
+from core.workflow.reports import choices, making, viewing
+from core.workflow.reports.choices import ReportChoices, ReportRequest
 from core.workflow.statistics import analyses
 from core.workflow.workspace import Workspace
 
+_CHOICES = (
+    argument("--analysis", action="append", default=[], metavar="NAME",
+             help="an analysis, in the order of the report (default: those chosen on the "
+             "page Report, or those that fit the study)"),
+    argument("--option", action="append", default=[], metavar="NAME.OPTION=VALUE",
+             help="an option of an analysis (default: as last chosen on its page)"),
+    argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]",
+             help="only answers with these levels of a factor; "
+             f"{LEAVE_OUT}={','.join(LEFT_OUT_KINDS)} counts answers as missing"),
+    argument("--title", default=""),
+    argument("--author", action="append", default=[], metavar="NAME",
+             help="may be given several times"),
+)  # fmt: skip
+
 
 def command() -> Command:
-    """The command."""
-    return Command(_report,
-        (
-            argument("study"),
-            argument("--out", required=True, type=Path,
-                     help="file to write: .html, .docx (Word) or .txt (the methods "
-                     "paragraph alone)"),
-            argument("--analysis", action="append", default=[], metavar="NAME",
-                     help="an analysis, in the order of the report (default: those chosen on the "
-                     "page Report, or those that fit the study)"),
-            argument("--option", action="append", default=[], metavar="NAME.OPTION=VALUE",
-                     help="an option of an analysis (default: as last chosen on its page)"),
-            argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]",
-                     help="only answers with these levels of a factor; "
-                     f"{LEAVE_OUT}={','.join(LEFT_OUT_KINDS)} counts answers as missing"),
-            argument("--title", default=""),
-            argument("--author", action="append", default=[], metavar="NAME",
-                     help="may be given several times"),
-            argument("--longest-table", type=int, metavar="ROWS",
-                     help="longer tables are named and not printed "
-                     f"(default: {choices.LONGEST_TABLE})"),
-        ),
-    )  # fmt: skip
+    """The command that writes a report."""
+    return Command(_report, (
+        argument("study"),
+        argument("--out", required=True, type=Path,
+                 help="file to write: .html, .docx (Word) or .txt (the methods paragraph alone)"),
+        *_CHOICES,
+        argument("--longest-table", type=int, metavar="ROWS",
+                 help="longer tables are named and not printed "
+                 f"(default: {choices.LONGEST_TABLE})"),
+    ))  # fmt: skip
+
+
+def view_command() -> Command:
+    """The command that writes a page to look at a study."""
+    return Command(_view, (
+        argument("study"),
+        argument("--out", required=True, type=Path, metavar="FOLDER",
+                 help="a new folder; open index.html in it"),
+        *_CHOICES,
+    ))  # fmt: skip
+
+
+def _request(
+    workspace: Workspace, parsed: argparse.Namespace, longest_table: int | None = None
+) -> ReportRequest:
+    """What is asked for; what is not said is as chosen on the page Report."""
+    saved = choices.saved(workspace, parsed.study)
+    chosen = ReportChoices(
+        parsed.title or saved.title,
+        "; ".join(parsed.author) or saved.authors,
+        tuple(analyses.by_name(name).name for name in parsed.analysis) or saved.analyses,
+        longest_table or saved.longest_table,
+    )
+    where = {k: v.split(",") for k, v in (pair(text, "--where") for text in parsed.where)}
+    return choices.request_of(
+        workspace, parsed.study, chosen, choices.today(), where, _options(parsed.option)
+    )
 
 
 def _report(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -50,21 +78,18 @@ def _report(workspace: Workspace, parsed: argparse.Namespace) -> None:
         raise FileError(
             f"A report cannot be written as '{parsed.out.name}'.", f"End its name in {endings}."
         )
-    saved = choices.saved(workspace, parsed.study)
-    chosen = ReportChoices(
-        parsed.title or saved.title,
-        "; ".join(parsed.author) or saved.authors,
-        tuple(analyses.by_name(name).name for name in parsed.analysis) or saved.analyses,
-        parsed.longest_table or saved.longest_table,
-    )
-    where = {k: v.split(",") for k, v in (pair(text, "--where") for text in parsed.where)}
-    request = choices.request_of(
-        workspace, parsed.study, chosen, choices.today(), where, _options(parsed.option)
-    )
     with progress.watch(_show):
-        report = making.make(workspace, request)
+        report = making.make(workspace, _request(workspace, parsed, parsed.longest_table))
     write(parsed.out, report.files[ending])
     for sentence in report.left_out:
+        print(sentence, file=sys.stderr)
+
+
+def _view(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    with progress.watch(_show):
+        view = viewing.make(workspace, _request(workspace, parsed))
+    print(viewing.write(view, parsed.out))
+    for sentence in view.left_out:
         print(sentence, file=sys.stderr)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
@@ -169,9 +169,22 @@ def html_document(document: Document) -> bytes:
         authors=_html(", ".join(document.authors)),
         byline=_html(document.byline),
         about=_html(document.about),
-        body=_contents(document) + "".join(_html_blocks(document)),
+        body=_contents(document) + html_blocks(document.blocks),
     )
     return page.encode("utf-8")
+
+
+def html_blocks(blocks: Sequence[Block], first: int = 0) -> str:
+    """Blocks as HTML; the headings are numbered from `first`, as links within the page have it."""
+    parts = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            tag = f"h{block.level + 1}"  # h1 is the title
+            parts.append(f'<{tag} id="s{first}" dir="auto">{_html(block.text)}</{tag}>\n')
+            first += 1
+        else:
+            parts.append(_HTML[type(block)](block))
+    return "".join(parts)
 
 
 def _html(text: str) -> str:
@@ -189,17 +202,6 @@ def _contents(document: Document) -> str:
         elif heading.level == 2:
             lines.append(f'<li dir="auto" style="margin-left:1.2em">{link}</li>\n')
     return f'<nav aria-label="Contents">\n<ul>\n{"".join(lines)}</ul>\n</nav>\n'
-
-
-def _html_blocks(document: Document) -> Iterator[str]:
-    headings = 0
-    for block in document.blocks:
-        if isinstance(block, Heading):
-            tag = f"h{block.level + 1}"  # h1 is the title
-            yield f'<{tag} id="s{headings}" dir="auto">{_html(block.text)}</{tag}>\n'
-            headings += 1
-        else:
-            yield _HTML[type(block)](block)
 
 
 def _html_text(block: Paragraph) -> str:

@@ -46,7 +46,8 @@ _MEDIA = {
     ".csv": "text/csv", ".json": "application/json", ".md": "text/markdown",
     ".R": "text/x-r", ".py": "text/x-python", ".yaml": "application/yaml",
     ".parquet": "application/vnd.apache.parquet", ".sav": "application/x-spss-sav",
-    ".jsonl": "application/jsonl", ".txt": "text/plain",
+    ".jsonl": "application/jsonl", ".txt": "text/plain", ".html": "text/html",
+    ".js": "text/javascript",
 }  # fmt: skip
 
 FieldType = Literal["string", "integer", "number", "boolean"]

@@ -211,7 +211,7 @@ class Database:
         the process where a connection closes during a query.
         """
         with self._idle:
-            if not self._idle.wait_for(lambda: self._open <= 0, within_s):
+            if not self._idle.wait_for(lambda: self._open <= 0, within_s) or self._open < 0:
                 return
             self._open = -1
         self._close_connection()

@@ -36,6 +36,8 @@ from core.workflow.answers import exports
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.background import Computation
 from core.workflow.designs.studies import design_yaml, frozen_bank, plan_csv
+from core.workflow.reports import viewing
+from core.workflow.reports.choices import ReportRequest
 from core.workflow.reports.methods import methods_paragraph
 from core.workflow.runs.control import calls_csv
 from core.workflow.statistics import analyses
@@ -176,8 +178,10 @@ def make_package(
             left_out[request.analysis] = f"Only its scripts are left out. {error}"
     step(len(requests), len(requests) + 1, "analyses")
     bank = frozen_bank(workspace, study)
+    view = _view(workspace, record, [one for one in requests if one.analysis in results])
     files = [
         *_documents(workspace, record, bank, results, left_out),
+        *view,
         *_data_files(workspace, record, bank),
         *_materials(workspace, record),
         *_result_files(results),
@@ -189,6 +193,17 @@ def make_package(
     ]
     tables = package_store.study_tables(workspace.database, record.study_id)
     return MadePackage(packages.write_package(files, tables, _facts(record, bank)), left_out)
+
+
+def _view(
+    workspace: Workspace, record: FrozenStudy, requests: Sequence[AnalysisRequest]
+) -> list[PackageFile]:
+    """The page to look at, dated as the study; none where there are no results."""
+    if not requests:
+        return []
+    request = ReportRequest(record.code, record.code, (), tuple(requests), record.frozen_at)
+    files = viewing.make(workspace, request).files
+    return [PackageFile(f"view/{name}", "A page to look at.", body) for name, body in files.items()]
 
 
 def _run(workspace: Workspace, request: AnalysisRequest) -> AnalysisResult:
@@ -231,6 +246,8 @@ Answers to the questionnaire "{bank}" ({n_items} items), collected or imported w
 - `spss/answers.sav`: the answers for SPSS, as they were given (no item is reversed); a missing
   answer has its reason
 - `documentation/methods.md`: how the study was collected and analyzed
+- `view/index.html`: a page to look at: design, results with charts, every reply with a search. It
+  opens in any browser, without a network.
 - `tables/`: all rows of the study for another Inkblot. Import this zip there, on the page Import
   and export or with `python -m core import`: the study comes out the same.
 - `datapackage.json` (Frictionless), `dataset_description.json` (Psych-DS), `SHA256SUMS` (checksums)

@@ -57,6 +57,10 @@ FILES: Mapping[str, str] = {
 }
 """What users call the files of a report, by their ending."""
 
+WIDE_TABLES = "Wide tables, at the end:"
+"""The label before the titles of tables that print has at its end."""
+LAST_HEADING = "Wide tables"
+"""Over these tables, where there are any."""
 _WAIT_S = 0.1
 _MOST_SENTENCES = 12
 """Groups whose answer to a question stands in the text; the tables have all."""
@@ -73,7 +77,8 @@ _FEW_ROWS = 6
 class Report:
     """A finished report. `files` are its bytes by the ending of the file.
 
-    `left_out` says what it does not show and why, a sentence for each.
+    `left_out` says what it does not show and why, a sentence for each. `document` is what the files
+    hold, `outcomes` what came of the analyses.
     """
 
     request: ReportRequest
@@ -81,6 +86,8 @@ class Report:
     left_out: tuple[str, ...]
     n_tables: int
     n_figures: int
+    document: Document
+    outcomes: tuple[AnalysisOutcome, ...]
 
 
 @dataclass(frozen=True)
@@ -144,8 +151,8 @@ def _key(workspace: Workspace, request: ReportRequest) -> str:
     return json.dumps(parts, sort_keys=True, default=str)
 
 
-def make(workspace: Workspace, request: ReportRequest) -> Report:
-    """Run the analyses of a report and write its files.
+def make(workspace: Workspace, request: ReportRequest, *, with_figures: bool = True) -> Report:
+    """Run the analyses of a report and write its files; drawing the figures takes most of the time.
 
     An analysis that cannot be computed is named in the report with its reason.
 
@@ -170,7 +177,9 @@ def make(workspace: Workspace, request: ReportRequest) -> Report:
             outcome = _outcome(workspace, one, place, len(request.analyses))
             outcomes.append(outcome)
             if outcome.result is not None:
-                results += _results(outcome, outcome.result, request, numbers, draw)
+                results += _results(
+                    outcome, outcome.result, request, numbers, draw if with_figures else None
+                )
         drawn = _with_figures(results, numbers)
     blocks = [*design, *_methods(facts, outcomes, request), Heading("Results"), *drawn]
     left_out = _left_out(facts, outcomes, numbers, request)
@@ -191,6 +200,8 @@ def make(workspace: Workspace, request: ReportRequest) -> Report:
         left_out,
         sum(isinstance(block, PaperTable) for block in blocks),
         sum(isinstance(block, Figure) for block in blocks),
+        document,
+        tuple(outcomes),
     )
 
 
@@ -370,7 +381,7 @@ def _results(
     result: AnalysisResult,
     request: ReportRequest,
     numbers: _Numbers,
-    draw: _Draw,
+    draw: _Draw | None,
 ) -> list[Block | _ChartInWork]:
     """One analysis: its answer, tables, figures and notes."""
     analysis = outcome.analysis
@@ -397,10 +408,10 @@ def _results(
     numbers.wide += wide
     if wide:
         titles = "; ".join(table.title for _, table in wide)
-        blocks.append(Paragraph(f"{titles}.", "Wide tables, at the end:"))
+        blocks.append(Paragraph(f"{titles}.", WIDE_TABLES))
     with debug_mode(False):  # Altair checks each part of a chart, nine tenths of the time
         charts, without = papers.drawn_charts(analysis, result)
-        blocks += [draw(analysis, chart) for chart in charts]
+        blocks += [draw(analysis, chart) for chart in charts] if draw is not None else []
     numbers.left_out += [f"{analysis.title}: {without}"] if without else []
     notes = papers.notes_of_text(result, shown)
     if notes:
@@ -614,7 +625,7 @@ def _published(citation: str) -> tuple[str, ...]:
 def _wide_tables(numbers: _Numbers) -> Iterator[Block]:
     """The tables that need a page on its side, under the titles of their analyses."""
     if numbers.wide:
-        yield Heading("Wide tables")
+        yield Heading(LAST_HEADING)
     before = ""
     for title, table in numbers.wide:
         if title != before:
