@@ -156,3 +156,18 @@ def test_answers_of_no_study_are_taken_out_at_opening_and_kept_in_a_backup(works
     assert again.database.notices == []
     assert again.database.row("select count(*) from response") == (500,)
     again.close()
+
+
+@pytest.mark.parametrize("page", ["home", "collect", "reliability"])
+def test_pages_say_that_the_database_is_gone_and_not_what_it_held(workspace, page):
+    run_sample(workspace)
+    path = Path(workspace.database.path)
+    path.rename(path.with_name("elsewhere.duckdb"))
+    at = apps.open_page(page, **({} if page == "home" else {"study": "sample_simulated"}))
+    words = " ".join(one.value for one in at.error).replace("\\", "")
+    assert "was moved or deleted while Inkblot had it open" in words
+    shown = " ".join(one.value for one in (*at.markdown, *at.caption, *at.metric))
+    assert "of 500" not in shown
+    path.with_name("elsewhere.duckdb").rename(path)
+    at.run()
+    assert not at.error
