@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -315,20 +315,26 @@ class _StudyRun:
             result = await self._result(lanes)
         finally:
             del remarks[self.study_id]
-            # A write that is cancelled goes on in its thread and clashes with the next one.
-            async with self.writing:
-                for helper in helpers:
-                    helper.cancel()
-            await asyncio.gather(*helpers, return_exceptions=True)
-            for client in clients:
-                await client.close()
-            await self._flush_until_written()
+            await _to_its_end(self._settled(helpers, clients))
         if self.full:
             return replace(result, reason=self.full)
         n_trials, n_done = store.progress(database, self.study_id)
         if self.control.paused and n_done == n_trials:
             return replace(result, outcome=Outcome.FINISHED, reason="")
         return result
+
+    async def _settled(
+        self, helpers: Sequence[asyncio.Task[None]], clients: Sequence[ChatClient]
+    ) -> None:
+        """End what ran beside the calls, and write what came."""
+        # A write that is cancelled goes on in its thread and clashes with the next one.
+        async with self.writing:
+            for helper in helpers:
+                helper.cancel()
+        await asyncio.gather(*helpers, return_exceptions=True)
+        for client in clients:
+            await client.close()
+        await self._flush_until_written()
 
     async def _result(self, lanes: Sequence[EndpointCalls]) -> RunResult:
         """What comes of all calls; of those that were left under way, that the run is paused."""
@@ -527,8 +533,9 @@ class _StudyRun:
                     + " in memory to be written."
                 )
                 write_problems[self.study_id] = f"{error} {waiting} Do not close Inkblot."
-                with suppress(asyncio.CancelledError):
-                    await asyncio.sleep(RETRY_WRITING_S)
+                until = time.monotonic() + RETRY_WRITING_S
+                while time.monotonic() < until and not self._leaves:
+                    await asyncio.sleep(_LOOK_S)
             else:
                 write_problems.pop(self.study_id, None)
                 return
@@ -557,6 +564,15 @@ class _StudyRun:
                 if event is not None and event.kind in ("pause", "stop"):
                     self.control.request_stop("pause" if event.kind == "pause" else "stop")
             await asyncio.sleep(0.3)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for it also where this task is cancelled meanwhile."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()
 
 
 class _LatestReplies:
