@@ -20,7 +20,7 @@ _CHOSEN = "backup_chosen"
 def section() -> None:
     """Make and list backups, and restore one after a second click."""
     st.write(
-        "A backup is a copy of all studies, banks and answers in one file. Keys are in none. To "
+        "A backup is a copy of all studies, banks and answers in one file. It holds no key. To "
         "copy the database by hand, close Inkblot first: what was written last may still be in a "
         "second file beside it."
     )
