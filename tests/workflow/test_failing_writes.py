@@ -94,17 +94,13 @@ def failing(database, number):
 
 
 def contents(database):
-    """All rows of all tables."""
+    """How many rows every table has, and the sum of their hashes."""
     names = database.rows("select table_name from duckdb_tables() order by 1")
     return {
-        name: sorted(map(repr, database.rows(f'from "{name}"')))
+        name: database.row(f'select count(*), sum(hash(t)::hugeint) from "{name}" t')  # noqa: S608
         for (name,) in names
         if name != "generation"
     }
-
-
-def bank(workspace, code="attitudes_20"):
-    return editing.load(workspace, code).instrument
 
 
 def rename_bank(workspace):
