@@ -477,10 +477,20 @@ class BankSummary:
         """The working copy."""
         return self.read()
 
-    @cached_property
+    @property
     def n_problems(self) -> int:
-        """Counted on demand: a check of every bank takes longer than a page may."""
-        return len(problems(self.instrument))
+        """Counted on demand, once for each revision: a check takes longer than a page may."""
+        key = (self.code, self.saved_at)
+        if key not in _problem_counts:
+            if len(_problem_counts) > _MOST_COUNTS:
+                _problem_counts.clear()
+            _problem_counts[key] = len(problems(self.instrument))
+        return _problem_counts[key]
+
+
+_MOST_COUNTS = 50_000
+_problem_counts: dict[tuple[str, datetime], int] = {}
+"""Of the revisions that were looked at, by the bank's code and the time of saving."""
 
 
 @dataclass(frozen=True)
