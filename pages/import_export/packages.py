@@ -57,8 +57,8 @@ def import_section(
             "the maker of the package."
         )
     if st.button("Import this study", type="primary", key="package_keep", icon=":material/save:"):
-        with st.spinner("Importing the study ..."):
-            done = reading.import_package(workspace(), name, data)
+        bar = st.progress(0.0, text="Importing the study ...")
+        done = reading.import_package(workspace(), name, data, bar.progress)
         st.toast(plain(done.about_bank))
         take([TakenIn(done.study, done.n_answers, done.n_answers, done.bank)])
     command("import", name)

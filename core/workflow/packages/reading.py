@@ -102,10 +102,13 @@ def preview_package(
     )
 
 
-def import_package(workspace: Workspace, name: str, data: bytes) -> ImportedPackage:
+def import_package(
+    workspace: Workspace, name: str, data: bytes, report: Callable[[float], object] = lambda _: None
+) -> ImportedPackage:
     """Take the study of a package into the database; all of it or nothing.
 
     The bank comes with it: as the version that is on file with the same content, or as a new one.
+    `report` as in `read_package`; an error of it, also once more before all is kept, keeps nothing.
 
     Raises
     ------
@@ -113,7 +116,7 @@ def import_package(workspace: Workspace, name: str, data: bytes) -> ImportedPack
         A file was changed, the rows do not fit together, there is a study of that name, or the
         answers that come out again are not those of the package. Nothing is kept.
     """
-    found = _content(workspace, name, data)
+    found = _content(workspace, name, data, report)
     database = workspace.database
     with database.deciding(), database.adding_answers(), database.all_or_nothing():
         version, about_bank = _bank_version(workspace, found)
@@ -129,6 +132,7 @@ def import_package(workspace: Workspace, name: str, data: bytes) -> ImportedPack
             raise FileError(
                 f"{name}: the answers in its tables are not those of its CSV file.", CHANGED
             )
+        report(1.0)
     return ImportedPackage(
         found.design.study, found.bank.code, _count(found, "response"), about_bank
     )

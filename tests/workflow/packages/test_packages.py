@@ -18,6 +18,7 @@ from core.domain.study import SETTINGS, Status
 from core.errors import DesignError, FileError, StoreError
 from core.export import result_zip
 from core.files import packages
+from core.store import banks
 from core.store import packages as tables_store
 from core.workflow.answers import audits, imports
 from core.workflow.banks import editing
@@ -372,15 +373,23 @@ def test_a_bit_that_was_flipped_anywhere_is_told_in_one_sentence_or_does_no_harm
     assert all("s.zip" in sentence for sentence in told)
 
 
-def test_a_tab_that_is_closed_ends_the_reading(data):
+@pytest.mark.parametrize("number", [1, 3, 10_000])
+def test_a_tab_that_is_closed_ends_the_reading_and_keeps_nothing(data, refusing, number):
     class ClosedError(Exception):
         pass
 
-    def closed(_share):
-        raise ClosedError
+    shares = []
 
+    def closed(share):
+        shares.append(share)
+        if len(shares) == number or (number == 10_000 and share == 1.0 and len(shares) > 20):
+            raise ClosedError
+
+    before = [*banks.codes(refusing.database)]
     with pytest.raises(ClosedError):
-        packages.read_package("s.zip", data, closed)
+        reading.import_package(refusing, "s.zip", data, closed)
+    assert studies.list_studies(refusing) == ()
+    assert banks.codes(refusing.database) == before
 
 
 @pytest.mark.parametrize("fault", ["no folder", "full"])
