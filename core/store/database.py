@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,7 @@ select name, value from duckdb_settings() where name in (select unnest(?)) order
 log = logging.getLogger(__name__)
 
 IN_MEMORY = ":memory:"
+_CHECKPOINT_TRIES, _CHECKPOINT_WAIT_S = 100, 0.01
 _COPY_WAIT_S = 60.0  # for what is read or written, before the file is copied or replaced
 _PART_ROWS = 250_000  # of what is read in parts
 
@@ -257,7 +259,14 @@ class Database:
     def _next_generation(self) -> None:
         with self._cursor() as cursor:
             cursor.execute("update generation set number = number + 1")
-            cursor.execute("checkpoint")
+            for _ in range(_CHECKPOINT_TRIES):
+                try:
+                    cursor.execute("checkpoint")
+                except duckdb.TransactionException:  # DuckDB takes a reader for a writer at times
+                    time.sleep(_CHECKPOINT_WAIT_S)
+                else:
+                    return
+            log.warning("%s: a copy made just now cannot be told from the file", self.path)
 
     def _reopen(self) -> None:
         """Open the file again once no read or write is under way; others wait.
@@ -363,7 +372,7 @@ class Database:
                 raise KeyboardInterrupt from error
             raise
         except (duckdb.ConstraintException, duckdb.TransactionException) as error:
-            if isinstance(error, duckdb.ConstraintException) or _is_conflict(str(error)):
+            if _is_conflict(str(error)):
                 raise ConflictError(
                     "Another tab or a run saved the same thing at this moment.", "Try again."
                 ) from error
@@ -611,7 +620,8 @@ def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: str) -> None:
 
 
 def _is_conflict(text: str) -> bool:
-    return "Conflict on" in text or "constraint violat" in text.lower()
+    """Whether a row was there already or was changed meanwhile, which only the message says."""
+    return bool(re.search(r"Conflict on|Duplicate key|UNIQUE constraint violat", text))
 
 
 def _gone(path: str, what: str) -> StoreError:
