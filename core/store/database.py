@@ -481,11 +481,12 @@ def _brought_up_to_date(
     has_tables = bool(connection.execute("select 1 from duckdb_tables() limit 1").fetchall())
     state = database_file.state_of(path)
     is_old_format = has_tables and state is not None and not state.identity
-    if has_tables and (is_old_format or steps_to_apply(connection)):
+    steps = steps_to_apply(connection) if has_tables else []
+    kept = None
+    if is_old_format or steps:
         connection.close()
         kept = database_file.backup_path(path, "before-update")
         database_file.copy_file(path, kept)
-        tell(f"The database was brought up to date. What it was before is kept as {kept}.")
         connection = _connect(path, memory_limit, readable)
     apply_migrations(connection)
     if is_old_format:
@@ -494,7 +495,12 @@ def _brought_up_to_date(
             database_file.write_in_new_format(path, memory_limit)
         except (duckdb.Error, OSError) as error:  # it is as it was, and is tried again next time
             log.warning("%s keeps its older format: %s", path, error)
+            if kept is not None and not steps:  # nothing was changed: else each start left a copy
+                kept.unlink(missing_ok=True)
+                kept = None
         connection = _connect(path, memory_limit, readable)
+    if kept is not None:
+        tell(f"The database was brought up to date. What it was before is kept as {kept}.")
     return connection
 
 

@@ -144,13 +144,15 @@ def set_aside_foreign_log(path: str, *, refused: bool = False) -> str:
     Without `refused`, a log whose first bytes name another file, or none, is set aside; those that
     DuckDB itself has `refused` are of another state of this file.
     """
-    log, state = log_of(path), state_of(path)
-    if state is None or not state.identity or not _size(log):
+    log = log_of(path)
+    if not _size(log):
         return ""
-    with log.open("rb") as file:
-        start = file.read(_LOG_START_BYTES)
-    if not refused and _as_in_logs(state.identity) in start:
-        return ""
+    if not refused:
+        state = state_of(path)
+        with log.open("rb") as file:
+            start = file.read(_LOG_START_BYTES)
+        if state is None or not state.identity or _as_in_logs(state.identity) in start:
+            return ""
     aside = free_name(log.with_name(f"{log.name}-of-another-state-{_now()}"))
     log.rename(aside)
     return (

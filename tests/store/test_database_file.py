@@ -221,6 +221,31 @@ def test_a_file_that_cannot_be_written_anew_is_used_as_it_is(old_file, monkeypat
     database.close()
 
 
+def test_an_older_backup_beside_the_log_of_a_newer_format_opens_and_the_log_is_set_aside(
+    old_file, path
+):
+    killed(path, ADD.format("foreign"))
+    shutil.copy(f"{path}.wal", f"{old_file}.wal")
+    database = Database(old_file)
+    assert database.row("select count(*) from prompt") == (5000,)
+    assert names(database) == []
+    assert "did not belong to this database" in database.notices[0]
+    assert len(set_aside(old_file)) == 1
+    database.close()
+
+
+def test_a_file_that_keeps_its_format_leaves_one_backup_however_often_it_is_opened(
+    old_file, monkeypatch
+):
+    def full(*_):
+        raise duckdb.IOException("No space left on device")
+
+    monkeypatch.setattr(database_file, "write_in_new_format", full)
+    for _ in range(3):
+        Database(old_file).close()
+    assert len([*(old_file.parent / "backups").iterdir()]) == 1
+
+
 def test_without_space_for_the_backup_an_older_file_is_left_as_it_is(old_file, monkeypatch):
     before = old_file.read_bytes()
 
