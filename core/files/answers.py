@@ -58,7 +58,7 @@ def _enclose(before: str, texts: Any, after: str) -> Any:
     return pc.binary_join_element_wise(large_text(before), texts, large_text(after), large_text(""))
 
 
-def _one_chunk(column: Any) -> Any:
+def one_chunk(column: Any) -> Any:
     """The column as one array, which can be encoded as a dictionary with its indices."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
@@ -367,12 +367,12 @@ def _columns_to_write(frame: pd.DataFrame) -> Texts:
 
 def _number_array(column: pd.Series[Any], *, whole: bool) -> Any:
     numbers = column.astype("Int64") if whole else column.astype("float64")
-    return _one_chunk(pa.array(numbers, from_pandas=True))
+    return one_chunk(pa.array(numbers, from_pandas=True))
 
 
 def _text_array(column: pd.Series[Any]) -> Any:
     texts = pa.array(column.astype("str"), from_pandas=True)
-    return pc.fill_null(pc.cast(_one_chunk(texts), pa.large_string()), "")
+    return pc.fill_null(pc.cast(one_chunk(texts), pa.large_string()), "")
 
 
 def _tag_columns(frame: pd.DataFrame) -> Texts:
@@ -616,7 +616,7 @@ def _is_setting(texts: Any) -> bool:
     """Whether a column holds a setting of calls: a few numbers, and not what was measured."""
     if texts is None:
         return False
-    levels = pc.utf8_trim_whitespace(pc.unique(_one_chunk(texts)))
+    levels = pc.utf8_trim_whitespace(pc.unique(one_chunk(texts)))
     numbers = pc.match_substring_regex(levels.filter(pc.not_equal(levels, "")), _NUMBER)
     return len(levels) <= _MOST_SETTINGS and all(numbers.to_pylist())
 
@@ -625,7 +625,7 @@ def _tags(source: TextColumns, measured: Set[str]) -> Any:
     """JSON of the filled cells in all other columns and in `measured`; "" where a row has none."""
     pieces = []
     for name in sorted(set(source.columns) - (set(_FILE_COLUMNS) - measured)):
-        coded = _one_chunk(source.columns[name]).dictionary_encode()
+        coded = one_chunk(source.columns[name]).dictionary_encode()
         texts = [
             json.dumps({name: text}, ensure_ascii=False)[1:-1] + ", " if text else ""
             for text in coded.dictionary.to_pylist()

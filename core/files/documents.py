@@ -151,12 +151,7 @@ img {{ max-width: 100%; height: auto; }}
 </head>
 <body>
 <main>
-<header>
-<h1 dir="auto">{title}</h1>
-<p dir="auto">{byline}</p>
-<p dir="auto">{about}</p>
-</header>
-{body}</main>
+{header}{body}</main>
 </body>
 </html>
 """
@@ -165,13 +160,19 @@ img {{ max-width: 100%; height: auto; }}
 def html_document(document: Document) -> bytes:
     """The document as one page: no script in it, and nothing is loaded for it."""
     page = _PAGE.format(
-        title=_html(document.title),
-        authors=_html(", ".join(document.authors)),
-        byline=_html(document.byline),
-        about=_html(document.about),
+        title=html_text(document.title),
+        authors=html_text(", ".join(document.authors)),
+        header=html_header(document),
         body=_contents(document) + html_blocks(document.blocks),
     )
     return page.encode("utf-8")
+
+
+def html_header(document: Document) -> str:
+    """Title, authors and date, and what the document is about."""
+    lines = "".join(f'<p dir="auto">{html_text(line)}</p>\n'
+                    for line in (document.byline, document.about))  # fmt: skip
+    return f'<header>\n<h1 dir="auto">{html_text(document.title)}</h1>\n{lines}</header>\n'
 
 
 def html_blocks(blocks: Sequence[Block], first: int = 0) -> str:
@@ -180,14 +181,15 @@ def html_blocks(blocks: Sequence[Block], first: int = 0) -> str:
     for block in blocks:
         if isinstance(block, Heading):
             tag = f"h{block.level + 1}"  # h1 is the title
-            parts.append(f'<{tag} id="s{first}" dir="auto">{_html(block.text)}</{tag}>\n')
+            parts.append(f'<{tag} id="s{first}" dir="auto">{html_text(block.text)}</{tag}>\n')
             first += 1
         else:
             parts.append(_HTML[type(block)](block))
     return "".join(parts)
 
 
-def _html(text: str) -> str:
+def html_text(text: str) -> str:
+    """A text as HTML, in which nothing of it is a tag."""
     return escape(readable(text))
 
 
@@ -196,7 +198,7 @@ def _contents(document: Document) -> str:
     headings = [block for block in document.blocks if isinstance(block, Heading)]
     lines = []
     for place, heading in enumerate(headings):
-        link = f'<a href="#s{place}">{_html(heading.text)}</a>'
+        link = f'<a href="#s{place}">{html_text(heading.text)}</a>'
         if heading.level == 1:
             lines.append(f'<li dir="auto">{link}</li>\n')
         elif heading.level == 2:
@@ -205,23 +207,22 @@ def _contents(document: Document) -> str:
 
 
 def _html_text(block: Paragraph) -> str:
-    label = f"<strong>{_html(block.label)}</strong> " if block.label else ""
-    return f'<p dir="auto">{label}{_html(block.text)}</p>\n'
+    label = f"<strong>{html_text(block.label)}</strong> " if block.label else ""
+    return f'<p dir="auto">{label}{html_text(block.text)}</p>\n'
 
 
 def _html_verbatim(block: Verbatim) -> str:
-    return (
-        f'<p><strong>{_html(block.label)}</strong></p>\n<pre dir="auto">{_html(block.text)}</pre>\n'
-    )
+    label, text = html_text(block.label), html_text(block.text)
+    return f'<p><strong>{label}</strong></p>\n<pre dir="auto">{text}</pre>\n'
 
 
 def _html_list(block: Bullets) -> str:
-    items = "".join(f'<li dir="auto">{_html(text)}</li>\n' for text in block.texts)
+    items = "".join(f'<li dir="auto">{html_text(text)}</li>\n' for text in block.texts)
     return f"<ul>\n{items}</ul>\n"
 
 
 def _html_references(block: References) -> str:
-    lines = "".join(f'<p dir="auto">{_html(text)}</p>\n' for text in block.texts)
+    lines = "".join(f'<p dir="auto">{html_text(text)}</p>\n' for text in block.texts)
     return f'<div class="references">\n{lines}</div>\n'
 
 
@@ -233,9 +234,9 @@ def _html_paper_table(block: PaperTable) -> str:
 def _html_figure(block: Figure) -> str:
     data = b64encode(block.svg).decode("ascii")
     return (
-        f'<figure>\n<figcaption><p><b>{_html(block.name)}</b></p>\n<p dir="auto"><i>'
-        f"{_html(block.title)}</i></p></figcaption>\n"
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{_html(block.alt)}" '
+        f'<figure>\n<figcaption><p><b>{html_text(block.name)}</b></p>\n<p dir="auto"><i>'
+        f"{html_text(block.title)}</i></p></figcaption>\n"
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{html_text(block.alt)}" '
         f'width="{block.width:.0f}" height="{block.height:.0f}">\n</figure>\n'
     )
 

@@ -31,7 +31,7 @@ from core.domain.people import PERSON_FACT
 from core.domain.study import Parsed, Status
 from core.domain.values import slug
 from core.errors import FileError
-from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, tidy_frame
+from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, one_chunk, tidy_frame
 from core.files.columns import ColumnLabels, TextColumns, large_text
 from core.files.headers import own_texts
 from core.files.items_in_rows import made_long
@@ -496,8 +496,7 @@ def _read_texts(question: _Question, part: str) -> Any:
 
 def _replaced(texts: Any, change: Callable[[str], str]) -> Any:
     """The column with each different text changed once."""
-    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    coded = whole.dictionary_encode()
+    coded = one_chunk(texts).dictionary_encode()
     changed = pa.array([change(text) for text in coded.dictionary.to_pylist()], pa.large_string())
     return changed.take(coded.indices)
 

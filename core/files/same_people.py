@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import FileError
-from core.files.answers import KEY
+from core.files.answers import KEY, one_chunk
 from core.files.columns import TextColumns
 from core.files.mapping import ITEM, PERSON, AnswerMapping, SamePerson
 
@@ -45,8 +45,8 @@ def repeated(source: TextColumns, mapping: AnswerMapping) -> pd.Series[int]:
 
 def _codes(texts: Any) -> np.ndarray[Any, Any]:
     """A number for each different text: rows of many are compared faster by them."""
-    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    codes: np.ndarray[Any, Any] = whole.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    indices = one_chunk(texts).dictionary_encode().indices
+    codes: np.ndarray[Any, Any] = indices.to_numpy(zero_copy_only=False)
     return codes
 
 

@@ -10,12 +10,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from core.domain.characters import readable, readable_json
-from core.files.documents import Block, Document, Heading, html_blocks
+from core.files.documents import (
+    Block,
+    Document,
+    Heading,
+    html_blocks,
+    html_header,
+    html_text,
+)
 from core.files.paper_tables import PaperTable, html_table
 
 INDEX = "index.html"
@@ -40,12 +46,7 @@ script-src 'unsafe-inline' 'unsafe-eval'{beside}">
 </head>
 <body>
 <main>
-<header>
-<h1 dir="auto">{title}</h1>
-<p dir="auto">{byline}</p>
-<p dir="auto">{about}</p>
-</header>
-<nav aria-label="Contents">
+{header}<nav aria-label="Contents">
 <ul>
 {contents}</ul>
 </nav>
@@ -145,9 +146,8 @@ def static_view(
         page.data.append(("json_replies", parts[0]))
         loaded = '<script>addReplies(read("json_replies"));</script>\n'
     files[INDEX] = _PAGE.format(
-        title=_html(document.title),
-        byline=_html(document.byline),
-        about=_html(document.about),
+        title=html_text(document.title),
+        header=html_header(document),
         style=(_HERE / "static_view.css").read_text(encoding="utf-8"),
         contents="".join(page.contents),
         body=body,
@@ -176,7 +176,7 @@ class _Page:
         indent = ' style="margin-left:1.2em"' if level > 1 else ""
         hidden = " hidden" if level > 2 else ""
         self.contents.append(
-            f'<li dir="auto"{indent}{hidden}><a href="#s{number}">{_html(text)}</a></li>\n'
+            f'<li dir="auto"{indent}{hidden}><a href="#s{number}">{html_text(text)}</a></li>\n'
         )
         return number
 
@@ -189,7 +189,7 @@ class _Page:
 
     def chart(self, chart: ViewChart) -> str:
         name = self._keep(_json(chart.spec))
-        words = _html(f"{chart.title}. {chart.words}")
+        words = html_text(f"{chart.title}. {chart.words}")
         return (
             f'<div class="chart" data-spec="{name}" role="img" tabindex="0" aria-label="{words}">'
             "</div>\n"
@@ -197,11 +197,11 @@ class _Page:
 
     def table(self, table: ViewTable) -> str:
         name = self._keep(_json(table.csv.decode("utf-8-sig")))
-        title = _html(table.shown.title)
+        title = html_text(table.shown.title)
         return (
             f'<div class="table" tabindex="0" role="region" aria-label="{title}">\n'
             f"{html_table(table.shown)}</div>\n"
-            f'<p><button type="button" data-csv="{name}" data-name="{_html(table.file_name)}" '
+            f'<p><button type="button" data-csv="{name}" data-name="{html_text(table.file_name)}" '
             f'aria-label="CSV: {title}">CSV</button></p>\n'
         )
 
@@ -230,7 +230,3 @@ def _json(value: Any) -> str:
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
-
-
-def _html(text: str) -> str:
-    return escape(readable(text))

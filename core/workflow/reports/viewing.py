@@ -60,7 +60,7 @@ def make(workspace: Workspace, request: ReportRequest) -> StaticView:
     everything = replace(request, longest_table=_ALL_ROWS)
     report = making.make(workspace, everything, with_figures=False)
     blocks = report.document.blocks
-    start, end = (_place(blocks, heading) for heading in (_RESULTS, _AFTER))
+    start, end = (blocks.index(Heading(heading)) for heading in (_RESULTS, _AFTER))
     last = Heading(making.LAST_HEADING)
     closing = blocks[end : blocks.index(last) if last in blocks else None]
     files = static_view(
@@ -93,10 +93,6 @@ def write(view: StaticView, folder: Path) -> Path:
 def as_zip(view: StaticView) -> bytes:
     """The files in one zip, for a download."""
     return files_zip(view.files, compressed=True)
-
-
-def _place(blocks: tuple[Block, ...], heading: str) -> int:
-    return blocks.index(Heading(heading))
 
 
 def _results(report: Report, blocks: tuple[Block, ...]) -> Iterator[ViewResult]:
