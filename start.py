@@ -17,6 +17,7 @@ import secrets
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ import urllib.request
 import webbrowser
 from pathlib import Path
 from typing import TextIO
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -32,6 +34,7 @@ OLDEST_PYTHON = (3, 11)
 DEFAULT_PORT = 8501
 SERVE = ("-m", "streamlit", "run", "app.py")
 TOKEN_VARIABLE = "INKBLOT_TOKEN"  # see pages/shared/door.py
+LAB_VARIABLE = "INKBLOT_SERVE"  # see pages/shared/logins.py
 WITHOUT_TOKEN = "none"
 APP_START_SECONDS = 90
 STOP_SECONDS = 10
@@ -241,8 +244,28 @@ def quietly(command: list[str]) -> subprocess.CompletedProcess[str]:
 # --- Running --------------------------------------------------------------------------------------
 
 
-def run_app(port: int | None, *, open_browser: bool, with_token: bool) -> int:
-    """Run Inkblot until Ctrl-C."""
+class Lab:
+    """A server for the members of a lab: its address, and its own certificate if it has one."""
+
+    def __init__(self, address: str, certificate: str | None, key: str | None) -> None:
+        if (certificate is None) != (key is None):
+            raise StartError("A certificate comes with its key: --certificate FILE --key FILE.")
+        for file in filter(None, (certificate, key)):
+            if not Path(file).is_file():
+                raise StartError(f"There is no file {file}.")
+        self.address = address.strip().rstrip("/")
+        self.with_certificate = certificate is not None
+        self.options = ["--server.allowedHosts", urlsplit(self.address).hostname or ""]
+        if certificate is not None and key is not None:
+            everywhere = "0.0.0.0"  # with TLS only
+            self.options += ["--server.address", everywhere]
+            self.options += ["--server.sslCertFile", certificate, "--server.sslKeyFile", key]
+
+
+def run_app(
+    port: int | None, *, open_browser: bool, with_token: bool, lab: Lab | None = None
+) -> int:
+    """Run Inkblot until Ctrl-C: for this computer, or as the server of a lab."""
     made = quietly([str(tool("python")), "-m", "core", "init"])
     if made.returncode:
         raise StartError(made.stdout.strip() or "The database could not be made.")
@@ -253,15 +276,20 @@ def run_app(port: int | None, *, open_browser: bool, with_token: bool) -> int:
     address = f"http://127.0.0.1:{port}"
     token = secrets.token_urlsafe(32) if with_token else WITHOUT_TOKEN
     environment = {**os.environ, TOKEN_VARIABLE: token}
+    opened = f"{address}/?token={token}" if with_token else address
+    if lab is not None:
+        environment[LAB_VARIABLE] = opened = lab.address
+        command += lab.options
+        if lab.with_certificate:
+            address = f"https://127.0.0.1:{port}"
     with (LOGS / "app.log").open("w", encoding="utf-8") as log:
         app = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, env=environment
         )
         try:
             wait_until_healthy(app, address)
-            opened = f"{address}/?token={token}" if with_token else address
             print(f"Inkblot is open at {opened} (stop it with Ctrl-C)", flush=True)
-            if open_browser:
+            if open_browser and lab is None:
                 webbrowser.open(opened)
             code = app.wait()
         except KeyboardInterrupt:
@@ -275,7 +303,11 @@ def run_app(port: int | None, *, open_browser: bool, with_token: bool) -> int:
 def wait_until_healthy(app: subprocess.Popen[bytes], address: str) -> None:
     """Return when the app answers."""
     # No proxies: one that is set for the internet must not be asked for this machine.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    # The certificate is for the name of the server, and it is asked here by its number.
+    unnamed = ssl._create_unverified_context()
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=unnamed)
+    )
     until = time.monotonic() + APP_START_SECONDS
     while time.monotonic() < until and app.poll() is None:
         try:
@@ -385,6 +417,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--no-browser", action="store_true", help="do not open the browser")
     parser.add_argument("--no-token", action="store_true", help="let in whoever reaches the port: "
                         "every program and every user of this computer")  # fmt: skip
+    parser.add_argument("--serve", metavar="ADDRESS", help="be the server of a lab, at an address "
+                        "such as https://lab.example.org; see docs/server.md")  # fmt: skip
+    parser.add_argument("--certificate", metavar="FILE", help="of the server, if no proxy has one")
+    parser.add_argument("--key", metavar="FILE", help="of the certificate")
     asked = parser.parse_args(arguments)
     LOGS.mkdir(exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ending it ends the app too
@@ -398,7 +434,10 @@ def main(arguments: list[str] | None = None) -> int:
             return run_checks()
         if asked.bench:
             return subprocess.call([str(tool("python")), "-m", "benchmarks"], cwd=ROOT)
-        return run_app(asked.port, open_browser=not asked.no_browser, with_token=not asked.no_token)
+        lab = Lab(asked.serve, asked.certificate, asked.key) if asked.serve else None
+        return run_app(
+            asked.port, open_browser=not asked.no_browser, with_token=not asked.no_token, lab=lab
+        )
     except StartError as error:
         print(error, file=sys.stderr)
         return 2

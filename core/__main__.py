@@ -26,6 +26,9 @@ COMMANDS = (
     ("backup", "copy the whole database; runs may go on", "core.commands.databases.backup_command"),
     ("restore", "put a backup in the place of the database, which is kept",
      "core.commands.databases.restore_command"),
+    ("member", "list, add, change or remove the members of a lab, for start.py --serve",
+     "core.commands.members.command"),
+    ("log", "write who did what with a study", "core.commands.studies.log_command"),
     ("bank", "import, export, add to or make a bank", "core.commands.banks.command"),
     ("plan", "freeze the study that a YAML file describes", "core.commands.studies.plan_command"),
     ("plan-opposing", "plan the second phase of a study",
@@ -87,10 +90,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from core.settings import database_path
         from core.workflow.opening import open_workspace  # loads the database
 
-        workspace = open_workspace(database_path(parsed.db) if parsed.db else None)
-        for notice in workspace.database.notices:
-            print(notice, file=sys.stderr)
-        parsed.run(workspace, parsed)
+        if parsed.run_alone:
+            parsed.run_alone(parsed)
+        else:
+            workspace = open_workspace(database_path(parsed.db) if parsed.db else None)
+            for notice in workspace.database.notices:
+                print(notice, file=sys.stderr)
+            parsed.run(workspace, parsed)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough; Python would flush again at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -154,7 +160,7 @@ class _CommandParser(argparse.ArgumentParser):
             module, _, function = self._declared_by.rpartition(".")
             self._declared_by = ""
             command: Command = getattr(import_module(module), function)()
-            self.set_defaults(run=command.run)
+            self.set_defaults(run=command.run, run_alone=command.run_alone)
             _add_arguments(self, command)
         return super().parse_known_args(args, namespace)
 

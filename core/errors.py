@@ -10,6 +10,8 @@ UserError
 ├── NotEnoughData     an analysis cannot be computed from these responses
 ├── TooLarge          an analysis needs more memory than it may take
 ├── WorkerError       the process of an analysis was killed, crashed or could not be started
+├── MemberError       a member of a lab cannot be added, changed or taken out
+├── RoleError         the role of a member does not allow this
 ├── ModelTextError    the text of a factor model cannot be read (stats/factor/model_text.py)
 └── StoreError        the database file cannot be opened, read or written
 
@@ -72,6 +74,14 @@ class TooLarge(UserError):
 
 class WorkerError(UserError):
     """The process of an analysis was killed, crashed or could not be started."""
+
+
+class MemberError(UserError):
+    """A member of a lab cannot be added, changed or taken out."""
+
+
+class RoleError(UserError):
+    """The role of a member does not allow this; nothing was changed."""
 
 
 class StoreError(UserError):

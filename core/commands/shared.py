@@ -27,11 +27,15 @@ class Action:
 
 @dataclass(frozen=True)
 class Command:
-    """What a command calls, its arguments and its actions; core.__main__ has name and help."""
+    """What a command calls, its arguments and its actions; core.__main__ has name and help.
 
-    run: Callable[[Workspace, argparse.Namespace], None]
+    `run_alone` is called instead of `run`, without the database, which may be in use then.
+    """
+
+    run: Callable[[Workspace, argparse.Namespace], None] | None
     arguments: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     actions: tuple[Action, ...] = ()
+    run_alone: Callable[[argparse.Namespace], None] | None = None
 
 
 def argument(name: str, **settings: Any) -> tuple[str, Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""The commands on studies: init, plan, plan-opposing, amend, run, sample, attach, export."""
+"""The commands on studies: init, plan, plan-opposing, amend, run, sample, attach, export, log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from core.commands.shared import Command, argument, read, write
 from core.domain.numbers import count_text
 from core.errors import FileError, UserError
-from core.workflow import sample
+from core.workflow import sample, study_log
 from core.workflow.answers import bank_attachment, browsing, exports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
@@ -83,6 +83,12 @@ def export_command() -> Command:
         argument("study"),
         argument("directory", type=Path),
     ))  # fmt: skip
+
+
+def log_command() -> Command:
+    """The command that writes who did what with a study."""
+    out = argument("--out", type=Path, metavar="FILE", help="a CSV file (default: on the screen)")
+    return Command(_log, (argument("study"), out))
 
 
 def sample_command() -> Command:
@@ -229,6 +235,10 @@ def _attach(workspace: Workspace, parsed: argparse.Namespace) -> None:
     print(f"Study '{done.study}': bank '{done.bank}', version {done.version}. {done.about_bank}")
     if done.n_scores:
         print(f"The bank now gives {done.n_scores} scores that the file gave before.")
+
+
+def _log(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    write(parsed.out, study_log.as_csv(workspace, parsed.study))
 
 
 def _export(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import zipfile
@@ -180,3 +181,21 @@ def write_files(files: Mapping[Path, bytes]) -> None:
         for draft in drafts:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
+
+
+def write_private_file(file: Path, data: bytes) -> None:
+    """Write a file, whole or not at all, that nobody but its owner ever can read.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; it is as it was.
+    """
+    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
+            opened.write(data)
+        draft.replace(file)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -77,6 +77,8 @@ class Database:
         """
         self.path = str(path)
         self.engine: FrameEngine | None = None
+        self.memory: dict[str, Any] = {}
+        """What modules of the store keep of this file while it is open, by their name for it."""
         self._thread_state = threading.local()  # .cursor: of an `all_or_nothing`
         self._idle = threading.Condition()  # of `_open`
         self._open = 0  # cursors in use; -1: closed

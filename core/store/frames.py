@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import ibis
 import numpy as np
@@ -842,7 +841,7 @@ def option_counts(
 
 
 _KEPT_BYTES = 100_000_000
-_kept: WeakKeyDictionary[Database, dict[Any, pd.DataFrame]] = WeakKeyDictionary()
+_KEPT = "frames"
 _kept_lock = threading.Lock()
 
 
@@ -859,7 +858,7 @@ def _kept_frame(
     filters = tuple((factor, tuple(values)) for factor, values in where.items())
     key = (name, revision(database, studies), tuple(studies), filters)
     with _kept_lock:
-        kept = _kept.setdefault(database, {})
+        kept: dict[Any, pd.DataFrame] = database.memory.setdefault(_KEPT, {})
         frame = kept.pop(key, None)
         if frame is not None:
             kept[key] = frame  # the last is the one that was used last

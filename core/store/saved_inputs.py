@@ -17,6 +17,11 @@ insert into page_memory values (?, now(), ?)
 on conflict (name) do update set saved_at = excluded.saved_at, value = excluded.value
 """
 _PAGE_INPUT = "select value, saved_at from page_memory where name = ?"
+_SAVE_MEMBER_INPUT = """
+insert into member_memory values (?, ?, now(), ?)
+on conflict (member, name) do update set saved_at = excluded.saved_at, value = excluded.value
+"""
+_MEMBER_INPUT = "select value, saved_at from member_memory where member = ? and name = ?"
 _SAVE_CONTEXT_SET = """
 insert into persona_set values (?, now(), ?)
 on conflict (name) do update set saved_at = excluded.saved_at, body = excluded.body
@@ -39,6 +44,19 @@ def save_page_input(database: Database, name: str, value: Any) -> None:
 def page_input(database: Database, name: str) -> tuple[Any, datetime] | None:
     """The value saved under a name and the time of saving, or None."""
     row = database.row(_PAGE_INPUT, [name])
+    return (json.loads(row[0]), row[1]) if row else None
+
+
+def save_member_input(database: Database, member: str, name: str, value: Any) -> None:
+    """Save a JSON value of one member of a lab under a name."""
+    body = readable_json(json.dumps(value, ensure_ascii=False))
+    with database.transaction() as cursor:
+        cursor.execute(_SAVE_MEMBER_INPUT, [member, name, body])
+
+
+def member_input(database: Database, member: str, name: str) -> tuple[Any, datetime] | None:
+    """The value that a member saved under a name and the time of saving, or None."""
+    row = database.row(_MEMBER_INPUT, [member, name])
     return (json.loads(row[0]), row[1]) if row else None
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
@@ -261,7 +260,7 @@ def plan(database: Database, study_id: int) -> pa.Table:
 
 
 Counts = dict[int, tuple[int, int, int, int]]
-_counted: WeakKeyDictionary[Database, tuple[Any, Counts]] = WeakKeyDictionary()
+_COUNTED = "counts of studies"
 
 
 def _counts(database: Database, study_id: int | None = None) -> Counts:
@@ -270,7 +269,9 @@ def _counts(database: Database, study_id: int | None = None) -> Counts:
     Those of all studies are kept until a table has another number of rows (see `revision`).
     """
     sizes = None if database.in_transaction else database.row(_SIZES)
-    before, counts = _counted.get(database, (None, {}))
+    before: Any
+    counts: Counts
+    before, counts = database.memory.get(_COUNTED, (None, {}))
     if sizes is not None and sizes == before:
         return counts
     if study_id is not None:
@@ -278,7 +279,7 @@ def _counts(database: Database, study_id: int | None = None) -> Counts:
         return _by_study(database.rows(sql, {"usable": _USABLE, "study": study_id}))
     counts = _by_study(database.rows(_COUNTS.format(of_study=""), {"usable": _USABLE}))
     if sizes is not None:  # else what was read may be undone yet
-        _counted[database] = sizes, counts
+        database.memory[_COUNTED] = sizes, counts
     return counts
 
 

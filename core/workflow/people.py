@@ -12,6 +12,7 @@ from core.errors import DesignError
 from core.store import people as store
 from core.store import studies
 from core.store.database import Database
+from core.workflow import study_log
 from core.workflow.workspace import Workspace
 
 __all__ = ["FACT_KINDS", "FactKind", "PersonFact"]
@@ -91,7 +92,9 @@ def save(workspace: Workspace, study: str, known: Sequence[PersonFact], rows: pd
         ]
     )
     record = studies.get(workspace.database, study)
-    store.save(workspace.database, record.study_id, known, long[long["value"] != ""])
+    with workspace.database.all_or_nothing():
+        store.save(workspace.database, record.study_id, known, long[long["value"] != ""])
+        study_log.add(workspace, record.study_id, "Changed what is known of the people")
 
 
 def as_typed(fact: PersonFact, kind: FactKind, levels: str, values: Sequence[str]) -> PersonFact:

@@ -1,6 +1,7 @@
 """What a person has typed and not yet made into anything, kept in the database.
 
-A reload, another page or another tab finds it again. Keys of services never go here: callers pass
+A reload, another page or another tab finds it again. Each member of a lab has their own; what is
+not there is as it was before there were members. Keys of services never go here: callers pass
 only fields that are no secrets, and text that looks like a key is refused.
 """
 
@@ -31,15 +32,21 @@ class SavedDraft:
     saved_at: datetime
 
 
-def save(workspace: Workspace, name: str, value: Any) -> None:
-    """Keep a value of plain lists, texts and numbers under a name; None clears it."""
+def save(workspace: Workspace, name: str, value: Any, *, shared: bool = False) -> None:
+    """Keep a value of plain lists, texts and numbers under a name; None clears it.
+
+    What is `shared` all members see and editors change: the work of a model, not what one types.
+    """
     with _write_lock:
-        saved_inputs.save_page_input(workspace.database, name, value)
+        if shared:
+            saved_inputs.save_page_input(workspace.database, name, value)
+        else:
+            _save(workspace, name, value)
 
 
 def load(workspace: Workspace, name: str) -> SavedDraft | None:
     """What is kept under a name, or None."""
-    saved = saved_inputs.page_input(workspace.database, name)
+    saved = _saved(workspace, name)
     if saved is None or saved[0] is None:
         return None
     return SavedDraft(saved[0], saved[1])
@@ -51,11 +58,25 @@ def update(workspace: Workspace, name: str, changes: Mapping[str, Any]) -> dict[
     Fields that another tab has changed meanwhile stay as that tab left them.
     """
     with _write_lock:
-        saved = saved_inputs.page_input(workspace.database, name)
+        saved = _saved(workspace, name)
         fields: dict[str, Any] = dict(saved[0] or {}) if saved else {}
         fields |= changes
-        saved_inputs.save_page_input(workspace.database, name, fields)
+        _save(workspace, name, fields)
     return fields
+
+
+def _save(workspace: Workspace, name: str, value: Any) -> None:
+    if workspace.member is None:
+        saved_inputs.save_page_input(workspace.database, name, value)
+    else:
+        saved_inputs.save_member_input(workspace.database, workspace.name, name, value)
+
+
+def _saved(workspace: Workspace, name: str) -> tuple[Any, datetime] | None:
+    own = None
+    if workspace.member is not None:
+        own = saved_inputs.member_input(workspace.database, workspace.name, name)
+    return saved_inputs.page_input(workspace.database, name) if own is None else own
 
 
 def looks_like_key(text: str) -> bool:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.collect.endpoints import KeyRing
+from core.domain.members import Member
 from core.store.database import Database
+from core.workflow import members
 
 ENDING_S = 10.0
 """How long calls under way are waited for where a command ends, in seconds."""
@@ -29,6 +31,29 @@ class Workspace:
     process: str = field(default_factory=lambda: uuid.uuid4().hex)
     endings: list[Callable[[float], list[str]]] = field(default_factory=list)
     """What ends the work of this process, within so many seconds; returns what was lost."""
+    member: Member | None = None
+    """Who works; None: whoever is at this computer, and the process itself."""
+    whole: Workspace | None = None
+    """The workspace of the process, of which this is the part that a member may use."""
+
+    @property
+    def name(self) -> str:
+        """The name of the member; empty for whoever works alone."""
+        return self.member.name if self.member else ""
+
+    def for_member(self, member: Member, keys: KeyRing) -> Workspace:
+        """The same database with the keys of a member, as far as the role allows."""
+        database = members.permitted(self.database, member)
+        return replace(self, database=database, keys=keys, member=member, whole=self)
+
+    def for_process(self) -> Workspace:
+        """The same without a member: for work that was allowed when it was asked for."""
+        return self if self.whole is None else self.whole.with_keys(self.keys)
+
+    def refuse_asking(self) -> None:
+        """Raise RoleError where the member may have no model asked."""
+        if self.member and not self.member.may_ask:
+            raise members.refusal(self.member)
 
     def with_keys(self, keys: KeyRing) -> Workspace:
         """The same database and collector, with the keys of a browser session or of a run."""

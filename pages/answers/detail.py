@@ -23,9 +23,8 @@ from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs import amendments
 from core.workflow.runs.control import FAILURE_WORDS
-from pages.collect.progress import moment
 from pages.shared import analysis_page, widgets
-from pages.shared.widgets import factor_word, plain, table, text_block, workspace
+from pages.shared.widgets import factor_word, moment, plain, table, text_block, workspace
 
 # One answer in full: item, prompt, reply, reading, conditions, attempts.
 

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.charts import page_spec
 from core.domain.numbers import count_text, round_frame, usable_words
 from core.domain.study import FACTORS, Certainty
+from core.workflow import study_log
 from core.workflow.answers import browsing
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.answers.readings import (
@@ -169,7 +170,8 @@ def _open_number(study: str, key: str, shown: pd.DataFrame, by: tuple[str, ...])
 
 # The page: counts, the list of answers with the open one beside it, and what is done with them.
 
-_CHART, _REREADING, _FILE = "Chart of statuses", "Read the replies again", "Download"
+_CHART, _REREADING = "Chart of statuses", "Read the replies again"
+_FILE, _LOG = "Download", "Who did what"
 
 
 def _answers(
@@ -202,9 +204,9 @@ def _chart(study: StudyRecord, revision: object) -> None:
 
 
 def _tools(study: StudyRecord, revision: object) -> None:
-    """Chart, reading the replies again, and the file, each when its tab is open."""
-    chart, rereading, file = st.tabs(
-        [_CHART, _REREADING, _FILE], key="answers_tools", on_change="rerun"
+    """Chart, reading the replies again, the file, and the log, each when its tab is open."""
+    chart, rereading, file, log = st.tabs(
+        [_CHART, _REREADING, _FILE, _LOG], key="answers_tools", on_change="rerun"
     )
     if chart.open:
         with chart, widgets.error_box():
@@ -216,6 +218,32 @@ def _tools(study: StudyRecord, revision: object) -> None:
         with file, widgets.error_box():
             st.caption("The file holds all answers of the study; the filters do not apply.")
             downloads.answers_file(study.code, "csv")
+    if log.open:
+        with log, widgets.error_box():
+            _log(study)
+
+
+def _log(study: StudyRecord) -> None:
+    """Who did what with the study, newest first."""
+    rows = study_log.entries(widgets.workspace(), study.code)
+    st.caption(
+        "What was done with the study since this Inkblot keeps a log, newest first. Names are "
+        "those of the logins of a lab, and of coders."
+    )
+    if not rows:
+        st.info("Nothing is on the log yet.")
+        return
+    cells = [(widgets.moment(entry.done_at), entry.member, entry.what) for entry in rows]
+    widgets.table(
+        pd.DataFrame(cells, columns=["When", "Who", "What"]),
+        alt=f"Log of the study: {len(rows)} entries",
+        column_config={"What": st.column_config.TextColumn(width="large")},
+    )  # fmt: skip
+    downloads.download_when_asked(
+        "Log as CSV", lambda: study_log.as_csv(widgets.workspace(), study.code),
+        f"{downloads.file_stem(study.code)}-log.csv", key="download:log",
+    )  # fmt: skip
+    downloads.command("log", study.code)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.domain.numbers import count_text
 from core.domain.study import Status
-from core.errors import CodingError
+from core.errors import UserError
 from core.workflow.answers import audits
 from core.workflow.answers.audits import READER, Audit, Code, CodedSample, ReplyToCode
 from core.workflow.answers.browsing import STATUS_WORDS, ShownOption
@@ -322,7 +322,7 @@ def _saver(save: Callable[..., None], audit: Audit, **person: str) -> Save:
 def _code(task: _Task, trial: int, option: str | None, status: Status | None) -> None:
     try:
         task.save(trial, option, status)
-    except CodingError as problem:
+    except UserError as problem:
         st.session_state[_PROBLEM] = problem
         return
     task.open(None)
@@ -336,7 +336,7 @@ def _try(verb: Callable[..., None], audit: Audit, *values: object) -> None:
     """Do it; a problem is shown when the page is drawn."""
     try:
         verb(workspace(), audit, *values)
-    except CodingError as problem:
+    except UserError as problem:
         st.session_state[_PROBLEM] = problem
 
 

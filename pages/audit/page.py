@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.domain.numbers import count_text
-from core.errors import CodingError
+from core.errors import UserError
 from core.workflow.answers import audits
 from core.workflow.answers.audits import Audit
 from core.workflow.designs.studies import StudyRecord
@@ -151,12 +151,23 @@ _CODER_STATE = "audit_coder"
 
 
 def choose_coder(audit: Audit) -> str:
-    """The name of the person who codes: chosen from the known ones or typed."""
+    """The name of the person who codes: chosen from the known ones or typed.
+
+    A member of a lab codes under the name of the login.
+    """
+    if workspace().member is not None:
+        name = workspace().name
+        st.text_input(
+            "Coder", name, disabled=True,
+            help="You code under the name of your login. You see the codes of others only for "
+            "replies that you have coded.",
+        )  # fmt: skip
+        return name
     preferred = st.query_params.get(_CODER_PARAMETER) or st.session_state.get(_CODER_STATE)
     problem = st.session_state.pop(f"{_CODER_STATE}_problem", None)
     try:
         name = audits.coder_name(workspace(), audit, preferred or audits.FIRST_CODER)
-    except CodingError as error:
+    except UserError as error:
         problem, name = error, audits.FIRST_CODER
     known = (*audits.list_coders(workspace(), audit), *audits.list_adjudicators(workspace(), audit))
     names = list(dict.fromkeys([*known, name]))
@@ -177,7 +188,7 @@ def choose_coder(audit: Audit) -> str:
 def _choose_coder(audit: Audit, key: str) -> None:
     try:
         name = audits.coder_name(workspace(), audit, st.session_state[key] or audits.FIRST_CODER)
-    except CodingError as problem:
+    except UserError as problem:
         st.session_state[f"{_CODER_STATE}_problem"] = problem
         del st.session_state[key]
         return

@@ -33,7 +33,6 @@ from core.workflow.banks.grid import (
     codes_given,
     text_column,
 )
-from core.workflow.opening import open_workspace
 from pages.shared import widgets
 
 # Words the parts of the Banks page share: languages, columns, counts and times.
@@ -224,10 +223,10 @@ class BankEditor:
         self.catch_up()
         try:
             with self.saving:
-                state = move(open_workspace(), self.code, expected_revision=self.revision)
+                state = move(widgets.workspace(), self.code, expected_revision=self.revision)
         except ConflictError as error:
             self.problem = error
-            self.start_from(editing.load(open_workspace(), self.code))
+            self.start_from(editing.load(widgets.workspace(), self.code))
         except UserError as error:
             self.problem = error
         else:
@@ -270,7 +269,7 @@ class BankEditor:
             if changed != self.bank:
                 self._set_state(
                     editing.save(
-                        open_workspace(), changed,
+                        widgets.workspace(), changed,
                         expected_revision=self.revision, summary=summary,
                     )
                 )  # fmt: skip
@@ -278,7 +277,7 @@ class BankEditor:
             conflict = ConflictError(error.problem, _NOT_SAVED)
             earlier = self.unsaved.tables if self.unsaved else []
             self.unsaved = Unsaved(conflict, [*earlier, *_typed(self.bank, changed)])
-            self.start_from(editing.load(open_workspace(), self.code))
+            self.start_from(editing.load(widgets.workspace(), self.code))
             return False
         except UserError as error:
             self.problem = error

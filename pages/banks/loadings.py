@@ -12,7 +12,6 @@ from core.errors import UserError
 from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing, loadings
 from core.workflow.banks.loadings import BankAddition, Holds, ItemColumns, SavedAddition, Table
-from core.workflow.opening import open_workspace
 from pages.shared.widgets import error_box, last_note, plain, show_problem, table, workspace
 
 _UPLOAD_NUMBER = "loadings_upload_number"
@@ -158,7 +157,7 @@ def _preview(made: BankAddition, holds: Holds, code: str) -> None:
 
 def _import(code: str, made: BankAddition, holds: Holds) -> None:
     try:
-        saved = loadings.save(open_workspace(), code, made, holds=holds)
+        saved = loadings.save(workspace(), code, made, holds=holds)
     except UserError as error:
         st.session_state[_PROBLEM] = error
         return
@@ -186,7 +185,7 @@ def _show_saved() -> None:
 
 def _attach(study: str, code: str) -> None:
     try:
-        done = bank_attachment.attach(open_workspace(), study, code)
+        done = bank_attachment.attach(workspace(), study, code)
     except UserError as error:
         st.session_state[_NOTE] = error
         return

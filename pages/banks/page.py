@@ -16,7 +16,6 @@ from core.errors import UserError
 from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing, grid
 from core.workflow.banks.editing import BankSummary, ImportCheck, ImportedBank
-from core.workflow.opening import open_workspace
 from pages.banks import drafting, items, loadings, options, translations, versions, words
 from pages.banks.editor import (
     KIND_WORDS,
@@ -148,7 +147,7 @@ def _create() -> None:
     values = st.session_state.to_dict()
     try:
         draft = editing.create(
-            open_workspace(), values.get("bank_new_title") or "",
+            widgets.workspace(), values.get("bank_new_title") or "",
             response_format=values.get("bank_new_format") or "likert_5",
         )  # fmt: skip
     except UserError as error:
@@ -252,7 +251,7 @@ def _errors(draft: ImportedBank) -> pd.DataFrame:
 
 def _import(draft: ImportedBank) -> None:
     try:
-        state = editing.import_bank(open_workspace(), draft)
+        state = editing.import_bank(widgets.workspace(), draft)
     except UserError as error:
         st.session_state[_IMPORT_PROBLEM] = error
     else:
@@ -318,7 +317,7 @@ def leave(editor: BankEditor) -> None:
 def _duplicate(editor: BankEditor) -> None:
     editor.catch_up()
     try:
-        copy = editing.duplicate(open_workspace(), editor.code)
+        copy = editing.duplicate(widgets.workspace(), editor.code)
     except UserError as error:
         editor.problem = error
     else:
@@ -328,7 +327,7 @@ def _duplicate(editor: BankEditor) -> None:
 def _toggle_archived(editor: BankEditor) -> None:
     editor.catch_up()
     try:
-        editing.set_archived(open_workspace(), editor.code, archived=not editor.state.archived)
+        editing.set_archived(widgets.workspace(), editor.code, archived=not editor.state.archived)
     except UserError as error:
         editor.problem = error
     editor.is_fresh = False

@@ -20,7 +20,6 @@ from core.workflow.banks.word_lists.lists import (
     WordCounts,
     WordList,
 )
-from core.workflow.opening import open_workspace
 from pages.shared import widgets
 
 _ENDINGS = ["txt", "csv", "tsv", "jsonl", "ndjson", "json", "parquet", "gz"]
@@ -168,7 +167,7 @@ def _save(words: WordList, open_bank: Open) -> None:
 
 def _keep(words: WordList, title: str, open_bank: Open) -> None:
     try:
-        state = lists.save_bank(open_workspace(), lists.bank_of(words, title))
+        state = lists.save_bank(widgets.workspace(), lists.bank_of(words, title))
     except UserError as error:
         st.session_state[_PROBLEM] = error
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,7 @@ from core.domain.numbers import count_text, usable_words
 from core.workflow.answers import browsing
 from core.workflow.runs import control
 from core.workflow.runs.control import EVENT_WORDS, STATE_WORDS, Progress, StudyRun
-from pages.shared.widgets import STUDY_PARAMETER, plain, table, text_block, workspace
+from pages.shared.widgets import STUDY_PARAMETER, moment, plain, table, text_block, workspace
 
 _IN_FLIGHT = (
     "Calls that were under way were not saved: they may be made, and charged, a second time."
@@ -294,11 +293,6 @@ def changed(drawn: StudyRun, now: StudyRun) -> bool:
     if drawn.under_way or now.under_way:
         return drawn.under_way != now.under_way
     return (drawn.state, drawn.n_done) != (now.state, now.n_done)
-
-
-def moment(at: datetime) -> str:
-    """Date and time on this machine's clock."""
-    return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def _texts(*names: str) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from core.workflow.contexts.sets import (
     VARIANT_OF,
     language_code,
 )
-from core.workflow.opening import open_workspace
 from pages.contexts.new_sets import beginning, leave_message
 from pages.shared import grids, widgets
 
@@ -69,7 +68,7 @@ class SetEditor:
         try:
             changed = self.apply(self.base, edits)
             if changed != self.saved:
-                sets.save(open_workspace(), self.name, changed, expected=self.saved)
+                sets.save(widgets.workspace(), self.name, changed, expected=self.saved)
                 self.saved = changed
         except UserError as error:
             self.problem = error
@@ -123,9 +122,9 @@ def _save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, 
     if editor is not None and editor.name == name:
         editor.catch_up()
     try:
-        before = sets.load(open_workspace(), name)
+        before = sets.load(widgets.workspace(), name)
         after = change(before)
-        sets.save(open_workspace(), name, after, expected=before)
+        sets.save(widgets.workspace(), name, after, expected=before)
     except UserError as error:
         leave_message(error)
         return False

@@ -18,7 +18,6 @@ from core.workflow.contexts import by_score, sets
 from core.workflow.contexts.by_score import ALL_ITEMS, SCORE_RULES, ContextScores, ScoreGroup
 from core.workflow.contexts.sets import Derivation
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.opening import open_workspace
 from core.workflow.statistics import analyses
 from pages.shared import draft_form, widgets
 
@@ -126,7 +125,7 @@ _COLUMNS = {
 
 def _save(name: str, context_set: tuple[Context, ...], made: str, recipe: Recipe | None) -> None:
     try:
-        sets.save(open_workspace(), name, context_set, made=made, recipe=recipe)
+        sets.save(widgets.workspace(), name, context_set, made=made, recipe=recipe)
     except UserError as error:
         leave_message(error)
         return

@@ -14,7 +14,6 @@ from core.domain.study import Context, Message, Respondent
 from core.errors import UserError
 from core.workflow.contexts import rewriting, sets
 from core.workflow.contexts.rewriting import Rewriting, RewritingRun
-from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
 from pages.contexts.new_sets import SET_PARAMETER, beginning, leave_message
 from pages.respondents import form as respondent_words
@@ -287,9 +286,9 @@ def _side_by_side(
 def _edit(name: str, code: str, place: int | None, key: str) -> None:
     typed = st.session_state[key].strip()
     try:
-        drafts = rewriting.list_rewritings(open_workspace(), name)
+        drafts = rewriting.list_rewritings(widgets.workspace(), name)
         variant = next(draft.variant for draft in drafts if draft.variant.code == code)
-        rewriting.edit(open_workspace(), name, code, _with_text(variant, place, typed))
+        rewriting.edit(widgets.workspace(), name, code, _with_text(variant, place, typed))
     except UserError as error:
         leave_message(error)
 
@@ -306,7 +305,7 @@ def _accept(name: str, draft: Rewriting, fields: dict[str, object]) -> None:
     code, into = draft.variant.code, str(fields["into"])
     try:
         rewriting.accept(
-            open_workspace(), name, code, into, with_original=bool(fields["with_original"])
+            widgets.workspace(), name, code, into, with_original=bool(fields["with_original"])
         )
     except UserError as error:
         leave_message(error)
@@ -316,7 +315,7 @@ def _accept(name: str, draft: Rewriting, fields: dict[str, object]) -> None:
 
 def _discard(name: str, draft: Rewriting) -> None:
     try:
-        rewriting.discard(open_workspace(), name, draft.variant.code)
+        rewriting.discard(widgets.workspace(), name, draft.variant.code)
     except UserError as error:
         leave_message(error)
 

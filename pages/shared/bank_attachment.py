@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.errors import UserError
 from core.workflow.answers import bank_attachment
-from core.workflow.opening import open_workspace
 from pages.shared.downloads import command
 from pages.shared.widgets import STUDY_PARAMETER, last_note, plain, workspace
 
@@ -55,7 +54,7 @@ def attach_section() -> None:
 
 def _attach(study: str, bank: str) -> None:
     try:
-        attachment = bank_attachment.attach(open_workspace(), study, bank)
+        attachment = bank_attachment.attach(workspace(), study, bank)
     except UserError as error:
         st.session_state[_NOTE] = error
         return

@@ -11,9 +11,11 @@ from typing import Any
 
 import streamlit as st
 
+from core.domain.members import ROLE_WORDS, Member
+from core.errors import UserError
 from core.workflow import preloading, search
 from core.workflow.search import Entry
-from pages.shared import widgets
+from pages.shared import logins, widgets
 
 SIDEBAR_WIDTH = 240
 ANALYSIS_PARAMETER = "analysis"
@@ -69,6 +71,11 @@ class PageEntry:
 def show(pages: Sequence[PageEntry]) -> None:
     """Draw the side of the page, then the page that the address names."""
     st.session_state[_PAGES] = pages
+    try:
+        member = logins.current()
+    except UserError as error:
+        widgets.show_problem(error)
+        st.stop()
     widgets.readable_choices()
     # Hidden, because the search box stands above the pages, and links keep the study.
     chosen = st.navigation(
@@ -83,6 +90,8 @@ def show(pages: Sequence[PageEntry]) -> None:
     )  # fmt: skip
     _follow_the_address(chosen.url_path)
     with st.sidebar:
+        if member is not None:
+            _member(member)
         _search(pages)
         links = st.empty()
         study = _study()
@@ -136,6 +145,16 @@ def _links(pages: Sequence[PageEntry], study: str) -> None:
                     page.script, label=page.title, icon=page.icon_name, width="stretch",
                     query_params={widgets.STUDY_PARAMETER: study} if study else None,
                 )  # fmt: skip
+
+
+def _member(member: Member) -> None:
+    """Who is logged in, what the role allows, and the way out."""
+    with st.container(key="member", gap="xxsmall"):
+        st.caption(
+            f"**{widgets.plain(member.name)}**, {member.role}",
+            help=f"A member with this role {ROLE_WORDS[member.role]}.",
+        )
+        st.html(f'<a href="{logins.LOG_OUT}" target="_self">Log out</a>', width="content")
 
 
 @st.fragment

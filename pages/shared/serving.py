@@ -14,12 +14,16 @@ from starlette.middleware import Middleware
 from streamlit.runtime.pages_manager import PagesManager
 
 from core.workflow import preloading
-from pages.shared.door import TOKEN_VARIABLE, WITHOUT, Door, token_of_environment
+from pages.shared import logins
+from pages.shared.door import TOKEN_VARIABLE, WITHOUT, Door, TokenKeeper, token_of_environment
+from pages.shared.logins import LoginKeeper
 
 
 def middleware() -> list[Middleware]:
     """What every request goes through before Streamlit."""
-    return [Middleware(Door, token=token_of_environment())]
+    of_lab = logins.begin()
+    keeper = LoginKeeper(of_lab) if of_lab else TokenKeeper(token_of_environment())
+    return [Middleware(Door, keeper=keeper)]
 
 
 @asynccontextmanager
@@ -29,7 +33,7 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     # and show the first person who opens a link to one of them no menu; app.py declares the pages.
     PagesManager.uses_pages_directory = False
     preloading.start()
-    if TOKEN_VARIABLE not in _of_starter:
+    if not _of_starter & {TOKEN_VARIABLE, logins.ADDRESS_VARIABLE}:
         print(f"\nOpen Inkblot at {address()}\n", file=sys.stderr)  # noqa: T201
     yield {}
     await asyncio.to_thread(_end_runs)

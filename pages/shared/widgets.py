@@ -7,6 +7,7 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from html import escape
 from typing import Any, Literal
 from uuid import uuid4
@@ -26,6 +27,7 @@ from core.workflow.designs.studies import StudyRecord
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
 from core.workflow.workspace import Workspace, offer_secrets
+from pages.shared import logins
 
 _WORDS: Mapping[str, str] = {
     "label_order": "order of options",
@@ -72,14 +74,24 @@ def workspace() -> Workspace:
     """The open database of this process, with the keys typed in this browser session.
 
     The database is kept by core.workflow, not by Streamlit's caches, which a menu can clear. The
-    keys are kept by the session alone, and end with it.
+    keys are kept by the session alone, and end with it, or when another member logs in. Where
+    members log in, it is what the role of the member allows.
+
+    Raises
+    ------
+    UserError
+        The member is logged in no more.
     """
+    member = logins.current()
     shared = open_workspace()
     with suppress(FileNotFoundError):  # a secrets file is not needed
         offer_secrets(shared, {k: v for k, v in st.secrets.items() if isinstance(v, str)})
-    if _KEYS not in st.session_state:
-        st.session_state[_KEYS] = shared.keys.for_session()
-    return shared.with_keys(st.session_state[_KEYS])
+    name = member.name if member else ""
+    of_whom, keys = st.session_state.get(_KEYS, (None, None))
+    if of_whom != name or keys is None:
+        keys = shared.keys.for_session()
+        st.session_state[_KEYS] = name, keys
+    return shared.for_member(member, keys) if member else shared.with_keys(keys)
 
 
 @contextmanager
@@ -296,6 +308,11 @@ def readable_choices() -> None:
             "<style>.stButtonGroup [data-variant][data-selected] "
             f"{{color:light-dark({light}, {dark})}}</style>"
         )
+
+
+def moment(at: datetime) -> str:
+    """Date and time on this machine's clock."""
+    return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def table(frame: pd.DataFrame | Styler, *, alt: str, key: str | None = None, **options: Any) -> Any:

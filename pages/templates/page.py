@@ -124,7 +124,11 @@ def _go_to(code: str) -> None:
 
 
 def _archive(code: str, archived: bool) -> None:
-    editing.set_archived(widgets.workspace(), code, archived=archived)
+    try:
+        editing.set_archived(widgets.workspace(), code, archived=archived)
+    except UserError as error:
+        st.session_state[_NOTE] = error
+        return
     words = "archived; you can bring it back at any time" if archived else "available again"
     st.session_state[_NOTE] = f"{widgets.plain(code)} is {words}."
     _go_to(code)

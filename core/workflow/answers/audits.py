@@ -7,16 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from core.collect.replies.reader import PARSER_VERSION
 from core.domain.characters import readable
+from core.domain.members import RESERVED_NAMES
+from core.domain.numbers import count_text
 from core.domain.study import Status
-from core.errors import CodingError, NotEnoughData
+from core.errors import CodingError, NotEnoughData, RoleError
 from core.stats.inputs import name_list
 from core.store import audits, studies
 from core.store import audits as store
 from core.store.answers import AnswerDetail
 from core.store.audits import Audit
+from core.workflow import study_log
 from core.workflow.answers import browsing
 from core.workflow.answers.browsing import ShownOption, answer_words
 from core.workflow.answers.readings import CERTAINTY_WORDS, Reading, reading_of
@@ -39,8 +43,7 @@ MISSING_KINDS: tuple[Status, ...] = (
 MAX_NAME = 60
 MAX_NOTE = 2000
 FIRST_CODER = "Coder 1"
-FINAL = "Final coding"
-READER = "Inkblot"
+FINAL, READER = RESERVED_NAMES
 """Names of coders: the one that codes if no other is chosen, and two that no person can take."""
 
 KIND_WORDS: Mapping[str, str] = {
@@ -51,7 +54,6 @@ KIND_WORDS: Mapping[str, str] = {
 }
 """The kinds of replies to which a sample can be restricted."""
 
-_RESERVED = (FINAL, READER)
 _CODING_COLUMNS = (
     "trial_id", "ordinal", "model", "respondent", "item", "language", "format", "person_status",
     "person_option", "parser_status", "parser_option", "parser_status_then",
@@ -147,6 +149,7 @@ def draw_audit(
     """
     record = studies.get(workspace.database, study)
     with workspace.database.deciding(), workspace.database.all_or_nothing():
+        known = {one.audit_id for one in store.audits(workspace.database, record.study_id)}
         audit_id = store.draw(
             workspace.database, record.study_id, seed=seed, per_model=per_model, at_end=at_end,
             kinds=kinds,
@@ -165,6 +168,9 @@ def draw_audit(
                 f"'{study}' has no replies that could be coded.",
                 "Collect answers first; texts without options are not coded.",
             )
+        if audit_id not in known:
+            words = f"Drew a sample of {count_text(audit.n, 'reply', 'replies')}, seed {seed}"
+            study_log.add(workspace, record.study_id, words)
     return audit
 
 
@@ -209,7 +215,7 @@ def coder_name(workspace: Workspace, audit: Audit, typed: str) -> str:
         raise CodingError(
             f"A coder has a name of 1 to {MAX_NAME} characters.", "Type another name."
         )
-    if name.casefold() in {reserved.casefold() for reserved in _RESERVED}:
+    if name.casefold() in {reserved.casefold() for reserved in RESERVED_NAMES}:
         raise CodingError(
             f"No coder can be called '{name}', because tables use this name.",
             "Type another name.",
@@ -226,6 +232,7 @@ def begin_adjudication(workspace: Workspace, audit: Audit, name: str) -> None:
     CodingError
         The person has coded replies of the sample.
     """
+    _refuse_other_name(workspace, name)
     if name in list_coders(workspace, audit):
         raise CodingError(
             f"'{name}' has coded replies of this sample.",
@@ -271,6 +278,7 @@ def save_coding(
     ValueError
         Neither or both are given, or the trial is not in the sample.
     """
+    _refuse_other_name(workspace, coder)
     if coder in list_adjudicators(workspace, audit):
         raise CodingError(
             f"'{coder}' adjudicates this sample and has seen the codings of others.",
@@ -298,6 +306,7 @@ def save_note(workspace: Workspace, audit: Audit, trial_id: int, coder: str, not
     ValueError
         The trial is not in the sample.
     """
+    _refuse_other_name(workspace, coder)
     note = readable(note).strip()
     if not store.is_sampled(workspace.database, audit.audit_id, trial_id):
         raise ValueError(f"trial {trial_id} is not in this audit")
@@ -309,6 +318,15 @@ def save_note(workspace: Workspace, audit: Audit, trial_id: int, coder: str, not
     _refuse_key(note, "note")
     if note != notes(workspace, audit).get((trial_id, coder), ""):
         store.save_note(workspace.database, audit.audit_id, trial_id, coder, note)
+
+
+def _refuse_other_name(workspace: Workspace, name: str) -> None:
+    """A member codes under the member's own name, and under no other."""
+    if workspace.member is not None and name != workspace.name:
+        raise RoleError(
+            f"You are {workspace.name} and cannot code as '{name}'.",
+            "Nothing was changed. Reload the page.",
+        )
 
 
 def _refuse_key(text: str, what: str) -> None:
@@ -434,6 +452,7 @@ def adjudicate(
     ValueError
         Neither or both are given, or the trial is not in the sample.
     """
+    _refuse_other_name(workspace, adjudicator)
     _check_code(workspace, audit, trial_id, option, status)
     if trial_id not in adjudicable_trials(load_sample(workspace, audit, adjudicator)):
         raise CodingError(
@@ -462,7 +481,7 @@ def accept_codings(workspace: Workspace, audit: Audit, trial_ids: Sequence[int])
         if trial in chosen and is_change(sample, trial)
     }
     changes = audits.changes_by_person(workspace.database, audit.study_id, new)
-    return audits.apply_changes(workspace.database, audit.study_id, changes, cause="person")
+    return _apply(workspace, audit, changes, "person", "Let codings of persons stand in the data")
 
 
 def is_change(sample: CodedSample, trial: int) -> bool:
@@ -474,7 +493,16 @@ def is_change(sample: CodedSample, trial: int) -> bool:
 def revert_codings(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
     """Let what was read before persons' codings stand again for these trials; returns how many."""
     changes = audits.changes_undoing_person(workspace.database, audit.study_id, trial_ids)
-    return audits.apply_changes(workspace.database, audit.study_id, changes, cause="undo")
+    return _apply(workspace, audit, changes, "undo", "Took codings of persons out of the data")
+
+
+def _apply(
+    workspace: Workspace, audit: Audit, changes: pa.Table, cause: audits.Cause, what: str
+) -> int:
+    with workspace.database.all_or_nothing():
+        n_changed = audits.apply_changes(workspace.database, audit.study_id, changes, cause=cause)
+        study_log.add(workspace, audit.study_id, f"{what}: {n_changed:,}")
+    return n_changed
 
 
 def _response_of_person(final: Code, parser: Code) -> tuple[str, str | None]:

@@ -17,6 +17,7 @@ from core.errors import BankError, FileError
 from core.store import banks as bank_store
 from core.store import imports, studies
 from core.store.studies import FrozenStudy, StudyRecord
+from core.workflow import study_log
 from core.workflow.workspace import Workspace
 
 # Which banks hold the items of imported answers, and how the answers fit their options.
@@ -306,6 +307,7 @@ def attach(workspace: Workspace, study: str, bank: str = "") -> Attachment:
             formats=formats,
         )
         _archive_if_unused(workspace, record.instrument)
+        study_log.add(workspace, record.study_id, f"Attached the bank {content.code}")
     return Attachment(study, content.code, version.version, f"{match.words}.", n_scores)
 
 

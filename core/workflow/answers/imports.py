@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from core.analysis.shared import progress
 from core.domain.instrument import Instrument
+from core.domain.numbers import count_text
 from core.domain.study import SETTINGS, Design
 from core.domain.values import name_fault, slug
 from core.errors import FileError, StoreError
@@ -27,7 +28,7 @@ from core.store import banks as bank_store
 from core.store import imports, studies
 from core.store.imports import ImportEvent
 from core.store.studies import FrozenStudy
-from core.workflow import background, people
+from core.workflow import background, people, study_log
 from core.workflow.answers import answer_files
 from core.workflow.answers.answer_files import AnswerFile, FileContents
 from core.workflow.answers.bank_attachment import (
@@ -679,6 +680,9 @@ class _Saving:
                     n_total=self._before[new.code] + n_new,
                 )
             )  # fmt: skip
+            if n_new:
+                words = f"Imported {count_text(n_new, 'answer')} from {self._file.name}"
+                study_log.add(self._workspace, study.study_id, words)
         self._report("finished")
         return tuple(done)
 
@@ -782,5 +786,11 @@ def undo(workspace: Workspace, study: str) -> int:
         raise FileError(
             f"The import into the study '{study}' is under way.", "Cancel it, then undo it."
         )
-    record = studies.frozen_study(workspace.database, study)
-    return imports.undo_import(workspace.database, record, found[study].n_before)
+    database = workspace.database
+    record = studies.frozen_study(database, study)
+    with database.adding_answers(), database.all_or_nothing():
+        n_deleted = imports.undo_import(database, record, found[study].n_before)
+        if found[study].n_before:
+            words = f"Undid an import of {count_text(n_deleted, 'answer')}"
+            study_log.add(workspace, record.study_id, words)
+    return n_deleted

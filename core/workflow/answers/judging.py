@@ -31,6 +31,7 @@ from core.store import banks as bank_store
 from core.store import studies as study_store
 from core.store.audits import JudgeAnswer, JudgedCoding, UnclearReply
 from core.store.studies import StudyRecord
+from core.workflow import study_log
 from core.workflow.answers.browsing import (
     STATUS_WORDS,
     ShownOption,
@@ -597,9 +598,13 @@ def take_over(workspace: Workspace, previewed: JudgingPreview) -> int:
     What has changed since the preview stays as it is. The earlier readings stay on file.
     """
     record = study_store.get(workspace.database, previewed.study)
-    return store.apply_changes(
-        workspace.database, record.study_id, previewed.changes, cause="judge"
-    )
+    with workspace.database.all_or_nothing():
+        n_changed = store.apply_changes(
+            workspace.database, record.study_id, previewed.changes, cause="judge"
+        )
+        words = f"Let codings of a judge stand in the data: {n_changed:,}"
+        study_log.add(workspace, record.study_id, words)
+    return n_changed
 
 
 def undo(workspace: Workspace, study: str, judge_study: str) -> int:
@@ -617,7 +622,11 @@ def undo(workspace: Workspace, study: str, judge_study: str) -> int:
     trials = _taken_trials(workspace, materials, record, _judge_of(workspace, judge_study))
     study_id = materials.record.study_id
     changes = store.changes_undoing_judge(workspace.database, study_id, trials)
-    return store.apply_changes(workspace.database, study_id, changes, cause="undo")
+    with workspace.database.all_or_nothing():
+        n_changed = store.apply_changes(workspace.database, study_id, changes, cause="undo")
+        words = f"Took codings of a judge out of the data: {n_changed:,}"
+        study_log.add(workspace, study_id, words)
+    return n_changed
 
 
 def page_of_changes(

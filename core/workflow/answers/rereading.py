@@ -20,7 +20,7 @@ from core.store import answers as answer_store
 from core.store import audits as audit_store
 from core.store import rereading as store
 from core.store import studies
-from core.workflow import background
+from core.workflow import background, study_log
 from core.workflow.answers.browsing import answer_words
 from core.workflow.answers.stored_replies import NOTHING_READ, processes_for, read_calls
 from core.workflow.background import Computation
@@ -156,10 +156,14 @@ def apply_rereading(workspace: Workspace, preview: RereadingPreview) -> int:
     What has changed since the preview (by a person, or by another reading) stays as it is.
     """
     record = studies.get(workspace.database, preview.study)
-    return store.apply_readings(
-        workspace.database, record.study_id, preview.changes, preview.ratings,
-        parser=preview.parser,
-    )  # fmt: skip
+    with workspace.database.all_or_nothing():
+        n_changed = store.apply_readings(
+            workspace.database, record.study_id, preview.changes, preview.ratings,
+            parser=preview.parser,
+        )  # fmt: skip
+        words = f"Had the replies read again; {n_changed:,} readings changed"
+        study_log.add(workspace, record.study_id, words)
+    return n_changed
 
 
 def page_of_changes(

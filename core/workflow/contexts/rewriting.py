@@ -343,7 +343,7 @@ def _change(workspace: Workspace, name: str, code: str, **changes: Any) -> None:
 
 
 def _save_all(workspace: Workspace, name: str, rewritings: tuple[Rewriting, ...]) -> None:
-    saved_inputs.save(workspace, _DRAFT_PREFIX + name, as_json_values(rewritings))
+    saved_inputs.save(workspace, _DRAFT_PREFIX + name, as_json_values(rewritings), shared=True)
 
 
 # Having a model rewrite contexts: one thread a run, each reply a draft as soon as it is there.
@@ -405,6 +405,7 @@ def start(
         )
         for number, context in enumerate(chosen)
     ]
+    workspace.refuse_asking()
     with _starting:
         known = last_run(workspace, name)
         if known is not None and known.under_way:

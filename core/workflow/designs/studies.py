@@ -20,7 +20,7 @@ from core.store import plans, respondents
 from core.store import studies as store
 from core.store.plans import Phases
 from core.store.studies import StudyRecord
-from core.workflow import prompts
+from core.workflow import prompts, study_log
 from core.workflow.banks import editing
 from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import checks
@@ -144,7 +144,9 @@ def freeze(workspace: Workspace, design: Design) -> StudyRecord:
         Something in the design is missing or contradictory; nothing is kept.
     """
     with workspace.database.deciding(), workspace.database.all_or_nothing():
-        return _freeze(workspace, readable_value(design))
+        record = _freeze(workspace, readable_value(design))
+        study_log.add(workspace, record.study_id, "Planned and froze the study")
+        return record
 
 
 def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
@@ -394,12 +396,13 @@ def plan_second_phase(workspace: Workspace, study: str, template: str) -> Phases
         text = json.dumps([record.plan_hash, template, body, count, str(mark)])
         return hashlib.sha256(text.encode()).hexdigest()
 
-    plans.add_opposing_phase(
-        workspace.database,
-        record.study_id,
-        instrument_id=record.instrument_id,
-        template=template,
-        body=body,
-        plan_hash_of=plan_hash_of,
-    )
+    with study_log.logged(workspace, study, f"Planned the second phase with {template}"):
+        plans.add_opposing_phase(
+            workspace.database,
+            record.study_id,
+            instrument_id=record.instrument_id,
+            template=template,
+            body=body,
+            plan_hash_of=plan_hash_of,
+        )
     return phase_state(workspace, study)

@@ -23,6 +23,7 @@ from core.files.packages import ReadPackage, is_package, read_package
 from core.store import banks as bank_store
 from core.store import studies
 from core.store.packages import CHANGED, BankVersion, add_study_tables, checked_tables
+from core.workflow import study_log
 from core.workflow.answers.exports import export_tidy
 from core.workflow.workspace import Workspace
 
@@ -132,6 +133,8 @@ def import_package(
             raise FileError(
                 f"{name}: the answers in its tables are not those of its CSV file.", CHANGED
             )
+        imported = studies.get(database, found.design.study)
+        study_log.add(workspace, imported.study_id, f"Imported the package {name}")
         report(1.0)
     return ImportedPackage(
         found.design.study, found.bank.code, _count(found, "response"), about_bank

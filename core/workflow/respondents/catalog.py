@@ -272,6 +272,7 @@ def list_models(workspace: Workspace, base_url: str, key_variable: str) -> tuple
     """Names of the models a service offers."""
     from core.collect import openai_client  # slow to load
 
+    workspace.refuse_asking()
     endpoints.check_address(base_url)
     key = key_for(workspace, base_url, key_variable)
     return _run_call(
@@ -351,6 +352,7 @@ def ask(workspace: Workspace, respondent: Respondent, request: ChatRequest) -> R
 
 def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:
     """The client that reaches a respondent; a local model is started when it is not running."""
+    workspace.refuse_asking()
     sampling = respondent.sampling
     if respondent.kind == "simulated":
         if respondent.simulation is None:

@@ -15,6 +15,7 @@ from core.errors import DesignError
 from core.store import studies
 from core.store import studies as store
 from core.store.studies import Amendment
+from core.workflow import study_log
 from core.workflow.designs.studies import respondents_as_amended
 from core.workflow.respondents.forms import parse_marks
 from core.workflow.respondents.service_settings import (
@@ -160,14 +161,16 @@ def _keep(
     reason: str,
 ) -> Amendment:  # fmt: skip
     """Write an amendment, and return it."""
-    store.add_amendment(
-        workspace.database,
-        studies.frozen_study(workspace.database, study).study_id,
-        key,
-        person,
-        change="; ".join(changes),
-        reason=" ".join(reason.split()),
-    )
+    change = "; ".join(changes)
+    with study_log.logged(workspace, study, f"Amended {person.label}: {change}"):
+        store.add_amendment(
+            workspace.database,
+            studies.frozen_study(workspace.database, study).study_id,
+            key,
+            person,
+            change=change,
+            reason=" ".join(reason.split()),
+        )
     return list_amendments(workspace, study)[-1]
 
 

@@ -30,6 +30,7 @@ from core.domain.study import CONTENT_FILTER, CUT_OFF, Respondent, Status
 from core.errors import StoreError, UserError
 from core.store import batches, runs
 from core.store import collection as store
+from core.workflow import study_log
 from core.workflow.designs.studies import (
     load_materials,
     plan_stated_phase,
@@ -89,7 +90,11 @@ _guard = threading.Lock()
 
 
 def ensure_running(workspace: Workspace) -> None:
-    """Start the collector of this process where it is not running; at most one per database."""
+    """Start the collector of this process where it is not running; at most one per database.
+
+    It works for all members: a run was allowed when it was asked for.
+    """
+    workspace = workspace.for_process()
     with _guard:
         thread = _threads.get(workspace.process)
         if thread is not None and thread.is_alive():
@@ -144,7 +149,10 @@ def end_runs(
 def request_start(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> bool:
     """Queue a run once, however many tabs press Start at the same moment."""
     with workspace.database.deciding(), _guard:
-        started = runs.request_start(workspace.database, study_id, workspace.process, detail)
+        with workspace.database.all_or_nothing():
+            started = runs.request_start(workspace.database, study_id, workspace.process, detail)
+            if started:
+                study_log.add(workspace, study_id, "Started the run")
         if started:
             _keys[workspace.process, study_id] = workspace.keys.for_run()
     ensure_running(workspace)

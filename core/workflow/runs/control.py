@@ -21,6 +21,7 @@ from core.files.writing import csv_bytes
 from core.store import batches, runs, studies
 from core.store import collection as store
 from core.store import respondents as respondent_store
+from core.workflow import study_log
 from core.workflow.respondents import prices
 from core.workflow.runs import collector
 from core.workflow.workspace import ENDING_S, Workspace
@@ -378,15 +379,20 @@ def _request(workspace: Workspace, study: str, kind: str) -> None:
     record = studies.get(workspace.database, study)
     event = runs.last_event(workspace.database, record.study_id)
     state = _state(event, workspace.process)
+    detail: dict[str, Any] = {}
     if state == "queued":
-        runs.report_event(
-            workspace.database, record.study_id, {"pause": "paused", "stop": "stopped"}[kind],
-            workspace.process, {"reason": "Taken out of the queue"},
-        )  # fmt: skip
+        event_kind = {"pause": "paused", "stop": "stopped"}[kind]
+        detail = {"reason": "Taken out of the queue"}
     elif state in ("running", "pausing"):
-        runs.report_event(workspace.database, record.study_id, kind, workspace.process, {})
+        event_kind = kind
     elif kind == "stop" and state in ("paused", "interrupted"):
-        runs.report_event(workspace.database, record.study_id, "stopped", workspace.process, {})
+        event_kind = "stopped"
+    else:
+        return
+    with study_log.logged(workspace, study, EVENT_WORDS[kind]):
+        runs.report_event(
+            workspace.database, record.study_id, event_kind, workspace.process, detail
+        )
 
 
 def _state(event: runs.RunEvent | None, process: str) -> RunState:

@@ -25,6 +25,7 @@ from core.store import batches as store
 from core.store import collection, studies
 from core.store.batches import BatchTry
 from core.store.collection import AttemptRow, PlannedCall
+from core.workflow import study_log
 from core.workflow.designs.studies import load_materials, respondents_as_amended
 from core.workflow.prompts import StudyMaterials
 from core.workflow.respondents import prices
@@ -103,6 +104,8 @@ def import_replies(
         for line in _lines(name, file, workspace.keys.used()):
             taking.add(line)
         taking.flush()
+        if taking.counts.lines:
+            study_log.add(workspace, record.study_id, f"Took the replies of the file {name}")
     if not taking.counts.lines:
         raise FileError(f"{name} holds no line.", "Choose the file that the service wrote.")
     return taking.counts

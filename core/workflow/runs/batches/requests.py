@@ -26,6 +26,7 @@ from core.store import batches as store
 from core.store import collection, studies
 from core.store.batches import Batch, BatchStatus
 from core.store.collection import PlannedCall
+from core.workflow import study_log
 from core.workflow.designs.studies import load_materials, respondents_as_amended
 from core.workflow.prompts import StudyMaterials
 from core.workflow.respondents import prices
@@ -110,6 +111,8 @@ def export(
             status,
         )
         written += exporter.batches(load_materials(workspace, record.study_id), record.code)
+        words = f"Wrote calls of {person.label} into files of requests"
+        study_log.add(workspace, record.study_id, words)
     if not written:
         raise _nothing_remains(workspace, record.study_id, study)
     return tuple(written)

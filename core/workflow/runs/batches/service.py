@@ -25,6 +25,7 @@ from core.errors import CollectionError, FileError, UserError
 from core.store import batches as store
 from core.store import studies
 from core.store.batches import Batch, BatchStatus
+from core.workflow import study_log
 from core.workflow.runs.batches import requests
 from core.workflow.runs.batches.replies import import_replies
 from core.workflow.runs.batches.requests import Limits, services
@@ -323,7 +324,9 @@ def start_driving(workspace: Workspace, study: str, respondent: str, how: Drive)
         if place in _threads and _threads[place].is_alive():
             return False
         detail = {"price_factor": how.price_factor, "cancel": how.cancel}
-        _report(workspace, record.study_id, respondent_id, "start", detail)
+        what = "Cancelled" if how.cancel else "Started"
+        with study_log.logged(workspace, study, f"{what} batches of {respondent}"):
+            _report(workspace, record.study_id, respondent_id, "start", detail)
         own = workspace.with_keys(workspace.keys.for_run())
         arguments = (own, study, record.study_id, respondent_id, respondent, how)
         thread = threading.Thread(
@@ -339,7 +342,8 @@ def stop_driving(workspace: Workspace, study: str, respondent: str) -> None:
     record = studies.get(workspace.database, study)
     for respondent_id in services(workspace, study, respondent):
         if drive_state(workspace, record.study_id, respondent_id).state == "driving":
-            _report(workspace, record.study_id, respondent_id, "stop", {})
+            with study_log.logged(workspace, study, f"Stopped batches of {respondent}"):
+                _report(workspace, record.study_id, respondent_id, "stop", {})
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from core.errors import CollectionError
 from core.store import batches as store
 from core.store import respondents, studies
 from core.store.batches import Batch
+from core.workflow import study_log
 from core.workflow.runs.batches import requests
 from core.workflow.workspace import Workspace
 
@@ -117,9 +118,11 @@ def release(workspace: Workspace, study: str, number: int | None = None) -> int:
             f"Batch {number} of '{study}' is at the service or on its way there.",
             "Cancel all batches of its respondent, without naming a batch.",
         )
-    for batch in files:
-        store.report_batch(workspace.database, batch.batch_id, "released", {})
-    return sum(batch.waiting for batch in files)
+    n_calls = sum(batch.waiting for batch in files)
+    with study_log.logged(workspace, study, f"Gave back {n_calls:,} calls of batches"):
+        for batch in files:
+            store.report_batch(workspace.database, batch.batch_id, "released", {})
+    return n_calls
 
 
 def files_to_download(workspace: Workspace, study: str) -> tuple[str, ...]:
