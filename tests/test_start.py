@@ -31,6 +31,7 @@ THEMES = ("light", "dark")
 def stamp(tmp_path: Path) -> start.Stamp:
     (tmp_path / "requirements-first.txt").write_text("builder==1\n")
     (tmp_path / "requirements.txt").write_text("alpha==1\n")
+    (tmp_path / "requirements-lab.txt").write_text("alpha==1\n")
     (tmp_path / "requirements-dev.txt").write_text("alpha==1\nbeta==1\n")
     (tmp_path / "venv").mkdir()
     return start.Stamp(tmp_path / "venv", tmp_path)
@@ -66,7 +67,12 @@ def test_changed_requirements_are_installed_again(stamp: start.Stamp, tmp_path: 
     assert not stamp.matches("run")
 
 
-LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-first.txt")
+LOCKS = (
+    "requirements.txt",
+    "requirements-lab.txt",
+    "requirements-dev.txt",
+    "requirements-first.txt",
+)
 
 
 @pytest.mark.parametrize("name", LOCKS)

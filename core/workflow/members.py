@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from core import settings
-from core.domain.members import ROLE_WORDS, Member, Role, name_fault
+from core.domain.members import Member, Role, name_fault
 from core.errors import FileError, MemberError, RoleError
 from core.files.writing import write_private_file
 from core.store.database import Database
@@ -200,7 +200,7 @@ def permitted(database: Database, member: Member) -> Database:
 def refusal(member: Member) -> RoleError:
     """What a member is told who tries what the role does not allow."""
     return RoleError(
-        f"This is not for a {member.role}, who {ROLE_WORDS[member.role]}.",
+        f"Your role here, {member.role}, does not allow this.",
         "Nothing was changed. Ask an owner of this Inkblot for another role.",
     )
 

@@ -15,6 +15,7 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.domain.attributes import is_attribute
 from core.domain.instrument import ATTRIBUTE
@@ -82,7 +83,13 @@ def workspace() -> Workspace:
     UserError
         The member is logged in no more.
     """
-    member = logins.current()
+    try:
+        member = logins.current()
+    except UserError:
+        context = get_script_run_ctx()
+        if context is not None and context.fragment_ids_this_run:
+            st.rerun()  # the whole page, which says so
+        raise
     shared = open_workspace()
     with suppress(FileNotFoundError):  # a secrets file is not needed
         offer_secrets(shared, {k: v for k, v in st.secrets.items() if isinstance(v, str)})
