@@ -9,7 +9,7 @@ from core.errors import UserError
 from core.workflow import backups
 from core.workflow.backups import Backup
 from pages.shared.downloads import command
-from pages.shared.widgets import show_problem, table, workspace
+from pages.shared.widgets import plain, show_problem, table, workspace
 
 _DONE = "backup_done"
 _PROBLEM = "backup_problem"
@@ -28,7 +28,7 @@ def section() -> None:
     if problem := st.session_state.pop(_PROBLEM, None):
         show_problem(problem)
     if done := st.session_state.pop(_DONE, ""):
-        st.success(done)
+        st.success(plain(done))
     command("backup")
     found = backups.backups(workspace())
     if not found:
@@ -39,7 +39,7 @@ def section() -> None:
         pd.DataFrame(rows, columns=["Backup", "Made", "MB"]),
         alt=f"Backups: {len(found)}",
     )
-    st.caption(f"They are in the folder `{found[0].path.parent}`.")
+    st.caption(f"They are in the folder {plain(found[0].path.parent)}.")
     with st.expander("Restore a backup"):
         _restore_section(found)
 
