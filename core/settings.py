@@ -56,6 +56,11 @@ def database_path(text: str) -> Path:
         ) from error
 
 
+def is_lab() -> bool:
+    """Whether this process is the server of a lab, whose keys its members may not see."""
+    return bool(os.environ.get("INKBLOT_SERVE", "").strip())
+
+
 def from_environment() -> Settings:
     """INKBLOT_DB (a path), INKBLOT_MEMORY (e.g. 2GB) and INKBLOT_SPARK (the URL of a master).
 

@@ -123,6 +123,19 @@ def may_send_key(key_variable: str, base_url: str) -> bool:
     )
 
 
+def is_named_for(key_variable: str, base_url: str, variables: Mapping[str, str]) -> bool:
+    """Whether whoever set a variable INKBLOT_KEY_X has named this address in INKBLOT_KEY_X_URL.
+
+    Variables of known services are named for these.
+    """
+    if not key_variable.startswith(_OWN_PREFIX):
+        return True
+    try:
+        return _origin(variables.get(f"{key_variable}_URL", "")) == _origin(base_url)
+    except CollectionError:
+        return False
+
+
 class KeyRing:
     """Keys of one browser session or one run, or of the command line.
 

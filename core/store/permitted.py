@@ -17,10 +17,8 @@ import duckdb
 from core.errors import UserError
 from core.store.database import Database
 
-_TARGET = re.compile(
-    r"\b(?:insert\s+(?:or\s+(?:replace|ignore)\s+)?into|update|delete\s+from)\s+\"?(\w+)", re.I
-)
-_READS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+# At the beginning, with no comment and no WITH before it: words elsewhere decide nothing.
+_TARGET = re.compile(r"\s*(?:insert\s+into|update|delete\s+from)\s+(\w+)\b(?!\s*\.)", re.I)
 _CHANGES_OF_ROWS = (
     duckdb.StatementType.INSERT, duckdb.StatementType.UPDATE, duckdb.StatementType.DELETE,
 )  # fmt: skip
@@ -68,9 +66,9 @@ class PermittedDatabase(Database):
     def _refuse(self, sql: str) -> None:
         """Raise where a statement changes anything else than rows of the tables."""
         for statement in duckdb.extract_statements(sql):
-            if statement.type in _READS:
+            if statement.type == duckdb.StatementType.SELECT:
                 continue
-            target = _TARGET.search(statement.query)
+            target = _TARGET.match(statement.query)
             if (
                 statement.type not in _CHANGES_OF_ROWS
                 or target is None

@@ -121,6 +121,8 @@ def save(name: str, role: Role, password: str | None) -> None:
             f"The password has {len(password)} characters, and needs {SHORTEST_PASSWORD} or more.",
             "Choose a longer one: a few words that nobody connects are easy to keep in mind.",
         )
+    if password is not None and not password.isprintable():
+        raise MemberError("The password has a character that nobody can see.", "Choose another.")
     before = find(name)
     hashed = before.password if before else ""
     if password is not None:
@@ -168,7 +170,8 @@ def check_password(name: str, password: str) -> Member | None:
     with_password = known is not None and bool(known.password)
     stored = known.password if known is not None and known.password else _NOBODY
     with _one_try_at_a_time:  # each takes 64 MB
-        good = _matches(password[:_LONGEST_PASSWORD], stored)
+        # scrypt takes a password with NUL characters after it for the same one
+        good = _matches(password[:_LONGEST_PASSWORD], stored) and password.isprintable()
     return known.member if known is not None and with_password and good else None
 
 

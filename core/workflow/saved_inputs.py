@@ -7,6 +7,7 @@ only fields that are no secrets, and text that looks like a key is refused.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from core.errors import MemberError
 from core.store import saved_inputs
 from core.workflow.workspace import Workspace
 
@@ -65,7 +67,15 @@ def update(workspace: Workspace, name: str, changes: Mapping[str, Any]) -> dict[
     return fields
 
 
+MOST_CHARACTERS = 1_000_000
+"""Of one form of a member; what is longer belongs into a file."""
+
+
 def _save(workspace: Workspace, name: str, value: Any) -> None:
+    if workspace.member is not None and len(json.dumps(value)) > MOST_CHARACTERS:
+        raise MemberError(
+            f"This is longer than {MOST_CHARACTERS:,} characters and was not saved.", "Shorten it."
+        )
     if workspace.member is None:
         saved_inputs.save_page_input(workspace.database, name, value)
     else:

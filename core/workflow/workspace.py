@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from core import settings
+from core.collect import endpoints
 from core.collect.endpoints import KeyRing
 from core.domain.members import Member
 from core.store.database import Database
@@ -76,5 +78,12 @@ def offer_secrets(workspace: Workspace, secrets: Mapping[str, str]) -> None:
 
 
 def key_for(workspace: Workspace, base_url: str, key_variable: str) -> str | None:
-    """The key to send to an address: typed for it, or from secrets or the environment."""
-    return workspace.keys.find(base_url, key_variable, {**os.environ, **workspace.secrets})
+    """The key to send to an address: typed for it, or from secrets or the environment.
+
+    On the server of a lab, an editor could have one of the lab's keys sent to an address of the
+    editor's own: there it goes only where whoever set it has named the address.
+    """
+    variables = {**os.environ, **workspace.secrets}
+    if settings.is_lab() and not endpoints.is_named_for(key_variable, base_url, variables):
+        variables.pop(key_variable, None)
+    return workspace.keys.find(base_url, key_variable, variables)

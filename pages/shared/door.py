@@ -87,7 +87,7 @@ class Door:
             else:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008})
-        elif scope["path"] in OPEN_PATHS or keeper.lets_pass(scope):
+        elif scope["path"] in OPEN_PATHS or (keeper.lets_pass(scope) and scope["method"] == "GET"):
             await self._app(scope, receive, _guarded(send))
         elif not self._asked_by_inkblot(scope["method"], headers):
             why = "Another page asked for this, which it may not."

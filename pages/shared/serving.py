@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import streamlit as st
@@ -35,6 +35,7 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     preloading.start()
     if not _of_starter & {TOKEN_VARIABLE, logins.ADDRESS_VARIABLE}:
         print(f"\nOpen Inkblot at {address()}\n", file=sys.stderr)  # noqa: T201
+    raise_limit_of_files()
     yield {}
     await asyncio.to_thread(_end_runs)
 
@@ -49,6 +50,17 @@ def address() -> str:
     token = token_of_environment()
     query = "" if token == WITHOUT else f"/?token={token}"
     return f"http://{host}:{st.get_option('server.port')}{query}"
+
+
+def raise_limit_of_files() -> None:
+    """Let the server have as many connections as the system allows it."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _end_runs() -> None:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from html import escape
@@ -49,6 +50,7 @@ from tests.workflow.test_failing_writes import contents
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
+SECRET = "Xq3-of-this-test-and-of-nothing-else-9Zk"
 NOT_ALLOWED = "does not allow this"
 PASSWORD = "a quiet word of {}"  # of nobody
 ROLES = {"Olga": Role.OWNER, "Eva": Role.EDITOR, "Carl": Role.CODER, "Dora": Role.CODER,
@@ -165,6 +167,11 @@ def test_name_and_password_are_both_needed_and_a_guesser_is_stopped(lab):
     for _ in range(MOST_FAILURES):
         assert tried("rita", "guessed") == 403
     assert tried("Rita", good) == 429
+    with ThreadPoolExecutor(40) as many:  # at once, and there is room for few
+        found = list(many.map(lambda number: tried("Carl", f"guess {number}"), range(40)))
+    assert set(found) <= {403, 429, 503}
+    assert found.count(403) <= MOST_FAILURES
+    assert 503 in found
     assert tried("Eva", PASSWORD.format("Eva")) == 303
 
 
@@ -173,6 +180,9 @@ def test_a_session_ends_with_the_way_out_the_member_and_the_password(lab):
     assert [asked(lab, "GET", "/", cookie=cookie)[0] for cookie in pages] == [200] * 3
     cross = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors"}
     assert asked(lab, "GET", "/-/logout", cookie=pages[0], **cross)[0] == 403
+    led = cross | {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+    _, headers, _ = asked(lab, "GET", "/-/logout", cookie=pages[0], **led)
+    assert "set-cookie" not in headers
     assert asked(lab, "GET", "/", cookie=pages[0])[0] == 200
     assert asked(lab, "GET", "/-/logout", cookie=pages[0])[0] == 303
     members.remove("Carl")
@@ -365,6 +375,9 @@ CERTIFIED = ("--certificate", "c.pem", "--key", "k.pem")
         (("--serve", "lab.example.org"), "no address such as"),
         (("--serve", "https://lab.example.org/inkblot"), "no address such as"),
         (("--serve", "ftp://lab.example.org"), "no address such as"),
+        (("--serve", "https://lab.example.org?a=b"), "no address such as"),
+        (("--serve", "https://LAB.example.org:443"), "no address such as"),
+        (("--serve", "http://127.lab.example.org"), "in the open"),
         (("--serve", "https://lab.example.org"), "No member of the lab is an owner yet"),
         (("--serve", "https://lab.example.org", *CERTIFIED), "no file c.pem"),
         (("--serve", "https://lab.example.org", "--certificate", "app.py"), "with its key"),
@@ -392,6 +405,22 @@ def test_the_app_by_hand_listens_on_no_network(tmp_path, host):
     )  # fmt: skip
     assert done.returncode
     assert "It would listen on" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("secret", ["", "a long random text of your own, as told", "a" * 50])
+def test_a_secret_that_can_be_guessed_is_refused(tmp_path, secret):
+    file = tmp_path / "secrets.toml"
+    file.write_text(f'[auth]\nclient_id = "x"\ncookie_secret = "{secret}"\n')
+    environment = os.environ | {
+        "INKBLOT_DB": str(tmp_path / "x.duckdb"), "STREAMLIT_SECRETS_FILES": str(file),
+        ADDRESS_VARIABLE: "http://127.0.0.1:1",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *start.SERVE, "--server.port", "1"], cwd=ROOT, env=environment,
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode
+    assert "can be guessed" in done.stderr + done.stdout
 
 
 def test_the_members_file_is_no_part_of_what_pages_serve(lab):
@@ -470,7 +499,7 @@ def provided(tmp_path, monkeypatch):
     secrets_file = tmp_path / "secrets.toml"
     secrets_file.write_text(
         f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
-        f'cookie_secret = "of this test and of nothing else"\nclient_id = "inkblot"\n'
+        f'cookie_secret = "{SECRET}"\nclient_id = "inkblot"\n'
         f'client_secret = "x"\nserver_metadata_url = '
         f'"http://127.0.0.1:{provider.server_port}/.well-known/openid-configuration"\n'
     )
@@ -502,10 +531,18 @@ def test_a_provider_vouches_for_members_and_for_nobody_else(provided, browsers):
     unverified = arrives(browsers(), email="olga@example.org", email_verified=False)
     expect(unverified.get_by_role("heading", name="Log in to Inkblot")).to_be_visible()
     expect(unverified.get_by_text("owner")).to_have_count(0)
+    jar = {one["name"]: one["value"] for one in owner.context.cookies()}
+    kept = "; ".join(f"{name}={value}" for name, value in jar.items())
+    assert asked(provided, "GET", "/", cookie=kept)[0] == 200
     owner.get_by_role("link", name="Log out").click()
     expect(owner.get_by_role("heading", name="Log in to Inkblot")).to_be_visible()
     owner.goto(provided.url)
     expect(owner.get_by_role("heading", name="Log in to Inkblot")).to_be_visible()
+    assert asked(provided, "GET", "/", cookie=kept)[0] == 403  # all that the browser had
+    unstated = arrives(browsers(), email="olga@example.org")
+    expect(unstated.get_by_role("heading", name="Log in to Inkblot")).to_be_visible()
+    no_address = arrives(browsers(), email="olga", email_verified=True)
+    expect(no_address.get_by_role("heading", name="Log in to Inkblot")).to_be_visible()
     forged = "_streamlit_user=" + json.dumps({"email": "olga@example.org", "is_logged_in": True})
     assert asked(provided, "GET", "/", cookie=forged)[0] == 403
 

@@ -16,8 +16,10 @@ from core.workflow import backups, members, saved_inputs, study_log
 from core.workflow.answers import audits
 from core.workflow.contexts import rewriting
 from core.workflow.opening import forget_notices, open_workspace
+from core.workflow.packages import making
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
+from core.workflow.runs.batches import requests
 from tests.workflow.studies import finished, freeze, simulated
 from tests.workflow.test_failing_writes import VERBS, contents, database_file, filled
 
@@ -85,10 +87,11 @@ def test_a_name_that_cannot_be_one_is_refused(lab, name):
         members.save(name, Role.READER, PASSWORD)
 
 
-@pytest.mark.parametrize("password", ["", "short", "x" * 1001])
-def test_a_password_too_short_or_too_long_is_refused(lab, password):
+@pytest.mark.parametrize("password", ["", "short", "x" * 1001, "with a NUL \x00 in it"])
+def test_a_password_that_cannot_be_one_is_refused(lab, password):
     with pytest.raises(MemberError, match="password"):
         members.save("Anna", Role.READER, password)
+    assert members.check_password("Olga", PASSWORD + "\x00") is None
 
 
 @pytest.mark.parametrize(
@@ -181,6 +184,9 @@ STATEMENTS = {
     "insert into main.study values (1)": False,
     "merge into coding using study on true when matched then delete": False,
     "select count(*) from coding": True,
+    "/* update coding */ delete from study": False,
+    "explain analyze delete from study": False,
+    "with x as (select 'update coding') update study set code = 'x'": False,
     "delete from coding where false": True,
 }
 
@@ -297,6 +303,32 @@ def test_keys_are_each_members_own(workspace):
     assert not catalog.has_key(rob, "https://api.openai.com/v1", "")
     assert not catalog.has_key(workspace, "https://api.openai.com/v1", "")
     assert isinstance(anna.for_process().keys, KeyRing)
+
+
+def test_a_key_of_the_lab_goes_where_whoever_set_it_has_said(workspace, monkeypatch):
+    monkeypatch.setenv("INKBLOT_KEY_LAB", "a-key-of-the-lab")
+    editor = as_member(workspace, Role.EDITOR)
+    assert catalog.has_key(editor, "https://editor.example/v1", "INKBLOT_KEY_LAB")  # alone
+    monkeypatch.setenv("INKBLOT_SERVE", "https://lab.example.org")
+    for one in (editor, editor.for_process(), workspace):
+        assert not catalog.has_key(one, "https://editor.example/v1", "INKBLOT_KEY_LAB")
+    monkeypatch.setenv("INKBLOT_KEY_LAB_URL", "https://models.example.org/v1")
+    assert catalog.has_key(editor, "https://models.example.org/v1", "INKBLOT_KEY_LAB")
+    assert not catalog.has_key(editor, "https://models.example.org:444/v1", "INKBLOT_KEY_LAB")
+
+
+def test_one_member_does_not_disturb_anothers_work(workspace, tmp_path):
+    freeze(workspace, simulated(), n_personas=1)
+    reader, coder = as_member(workspace, Role.READER), as_member(workspace, Role.CODER)
+    with pytest.raises(RoleError):
+        rewriting.stop(reader, "Personas (60)")
+    with pytest.raises(RoleError):
+        requests.export(reader, "study", tmp_path / "out")
+    assert not list(tmp_path.rglob("*.part"))
+    with pytest.raises(RoleError):
+        making.make_package(coder, "study")
+    with pytest.raises(MemberError, match="longer than"):
+        saved_inputs.save(reader, "form", "x" * 1_100_000)
 
 
 def test_nobody_codes_under_another_name(workspace):

@@ -140,7 +140,7 @@ def drop_preview(workspace: Workspace, study: str) -> None:
 
 
 def _key(workspace: Workspace, study: str) -> str:
-    return f"rereading:{workspace.process}:{study}"
+    return f"rereading:{workspace.process}:{workspace.name}:{study}"
 
 
 def parser_versions(workspace: Workspace, study: str) -> dict[int | None, int]:

@@ -423,6 +423,7 @@ def start(
 
 def stop(workspace: Workspace, name: str) -> None:
     """Send no more; calls under way are finished and their drafts kept."""
+    workspace.refuse_asking()
     known = last_run(workspace, name)
     if known is not None:
         known.control.request_stop("stop")

@@ -16,6 +16,7 @@ import pandas as pd
 
 from core.analysis.shared.progress import step
 from core.domain.instrument import Instrument, ResponseFormat
+from core.domain.members import Role
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.domain.study import SETTINGS, Certainty, Layer, Status
 from core.domain.templates import TEMPLATE
@@ -36,6 +37,7 @@ from core.workflow.answers import exports
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.background import Computation
 from core.workflow.designs.studies import design_yaml, frozen_bank, plan_csv
+from core.workflow.members import refusal
 from core.workflow.reports import viewing
 from core.workflow.reports.choices import ReportRequest
 from core.workflow.reports.methods import methods_paragraph
@@ -160,7 +162,11 @@ def make_package(
     ------
     DesignError
         There is no such study.
+    RoleError
+        The member is a coder: a package has the codes of all coders, also those not to be seen yet.
     """
+    if workspace.member is not None and workspace.member.role is Role.CODER:
+        raise refusal(workspace.member)
     record = studies.frozen_study(workspace.database, study)
     results: dict[str, AnalysisResult] = {}
     scripts: dict[str, tuple[TextFile, ...]] = {}
@@ -486,7 +492,13 @@ def package_of(
     It is begun where `begin` is true and it is not known yet, or was cancelled; otherwise None
     says that nobody asked for it.
     """
-    parts = [workspace.process, study, *names, analyses.revision(workspace, [study])]
+    parts = [
+        workspace.process,
+        workspace.name,
+        study,
+        *names,
+        analyses.revision(workspace, [study]),
+    ]
     key = f"package:{parts}"
     found = background.known(key)
     if begin and (found is None or found.state == "cancelled"):

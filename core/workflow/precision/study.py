@@ -575,7 +575,7 @@ def under_way(workspace: Workspace, study: str) -> Computation[AnalysisResult] |
 
 
 def _key(workspace: Workspace, study: str) -> str:
-    return f"precision:{workspace.process}:{study}"
+    return f"precision:{workspace.process}:{workspace.name}:{study}"
 
 
 def save_result(workspace: Workspace, request: PrecisionRequest, result: AnalysisResult) -> None:

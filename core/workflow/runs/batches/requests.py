@@ -85,6 +85,7 @@ def export(
     FileError
         The directory cannot be written.
     """
+    workspace.refuse_asking()
     record = studies.get(workspace.database, study)
     limits = limits or Limits()
     limits.check()
