@@ -35,6 +35,7 @@ from core.analysis.shared.sentences import (
 from core.analysis.shared.side_cells import SideCells, side_cells
 from core.charts.bias import bias_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
@@ -81,7 +82,7 @@ _KINDS = {
     "forms": "Forms and their negations or opposites",
     "pairs": "Items asked both ways round",
 }
-_NO_KIND = (
+_NO_KIND = undefined_note(
     "Undefined: no item is reverse-keyed, none is asked in a form that points the other way, and "
     "none is asked both ways round."
 )
@@ -218,7 +219,7 @@ def _remark(own: Leaning, place: int, totals: dict[str, Integers], unit: str) ->
         why = "no answer's option has a stance" if totals["no_side"][place] else (
             "all answers are in the middle" if totals["neutral"][place] else "no answer is usable"
         )  # fmt: skip
-        return f"Undefined: {why}."
+        return undefined_note(f"Undefined: {why}.")
     if own.n_units[place] < 2:
         return f"No interval: it needs two {_UNIT_WORDS[unit]}, and there is one."
     return ""
@@ -254,7 +255,8 @@ def _format_table(
     keys = [*cells.names, "format"]
     rows = rows.merge(chosen, how="left", on=keys)
     rows["remark"] = [
-        "" if n else "Undefined: no answer is positive or negative." for n in totals["n"]
+        "" if n else undefined_note("Undefined: no answer is positive or negative.")
+        for n in totals["n"]
     ]
     return ResultTable("formats", "Bias by format", rows[[c.name for c in columns]], columns)
 
@@ -350,7 +352,9 @@ def _acquiescence_table(
             )  # fmt: skip
             remark = ""
             if math.isnan(numbers[0]):
-                remark = "Undefined: the group has no answers to both kinds in one format."
+                remark = undefined_note(
+                    "Undefined: the group has no answers to both kinds in one format."
+                )
             elif result.n_units[place] < 2:
                 remark = f"No interval: it needs two {_UNIT_WORDS[unit]}, and there is one."
             rows.append((*group, _KINDS[kind], *numbers, remark))
@@ -389,32 +393,40 @@ def _cautions(cells: SideCells, table: ResultTable) -> list[str]:
     """Groups and items without a share, and formats that differ between groups or items."""
     answered = items_answered(cells.counts)
     asked = np.asarray(cells.totals("trials") > 0)
-    notes = []
+    notes: list[str] = []
     used = np.asarray(answered.any(axis=2))
     for place, group in enumerate(cells.groups):
         name = group_name(group)
         remark = str(table.frame["remark"].iloc[place])
         if remark:
-            notes.append(f"{name}: {remark}")
+            notes.append(about(name, remark))
         if not used[place].any():
             continue
         without = int(table.frame["no_side"].iloc[place])
         if without:
             notes.append(
-                f"{name}: {count_text(without, 'answer is', 'answers are')} left out, because "
-                "their options have no stance."
+                about(
+                    name,
+                    f"{count_text(without, 'answer is', 'answers are')} left out, because "
+                    "their options have no stance.",
+                )
             )
         some = np.asarray(answered[place].any(axis=0))
         none = np.asarray(asked[place].any(axis=0)) & ~some
         if none.any():
             items = [cells.items[item] for item in np.flatnonzero(none)]
             notes.append(
-                f"{name}: without a positive or negative answer, so left out: {name_list(items)}."
+                about(
+                    name, f"without a positive or negative answer, so left out: {name_list(items)}."
+                )
             )
         if answered[place].sum() < some.sum() * used[place].sum():
             notes.append(
-                f"{name}: not every item has answers in every format, so formats differ in their "
-                "items too."
+                about(
+                    name,
+                    "not every item has answers in every format, so formats differ in their "
+                    "items too.",
+                )
             )
     if "format" not in cells.names and len(np.unique(used[used.any(axis=1)], axis=0)) > 1:
         notes.append(
@@ -425,7 +437,7 @@ def _cautions(cells: SideCells, table: ResultTable) -> list[str]:
 
 
 def _notes(cells: SideCells, midpoint: str, kinds: bool) -> list[str]:
-    notes = []
+    notes: list[str] = []
     neutral = int(cells.totals("neutral").sum())
     if neutral:
         notes.append(

@@ -49,6 +49,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.opinions import shift_charts
 from core.domain.frames import ENTITIES, OPTION_COUNTS
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.stats import stance
@@ -340,8 +341,11 @@ def _cautions(table: ShiftTable) -> list[str]:
             if alone.any():
                 which = "question" if alone.sum() == 1 else f"{alone.sum()} questions"
                 cautions.append(
-                    f"{group_name(group)}: answered in the {where} phase alone and left out: "
-                    f"{which} {name_list(names[alone])}."
+                    about(
+                        group_name(group),
+                        f"answered in the {where} phase alone and left out: "
+                        f"{which} {name_list(names[alone])}.",
+                    )
                 )
     return [
         *cautions,

@@ -50,6 +50,7 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import about
 from core.domain.numbers import judged_decimals, number_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.errors import NotEnoughData, TooLarge, UserError
@@ -302,7 +303,7 @@ def _check_group(group: PreparedGroup, place: int, n_groups: int) -> _GroupCheck
         problem = model.sentence(error.problem)
         return _GroupCheck(
             group, None, SemopyFit(), tuple(notes),
-            cautions=(*cautions, f"{group.name}: not fitted. {problem}"),
+            cautions=(*cautions, about(group.name, f"not fitted. {problem}")),
         )  # fmt: skip
     theirs = fit_semopy(
         *_complete(group.scores, model),
@@ -310,15 +311,20 @@ def _check_group(group: PreparedGroup, place: int, n_groups: int) -> _GroupCheck
         after_step=lambda: step(place, n_groups, "groups"),
     )
     if theirs.problem:
-        cautions.append(f"{group.name}: semopy has no solution. {model.sentence(theirs.problem)}")
+        cautions.append(
+            about(group.name, f"semopy has no solution. {model.sentence(theirs.problem)}")
+        )
     turned: tuple[str, ...] = ()
     if own.converged and theirs.estimates:
         theirs, turned = align_factors(theirs, own)
     if turned:
         named = ", ".join(map(model.name, turned))
         notes.append(
-            f"{group.name}: semopy's solution has all signs of {named} reversed, which fits as "
-            "well; they are turned here."
+            about(
+                group.name,
+                f"semopy's solution has all signs of {named} reversed, which fits as "
+                "well; they are turned here.",
+            )
         )
     return _GroupCheck(group, own, theirs, tuple(notes), semopy_indices(own), tuple(cautions))
 
@@ -344,7 +350,7 @@ def _disagreements(checked: Sequence[_GroupCheck]) -> tuple[str, ...]:
     """Where the programs do not find the same, by how much and why."""
     both = [one for one in checked if _has_solution(one) and one.theirs.estimates]
     disagreements = {one.prepared.name: _disagreement_sentence(one) for one in both}
-    return tuple(f"{name}: {sentence}" for name, sentence in disagreements.items() if sentence)
+    return tuple(about(name, sentence) for name, sentence in disagreements.items() if sentence)
 
 
 def _disagreement_sentence(one: _GroupCheck) -> str:

@@ -39,6 +39,7 @@ from core.analysis.shared.sentences import (
 from core.analysis.shared.side_cells import SideCells, side_cells
 from core.charts.bias import summary_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about, undefined_note
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
 from core.stats.divergence import jensen_shannon_bits, mean_of_pairs
@@ -57,9 +58,9 @@ from core.stats.resampling import (
 )
 
 POSITIVE, REPEATABILITY, AGREEMENT = "Positive answers", "Repeatability", "Agreement of formats"
-_NOT_REPEATED = "Undefined: no item was answered twice under the same conditions."
-_ONE_FORMAT = "Undefined: no item was answered in two formats."
-_NO_SIDE = "Undefined: no answer is positive or negative."
+_NOT_REPEATED = undefined_note("Undefined: no item was answered twice under the same conditions.")
+_ONE_FORMAT = undefined_note("Undefined: no item was answered in two formats.")
+_NO_SIDE = undefined_note("Undefined: no answer is positive or negative.")
 
 
 class _Measure(NamedTuple):
@@ -326,6 +327,6 @@ def _cautions(table: ResultTable, cells: SideCells) -> list[str]:
     frame = table.frame
     undefined = frame[frame["remark"] != ""]
     return [
-        f"{group_name([row[name] for name in cells.names])}: {row['measure']}: {row['remark']}"
+        about(group_name([row[name] for name in cells.names]), f"{row['measure']}: {row['remark']}")
         for row in undefined.to_dict("records")
     ]

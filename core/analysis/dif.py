@@ -38,6 +38,7 @@ from core.analysis.shared.scripts.scales import scale_groups
 from core.analysis.shared.sentences import GroupAnswers, TableRow, answers_by_group, table_of
 from core.charts.dots import dif_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import Place, about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
@@ -439,7 +440,7 @@ def _test_subscale(
     adjust: Adjustment,
 ) -> SubscaleTests:
     """The tests of one matrix, on the levels and items that can be compared."""
-    where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
+    where = Place(group_name(matrix.group), "subscale", matrix.subscale)
     lead = (*matrix.group, matrix.subscale)
     answered = np.isfinite(matrix.scores)
     counts = Counter(levels[answered.any(axis=1)].tolist())
@@ -448,10 +449,13 @@ def _test_subscale(
     notes = []
     if too_small:
         notes.append(
-            f"{where}: left out, with fewer than {fewest} administrations: {name_list(too_small)}."
+            about(
+                where,
+                f"left out, with fewer than {fewest} administrations: {name_list(too_small)}.",
+            )
         )
     if len(compared) < 2:
-        caution = f"{where}: not compared, as fewer than two levels are left."
+        caution = about(where, "not compared, as fewer than two levels are left.")
         return SubscaleTests(lead, None, (), tuple(notes), (caution,))
     in_all = np.asarray(
         np.all([answered[levels == level].any(axis=0) for level in compared], axis=0)
@@ -462,7 +466,7 @@ def _test_subscale(
     for absent, place in ((~at_all, ""), (at_all & ~in_all, " at some level")):
         named = [item for item, one in zip(matrix.items, absent, strict=True) if one]
         if named:
-            notes.append(f"{where}: {unanswered_items_note(named, place)}")
+            notes.append(about(where, unanswered_items_note(named, place)))
     rows = np.isin(levels, compared)
     scores = matrix.scores[np.ix_(rows, in_all)]
     run = purified_dif if matching == "purified" else differential_item_functioning
@@ -471,14 +475,14 @@ def _test_subscale(
             scores, items, levels[rows].tolist(), offered=offered, alpha=flag_level, adjust=adjust
         )
     except NotEnoughData as error:
-        caution = f"{where}: not compared. {error.problem}"
+        caution = about(where, f"not compared. {error.problem}")
         return SubscaleTests(lead, None, (), tuple(notes), (caution,))
     return SubscaleTests(
         lead,
         result,
         _level_rows(scores, levels[rows], result.groups),
         tuple(notes),
-        tuple(f"{where}: {problem}" for problem in (*result.problems, *_problems(result))),
+        tuple(about(where, problem) for problem in (*result.problems, *_problems(result))),
     )
 
 

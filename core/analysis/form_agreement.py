@@ -26,6 +26,7 @@ from core.analysis.shared.sentences import (
 from core.analysis.shared.statement_verdicts import PLACE, StatementAnswers, statement_answers
 from core.charts.statement_tests import form_agreement_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
@@ -421,7 +422,7 @@ def _alpha_rows(
         complete = np.isfinite(stances).all(axis=1)
         same = complete & (np.abs(np.nansum(stances, axis=1)) == stances.shape[1])
         one = len(group.templates) < 2
-        remark = "Undefined: one template." if one else " ".join(alpha.problems)
+        remark = undefined_note("Undefined: one template.") if one else " ".join(alpha.problems)
         ends = (alpha.low, alpha.high) if with_interval else (math.nan, math.nan)
         yield (
             *group.name, alpha.value, *ends, len(group.templates), alpha.n, int(same.sum()),
@@ -487,8 +488,10 @@ def _cautions(groups: Sequence[_Group], kappas: Sequence[Sequence[FormKappas]]) 
             if math.isnan(found.mean):
                 why = "all stances are the same" if found.n.sum() else "no pair of stances"
                 yield (
-                    f"{group_name(group.name)}: kappa of the original with "
-                    f"{wording.title.lower()} is undefined: {why}."
+                    about(
+                        group_name(group.name),
+                        f"kappa of the original with {wording.title.lower()} is undefined: {why}.",
+                    )
                 )
 
 

@@ -40,6 +40,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import Place, about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.errors import NotEnoughData
@@ -434,20 +435,23 @@ def graded_response(
 
 def _fit_subscale(matrix: ScoreMatrix, points: int, steps: int) -> SubscaleFit:
     """The model of one matrix with its notes and cautions."""
-    where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
+    where = Place(group_name(matrix.group), "subscale", matrix.subscale)
     try:
         fit = model.graded_response(
             matrix.scores, matrix.items, offered=matrix.options, n_points=points,
             max_iterations=steps,
         )  # fmt: skip
     except NotEnoughData as error:
-        return SubscaleFit(matrix, None, cautions=(f"{where}: not fitted. {error.problem}",))
-    cautions = [f"{where}: {doubt}" for doubt in fit.doubts]
+        return SubscaleFit(matrix, None, cautions=(about(where, f"not fitted. {error.problem}"),))
+    cautions = [about(where, doubt) for doubt in fit.doubts]
     others = [problem for problem in fit.problems if problem not in fit.doubts]
     if not fit.converged:
         cautions.append(
-            f"{where}: the model did not converge. Standard errors, AIC, BIC, information and "
-            "reliability are undefined; a and b are where the search stopped, not estimates."
+            about(
+                where,
+                "the model did not converge. Standard errors, AIC, BIC, information and "
+                "reliability are undefined; a and b are where the search stopped, not estimates.",
+            )
         )
-    notes = tuple(f"{where}: {problem}" for problem in others)
+    notes = tuple(about(where, problem) for problem in others)
     return SubscaleFit(matrix, fit, notes, tuple(cautions))

@@ -74,6 +74,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
+from core.domain.notes import Place, about
 from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
 from core.domain.study import FACTORS, SETTINGS
 from core.domain.wide_scores import ItemScores
@@ -139,7 +140,7 @@ class GroupedScores:
     @property
     def where(self) -> str:
         """What to call it in a note."""
-        return f"{group_name(self.lead)}, scale {self.scale or '(none)'}"
+        return Place(group_name(self.lead), "scale", self.scale)
 
 
 def _group_members(
@@ -352,7 +353,7 @@ def _compare_scale(own: GroupedScores, alternative: Alternative, level: float) -
         _pair_notes(own),
         [
             *_basis_cautions(own),
-            *(f"{own.where}: {problem}" for problem in problems),
+            *(about(own.where, problem) for problem in problems),
             *_undefined_pairs(own, pairs),
         ],
         _used_administrations(own, pairs),
@@ -370,8 +371,11 @@ def _basis_cautions(own: GroupedScores) -> list[str]:
             for name, n_fewer in own.n_fewer.items()
         )
         cautions.append(
-            f"{own.where}: some scores are means of some of the {own.n_items} items ({counts}); "
-            "groups may differ in which items these are."
+            about(
+                own.where,
+                f"some scores are means of some of the {own.n_items} items ({counts}); "
+                "groups may differ in which items these are.",
+            )
         )
     return cautions
 
@@ -433,7 +437,7 @@ def _undefined_pairs(own: GroupedScores, pairs: Pairs) -> list[str]:
         for problem in shift.problems:
             pairs_by_problem.setdefault(problem, []).append(f"{first} with {second}")
     return [
-        f"{own.where}, {name_list(where)}: {problem}" for problem, where in pairs_by_problem.items()
+        about(own.where, problem, name_list(where)) for problem, where in pairs_by_problem.items()
     ]
 
 
@@ -442,8 +446,11 @@ def _pair_notes(own: GroupedScores) -> list[str]:
     if len(own.scores) <= MOST_LEVELS:
         return []
     return [
-        f"{own.where}: of {len(own.scores)} groups, each is compared with the first only "
-        f"(every pair is taken up to {MOST_LEVELS})."
+        about(
+            own.where,
+            f"of {len(own.scores)} groups, each is compared with the first only "
+            f"(every pair is taken up to {MOST_LEVELS}).",
+        )
     ]
 
 

@@ -34,6 +34,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.words import instrument_rate_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import COUNTED_AS_MISSING
@@ -436,27 +437,33 @@ def _items_frame(counts: _ItemCounts, names: Sequence[str]) -> pd.DataFrame:
 
 def _cautions(counts: _ItemCounts, known: Booleans, missing: MissingTestRule) -> list[str]:
     """Groups with one answer to each item, with answers missing, or without any."""
-    cautions = []
+    cautions: list[str] = []
     for place, group in enumerate(counts.groups):
         name, planned = group_name(group), counts.planned[place]
         if counts.unreadable[place]:
             cautions.append(
-                f"{name}: no reply of {int(counts.unusable[place].sum()):,} has an option, so the "
-                "rates are undefined: whether answers are the same cannot be told."
+                about(
+                    name,
+                    f"no reply of {int(counts.unusable[place].sum()):,} has an option, so the "
+                    "rates are undefined: whether answers are the same cannot be told.",
+                )
             )
             continue
         lacking = int((planned & (counts.missing[place] > 0)).sum())
         if (counts.n + counts.missing)[place, planned].max(initial=0) == 1:
             cautions.append(
-                f"{name}: each item has one answer, so consistency is undefined. Ask again, under "
-                "another order of options, or take a factor out of the groups."
+                about(
+                    name,
+                    "each item has one answer, so consistency is undefined. Ask again, under "
+                    "another order of options, or take a factor out of the groups.",
+                )
             )
         elif lacking:
             result = "left out" if missing == "listwise" else "counted on the answers they have"
             which = count_text(lacking, "item lacks", "items lack")
-            cautions.append(f"{name}: {which} an answer; such items are {result}.")
+            cautions.append(about(name, f"{which} an answer; such items are {result}."))
         if not known[place].any():
-            cautions.append(f"{name}: no item counts, so the rates are undefined.")
+            cautions.append(about(name, "no item counts, so the rates are undefined."))
     return cautions
 
 

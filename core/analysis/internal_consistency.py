@@ -41,12 +41,12 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import Place, about, kind_of
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.inputs import ItemRule, name_list, unanswered_items_note
 from core.stats.reliability.alpha import ENOUGH_ROWS, covariances, cronbach_alpha
-from core.stats.scores import is_keying_note
 
 _FELDT = (
     "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987). By full "
@@ -78,10 +78,10 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     def of(row: TableRow) -> str:
         name = row["subscale"] or "all items"
         if not math.isfinite(row["alpha"]):
-            return f"{name}: α is undefined (too few items that vary, or too few rows)"
-        return (
-            f"{name}: α = {coefficient_text(row['alpha'])}"
-            f"{interval_text(row['ci_low'], row['ci_high'])}"
+            return about(name, "α is undefined (too few items that vary, or too few rows)")
+        return about(
+            name,
+            f"α = {coefficient_text(row['alpha'])}{interval_text(row['ci_low'], row['ci_high'])}",
         )
 
     def sentence(rows: Sequence[TableRow]) -> str:
@@ -248,21 +248,23 @@ def _row(
         if own == 0 and item in used.items
     ]
     k = len(matrix.items) - len(never) - len(constant)
-    where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
-    notes = []
-    cautions = []
+    where = Place(group_name(matrix.group), "subscale", matrix.subscale)
+    notes: list[str] = []
+    cautions: list[str] = []
     if never:
-        notes.append(f"{where}: {unanswered_items_note(never)}")
+        notes.append(about(where, unanswered_items_note(never)))
     if constant:
-        notes.append(f"{where}: left out for zero variance: {name_list(constant)}.")
+        notes.append(about(where, f"left out for zero variance: {name_list(constant)}."))
     if math.isnan(value):
-        cautions.append(f"{where}: alpha is undefined (n = {n}; items that vary: {k}).")
-    cautions += [f"{where}: {problem}" for problem in estimate.problems if is_keying_note(problem)]
+        cautions.append(about(where, f"alpha is undefined (n = {n}; items that vary: {k})."))
+    cautions += [
+        about(where, problem) for problem in estimate.problems if kind_of(problem) == "keying"
+    ]
     incomplete = incomplete_administrations(matrix.scores)[1]
     all_answers = missing == "fiml" and incomplete and math.isfinite(value)
     if all_answers and (math.isnan(estimate.low) or n < ENOUGH_ROWS * k):
         # alpha's last problem then is that of its interval
-        cautions.append(f"{where}: {estimate.problems[-1]}")
+        cautions.append(about(where, estimate.problems[-1]))
     counts = (k, len(constant), n, len(matrix.scores) - n, incomplete, missing)
     numbers = (*counts, value, estimate.low, estimate.high)
     row = (*matrix.group, matrix.subscale, *numbers, ", ".join(estimate.against))

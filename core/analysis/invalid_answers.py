@@ -32,6 +32,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.unexpected import invalid_answer_charts
 from core.domain.frames import ATTEMPT_COUNTS
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import NO_ROW, NOT_ASKED, NOT_TRIED
@@ -495,11 +496,15 @@ def _cautions(
                 if ended[place]
                 else "no reply is on file, so no shares."
             )
-            yield f"{name}: {why}"
+            yield about(name, why)
         elif units[place] < 2:
-            yield f"{name}: there is one {unit} only, so no interval by resampling; see Wilson's."
+            yield about(
+                name, f"there is one {unit} only, so no interval by resampling; see Wilson's."
+            )
         if without[place]:
-            yield f"{name}: the service did not count the tokens of {int(without[place]):,} tries."
+            yield about(
+                name, f"the service did not count the tokens of {int(without[place]):,} tries."
+            )
     finals = attempt_counts[attempt_counts["final"]]
     by_outcome = finals.groupby(finals["outcome"].astype(str))["count"].sum()
     for outcome, words in (

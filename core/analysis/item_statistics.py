@@ -51,6 +51,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.domain.wide_scores import ItemScores
@@ -312,10 +313,10 @@ def item_remarks(table: ItemTable) -> tuple[list[str], list[str]]:
         for number, hit in hits.items():
             plural = "item" if len(hit) == 1 else count_text(len(hit), "item")
             sentence = reason.format(their="its" if len(hit) == 1 else "their")
-            note = f"{group_name(groups[number])}: {plural} {name_list(hit)}: {sentence}."
+            note = about(group_name(groups[number]), f"{plural} {name_list(hit)}: {sentence}.")
             remarks.append((number, note, changes))
     remarks.sort(key=lambda numbered: numbered[0])
-    cautions = [note for _, note, changes in remarks if changes]
+    cautions: list[str] = [note for _, note, changes in remarks if changes]
     return cautions, [note for _, note, changes in remarks if not changes]
 
 

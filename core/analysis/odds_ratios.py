@@ -27,6 +27,7 @@ from core.analysis.shared.word_lists import TOTAL, stereotype_scores, word_count
 from core.charts.dots import odds_ratio_charts
 from core.domain.attributes import is_attribute
 from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
+from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
@@ -248,9 +249,12 @@ def undefined_scores(
         n = int(own["score"].isna().sum())
         if n:
             sentences.append(
-                f"{group_name(group)}: {n} of {len(own)} contexts have no score, because an odds "
-                "ratio is undefined: a group of their texts is missing or has none of the words "
-                "of a list."
+                about(
+                    group_name(group),
+                    f"{n} of {len(own)} contexts have no score, because an odds "
+                    "ratio is undefined: a group of their texts is missing or has none of the "
+                    "words of a list.",
+                )
             )
     undefined: dict[str, list[str]] = {}
     for row in odds:

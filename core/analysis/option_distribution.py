@@ -21,6 +21,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.bars import option_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
@@ -268,13 +269,15 @@ _DEPENDENT_TRIALS = (
 
 def _cautions(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
     """Items without a usable answer, and trials still to come, by group."""
-    notes = []
+    notes: list[str] = []
     for group, own in _groups(options, names):
         none = own.loc[own["n_usable"] == 0, "item"].drop_duplicates().astype(str).tolist()
         if none:
             what = "item" if len(none) == 1 else f"{len(none)} items"
             notes.append(
-                f"{group_name(group)}: {what} {name_list(none)}: no usable answer, so no shares."
+                about(
+                    group_name(group), f"{what} {name_list(none)}: no usable answer, so no shares."
+                )
             )
     to_come = (options["kind"] == "status") & (options["option"] == "not_asked")
     not_asked = int(options.loc[to_come, "count"].sum())

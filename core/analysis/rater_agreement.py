@@ -26,6 +26,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.statement_tests import rater_agreement_charts
 from core.domain.frames import OPTION_COUNTS, grouping_title
+from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
@@ -421,9 +422,12 @@ def _notes(groups: Sequence[_Ratings], left_out: int) -> Iterator[str]:
     for own in groups:
         n_pairs = len(own.raters) * (len(own.raters) - 1) // 2
         if len(own.raters) < 2:
-            yield f"{group_name(own.name)}: one rater, so agreement is undefined."
+            yield about(group_name(own.name), "one rater, so agreement is undefined.")
         elif n_pairs > MOST_PAIRS:
             yield (
-                f"{group_name(own.name)}: the first {MOST_PAIRS} of {count_text(n_pairs, 'pair')} "
-                "of raters have a kappa, and the mean is of these."
+                about(
+                    group_name(own.name),
+                    f"the first {MOST_PAIRS} of {count_text(n_pairs, 'pair')} "
+                    "of raters have a kappa, and the mean is of these.",
+                )
             )

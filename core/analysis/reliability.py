@@ -50,6 +50,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import Place, about, kind_of, undefined_note
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
@@ -57,7 +58,6 @@ from core.stats.inputs import ROWS_USED, Estimate, ItemRule, item_rows, rule_of_
 from core.stats.reliability.alpha import SplitHalf, cronbach_alpha, split_half, stratified_alpha
 from core.stats.reliability.omega import omega_hierarchical, omega_total
 from core.stats.resampling import Bootstrap
-from core.stats.scores import is_keying_note
 
 # The coefficients of one score matrix.
 
@@ -158,7 +158,7 @@ def _too_many(n: int, n_items: int, n_left_out: int) -> Estimate | None:
     """An undefined coefficient with its reason where no factor model is fitted."""
     if n_items <= MOST_ITEMS:
         return None
-    reason = (
+    reason = undefined_note(
         f"Undefined: factor models are fitted to at most {MOST_ITEMS} items, and {n_items} vary."
     )
     return Estimate(math.nan, n=n, n_left_out=n_left_out, method="none", problems=(reason,))
@@ -414,18 +414,18 @@ def _remarks(scale: Scale) -> tuple[list[str], list[str]]:
     for title, estimate in scale.coefficients:
         for problem in estimate.problems:
             concerned.setdefault(problem, []).append((title, estimate))
-    where = f"{group_name(scale.matrix.group)}, scale {scale.matrix.subscale or '(none)'}"
+    where = Place(group_name(scale.matrix.group), "scale", scale.matrix.subscale)
     cautions: list[str] = []
     notes: list[str] = []
     for problem, own in concerned.items():
         undefined = [title for title, estimate in own if not estimate.defined]
         if len(own) == len(scale.coefficients):
-            kind = cautions if undefined or is_keying_note(problem) else notes
-            kind.append(f"{where}: {problem}")
-        elif is_keying_note(problem):
-            cautions.append(f"{where}, {'; '.join(title for title, _ in own)}: {problem}")
+            kind = cautions if undefined or kind_of(problem) == "keying" else notes
+            kind.append(about(where, problem))
+        elif kind_of(problem) == "keying":
+            cautions.append(about(where, problem, "; ".join((title for title, _ in own))))
         elif undefined:
-            cautions.append(f"{where}, {'; '.join(undefined)}: {problem}")
+            cautions.append(about(where, problem, "; ".join(undefined)))
     return cautions, notes
 
 

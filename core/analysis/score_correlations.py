@@ -59,6 +59,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import Note, about, kind_of
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
@@ -173,9 +174,10 @@ Which = Literal["all", "first"]
 _KINDS: tuple[CorrelationMethod, ...] = ("pearson", "spearman")
 MOST_LEVELS = 12
 """With more levels, each is compared with the first only, and a note says so."""
-_IDENTICAL = (
+_IDENTICAL = Note(
     "The two scores are identical in every pair, as with a model at temperature 0: agreement is by "
-    "construction and says nothing about reliability."
+    "construction and says nothing about reliability.",
+    kind="identical",
 )
 
 
@@ -207,19 +209,25 @@ def _compare(
     pairs = level_pairs(levels, which)
     if scale.items_left_out and studies:
         tables.cautions.append(
-            f"{scale.where}: the studies asked different items ({len(scale.items_left_out)} are "
-            "not in all of them), so means are of different scales."
+            about(
+                scale.where,
+                f"the studies asked different items ({len(scale.items_left_out)} are "
+                "not in all of them), so means are of different scales.",
+            )
         )
     elif scale.items_left_out:
         tables.cautions.append(
             left_out_caution(scale.where, scale.n_items, scale.items_left_out, "levels")
         )
     if not pairs:
-        tables.cautions.append(f"{scale.where}: there is one level only, so nothing to pair.")
+        tables.cautions.append(about(scale.where, "there is one level only, so nothing to pair."))
     if which == "all" and len(pairs) < math.comb(len(levels), 2):
         tables.notes.append(
-            f"{scale.where}: of {len(levels)} levels, each is compared with the first only "
-            f"(every pair is taken up to {MOST_LEVELS})."
+            about(
+                scale.where,
+                f"of {len(levels)} levels, each is compared with the first only "
+                f"(every pair is taken up to {MOST_LEVELS}).",
+            )
         )
     undefined: dict[str, list[str]] = {}
     for first, second in pairs:
@@ -243,7 +251,7 @@ def _compare(
         tables.differences.append(_difference_row(lead, x[paired], y[paired], shift))
         problems = [text for one in correlations for text in one.problems]
         for problem in dict.fromkeys((*problems, *shift.problems, *same)):
-            if problem.startswith("Undefined") or problem == _IDENTICAL:
+            if kind_of(problem) in ("undefined", "identical"):
                 undefined.setdefault(problem, []).append(
                     f"{level_name(first)} with {level_name(second)}"
                 )
@@ -253,7 +261,7 @@ def _compare(
             used = tables.used.setdefault(scale.scale, set())
             used.update(one for cell in ids.to_numpy().ravel() for one in cell)
     tables.cautions += [
-        f"{scale.where}, {name_list(where)}: {problem}" for problem, where in undefined.items()
+        about(scale.where, problem, name_list(where)) for problem, where in undefined.items()
     ]
 
 

@@ -47,6 +47,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import about
 from core.domain.numbers import judged_decimals, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
@@ -408,19 +409,21 @@ def _histogram(
 
 def _undefined(matrices: Sequence[ScoreMatrix], frame: pd.DataFrame) -> list[str]:
     """Notes on what is undefined, naming group and subscale."""
-    notes = []
+    notes: list[str] = []
     for matrix, (_, row) in zip(matrices, frame.iterrows(), strict=True):
-        where = f"{group_name(matrix.group)}, {matrix.subscale or '(no subscale)'}"
+        where, scale = group_name(matrix.group), matrix.subscale or "(no subscale)"
         if row["n"] == 0:
-            notes.append(f"{where}: no administration has a score.")
+            notes.append(about(where, "no administration has a score.", scale))
             continue
         if math.isnan(row["kurtosis"]):
             reason = (
                 "all scores are equal" if row["n"] > 3 and row["sd"] == 0 else f"n = {row['n']}"
             )
-            notes.append(f"{where}: skewness or kurtosis is undefined ({reason}).")
+            notes.append(about(where, f"skewness or kurtosis is undefined ({reason}).", scale))
         if math.isnan(row["floor"]):
-            notes.append(f"{where}: floor and ceiling are undefined (only one score came up).")
+            notes.append(
+                about(where, "floor and ceiling are undefined (only one score came up).", scale)
+            )
     return notes
 
 

@@ -35,6 +35,7 @@ from core.analysis.shared.statement_verdicts import (
 )
 from core.charts.statement_tests import stance_reliability_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.stats.inputs import Floats
@@ -628,14 +629,20 @@ def _cautions(found: StatementVerdicts) -> Iterator[str]:
         reasons = own.loc[own["not_judged"] != "", "not_judged"]
         if nowhere:
             yield (
-                f"{group_name(group)}: no statement can be judged by {', '.join(nowhere)}. The "
-                f"first reason: {reasons.iloc[0]}."
+                about(
+                    group_name(group),
+                    f"no statement can be judged by {', '.join(nowhere)}. The "
+                    f"first reason: {reasons.iloc[0]}.",
+                )
             )
         elif len(reasons):
             where = "statement in one template" if len(reasons) == 1 else "statements in templates"
             yield (
-                f"{group_name(group)}: {len(reasons):,} {where} cannot be judged by every test and "
-                f"are left out of these; the table Every verdict says why."
+                about(
+                    group_name(group),
+                    f"{len(reasons):,} {where} cannot be judged by every test and "
+                    f"are left out of these; the table Every verdict says why.",
+                )
             )
 
 

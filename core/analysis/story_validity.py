@@ -29,6 +29,7 @@ from core.analysis.shared.sentences import (
 from core.charts.stories import story_charts
 from core.domain.attributes import NEGATIVE_WORDS, is_attribute
 from core.domain.frames import GROUPINGS, ORIGIN, RATINGS, grouping_title
+from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
@@ -465,17 +466,21 @@ def _remark(
     known = rated & np.isfinite(stories.numbers)
     different = len(np.unique(stories.numbers[known]))
     if not rated.any():
-        return "Undefined: no reply of the judge holds a valid rating."
+        return undefined_note("Undefined: no reply of the judge holds a valid rating.")
     if not known.any():
-        return f"Undefined: no rated story has a number in {tag}."
+        return undefined_note(f"Undefined: no rated story has a number in {tag}.")
     if different == 1:
-        return f"Undefined: all rated stories have the same number in {tag}."
+        return undefined_note(f"Undefined: all rated stories have the same number in {tag}.")
     if of == _OF_MEANS and different < 3:
-        return f"Undefined: the correlation of means needs three numbers in {tag}, and there are 2."
+        return undefined_note(
+            f"Undefined: the correlation of means needs three numbers in {tag}, and there are 2."
+        )
     if found.n < 3:
-        return f"Undefined: a correlation needs three rated stories, and there are {found.n}."
+        return undefined_note(
+            f"Undefined: a correlation needs three rated stories, and there are {found.n}."
+        )
     same = "means are" if of == _OF_MEANS else "ratings are"
-    return f"Undefined: all {same} the same."
+    return undefined_note(f"Undefined: all {same} the same.")
 
 
 def _level_rows(stories: _Stories, ci_level: float) -> Iterator[tuple[Any, ...]]:
@@ -557,14 +562,17 @@ def _cautions(stories: _Stories, tag: str) -> Iterator[str]:
         lost = [words[kind].format(f"{counts[kind]:,}") for kind in _KINDS[1:] if counts[kind]]
         if lost:
             total = int(stories.outcomes[place].sum())
-            yield f"{name}: of {count_text(total, 'reply', 'replies')}, {', '.join(lost)}."
+            yield about(name, f"of {count_text(total, 'reply', 'replies')}, {', '.join(lost)}.")
         asked = stories.asked[place]
         without = int((asked & ~np.isfinite(stories.numbers)).sum())
         if without:
             yield (
-                f"{name}: {count_text(without, 'story', 'stories')} without a number in {tag} "
-                f"{'is' if without == 1 else 'are'} left out."
+                about(
+                    name,
+                    f"{count_text(without, 'story', 'stories')} without a number in {tag} "
+                    f"{'is' if without == 1 else 'are'} left out.",
+                )
             )
         known = np.unique(stories.numbers[asked & np.isfinite(stories.numbers)])
         if len(known) == 1:
-            yield f"{name}: all stories have {known[0]:g} in {tag}, so nothing can correlate."
+            yield about(name, f"all stories have {known[0]:g} in {tag}, so nothing can correlate.")

@@ -25,6 +25,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.unexpected import template_pilot_charts
 from core.domain.frames import OPTION_COUNTS, grouping_title
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import NOT_ASKED, Status
@@ -530,20 +531,26 @@ def _cautions(
         places = np.flatnonzero(pilot.group == number)
         answered = places[asked[places]]
         if not len(answered):
-            yield f"{group}: no trial was asked, so there are no shares."
+            yield about(group, "no trial was asked, so there are no shares.")
         elif len(answered) < 2:
             yield (
-                f"{group}: there is one template only ({codes[answered[0]]}), so none is ranked "
-                "or proposed. Ask the same items with several templates."
+                about(
+                    group,
+                    f"there is one template only ({codes[answered[0]]}), so none is ranked "
+                    "or proposed. Ask the same items with several templates.",
+                )
             )
         without = codes.iloc[answered[pilot.usable.sum(axis=0)[answered] == 0]].tolist()
         if without:
             yield (
-                f"{group}: no reply to {name_list(without)} is usable, so that it is not proposed."
+                about(
+                    group,
+                    f"no reply to {name_list(without)} is usable, so that it is not proposed.",
+                )
             )
         unasked = codes.iloc[places[~asked[places]]].tolist()
         if len(answered) and unasked:
-            yield f"{group}: no trial was asked with {name_list(unasked)}, so no share."
+            yield about(group, f"no trial was asked with {name_list(unasked)}, so no share.")
         yield from _different_items(pilot, group, answered)
     for group, own, places in _of_each_kind(pilot, kind):
         yield from _ties(pilot, group, own, places, proposed)
@@ -566,9 +573,12 @@ def _ties(
     if left_out:
         taken = codes.iloc[inside[shares[inside] == last]].tolist()
         yield (
-            f"{group}: of kind {kind}, {name_list([*taken, *left_out])} have the same share "
-            f"({percent_text(last, 1)}); {name_list(taken)} stand first in the design and are "
-            "proposed."
+            about(
+                group,
+                f"of kind {kind}, {name_list([*taken, *left_out])} have the same share "
+                f"({percent_text(last, 1)}); {name_list(taken)} stand first in the design and are "
+                "proposed.",
+            )
         )
 
 
@@ -578,9 +588,12 @@ def _different_items(pilot: _Pilot, group: str, places: np.ndarray) -> Iterator[
     every, shared = int(present.any(axis=1).sum()), int(present.all(axis=1).sum())
     if len(places) > 1 and shared < every:
         yield (
-            f"{group}: templates were not asked the same items: {shared} of "
-            f"{count_text(every, 'item')} were asked with all of them, so that differences may be "
-            "those of items. The table of pairs compares the items that both have."
+            about(
+                group,
+                f"templates were not asked the same items: {shared} of "
+                f"{count_text(every, 'item')} were asked with all of them, so that differences may "
+                "be those of items. The table of pairs compares the items that both have.",
+            )
         )
 
 
@@ -610,9 +623,11 @@ def _notes(
         chosen = int(proposed[places].sum())
         if chosen and chosen == len(places):
             yield (
-                f"{group}: all {chosen} of kind {own} are proposed: up to {count} are asked for."
+                about(
+                    group, f"all {chosen} of kind {own} are proposed: up to {count} are asked for."
+                )
                 if chosen > 1
-                else f"{group}: the only one of kind {own} is proposed."
+                else about(group, f"the only one of kind {own} is proposed.")
             )
     unknown = list(dict.fromkeys(pilot.labels["template"][kind == NOT_STATED]))
     if unknown and len(unknown) < pilot.labels["template"].nunique():

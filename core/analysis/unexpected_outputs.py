@@ -38,6 +38,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.unexpected import unexpected_output_charts
 from core.domain.frames import OPTION_COUNTS, grouping_title
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import NOT_ASKED, Status
@@ -569,12 +570,14 @@ def _cautions(
     no_label = (by_item.sum(axis=2) > 0) & (by_item[:, :, : len(_USABLE)].sum(axis=2) == 0)
     for place, group in enumerate(groups):
         if not responses[place]:
-            yield f"{group}: no item was asked, so no shares."
+            yield about(group, "no item was asked, so no shares.")
         elif units[place] < 2:
-            yield f"{group}: there is one {unit} only, so no interval by resampling; see Wilson's."
+            yield about(
+                group, f"there is one {unit} only, so no interval by resampling; see Wilson's."
+            )
         without = items["item"][no_label[:, place]].tolist()
         if without:
-            yield f"{group}: no response with a usable label to {name_list(without)}."
+            yield about(group, f"no response with a usable label to {name_list(without)}.")
     not_asked = int(option_counts.loc[option_counts["status"] == NOT_ASKED, "count"].sum())
     if not_asked:
         yield f"{not_asked:,} planned trials have not been asked yet; they are in no share."

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from core.domain.notes import replaced
+
 Unit = Literal[
     "none", "points", "points squared", "proportion", "correlation", "count", "p", "compared"
 ]
@@ -131,6 +133,6 @@ def replace_words(result: AnalysisResult, old: str, new: str) -> AnalysisResult:
         result,
         tables=tables,
         method=result.method.replace(old, new),
-        notes=tuple(note.replace(old, new) for note in result.notes),
-        cautions=tuple(note.replace(old, new) for note in result.cautions),
+        notes=tuple(replaced(note, old, new) for note in result.notes),
+        cautions=tuple(replaced(note, old, new) for note in result.cautions),
     )

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from statsmodels.stats import inter_rater
 
+from core.domain.notes import undefined_note
 from core.stats.inputs import Estimate, Floats, Integers, check_level, undefined_size_note
 from core.stats.resampling import (
     Bootstrap,
@@ -32,7 +33,7 @@ from core.stats.resampling import (
 
 Weights = Literal["none", "linear", "quadratic"]
 _WEIGHT_NAMES = {"none": None, "linear": "linear", "quadratic": "quadratic"}
-_NO_VARIETY = (
+_NO_VARIETY = undefined_note(
     "Undefined: every code is the same category, so agreement by chance is complete as well."
 )
 
@@ -83,7 +84,7 @@ def weighted_kappa(
         method=f"{kind}, {level * 100:g}% interval (Fleiss, Cohen and Everitt)",
     )
     if n == 0:
-        return replace(result, problems=("Undefined: no unit was coded by both.",))
+        return replace(result, problems=(undefined_note("Undefined: no unit was coded by both."),))
     codes, place = np.unique(np.concatenate([x[both], y[both]]), return_inverse=True)
     if len(codes) == 1:
         return replace(result, problems=(_NO_VARIETY,))
@@ -292,7 +293,7 @@ def specific_agreement(
     )
     uses = 2 * both + only_first + only_second
     if uses == 0:
-        reason = "Undefined: neither coder used this category."
+        reason = undefined_note("Undefined: neither coder used this category.")
         return SpecificAgreement(0, 0, 0, math.nan, reason)
     return SpecificAgreement(both, only_first, only_second, 2 * both / uses)
 
@@ -354,7 +355,9 @@ def fleiss_kappa(
         method=f"Fleiss' kappa, {level * 100:g}% interval (percentile bootstrap over units)",
     )
     if n == 0 or coders < 2:
-        reason = f"Undefined: {n} units are coded by all of {coders} coders; two coders are needed."
+        reason = undefined_note(
+            f"Undefined: {n} units are coded by all of {coders} coders; two coders are needed."
+        )
         return replace(result, problems=(reason,))
     codes = np.unique(complete)
     if len(codes) == 1:
@@ -448,11 +451,11 @@ def krippendorff_alpha(
 def _why_undefined(codes: Floats, metric: Metric, n: int) -> str:
     """Why there is no alpha; empty where there is one."""
     if n == 0:
-        return "Undefined: no unit was coded by two coders."
+        return undefined_note("Undefined: no unit was coded by two coders.")
     if len(codes) == 1:
         return _NO_VARIETY
     if metric == "ratio" and codes[0] < 0:
-        return "Undefined: codes on a ratio scale cannot be negative."
+        return undefined_note("Undefined: codes on a ratio scale cannot be negative.")
     return undefined_size_note(codes) if metric in ("interval", "ratio") else ""
 
 
@@ -585,9 +588,13 @@ def pairwise_kappas(
     twice = np.isfinite(table).sum(axis=1) >= 2
     result = PairwiseKappas(pairs, kappas, math.nan, math.nan, math.nan, math.nan, int(twice.sum()))
     if not defined.size:
-        reason = "Undefined: no two coders have a kappa (no common unit, or one category alone)."
+        reason = undefined_note(
+            "Undefined: no two coders have a kappa (no common unit, or one category alone)."
+        )
         if coders < 2:
-            reason = f"Undefined: two coders are needed, and the number of coders is {coders}."
+            reason = undefined_note(
+                f"Undefined: two coders are needed, and the number of coders is {coders}."
+            )
         return replace(result, problems=(reason,))
     drawn = np.concatenate(
         [_mean_kappas(totals, len(pairs))

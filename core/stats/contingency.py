@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2
 
+from core.domain.notes import undefined_note
 from core.stats.inputs import Estimate, Floats, check_level
 from core.stats.resampling import (
     Bootstrap,
@@ -152,11 +153,11 @@ def _checked_table(table: Floats) -> Floats:
 def _why_undefined(n_groups: int, n_categories: int) -> str:
     """Why there is no chi-square; empty where there is one."""
     if not n_groups:
-        return "Undefined: there is no count."
+        return undefined_note("Undefined: there is no count.")
     if n_groups < 2:
-        return "Undefined: only one group has counts."
+        return undefined_note("Undefined: only one group has counts.")
     if n_categories < 2:
-        return "Undefined: all counts are in one category."
+        return undefined_note("Undefined: all counts are in one category.")
     return ""
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
+from core.domain.notes import about, undefined_note
 from core.stats.inputs import (
     ROUNDING,
     Floats,
@@ -185,7 +186,7 @@ def _pairs(first: Floats, second: Floats) -> tuple[Floats, Floats]:
 def _why_undefined(x: Floats, y: Floats) -> str:
     """Why there is no correlation; empty where there is one."""
     if len(x) < 3:
-        return (
+        return undefined_note(
             f"Undefined: the correlation needs three rows with both scores, and there are {len(x)}."
         )
     note = undefined_size_note(x, y)
@@ -194,7 +195,9 @@ def _why_undefined(x: Floats, y: Floats) -> str:
     constant = [name for name, score in (("first", x), ("second", y)) if is_constant(score)]
     if not constant:
         return ""
-    return f"Undefined: the {' and the '.join(constant)} score is the same in every row."
+    return undefined_note(
+        f"Undefined: the {' and the '.join(constant)} score is the same in every row."
+    )
 
 
 def _product_moment(x: Floats, y: Floats) -> float:
@@ -423,10 +426,14 @@ def correlation_difference(
         *(math.nan,) * 8, n, left_out, "Williams's t" if shared else "Steiger's z"
     )
     if n < 4:
-        reason = f"Undefined: the test needs four rows with all scores, and there are {n}."
+        reason: str = undefined_note(
+            f"Undefined: the test needs four rows with all scores, and there are {n}."
+        )
         return replace(undefined, problems=(reason,))
     if any(is_constant(score) for score in complete.T):
-        return replace(undefined, problems=("Undefined: a score is the same in every row.",))
+        return replace(
+            undefined, problems=(undefined_note("Undefined: a score is the same in every row."),)
+        )
     scores = np.apply_along_axis(rankdata, 0, complete) if kind == "spearman" else complete
     matrix = np.corrcoef(scores, rowvar=False)
     r = {
@@ -596,7 +603,8 @@ def trait_matrix(
             for place in ((first, second), (second, first)):
                 r[place], p[place] = cell.r, cell.p
                 low[place], high[place] = ends
-            problems += [f"{names[first]} with {names[second]}: {text}" for text in cell.problems]
+            of_pair = f"{names[first]} with {names[second]}"
+            problems += [about(of_pair, text) for text in cell.problems]
     return TraitMatrix(
         tuple(names), r, low, high, p, present.T @ present, corrected, tuple(problems)
     )

@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
+from core.domain.notes import undefined_note
 from core.stats.inputs import Floats, check_level, is_constant
 
 # Distributions of scores: mean, variance, shape, quartiles, quantile groups.
@@ -150,7 +151,7 @@ def share(successes: int, n: int, *, level: float = 0.95) -> Share:
     """
     low, high = wilson_interval(successes, n, level=level)
     if n == 0:
-        reason = "Undefined: there are no trials."
+        reason = undefined_note("Undefined: there are no trials.")
         return Share(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan, level, (reason,))
     own = successes / n
     ends = [float(binom.ppf(tail, n, own)) / n for tail in ((1 - level) / 2, (1 + level) / 2)]

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import t as student
 
+from core.domain.notes import undefined_note
 from core.stats.inputs import ROUNDING, Floats
 
 # Ours for differences that do not vary, and because statsmodels' ttost_paired has no interval and
@@ -84,7 +85,7 @@ def equivalence(first: Floats, second: Floats, *, bound: float, alpha: float = 0
     n, left_out = int(both.sum()), int((np.isfinite(one) ^ np.isfinite(other)).sum())
     nothing = (math.nan,) * 4
     if not n:
-        reason = "Undefined: no row has both values."
+        reason: str = undefined_note("Undefined: no row has both values.")
         return Equivalence(math.nan, math.nan, math.nan, *nothing, n, left_out, (reason,))
     apart = other[both] - one[both]
     means = float(one[both].mean()), float(other[both].mean()), float(apart.mean())

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, f, false_discovery_control, ncf, nct, norm
 from scipy.stats import t as student
 
+from core.domain.notes import undefined_note
 from core.stats.correlation import Alternative, p_of_t
 from core.stats.distributions import moments
 from core.stats.inputs import (
@@ -167,14 +168,14 @@ def one_sample_t(
     finite = values[np.isfinite(values)]
     n, left_out = len(finite), len(values) - len(finite)
     if n < 2:
-        problem = f"Undefined: the t-test needs two rows, and there are {n}."
+        problem = undefined_note(f"Undefined: the t-test needs two rows, and there are {n}.")
         return _undefined_test((n,), left_out, alternative, level, problem)
     size = undefined_size_note(finite, np.array([against]))
     if size:
         return _undefined_test((n,), left_out, alternative, level, size)
     difference = float(finite.mean()) - against
     if is_constant(finite):
-        problem = (
+        problem = undefined_note(
             "Undefined except for the difference, which is the same in every row: its standard "
             "error is 0."
         )
@@ -385,12 +386,12 @@ def _why_undefined(first: Summary, second: Summary) -> str:
     """Why two groups cannot be compared; empty where they can."""
     numbers = (first.mean, second.mean, first.sd, second.sd)
     if min(first.n, second.n) < 2 or not all(map(math.isfinite, numbers)):
-        return (
+        return undefined_note(
             "Undefined: each group needs two members or more, and a mean and SD that can be "
             "computed."
         )
     if first.sd == second.sd == 0:
-        return "Undefined: neither group varies, so the standard error is 0."
+        return undefined_note("Undefined: neither group varies, so the standard error is 0.")
     return undefined_size_note(np.array(numbers))
 
 
@@ -497,9 +498,11 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownG
         )
     groups, numbers = tuple(usable), tuple(usable.values())
     if len(usable) < 2:
-        problems.append("Undefined: the comparison needs two groups with two scores each.")
+        problems.append(
+            undefined_note("Undefined: the comparison needs two groups with two scores each.")
+        )
     elif all(own.sd == 0 for own in numbers):
-        problems.append("Undefined: nothing varies within the groups.")
+        problems.append(undefined_note("Undefined: nothing varies within the groups."))
     else:
         return _analysis_of_variance(groups, numbers, level, problems)
     return KnownGroupsTest(groups, numbers, *(math.nan,) * 10, level, tuple(problems))
@@ -635,7 +638,9 @@ def woolf_odds_ratio(
     for group, (listed, others) in (("stereotyped", counts[:2]), ("other", counts[2:])):
         if listed <= 0 or others <= 0:
             words = "no word" if listed <= 0 else "no word but those"
-            problem = f"Undefined: the texts of the {group} group have {words} of the list."
+            problem = undefined_note(
+                f"Undefined: the texts of the {group} group have {words} of the list."
+            )
             return OddsRatio(*(math.nan,) * 5, problem)
     value = odds_ratio(first, first_total, second, second_total)
     error = math.sqrt(float((1 / counts).sum()))

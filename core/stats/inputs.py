@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from core.domain.notes import Note, undefined_note
 from core.errors import NotEnoughData
 
 # Types of arrays, and the rules for missing answers of items (scores of scales have `ScoreRule`).
@@ -78,7 +79,9 @@ def size_problem(scores: Floats) -> str:
 def undefined_size_note(*scores: Floats) -> str:
     """A sentence on scores too large or too small to compute with; empty where there are none."""
     reasons = [reason for each in scores if (reason := size_problem(each))]
-    return f"Undefined: scores {reasons[0]}; check the scoring key." if reasons else ""
+    return (
+        undefined_note(f"Undefined: scores {reasons[0]}; check the scoring key.") if reasons else ""
+    )
 
 
 def score_table(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
@@ -309,7 +312,8 @@ def select_usable(matrices: Sequence[Floats], names: Sequence[str], missing: Row
     n_left_out = n - sum(int(own.sum()) for own in rows)
     if n_left_out and columns.size:
         reason = "a missing score" if missing == "listwise" else "no score"
-        problems.append(f"{n_left_out} of {n} rows were left out: {reason}.")
+        words = f"{n_left_out} of {n} rows were left out: {reason}."
+        problems.append(Note(words, kind="left out"))
     return Selection(columns, rows, tuple(problems))
 
 
@@ -347,9 +351,9 @@ def item_rows(
     try:
         return usable_items(table, labels, missing=missing)
     except NotEnoughData as error:
-        reason = f"Undefined: {error.problem[0].lower()}{error.problem[1:]}"
+        reason = undefined_note(f"Undefined: {error.problem[0].lower()}{error.problem[1:]}")
         if not len(table):
-            reason = "Undefined: there are no rows."
+            reason = undefined_note("Undefined: there are no rows.")
         no_columns = np.empty(0, dtype=np.int64)
         return UsableItems(np.empty((0, 0)), (), no_columns, len(table), (reason,))
 
@@ -377,9 +381,11 @@ def too_few_reason(rows: UsableItems, *, items: int = 2, n: int = 2) -> str:
     if not rows.n_items:
         return rows.problems[0]  # `item_rows` gives the reason
     if rows.n < n:
-        return f"Undefined: the coefficient needs {n} complete rows, and there {_are(rows.n)}."
+        return undefined_note(
+            f"Undefined: the coefficient needs {n} complete rows, and there {_are(rows.n)}."
+        )
     if rows.n_items < items:
-        return (
+        return undefined_note(
             f"Undefined: the coefficient needs {items} items that vary, and there "
             f"{_are(rows.n_items)}."
         )

@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from core.domain.notes import undefined_note
 from core.stats.groups import Adjustment, adjusted_p
 from core.stats.inputs import ROUNDING, Booleans, Floats, Integers, check_level
 from core.stats.resampling import (
@@ -151,7 +152,7 @@ def _means(values: Floats, both: Booleans) -> Floats:
 def _size_problems(n: int) -> list[str]:
     """What too few shared units make undefined."""
     if n == 0:
-        return ["Undefined: the two share no unit with a value."]
+        return [undefined_note("Undefined: the two share no unit with a value.")]
     if n == 1:
         return ["No interval and no p: the two share one unit only."]
     if 2.0 ** (1 - n) > 0.05:

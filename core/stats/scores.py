@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from core.domain.notes import Note
 from core.domain.numbers import number_text
 from core.stats.correlation import fisher_interval
 from core.stats.inputs import Booleans, Floats
@@ -130,11 +131,6 @@ def keying_note(factor: str, names: Sequence[str], loadings: Sequence[Sequence[f
     return _caution(shown, "load", f"against the other items of {factor}")
 
 
-def is_keying_note(problem: str) -> bool:
-    """Whether a sentence is one of these cautions."""
-    return problem.endswith((_CHECK.format("its"), _CHECK.format("their")))
-
-
 def _negative(names: Sequence[str], negative: Booleans, verb: str, how: str) -> tuple[str, ...]:
     items = [names[int(place)] for place in np.flatnonzero(negative)]
     return (_caution(items, verb, how),) if items else ()
@@ -143,4 +139,5 @@ def _negative(names: Sequence[str], negative: Booleans, verb: str, how: str) -> 
 def _caution(items: Sequence[str], verb: str, how: str) -> str:
     single = len(items) == 1
     check = _CHECK.format("its" if single else "their")
-    return f"{', '.join(items)} {verb}{'s' if single else ''} {how}: {check}"
+    words = f"{', '.join(items)} {verb}{'s' if single else ''} {how}: {check}"
+    return Note(words, kind="keying")

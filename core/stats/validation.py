@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.domain.notes import of_kind, undefined_note
 from core.stats.correlation import Correlation
 from core.stats.inputs import Estimate
 
@@ -139,7 +140,7 @@ class Coefficient:
         return cls(source.value, source.low, source.high, source.n, source.problems, source.against)
 
 
-_NOT_COLLECTED = Coefficient(math.nan, problems=("Not collected.",))
+_NOT_COLLECTED = Coefficient(math.nan, problems=(undefined_note("Not collected."),))
 
 
 @dataclass(frozen=True)
@@ -318,9 +319,9 @@ def _judged(
 
 
 def _why_undefined(problems: Sequence[str]) -> str:
-    """Why a coefficient is missing: the first sentence that says it is undefined, else all."""
-    undefined = [text for text in problems if text.startswith(("Undefined", "Not collected"))]
-    return undefined[0] if undefined else " ".join(problems) or "Undefined."
+    """Why a coefficient is missing: the first note that says it is undefined, else all."""
+    reasons = of_kind(problems, "undefined")
+    return reasons[0] if reasons else " ".join(problems) or "Undefined."
 
 
 def _without_rating(result: CriterionResult, reason: str) -> CriterionResult:

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.domain.notes import undefined_note
 from core.stats.correlation import Correlation
 from core.stats.inputs import Estimate
 from core.stats.validation import JUNG_2025, Bands, Coefficient, Coefficients, ModelFit, validate
@@ -75,7 +76,7 @@ def test_a_reliable_scale_that_fails_validity_is_named_with_its_failures():
 
 
 def test_an_undefined_coefficient_leaves_the_verdict_open_and_says_why():
-    reason = "Undefined: the sum of the items is the same in every row."
+    reason = undefined_note("Undefined: the sum of the items is the same in every row.")
     undefined = Coefficient(math.nan, problems=("25 rows were left out.", reason))
     own = validate(replace(GOOD, internal_consistency=undefined))
     assert (own.reliable, own.valid) == (None, None)

@@ -54,6 +54,7 @@ from core.charts.dots import loading_charts
 from core.charts.panels import Chart, Theme
 from core.charts.path_diagram import path_diagrams
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import about
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.wide_scores import ItemScores
@@ -345,7 +346,7 @@ def _fit_group(group: PreparedGroup, estimator: EstimatorKind, ci_level: float) 
     except TooLarge:
         raise
     except UserError as error:
-        reason = f"{group.name}: not fitted. {model.sentence(error.problem)}"
+        reason = about(group.name, f"not fitted. {model.sentence(error.problem)}")
         return GroupFit(group, None, 0, group.notes, (*group.cautions, reason))
     n_used = n_scores_used(group.scores, missing_rule(estimator))
     notes, cautions = fit_remarks(group, fit)

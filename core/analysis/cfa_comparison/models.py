@@ -44,6 +44,7 @@ from core.analysis.shared.matrices import (
     with_options,
 )
 from core.analysis.shared.rows import Floats
+from core.domain.notes import about
 from core.errors import TooLarge, UserError
 from core.stats.factor.comparison import ModelDifference, compare_models
 from core.stats.factor.model import COVARIANCE, LOADING, Parameter, ParameterTable, ParsedModel
@@ -437,7 +438,7 @@ def candidate_models(
     missing, typed, names = missing_rule(estimator), inputs.typed, inputs.names
     common, left_out = _same_rows(matrix, inputs.named_items(matrix), missing)
     where = group_name(matrix.group)
-    notes = [f"{where}: {sentence}" for sentence in left_out]
+    notes = [about(where, sentence) for sentence in left_out]
     if typed:
         prepared = {
             name: _with_preset_kind(
@@ -447,7 +448,7 @@ def candidate_models(
         }
     else:
         prepared, impossible = _preset_models(common, inputs.subscale_of, missing)
-        notes += [f"{where}: not among the models: {one}" for one in impossible]
+        notes += [about(where, f"not among the models: {one}") for one in impossible]
     if estimator in ORDERED_RULES:
         check_ordered_scores(list(prepared.values()))
     return CandidateModels(common, prepared, tuple(notes))
@@ -467,9 +468,9 @@ def compare_group(
     where, cautions = group_name(matrix.group), []
     candidates = [_fit_candidate(name, one, estimator) for name, one in models.prepared.items()]
     for one in candidates:
-        cautions += [f"{where}, {one.name}: {problem}" for problem in one.problems]
+        cautions += [about(where, problem, one.name) for problem in one.problems]
     if len(candidates) < 2:
-        cautions.append(f"{where}: there is only one model, so nothing is compared.")
+        cautions.append(about(where, "there is only one model, so nothing is compared."))
     usable = any(c.usable for c in candidates)
     n_used = n_scores_used(models.matrix.scores, missing_rule(estimator)) if usable else 0
     _, incomplete = incomplete_administrations(matrix.scores[:, inputs.named_items(matrix)])

@@ -61,6 +61,7 @@ from core.analysis.shared.sentences import (
 from core.charts.languages import Deviation, Half, language_charts
 from core.charts.panels import Chart, Theme
 from core.domain.frames import ENTITIES, OPTION_COUNTS, grouping_title
+from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.stats.correlation import CorrelationMethod
@@ -444,12 +445,15 @@ def _cautions(values: LevelValues) -> list[str]:
         )
     for number, (group, own) in enumerate(zip(values.groups, values.first_part, strict=True)):
         known = np.isfinite(own)
-        cautions += [f"{group_name(group)}: {text}" for text in _gaps(values, number)]
+        cautions += [about(group_name(group), text) for text in _gaps(values, number)]
         few = int((known.sum(axis=0) > 1).sum())
         if 0 < few < _FEW_ITEMS and len(values.levels) > 1:
             cautions.append(
-                f"{group_name(group)}: correlations are over {count_text(few, 'item')} only, so "
-                "that intervals are wide."
+                about(
+                    group_name(group),
+                    f"correlations are over {count_text(few, 'item')} only, so "
+                    "that intervals are wide.",
+                )
             )
     if values.measure == "b_and_w":
         cautions.append(

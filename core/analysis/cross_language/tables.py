@@ -16,6 +16,7 @@ from core.analysis.shared.matrices import by_columns, result_table
 from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.scores import level_name
 from core.domain.frames import grouping_title
+from core.domain.notes import undefined_note
 from core.domain.results import Column, ResultTable
 from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT, Status
 from core.stats import stance
@@ -157,8 +158,10 @@ def _why_undefined(
         names = [str(level_name(values.levels[place % n_levels])) for place in pair]
         empty = [name for name, own in zip(names, (a, b), strict=True) if not own.any()]
         if empty:
-            return f"Undefined: no item has a value in {' and '.join(empty)}."
-        return "Undefined: the two have no item in common, so only rates are compared."
+            return undefined_note(f"Undefined: no item has a value in {' and '.join(empty)}.")
+        return undefined_note(
+            "Undefined: the two have no item in common, so only rates are compared."
+        )
     named = " ".join(problems)
     for word, place in (("first", pair[0]), ("second", pair[1])):
         name = str(level_name(values.levels[place % n_levels]))

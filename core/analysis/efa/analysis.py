@@ -43,6 +43,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.domain.wide_scores import ItemScores
@@ -277,30 +278,36 @@ def efa(
                 offered=matrix.options, seed=seed, missing=rule,
             )  # fmt: skip
         except NotEnoughData as error:
-            cautions.append(f"{where}: {error}")
+            cautions.append(about(where, str(error)))
             continue
         own = matrix.scores[:, [item in chance.names for item in matrix.items]]
         n_used += n_scores_used(own, rule)
         counts = (chance.n, incomplete_administrations(own)[1], rule)
-        notes.append(f"{where}: {_suggestion(chance, number)}")
+        notes.append(about(where, _suggestion(chance, number)))
         if chance.n < len(chance.names):
             too_few.append(where)
             cautions.append(
-                f"{where}: {chance.n} administrations are fewer than the {len(chance.names)} "
-                "items, so that the correlations follow from one another: read neither the number "
-                "of factors nor the loadings as a result."
+                about(
+                    where,
+                    f"{chance.n} administrations are fewer than the {len(chance.names)} "
+                    "items, so that the correlations follow from one another: read neither the "
+                    "number of factors nor the loadings as a result.",
+                )
             )
         elif chance.n < _FEW_PER_ITEM * len(chance.names):
             cautions.append(
-                f"{where}: {chance.n} administrations are few for {len(chance.names)} items; in "
-                "another sample the loadings may look different."
+                about(
+                    where,
+                    f"{chance.n} administrations are few for {len(chance.names)} items; in "
+                    "another sample the loadings may look different.",
+                )
             )
         answers.append((matrix.group, matrix.scores, matrix.items))
         problems = (*chance.problems, *solution.problems)
-        cautions.extend(f"{where}: {problem}" for problem in dict.fromkeys(problems))
+        cautions.extend(about(where, problem) for problem in dict.fromkeys(problems))
         against = _items_against(solution, subscale_of)
         cautions.extend(
-            f"{where}: {keying_note(title, list(own), [[one] for one in own.values()])}"
+            about(where, keying_note(title, list(own), [[one] for one in own.values()]))
             for (title, _), own in against.items()
         )
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]

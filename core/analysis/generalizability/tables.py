@@ -11,6 +11,7 @@ import numpy as np
 
 from core.analysis.generalizability.facets import GroupDesign
 from core.analysis.shared.matrices import group_name
+from core.domain.notes import about, undefined_note
 from core.domain.results import Column
 from core.stats.inputs import Floats, name_list
 from core.stats.resampling import percentile_interval
@@ -32,7 +33,7 @@ _LEAST_END = 20  # of a curve of the D-study
 _MOST_END = 1000
 _FEW_LEVELS = 3
 _NEGATIVE = "Estimated below 0; counts as 0 in shares and coefficients."
-_NO_DEGREES = (
+_NO_DEGREES = undefined_note(
     "Undefined: its levels come up with too few levels of the other facets to be told apart."
 )
 _BRENNAN = "Brennan (2001)."
@@ -149,7 +150,7 @@ def add_group(
     reason = _why_undefined(own, parts)
     _add_components(tables, own, parts, draws, plan.level, reason)
     if reason:
-        tables.cautions.append(f"{where}: {reason}")
+        tables.cautions.append(about(where, reason))
     else:
         tables.n_used += own.n_scores
     _add_notes(tables, own, parts, where)
@@ -157,7 +158,7 @@ def add_group(
     if reason or number is None:
         name = plan.objects if number is None else own.facets[number]
         remark = reason or (
-            f"Undefined: {_object_words(plan.objects)} not differ in these answers."
+            undefined_note(f"Undefined: {_object_words(plan.objects)} not differ in these answers.")
         )
         tables.coefficients += [
             (*own.group, name, "These answers", coefficient, *[math.nan] * 6, "", 0, remark)
@@ -170,16 +171,18 @@ def add_group(
 def _why_undefined(own: GroupDesign, parts: VarianceComponents) -> str:
     """Why no share of a group is defined; empty where they are."""
     if not own.facets:
-        return "Undefined: there is one item, and nothing in the asking varies but repetition."
+        return undefined_note(
+            "Undefined: there is one item, and nothing in the asking varies but repetition."
+        )
     if len(parts.effects) == 1:
-        return (
+        return undefined_note(
             f"Undefined: {own.facets[0]} alone varies, with one answer each, so that nothing can "
             "be told from chance."
         )
     if parts.problems and not np.isfinite(parts.estimates).all():
-        return f"Undefined: {parts.problems[0][0].lower()}{parts.problems[0][1:]}"
+        return undefined_note(f"Undefined: {parts.problems[0][0].lower()}{parts.problems[0][1:]}")
     if parts.total <= 0:
-        return "Undefined: all scores are the same."
+        return undefined_note("Undefined: all scores are the same.")
     return ""
 
 
@@ -224,17 +227,23 @@ def _add_notes(
     """Cautions and notes on the design of a group."""
     if own.confounded:
         tables.cautions.append(
-            f"{where}: {name_list(own.confounded)}: levels go one to one, so these cannot be told "
-            "apart, and one source holds both."
+            about(
+                where,
+                f"{name_list(own.confounded)}: levels go one to one, so these cannot be told "
+                "apart, and one source holds both.",
+            )
         )
     if own.left_out:
         tables.cautions.append(
-            f"{where}: {name_list(own.left_out)} vary as well and count as residual. Choose other "
-            "facets to see them."
+            about(
+                where,
+                f"{name_list(own.left_out)} vary as well and count as residual. Choose other "
+                "facets to see them.",
+            )
         )
     if parts.undefined:
         names = name_list([own.source(effect) for effect in parts.undefined])
-        tables.cautions.append(f"{where}: {names}: {_NO_DEGREES[0].lower()}{_NO_DEGREES[1:]}")
+        tables.cautions.append(about(where, f"{names}: {_NO_DEGREES[0].lower()}{_NO_DEGREES[1:]}"))
     if np.isfinite(parts.estimates).all():
         below = [
             own.source(effect)
@@ -243,7 +252,7 @@ def _add_notes(
         ]
         if below:
             tables.notes.append(
-                f"{where}: {name_list(below)}: estimated below 0, which counts as 0."
+                about(where, f"{name_list(below)}: estimated below 0, which counts as 0.")
             )
     few = [
         f"{name} ({levels})"
@@ -252,8 +261,11 @@ def _add_notes(
     ]
     if few:
         tables.notes.append(
-            f"{where}: {name_list(few)}: a variance from so few levels is hardly known; see its "
-            "interval."
+            about(
+                where,
+                f"{name_list(few)}: a variance from so few levels is hardly known; see its "
+                "interval.",
+            )
         )
     if parts.method != "ANOVA":
         full = math.prod(own.cells.levels)
@@ -265,10 +277,13 @@ def _add_notes(
             else "the numbers of levels or answers differ"
         )
         tables.notes.append(
-            f"{where}: {gaps}, so components are estimated by {how} and intervals are approximate."
+            about(
+                where,
+                f"{gaps}, so components are estimated by {how} and intervals are approximate.",
+            )
         )
     tables.notes += [
-        f"{where}: {problem}" for problem in parts.problems if np.isfinite(parts.estimates).all()
+        about(where, problem) for problem in parts.problems if np.isfinite(parts.estimates).all()
     ]
 
 

@@ -67,6 +67,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import about
 from core.domain.numbers import SIGNIFICANCE
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData, TooLarge, UserError
@@ -437,8 +438,8 @@ def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
     except TooLarge:
         raise
     except UserError as error:
-        return group.with_caution(f"{where}: not compared. {written.sentence(error.problem)}")
+        return group.with_caution(about(where, f"not compared. {written.sentence(error.problem)}"))
     for problem in result.problems:
-        group = group.with_caution(f"{where}: {written.sentence(problem)}")
+        group = group.with_caution(about(where, written.sentence(problem)))
     n_used = sum(n_scores_used(rows, missing) for rows in ready.scores.values())
     return replace(group, steps=result, model=written, n_used=n_used)

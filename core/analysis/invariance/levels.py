@@ -30,6 +30,7 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import SETTING_CHOICES, SettingName
 from core.analysis.shared.registry import Choice, Number
 from core.analysis.shared.rows import Floats
+from core.domain.notes import about
 from core.errors import NotEnoughData
 from core.stats.factor.model import Scaling
 from core.stats.inputs import name_list
@@ -75,11 +76,11 @@ class GroupLevels:
 
     def with_note(self, note: str) -> GroupLevels:
         """The same with one note more."""
-        return replace(self, notes=(*self.notes, f"{group_name(self.matrix.group)}: {note}"))
+        return replace(self, notes=(*self.notes, about(group_name(self.matrix.group), note)))
 
     def with_caution(self, caution: str) -> GroupLevels:
         """The same with one caution more."""
-        named = f"{group_name(self.matrix.group)}: {caution}"
+        named = about(group_name(self.matrix.group), caution)
         return replace(self, cautions=(*self.cautions, named))
 
 

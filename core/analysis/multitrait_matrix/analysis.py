@@ -60,6 +60,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.heat_maps import score_matrix_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import about, kind_of
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile, with_tabs
 from core.errors import NotEnoughData
@@ -88,9 +89,12 @@ def _matching_notes(
 def _item_cautions(groups: Sequence[GroupCorrelations]) -> list[str]:
     """Scores of a trait whose items differ between methods."""
     return [
-        f"{group_name(own.table.group)}: {score.name} is of {len(own.table.items[place])} items; "
-        f"{name_list(sorted(others))} {'have' if len(others) > 1 else 'has'} answers under another "
-        "method only, so their means are not comparable."
+        about(
+            group_name(own.table.group),
+            f"{score.name} is of {len(own.table.items[place])} items; "
+            f"{name_list(sorted(others))} {'have' if len(others) > 1 else 'has'} answers under "
+            "another method only, so their means are not comparable.",
+        )
         for own in groups
         for place, score in enumerate(own.table.scores)
         if (others := other_items(own.table, place))
@@ -112,14 +116,14 @@ def _undefined_pairs(
         where = group_name(group.table.group)
         scores = group.table.scores
         if len(scores) < 2:
-            notes.append(f"{where}: there is one score only, so nothing to correlate.")
+            notes.append(about(where, "there is one score only, so nothing to correlate."))
         reasons: dict[str, list[str]] = {}
         for pair, problems in group.problems.items():
             for problem in problems:
-                if problem.startswith("Undefined"):
+                if kind_of(problem) == "undefined":
                     pairs = " with ".join(scores[place].name for place in pair)
                     reasons.setdefault(problem, []).append(pairs)
-        notes += [f"{where}, {name_list(pairs)}: {why}" for why, pairs in reasons.items()]
+        notes += [about(where, why, name_list(pairs)) for why, pairs in reasons.items()]
     return notes
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from core.analysis.multitrait_matrix.scores import Score, ScoreSource, ScoreTabl
 from core.analysis.score_correlations import STARS, table
 from core.analysis.shared.matrices import by_columns
 from core.analysis.shared.scores import level_sort_key
+from core.domain.notes import Note
 from core.domain.results import Column, ResultTable
 from core.stats.correlation import CorrelationMethod, TraitMatrix, stars, trait_matrix
 from core.stats.groups import Adjustment, adjusted_p, summary
@@ -174,10 +174,11 @@ def _problems_by_pair(problems: Sequence[str]) -> dict[tuple[int, int], tuple[st
     """The problems of each pair of places, once each; others are of the matrix as a whole."""
     problems_of: dict[tuple[int, int], tuple[str, ...]] = {}
     for problem in problems:
-        named = re.fullmatch(r"(\d+) with (\d+): (.*)", problem, re.DOTALL)
-        if named:
-            pair = int(named[1]), int(named[2])
-            problems_of[pair] = tuple(dict.fromkeys((*problems_of.get(pair, ()), named[3])))
+        if isinstance(problem, Note) and problem.place:
+            first, second = problem.place.split(" with ")  # the scores are called by their places
+            pair = int(first), int(second)
+            reason = Note(problem.words, kind=problem.kind)
+            problems_of[pair] = tuple(dict.fromkeys((*problems_of.get(pair, ()), reason)))
     return problems_of
 
 

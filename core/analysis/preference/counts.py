@@ -12,6 +12,7 @@ import pandas as pd
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.option_counts import MidpointRule, answer_sides, cell_codes
 from core.domain.frames import ENTITIES
+from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.errors import NotEnoughData
 from core.stats.inputs import Floats, name_list
@@ -226,7 +227,7 @@ def unanswered_items(group: GroupCounts) -> str:
     none = [str(item) for item in answered.index[answered == 0]]
     if not none:
         return ""
-    return (
-        f"{group.name}: {count_text(len(none), 'item')} without an answer that takes a side: "
-        f"{name_list(none)}."
+    return about(
+        group.name,
+        f"{count_text(len(none), 'item')} without an answer that takes a side: {name_list(none)}.",
     )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.analysis.preference.counts import GroupCounts
+from core.domain.notes import undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import Column
 from core.stats.groups import Adjustment, adjusted_p
@@ -159,7 +160,7 @@ def _share_remark(own: GroupEstimates, pair: int, some: Any, unit: str) -> str:
     """Why a share or its interval is undefined, and what the share holds."""
     asked = own.n[pair, some].reshape(-1, 2).sum(axis=0) > 0
     if not asked.any():
-        return "Undefined: no answer takes a side."
+        return undefined_note("Undefined: no answer takes a side.")
     problems = []
     if not asked.all():
         named = own.counts.pair_names(pair)[int(asked[1])]
@@ -197,7 +198,7 @@ def winner_rows(own: GroupEstimates) -> Iterator[Row]:
         if share < 0.5:
             share, low, high, by_format = 1 - share, 1 - high, 1 - low, 1 - by_format
             names = names[::-1]
-        remark = "Undefined: no answer takes a side." if math.isnan(share) else ""
+        remark = undefined_note("Undefined: no answer takes a side.") if math.isnan(share) else ""
         if share == 0.5:
             remark = "Even: none of the two wins more."
         elif low <= 0.5 <= high:
@@ -318,7 +319,7 @@ def order_rows(own: GroupEstimates, unit: str) -> Iterator[Row]:
             effect = own.shares.effect[pair, line]
             remark = ""
             if math.isnan(effect):
-                remark = "Undefined: not asked in both orders of naming."
+                remark = undefined_note("Undefined: not asked in both orders of naming.")
             elif own.resampled is None:
                 remark = undecided_reason(unit)
             elif math.isnan(own.p[0, pair, line]):
@@ -364,7 +365,8 @@ def transitivity_rows(own: GroupEstimates) -> Iterator[Row]:
     if size < 3:
         yield (
             *counts.group, size, order_text(own) if np.isfinite(share).any() else "", "undefined",
-            *[_NAN] * 2, 0, 0, 0, _NAN, "Undefined: transitivity needs three entities.",
+            *[_NAN] * 2, 0, 0, 0, _NAN,
+            undefined_note("Undefined: transitivity needs three entities."),
         )  # fmt: skip
         return
     order = mean_order(own)

@@ -47,6 +47,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.consistency import random_consistency_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData
@@ -405,8 +406,13 @@ def _item_frame(own: ItemEntropies) -> pd.DataFrame:
     )
     remark = np.select(
         [known, one_option, total == 0, total == 1],
-        ["", "The format has one option only.", "Undefined: no answer.", "Undefined: one answer."],
-        "Undefined: no two answers under the same conditions.",
+        [
+            "",
+            "The format has one option only.",
+            undefined_note("Undefined: no answer."),
+            undefined_note("Undefined: one answer."),
+        ],
+        undefined_note("Undefined: no two answers under the same conditions."),
     )
     return own.answers.items.assign(
         n=np.rint(own.n).astype(np.int64),
@@ -493,19 +499,24 @@ def _cautions(
     items = own.answers.items
     code, labels = cell_codes(items, names)
     groups = [group_name(row) for row in labels.to_numpy().tolist()] or ["all administrations"]
-    found = []
+    found: list[str] = []
     for number, group in enumerate(groups):
         without = items["item"][(code == number) & ~own.defined].drop_duplicates().tolist()
         if without:
             what = "item" if len(without) == 1 else f"{len(without)} items"
             found.append(
-                f"{group}: {what} {name_list(without)}: fewer than two answers under the same "
-                "conditions in some format, so no entropy there; sums leave these out."
+                about(
+                    group,
+                    f"{what} {name_list(without)}: fewer than two answers under the same "
+                    "conditions in some format, so no entropy there; sums leave these out.",
+                )
             )
     for group, n_units, n in zip(groups, totals.n_units, totals.n_defined, strict=True):
         if bootstrap is not None and n and n_units < 2:
             found.append(
-                f"{group}: no intervals: there are not two {UNIT_WORDS[resample]} to draw from."
+                about(
+                    group, f"no intervals: there are not two {UNIT_WORDS[resample]} to draw from."
+                )
             )
     n = _answers_per_entropy(own)
     if n < _FEW_ANSWERS:

@@ -48,6 +48,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.consistency import referential_consistency_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData
@@ -465,8 +466,8 @@ def _item_frame(all_of: _Measures, adjust: Adjustment) -> pd.DataFrame:
         largest=np.where(known, largest.max(axis=1), np.nan),
         remark=np.select(
             [known, n_formats == 0],
-            ["", "Undefined: no answer of yes or no."],
-            "Undefined: answers of yes or no in one format only.",
+            ["", undefined_note("Undefined: no answer of yes or no.")],
+            undefined_note("Undefined: answers of yes or no in one format only."),
         ),
     )
 
@@ -502,26 +503,32 @@ def _cautions(
 ) -> list[str]:
     """What is undefined and why, and where answers are few."""
     own, known = all_of.own, np.isfinite(all_of.divergence.items)
-    found = []
+    found: list[str] = []
     for number, labels in enumerate(own.groups.to_numpy().tolist()):
         group, rows = group_name(labels), own.group == number
         without = own.items["item"][rows & ~known].tolist()
         if without:
             what = "item" if len(without) == 1 else f"{len(without)} items"
             found.append(
-                f"{group}: {what} {name_list(without)}: no answers of yes or no in two formats, "
-                "so no divergence; sums leave these out."
+                about(
+                    group,
+                    f"{what} {name_list(without)}: no answers of yes or no in two formats, "
+                    "so no divergence; sums leave these out.",
+                )
             )
         n_formats = (own.answers[rows] > 0).sum(axis=1)
         fewer = int((known[rows] & (n_formats < n_formats.max(initial=0))).sum())
         if fewer:
             found.append(
-                f"{group}: {count_text(fewer, 'item has', 'items have')} no answers in some "
-                "format; the numbers of these are means over the pairs they have."
+                about(
+                    group,
+                    f"{count_text(fewer, 'item has', 'items have')} no answers in some "
+                    "format; the numbers of these are means over the pairs they have.",
+                )
             )
         if resamples and own.n_units[number] < 2 and known[rows].any():
             units = UNIT_WORDS[resample]
-            found.append(f"{group}: no intervals: there are not two {units} to draw from.")
+            found.append(about(group, f"no intervals: there are not two {units} to draw from."))
     if permutations and all_of.test is None:
         found.append(
             "No p and no divergence by chance: where a middle answer is half a yes, answers "

@@ -26,6 +26,7 @@ from core.analysis.shared.sentences import (
 )
 from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, REWRITING, grouping_title
+from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, Unit
 from core.domain.study import COUNTED_AS_MISSING, FACTORS, NOT_TRIED
@@ -154,12 +155,13 @@ def asked_alike(
     group, groups = cell_codes(frame, by)
     level, levels = cell_codes(frame, (compared,))
     names = [_level(one) for one in levels[compared]]
-    rows, cautions = np.ones(len(frame), dtype=np.bool_), []
+    rows = np.ones(len(frame), dtype=np.bool_)
+    cautions: list[str] = []
     for number, own in enumerate(groups.itertuples(index=False) if by else [()]):
         alike = ways.alike(np.where(group == number, level, -1), names)
         rows &= alike.rows | (group != number)
         texts = filter(None, (alike.left_out, *alike.confounded))
-        cautions += [f"{group_name(own)}: {text}" for text in texts]
+        cautions += [about(group_name(own), text) for text in texts]
     return rows, cautions
 
 

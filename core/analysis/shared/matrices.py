@@ -22,6 +22,7 @@ from core.analysis.shared.rows import (
 )
 from core.domain.frames import OPTION_POINTS, grouping_title
 from core.domain.instrument import keyed_points
+from core.domain.notes import about
 from core.domain.numbers import percent_text
 from core.domain.results import Column, ResultTable
 from core.domain.study import NOT_ASKED
@@ -293,7 +294,7 @@ def data_cautions(item_scores: ItemScores, matrices: Sequence[ScoreMatrix]) -> l
         n = max(len(scores) for scores in own)
         if n == 1:
             notes.append(
-                f"{group_name(group)}: there is only one administration, so nothing can vary."
+                about(group_name(group), "there is only one administration, so nothing can vary.")
                 + (
                     ""
                     if rows_are_people(item_scores)
@@ -302,8 +303,10 @@ def data_cautions(item_scores: ItemScores, matrices: Sequence[ScoreMatrix]) -> l
             )
         elif all(len(scores) > 1 and (scores == scores[0]).all() for scores in own):
             notes.append(
-                f"{group_name(group)}: all {n} administrations are identical; they say no more "
-                "than one."
+                about(
+                    group_name(group),
+                    f"all {n} administrations are identical; they say no more than one.",
+                )
             )
     not_asked = n_with_status(item_scores, NOT_ASKED)
     if not_asked:

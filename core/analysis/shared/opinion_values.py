@@ -17,6 +17,7 @@ from core.analysis.shared.option_counts import (
     cell_codes,
 )
 from core.analysis.shared.registry import Choice, Number
+from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT
 from core.errors import NotEnoughData
@@ -365,7 +366,9 @@ def unanswered_cautions(table: OpinionTable) -> list[str]:
             if few.any():
                 what = "question" if few.sum() == 1 else f"{few.sum()} questions"
                 cautions.append(
-                    f"{group_name(counts.groups[row])}: {what} {name_list(names[few])}: {result}."
+                    about(
+                        group_name(counts.groups[row]), f"{what} {name_list(names[few])}: {result}."
+                    )
                 )
     return cautions
 
@@ -373,8 +376,11 @@ def unanswered_cautions(table: OpinionTable) -> list[str]:
 def unreadable_cautions(counts: AnswerCounts, where: str = "") -> list[str]:
     """Groups in which no reply has an option; `where` as in `only_unusable_cautions`."""
     return [
-        f"{group_name(counts.groups[row])}: no reply of {int(counts.unusable[row].sum()):,}{where} "
-        "has an option, so there is no opinion and every number is undefined."
+        about(
+            group_name(counts.groups[row]),
+            f"no reply of {int(counts.unusable[row].sum()):,}{where} "
+            "has an option, so there is no opinion and every number is undefined.",
+        )
         for row in np.flatnonzero(counts.unreadable).tolist()
     ]
 
@@ -386,7 +392,7 @@ def only_unusable_cautions(counts: AnswerCounts, numbers: str, where: str = "") 
     """
     names = np.asarray(counts.items, dtype=object)
     return [
-        f"{group_name(group)}: {only_unusable_text(names[few], numbers, where)}"
+        about(group_name(group), only_unusable_text(names[few], numbers, where))
         for group, few in zip(counts.groups, counts.only_unusable, strict=True)
         if few.any()
     ]
@@ -496,8 +502,10 @@ def values_of_totals(totals: Floats, table: OpinionTable, maximum: Maximum) -> O
 def few_units_cautions(counts: AnswerCounts, n_units: Integers, unit: ResampleUnit) -> list[str]:
     """Groups that have no two contexts or repetitions, so that none can be drawn."""
     return [
-        f"{group_name(group)}: no intervals of means: there are not two {UNIT_WORDS[unit]} to draw "
-        "from."
+        about(
+            group_name(group),
+            f"no intervals of means: there are not two {UNIT_WORDS[unit]} to draw from.",
+        )
         for group, number in zip(counts.groups, n_units.tolist(), strict=True)
         if number < 2
     ]

@@ -12,6 +12,7 @@ from core.analysis.shared.matrices import distinct, group_name
 from core.analysis.shared.registry import Choice, Number
 from core.analysis.shared.rows import codes_of
 from core.domain.frames import ENTITIES
+from core.domain.notes import about
 from core.domain.results import Column
 from core.domain.study import COUNTED_AS_MISSING, Status
 from core.errors import NotEnoughData
@@ -208,8 +209,12 @@ def pooled_entities_cautions(
     names = list(labels.itertuples(index=False, name=None)) if by else [()]
     n_entities = cells.groupby("group")["entity"].nunique()
     return [
-        f"{group_name(names[number])}: an item has answers on {n_entities[number]} entities, so "
-        "its numbers mix what is said of each. Take entities into Separately for, or choose one."
+        about(
+            group_name(names[number]),
+            f"an item has answers on {n_entities[number]} entities, so "
+            "its numbers mix what is said of each. Take entities into Separately for, or choose "
+            "one.",
+        )
         for number in several.tolist()
     ]
 

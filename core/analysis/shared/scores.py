@@ -19,6 +19,7 @@ from core.analysis.shared.rows import (
 )
 from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.notes import Place, about
 from core.domain.numbers import count_text
 from core.domain.study import FACTORS, WAYS_OF_ASKING
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
@@ -208,14 +209,15 @@ def basis_text(
 def left_out_caution(where: str, n_items: int, items: Sequence[str], among: str) -> str:
     """The caution on items that only some of what is compared has answers to."""
     if not n_items:
-        return (
-            f"{where}: no item has answers in all {among}, so scores are not compared: "
-            f"{name_list(items)}."
+        return about(
+            where,
+            f"no item has answers in all {among}, so scores are not compared: {name_list(items)}.",
         )
-    return (
-        f"{where}: {name_list(items)} {'have' if len(items) > 1 else 'has'} answers in some "
+    return about(
+        where,
+        f"{name_list(items)} {'have' if len(items) > 1 else 'has'} answers in some "
         f"{among} only and {'are' if len(items) > 1 else 'is'} left out: scores are compared over "
-        f"the {count_text(n_items, 'item')} answered in all {among}."
+        f"the {count_text(n_items, 'item')} answered in all {among}.",
     )
 
 
@@ -377,7 +379,7 @@ class PairedScores:
     @property
     def where(self) -> str:
         """What to call group and scale in a note."""
-        return f"{group_name(self.group)}, scale {self.scale or '(none)'}"
+        return Place(group_name(self.group), "scale", self.scale)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from core.analysis.shared.matrices import group_name, missing_words
+from core.domain.notes import Note, Place
 from core.domain.numbers import count_text, judged_decimals, number_text, p_decimals
 from core.domain.results import AnalysisResult, ResultTable
 
@@ -36,7 +36,6 @@ _MOST_NAMES = 3
 """Groups or scales that a note of several names; the others are counted."""
 _ROUNDING = 1e-9
 """An end that is nearer to the null lies on it."""
-_OF_A_SCALE = re.compile(r", (scale|subscale) ([^:]+): ")
 
 
 def table_of(result: AnalysisResult, name: str) -> ResultTable:
@@ -218,7 +217,7 @@ def merge_notes(notes: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
     Parameters
     ----------
     notes : iterable of str
-        Notes on a group begin with its name, then ": " or ", scale X: ".
+        Notes on a group, or on a scale of it, say so (`core.domain.notes.Note`).
     groups : iterable of str
         The names of the groups.
 
@@ -228,36 +227,27 @@ def merge_notes(notes: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
         Notes with the same words on several groups are one, where the first of them stood. So are
         those on several scales of the same groups. Further groups and scales are counted.
     """
-    names = sorted(set(groups), key=len, reverse=True)  # of "m" and "m: x", the longer fits first
-    by_words: dict[str, dict[str, None]] = {}
+    known = set(groups)
+    by_words: dict[tuple[str, str, str], dict[str, None]] = {}
     for note in notes:
-        group, words = group_and_words(note, names)
-        by_words.setdefault(words, {})[group] = None
+        place, rest = place_and_rest(note, known)
+        by_words.setdefault((place.noun, place.scale, rest), {})[place.group] = None
     by_sentence: dict[tuple[tuple[str, ...], str, str], dict[str, None]] = {}
-    for words, own in by_words.items():
-        of_scale = _OF_A_SCALE.match(words)
-        noun, scale = of_scale.groups() if of_scale else ("", "")
-        sentence = words[of_scale.end() :] if of_scale else words
-        by_sentence.setdefault((tuple(own), noun, sentence), {})[scale] = None
+    for (noun, scale, rest), of_groups in by_words.items():
+        by_sentence.setdefault((tuple(of_groups), noun, rest), {})[scale] = None
     return tuple(
-        _list_names(own, "group")
-        + (
-            f", {noun}{'s' * (len(scales) > 1)} {_list_names(tuple(scales), noun)}: "
-            if noun
-            else ""
-        )
-        + sentence
-        for (own, noun, sentence), scales in by_sentence.items()
+        _list_names(of_groups, "group")
+        + (f", {noun}{'s' * (len(scales) > 1)} {_list_names(tuple(scales), noun)}" if noun else "")
+        + rest
+        for (of_groups, noun, rest), scales in by_sentence.items()
     )
 
 
-def group_and_words(note: str, names: Sequence[str]) -> tuple[str, str]:
-    """The group that a note begins with, empty where there is none, and what follows it."""
-    for name in names:
-        words = note.removeprefix(name)
-        if name and words != note and words.startswith((": ", ", ")):
-            return name, words
-    return "", note
+def place_and_rest(note: str, groups: Collection[str]) -> tuple[Place, str]:
+    """Where a note belongs, if to one of the groups, and the text that follows the place."""
+    if isinstance(note, Note) and note.place.group in groups:
+        return note.place, note.removeprefix(note.place)
+    return Place(""), note
 
 
 def _list_names(names: Sequence[str], noun: str) -> str:

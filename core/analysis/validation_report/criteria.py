@@ -37,6 +37,7 @@ from core.analysis.validation_report.scores import (
     scored_ids,
     varying_factors,
 )
+from core.domain.notes import Note, of_kind, undefined_note
 from core.domain.results import Column, ResultTable
 from core.domain.study import Status
 from core.errors import NotEnoughData, UserError
@@ -209,7 +210,7 @@ Seed = Annotated[
 
 # The six criteria of one group.
 
-_NO_BASELINE = (
+_NO_BASELINE = undefined_note(
     "Undefined: there are no answers to the original form with the options in their own order."
 )
 _SCORED: Mapping[ScoreRule, str] = {
@@ -219,7 +220,9 @@ _SCORED: Mapping[ScoreRule, str] = {
     "available": "administrations with any answer",
 }
 """Which administrations have a score, by the rule for missing answers."""
-_NO_PEOPLE = "Undefined: the other study holds none of these respondents under these contexts."
+_NO_PEOPLE = undefined_note(
+    "Undefined: the other study holds none of these respondents under these contexts."
+)
 
 
 def compute_criteria(
@@ -373,7 +376,9 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
             ci_level=plan.ci_level,
         )  # fmt: skip
     except UserError as error:
-        result.factorial = ModelFit(math.nan, math.nan, problems=(f"Undefined. {error.problem}",))
+        result.factorial = ModelFit(
+            math.nan, math.nan, problems=(undefined_note(f"Undefined. {error.problem}"),)
+        )
         return
     table = next(table.frame for table in fitted.tables if table.name == "fit")
     (cells,) = table.to_dict("records")
@@ -384,12 +389,16 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
         if reported
         else (math.nan,) * 4
     )
-    prefix = f"{group_name(result.group)}: "
-    own = [note for note in (*fitted.notes, *fitted.cautions) if note.startswith(prefix)]
-    notes = tuple(note.removeprefix(prefix) for note in own)
+    group = group_name(result.group)
+    notes: tuple[str, ...] = tuple(
+        Note(note.words, kind=note.kind)
+        for note in (*fitted.notes, *fitted.cautions)
+        if isinstance(note, Note) and note.place == group and not note.detail
+    )
     if not (math.isfinite(rmsea) and math.isfinite(cfi)):
-        why = next((note for note in notes if "indices" in note or "no tests" in note), "")
-        notes = (f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip(), *notes)
+        why = next(iter(of_kind(notes, "no fit")), "")
+        words = f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip()
+        notes = (undefined_note(words), *notes)
     result.factorial = ModelFit(
         rmsea, cfi, low, high, int(row["n"]), notes,
         against=tuple(names_of([row["against"]])), admissible=bool(row["admissible"]),
@@ -424,7 +433,7 @@ def _enter_correlation(
     """Enter a correlation as the coefficient of a criterion."""
     own = Coefficient.of(estimate)
     problems_all = (*own.problems, *problems)
-    if estimate.n_left_out and not any("left out" in problem for problem in problems_all):
+    if estimate.n_left_out and not of_kind(problems_all, "left out"):
         both = own.n + estimate.n_left_out
         problems_all = (
             f"{estimate.n_left_out} of {both} pairs were left out: a missing score.",

@@ -14,6 +14,7 @@ from core.analysis.shared.factor_models.models import EstimatorKind
 from core.analysis.shared.matrices import group_name, result_table
 from core.analysis.validation_report.scores import GroupCriteria, Plan, baseline, varying_factors
 from core.domain.frames import REWRITING
+from core.domain.notes import of_kind, undefined_note
 from core.domain.results import Column, ResultTable
 from core.stats.inputs import name_list
 from core.stats.validation import (
@@ -28,7 +29,7 @@ from core.stats.validation import (
 
 Judged = Sequence[tuple[GroupCriteria, Validation]]
 
-_NOT_COLLECTED = "Not collected."
+_NOT_COLLECTED = undefined_note("Not collected.")
 _ADVICE: Mapping[Criterion, str] = {
     "alternate form": "Ask a second form of the items as well, or choose the study that asked it.",
     "option order": "Ask with options in random order as well, or choose the study that did.",
@@ -73,7 +74,7 @@ def criterion_remarks(judged: Judged) -> tuple[list[str], list[str]]:
                     )
                 continue
             kind, reason = cautions, own.reason
-            reason = next((p for p in own.problems if p.startswith("Undefined")), reason)
+            reason = next(iter(of_kind(own.problems, "undefined")), reason)
             if _NOT_COLLECTED in own.problems:
                 kind, reason = notes, f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
             kind.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))

@@ -39,6 +39,7 @@ from core.analysis.word_association.words import (
 )
 from core.charts.words import word_association_charts
 from core.domain.frames import ITEMS, OPTION_COUNTS, WORDINGS
+from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.stats.agreement import weighted_kappa
@@ -506,29 +507,35 @@ def _agreement_rows(
 
 def _cautions(counts: WordCounts, missing: MissingTestRule) -> list[str]:
     """Groups with one test, with words that lack a test, or without an answer."""
-    cautions = []
+    cautions: list[str] = []
     for place, group in enumerate(counts.groups):
         name, planned = group_name(group), counts.planned[place]
         if counts.unreadable[place]:
             replies = f"{int(counts.without_label[place].sum()):,}"
             cautions.append(
-                f"{name}: no reply of {replies} has a label of the pair, so the rates are "
-                "undefined: neither neutral nor consistent words can be told."
+                about(
+                    name,
+                    f"no reply of {replies} has a label of the pair, so the rates are "
+                    "undefined: neither neutral nor consistent words can be told.",
+                )
             )
             continue
         lacking = int((planned & (counts.missing[place] > 0)).sum())
         tests = counts.tests[place, planned] + counts.missing[place, planned]
         if tests.max(initial=0) == 1:
             cautions.append(
-                f"{name}: each word has one test, so that none can be inconsistent: consistency is "
-                "undefined, and optimism and pessimism are larger than with two tests."
+                about(
+                    name,
+                    "each word has one test, so that none can be inconsistent: consistency is "
+                    "undefined, and optimism and pessimism are larger than with two tests.",
+                )
             )
         elif lacking:
             result = "left out" if missing == "listwise" else "counted on the tests that they have"
             which = count_text(lacking, "word lacks", "words lack")
-            cautions.append(f"{name}: {which} a test; such words are {result}.")
+            cautions.append(about(name, f"{which} a test; such words are {result}."))
         if not counts.counted(missing)[place].any():
-            cautions.append(f"{name}: no word counts, so the rates are undefined.")
+            cautions.append(about(name, "no word counts, so the rates are undefined."))
     return cautions
 
 

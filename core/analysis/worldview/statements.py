@@ -14,6 +14,7 @@ from core.analysis.shared.option_counts import cell_codes
 from core.analysis.shared.registry import Choice
 from core.analysis.shared.statement_verdicts import ACROSS, WITHIN, StatementVerdicts
 from core.domain.instrument import LEANINGS
+from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.stats.inputs import Booleans, Floats, name_list
 
@@ -204,7 +205,7 @@ def _party_cautions(parties: Sequence[PartyFacts]) -> list[str]:
             "No party has a position on these statements, so there is no leaning. Bring positions "
             "in on the page Banks (Import loadings)."
         ]
-    cautions = []
+    cautions: list[str] = []
     unleaning = [p.code for p in parties if p.leaning not in LEANINGS]
     if unleaning:
         cautions.append(
@@ -223,7 +224,7 @@ def _party_cautions(parties: Sequence[PartyFacts]) -> list[str]:
 def _country_cautions(
     items: Sequence[str], country: np.ndarray, home: np.ndarray, foreign: Booleans
 ) -> list[str]:
-    cautions = []
+    cautions: list[str] = []
     if (home != "").any() and (country == "").any():
         without = [item for item, own in zip(items, country, strict=True) if not own]
         which = "All statements are"
@@ -246,25 +247,28 @@ def _country_cautions(
 
 def stance_cautions(stances: Stances, count: CountRule) -> list[str]:
     """Groups without a statement that counts, with one template, or with unjudged statements."""
-    cautions = []
+    cautions: list[str] = []
     for place, group in enumerate(stances.groups):
         name = group_name(group)
         templates = int(stances.asked[place].any(axis=0).sum())
         if templates == 1:
-            cautions.append(f"{name}: one template, so no SD over templates.")
+            cautions.append(about(name, "one template, so no SD over templates."))
         if not stances.counted[place].any():
             why = (
                 "there is one template, and the test across templates needs two"
                 if count == "six" and templates == 1
                 else "no statement is reliable" if count != "all" else "no statement has a stance"
             )  # fmt: skip
-            cautions.append(f"{name}: {why}, so there is no worldview.")
+            cautions.append(about(name, f"{why}, so there is no worldview."))
         asked = int(stances.asked[place].sum())
         unjudged = asked - int(stances.judged[place].sum())
         if unjudged and count != "all":
             cautions.append(
-                f"{name}: whether a statement is reliable cannot be judged in {unjudged:,} of "
-                f"{asked:,} cases (a statement in a template); they count as not reliable. The "
-                "analysis Reliability of stances says why."
+                about(
+                    name,
+                    f"whether a statement is reliable cannot be judged in {unjudged:,} of "
+                    f"{asked:,} cases (a statement in a template); they count as not reliable. The "
+                    "analysis Reliability of stances says why.",
+                )
             )
     return cautions

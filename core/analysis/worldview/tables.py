@@ -14,6 +14,7 @@ import pandas as pd
 from core.analysis.shared.matrices import by_columns, result_table
 from core.analysis.worldview.statements import BankFacts, PartyFacts, Stances
 from core.domain.instrument import LEANINGS
+from core.domain.notes import undefined_note
 from core.domain.results import Column, ResultTable
 from core.stats.correlation import Correlation, correlation
 from core.stats.inputs import Booleans, Floats
@@ -100,7 +101,7 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
         means = _means(above, below, settings, counting=counting)
         templates = asked.any(axis=0)
         n = float(counted.sum(axis=0)[templates].mean()) if templates.any() else 0.0
-        remark = "" if counted.any() else "Undefined: no statement counts."
+        remark = "" if counted.any() else undefined_note("Undefined: no statement counts.")
         rows.append(
             (*group, int(asked.any(axis=1).sum()), int(templates.sum()), n,
              *_ends(means, 0), float(means.mean[2]),
@@ -189,11 +190,11 @@ def _template_rows(
 
 def _domain_remark(asked: int, counts: Floats, n_statements: int) -> str:
     if not asked:
-        return "Undefined: no statement of the domain was asked."
+        return undefined_note("Undefined: no statement of the domain was asked.")
     empty = int((counts == 0).sum())
     if empty == len(counts):
         where = "in any template" if len(counts) > 1 else "in the template"
-        return f"Undefined: no statement of the domain counts {where}."
+        return undefined_note(f"Undefined: no statement of the domain counts {where}.")
     remarks = []
     if empty:
         remarks.append(f"In {empty} of {len(counts)} templates no statement counts.")
@@ -341,9 +342,9 @@ def _counts(match: TemplateMeans, place: int) -> Row:
     n = int(match.n_statements[place])
     remark = ""
     if not n:
-        remark = "Undefined: no statement that a party is compared on was asked."
+        remark = undefined_note("Undefined: no statement that a party is compared on was asked.")
     elif not match.n_templates[place]:
-        remark = "Undefined: no statement that a party is compared on counts."
+        remark = undefined_note("Undefined: no statement that a party is compared on counts.")
     elif n == 1:
         remark = "No interval: it needs two statements."
     return n, int(match.n_templates[place]), remark

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from core.domain.notes import Note
 from core.errors import NotEnoughData
 from core.stats.factor.likelihood import (
     GroupData,
@@ -164,7 +165,7 @@ def _refuse_dependent_answers(
 
 def _no_maximum_note(groups: Sequence[GroupData], items: tuple[str, ...]) -> list[str]:
     """Sentences on groups with too many missing answers for the saturated model."""
-    out = []
+    out: list[str] = []
     for group in (g for g in groups if not g.has_maximum):
         present = group.answered.astype(float)
         together = (present * group.counts[:, None]).T @ present
@@ -172,12 +173,13 @@ def _no_maximum_note(groups: Sequence[GroupData], items: tuple[str, ...]) -> lis
         i, j = np.unravel_index(int(np.argmin(together)), together.shape)
         where = f" in group {group.name}" if group.name else ""
         whole = int(group.counts[group.answered.all(axis=1)].sum())
-        out.append(
+        out.append(Note(
             f"Too many answers are missing{where} for a test of fit: without a model, full "
             f"information finds no positive definite covariance matrix of the {len(items)} items "
             f"that is the likeliest. {_rows(whole)} all of them, and {_rows(int(together[i, j]))} "
-            f"both {items[i]} and {items[j]}. χ² and all indices of fit are undefined."
-        )
+            f"both {items[i]} and {items[j]}. χ² and all indices of fit are undefined.",
+            kind="no fit",
+        ))  # fmt: skip
     return out
 
 

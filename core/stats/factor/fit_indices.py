@@ -9,6 +9,7 @@ import numpy as np
 from scipy import optimize, stats
 from scipy.linalg import block_diag
 
+from core.domain.notes import Note
 from core.stats.factor.likelihood import (
     IncompleteReference,
     ModelMoments,
@@ -295,7 +296,7 @@ def tests_of_fit(
             for name, own in (("model", factor), ("model of unrelated items", baseline_factor)):
                 if not own > 0:
                     nothing = undefined_indices(x.model_df, x.baseline_df)
-                    reason = _NOT_SCALED.format(name, own)
+                    reason = Note(_NOT_SCALED.format(name, own), kind="no fit")
                     return TestsOfFit(fit, nothing, nothing, *factors, (reason,))
             scaled = scaled_indices(x, factor, baseline_factor)
             robust = robust_indices(x, x.model, factor, x.baseline, baseline_factor)

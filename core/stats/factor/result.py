@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from core.domain.notes import Note
 from core.domain.numbers import number_text
 from core.stats.factor.likelihood import GroupData
 from core.stats.factor.model import (
@@ -321,9 +322,10 @@ _HUGE_ERROR = 1.0
 """A standardized standard error from here on: the answers do not determine the parameter."""
 _SINGULAR = 1e-8
 
-NOT_CONVERGED = (
+NOT_CONVERGED = Note(
     "The search found no maximum of the likelihood; there are no tests and no standard errors. "
-    "Simplify the model, or check that each factor has enough items that go together."
+    "Simplify the model, or check that each factor has enough items that go together.",
+    kind="no fit",
 )
 NOT_IDENTIFIED = (
     "The answers do not determine all parameters (the information matrix is not positive "

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import chi2, norm
 
+from core.domain.notes import undefined_note
 from core.stats.inputs import Floats, Integers, check_level, name_list
 
 # Ours because a model is fitted to thousands of resamples at once, and because a logistic
@@ -275,7 +276,7 @@ def _why_no_maximum(
 ) -> str:
     """Why the strengths have no finite and unique maximum; empty where they have one."""
     if len(present) < 2:
-        return "Undefined: no pair has an answer with a side."
+        return undefined_note("Undefined: no pair has an answer with a side.")
     beats = np.concatenate([np.stack([first, second])[:, wins > 0],
                             np.stack([second, first])[:, n - wins > 0]], axis=1)  # fmt: skip
     size = len(names)
@@ -284,7 +285,7 @@ def _why_no_maximum(
     islands = [np.flatnonzero(island == number) for number in np.unique(island[present])]
     if len(islands) > 1:
         listed = "; ".join(name_list([names[place] for place in own.tolist()]) for own in islands)
-        return (
+        return undefined_note(
             "Undefined: no comparison links these entities with one another, directly or through "
             f"others: {listed}."
         )
@@ -301,7 +302,7 @@ def _why_no_maximum(
         parts.append(f"{name_list(top)} never {_loses(top)}")
     if len(bottom) < len(present):
         parts.append(f"{name_list(bottom)} never {_wins(bottom)}")
-    return (
+    return undefined_note(
         f"Undefined: a strength is infinite, because {' and '.join(parts)} against the other "
         "entities."
     )

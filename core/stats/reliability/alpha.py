@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from core.domain.notes import undefined_note
 from core.errors import UserError
 from core.stats.factor.estimation import IncompleteCovariance, incomplete_covariance
 from core.stats.inputs import (
@@ -160,7 +161,7 @@ def incomplete_rows(rows: UsableItems) -> tuple[IncompleteCovariance | None, str
     try:
         return incomplete_covariance(rows.scores, rows.names), ""
     except UserError as error:
-        return None, f"Undefined by full information. {error.problem}"
+        return None, undefined_note(f"Undefined by full information. {error.problem}")
 
 
 def _pairwise(centered: Floats, present: Floats) -> tuple[Floats, Floats]:
@@ -191,10 +192,12 @@ def _alpha(k: Any, trace: Any, total: Any) -> Floats:
 _NEGATIVE = (
     "Negative: the items correlate negatively on average. Check which items are reverse-keyed."
 )
-_CONSTANT_SUM = "Undefined: the sum of the items is the same in every row."
+_CONSTANT_SUM = undefined_note("Undefined: the sum of the items is the same in every row.")
 ENOUGH_ROWS = 5  # per item: with 2 per item a 95% interval covered 91% of samples
 _FEW_ROWS = "{n} rows are few for {k} items: the interval is somewhat too narrow."
-_UNKNOWN_PAIR = "Undefined: fewer than two rows hold the answers of some pair of items."
+_UNKNOWN_PAIR = undefined_note(
+    "Undefined: fewer than two rows hold the answers of some pair of items."
+)
 _ROUNDING = 1e-12  # share of a variance below which an item is constant in a resample
 
 
@@ -550,12 +553,10 @@ def _strata_problems(
     sizes = [len(group) for group in groups]
     single = [str(label) for label, size in zip(labels, sizes, strict=True) if size == 1]
     empty = [str(label) for label, size in zip(labels, sizes, strict=True) if size == 0]
-    problems = []
+    problems: list[str] = []
     if single:
-        problems.append(
-            f"Undefined: alpha needs two items that vary in each subscale, and {name_list(single)} "
-            "has one."
-        )
+        words = "Undefined: alpha needs two items that vary in each subscale, and "
+        problems.append(undefined_note(f"{words}{name_list(single)} has one."))
     if empty:
         problems.append(f"Constant, and so left out of the reliability: {name_list(empty)}.")
     return (*rows.problems, *problems)
@@ -653,7 +654,9 @@ def split_half(
     values, rulon = _split_coefficients(halves, covariance)
     defined = values[np.isfinite(values)]
     if math.isnan(odd_even):
-        problems.append("Undefined for odd and even items, because a half is constant.")
+        problems.append(
+            undefined_note("Undefined for odd and even items, because a half is constant.")
+        )
     if len(defined) < len(values):
         problems.append(f"{len(values) - len(defined)} splits have no coefficient.")
     if k % 2:

@@ -10,6 +10,7 @@ from statistics import NormalDist
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from core.domain.notes import undefined_note
 from core.stats.factor.estimation import IncompleteCovariance
 from core.stats.inputs import (
     ROWS_USED,
@@ -188,7 +189,7 @@ def _checked(parameters: Floats, fit: _Evaluation) -> CovarianceFit:
 
 # McDonald's omega total: the share of the sum's variance that one common factor explains.
 
-_NO_ERROR_LEFT = (
+_NO_ERROR_LEFT = undefined_note(
     "Undefined: the residual variances sum to less than 0, so the factor would explain more than "
     "all of the variance."
 )
@@ -196,7 +197,9 @@ _CUT = (
     "The interval is cut at 0 or 1. It assumes a normal estimate, which is a rough approximation "
     "near these bounds."
 )
-_NEEDS_THREE = "Undefined: two items do not determine a factor; omega needs three that vary."
+_NEEDS_THREE = undefined_note(
+    "Undefined: two items do not determine a factor; omega needs three that vary."
+)
 
 
 def omega_total(
@@ -259,7 +262,9 @@ def omega_total(
     start = np.concatenate([_first_axis(correlation), np.full(k, 0.6)])
     fit = _fit_covariance(correlation, start, _one_factor)
     if fit.problem:
-        return replace(result, problems=(*rows.problems, f"Undefined: {fit.problem}"))
+        return replace(
+            result, problems=(*rows.problems, undefined_note(f"Undefined: {fit.problem}"))
+        )
     loadings, residuals = fit.parameters[:k], fit.parameters[k:]
     common, unique = float(loadings @ spread), float(residuals @ spread**2)
     total = common**2 + unique
@@ -311,7 +316,7 @@ def _too_few_rows(rows: UsableItems) -> str:
     if rows.n > rows.n_items:
         return ""
     complete = "" if np.isnan(rows.scores).any() else "complete "
-    return (
+    return undefined_note(
         f"Undefined: omega needs more {complete}rows than items, and there are {rows.n} rows of "
         f"{rows.n_items} items."
     )
@@ -424,14 +429,16 @@ def omega_hierarchical(
     k, m = rows.n_items, len(labels)
     second = fit.parameters[k : k + m]
     if fit.problem:
-        return _undefined(result, rows, labels, f"Undefined: {fit.problem}")
+        return _undefined(result, rows, labels, undefined_note(f"Undefined: {fit.problem}"))
     if np.abs(second).max() > 1:
         over = [label for label, value in zip(labels, second, strict=True) if abs(value) > 1]
         return _undefined(
             result,
             rows,
             labels,
-            f"Undefined: the general factor would explain more than all of {name_list(over)}.",
+            undefined_note(
+                f"Undefined: the general factor would explain more than all of {name_list(over)}."
+            ),
         )
     return _solution(result, rows, labels, member, fit, sample)
 
@@ -500,14 +507,14 @@ def _undefined(
 def _not_identified(rows: UsableItems, member: Integers, labels: Sequence[Hashable]) -> str:
     """Why a general factor above the subscales cannot be determined; empty where it can."""
     if len(labels) < 3:
-        return (
+        return undefined_note(
             "Undefined: a general factor needs three subscales or more, and there are "
             f"{len(labels)}. Fewer correlations do not determine the loadings of the subscales."
         )
     sizes = np.bincount(member, minlength=len(labels))
     short = [label for label, size in zip(labels, sizes, strict=True) if size < 2]
     if short:
-        return f"Undefined: fewer than two items vary in {name_list(short)}."
+        return undefined_note(f"Undefined: fewer than two items vary in {name_list(short)}.")
     return _too_few_rows(rows)
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import f
 
+from core.domain.notes import undefined_note
 from core.stats.correlation import Correlation, correlation
 from core.stats.groups import MeanTest, paired_t
 from core.stats.inputs import Floats, check_level, is_constant, undefined_size_note
@@ -122,7 +123,7 @@ def retest_agreement(
     values = np.array([each.r for each in correlations if math.isfinite(each.r)])
     problems = _identical_scores_note(table)
     if not pairs:
-        problems += ("Undefined: there is only one occasion.",)
+        problems += (undefined_note("Undefined: there is only one occasion."),)
     elif not len(values):
         problems += tuple(dict.fromkeys(text for each in correlations for text in each.problems))
     mean, reason = _mean_correlation(values)
@@ -240,14 +241,14 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
     n, k = complete.shape
     left_out = len(table) - n
     if n < 2 or k < 2:
-        reason = (
+        reason: str = undefined_note(
             "Undefined: intraclass correlations need two units with two repetitions each, and "
             f"there are {n} complete units of {k}."
         )
         return Intraclass(_undefined(), n, k, left_out, level, (reason,))
     reason = undefined_size_note(complete)
     if not reason and is_constant(complete.ravel()):
-        reason = "Undefined: every score is the same, so the units do not differ."
+        reason = undefined_note("Undefined: every score is the same, so the units do not differ.")
     if reason:
         return Intraclass(_undefined(), n, k, left_out, level, (reason,))
     if (np.ptp(complete, axis=1) == 0).all():

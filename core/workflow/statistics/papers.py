@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from altair.utils.schemapi import debug_mode
 
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.registry import Analysis
-from core.analysis.shared.sentences import group_and_words, merge_notes
+from core.analysis.shared.sentences import merge_notes, place_and_rest
 from core.charts import Chart, with_data, with_item_texts
 from core.charts.drawing import DrawingFault, drawing_process
 from core.charts.panels import Theme
@@ -28,6 +28,7 @@ from core.charts.picture_files import PICTURE_FORMATS, all_files, json_file
 from core.domain.attributes import is_attribute
 from core.domain.characters import readable
 from core.domain.frames import GROUPINGS
+from core.domain.notes import words_of
 from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import FileError
@@ -178,12 +179,11 @@ def notes_of_text(result: AnalysisResult, tables: Sequence[ResultTable]) -> tupl
         for note in own
         if note.labels
     }
-    groups = sorted({g for table in tables for row in _groups(table) for g in row}, key=len)
+    groups = {g for table in tables for row in _groups(table) for g in row}
     own = [
         note
         for note in result.all_notes
-        if printable(group_and_words(note, groups[::-1])[1].lstrip(",: ")) not in footnotes
-        and not any(note.endswith(remark) for remark in remarks)
+        if _without_group(note, groups)[1] not in footnotes and words_of(note) not in remarks
     ]
     return tuple(map(printable, merge_notes(own, groups)))
 
@@ -384,22 +384,29 @@ def _sort_notes(
 ) -> _SortedNotes:
     """The notes by the groups of a table; those that repeat a remark of the table are left out."""
     remarks = {remark for remark in _remarks(table) if remark}
-    names = sorted(set(chain.from_iterable(_groups(table))), key=len, reverse=True)
+    names = set(chain.from_iterable(_groups(table)))
     has_groups = any(column.is_group for column in columns)
     labels = _labels(columns)
     by_group: dict[str, list[_GroupNote]] = {}
     general: dict[str, None] = {}
     for note in result.all_notes:
-        if any(note.endswith(remark) for remark in remarks):
+        if words_of(note) in remarks:
             continue
-        group, words = group_and_words(note, names)
-        text = printable(words.lstrip(",: "))
+        group, text = _without_group(note, names)
         own = _GroupNote(text, _named(text, labels))
         if group and (has_groups or own.labels):
             by_group.setdefault(group, []).append(own)
         else:
             general[printable(note)] = None
     return _SortedNotes(by_group, tuple(general))
+
+
+def _without_group(note: str, groups: Collection[str]) -> tuple[str, str]:
+    """The group of a note, if it is one of these, and the rest of its text."""
+    place, rest = place_and_rest(note, groups)
+    if place.noun:
+        rest = f"{place.noun} {place.scale}{rest}"
+    return place.group, printable(rest.removeprefix(": ").removeprefix(", "))
 
 
 def _labels(columns: Sequence[_PrintedColumn]) -> dict[str, int]:

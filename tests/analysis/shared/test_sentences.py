@@ -10,12 +10,16 @@ from core.analysis.shared.sentences import (
     side_of_interval,
     statistic_text,
 )
+from core.domain.notes import Place, about
 
 FEW = "fewer rows than items."
 
 
 def test_equal_notes_of_several_groups_become_one_where_the_first_stood():
-    notes = (f"m · de: {FEW}", "3 trials are missing.", f"m · en: {FEW}", "m · en: other words.")
+    notes = (
+        about("m · de", FEW), "3 trials are missing.", about("m · en", FEW),
+        about("m · en", "other words."),
+    )  # fmt: skip
     assert merge_notes(notes, ("m · de", "m · en")) == (
         f"m · de and m · en: {FEW}", "3 trials are missing.", "m · en: other words.",
     )  # fmt: skip
@@ -23,24 +27,24 @@ def test_equal_notes_of_several_groups_become_one_where_the_first_stood():
 
 def test_of_many_groups_the_first_three_are_named_and_the_others_counted():
     groups = [f"g{number}" for number in range(1, 6)]
-    notes = [f"{group}: {FEW}" for group in groups]
+    notes = [about(group, FEW) for group in groups]
     assert merge_notes(notes[:3], groups) == (f"g1, g2 and g3: {FEW}",)
     assert merge_notes(notes[:4], groups) == (f"g1, g2, g3 and 1 more group: {FEW}",)
     assert merge_notes(notes, groups) == (f"g1, g2, g3 and 2 more groups: {FEW}",)
 
 
 def test_scales_of_the_same_groups_are_named_together():
-    notes = [f"{group}, scale {scale}: {FEW}" for group in ("m", "n") for scale in ("A", "B")]
+    notes = [about(Place(g, "scale", scale), FEW) for g in ("m", "n") for scale in ("A", "B")]
     assert merge_notes(notes, ("m", "n")) == (f"m and n, scales A and B: {FEW}",)
     assert merge_notes(notes[:3], ("m", "n")) == (
         f"m and n, scale A: {FEW}", f"m, scale B: {FEW}",
     )  # fmt: skip
-    alone = [f"m, subscale {scale}: {FEW}" for scale in "ABCDE"]
+    alone = [about(Place("m", "subscale", scale), FEW) for scale in "ABCDE"]
     assert merge_notes(alone, ("m",)) == (f"m, subscales A, B, C and 2 more subscales: {FEW}",)
 
 
 def test_a_name_that_begins_another_is_not_taken_for_it():
-    notes = ("gpt-4: a.", "gpt-4o: a.", "gpt-4 did it.", "gpt-4: x: a.")
+    notes = (about("gpt-4", "a."), about("gpt-4o", "a."), "gpt-4 did it.", about("gpt-4: x", "a."))
     assert merge_notes(notes, ("gpt-4", "gpt-4o", "gpt-4: x")) == (
         "gpt-4, gpt-4o and gpt-4: x: a.", "gpt-4 did it.",
     )  # fmt: skip

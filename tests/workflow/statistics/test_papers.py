@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.item_statistics import item_statistics
+from core.domain.notes import Place, about
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import FileError
 from core.workflow.statistics import analyses
@@ -108,7 +109,8 @@ def test_an_undefined_number_has_its_remark_as_footnote_and_a_caution_stands_at_
         Column("r", "r", "correlation"), Column("p", "p", "p"), Column("remark", "Remark"),
     )  # fmt: skip
     paper, rows = printed(
-        ResultTable("t", "T", frame, columns), notes=("m, scale B: Only one answer.",)
+        ResultTable("t", "T", frame, columns),
+        notes=(about(Place("m", "scale", "B"), "Only one answer."),),
     )
     assert paper.header == ("Respondent", "Scale", "r", "p")
     assert paper.numeric == (False, False, True, True)
@@ -141,8 +143,14 @@ def items_table():
 def test_notes_on_a_group_become_footnotes_where_they_name_a_row():
     paper, rows = printed(
         items_table(),
-        notes=("m: item i1: zero variance, so r is undefined.", "All contexts are one."),
-        cautions=("m: i12 loads against the others: check its keying.", "n: few; not xi1."),
+        notes=(
+            about("m", "item i1: zero variance, so r is undefined."),
+            "All contexts are one.",
+        ),
+        cautions=(
+            about("m", "i12 loads against the others: check its keying."),
+            about("n", "few; not xi1."),
+        ),
     )
     assert rows == [["m", "i1", "–^a"], ["m", "i12", "−.40^b"], ["n^c", "i1", ".20"]]
     assert paper.footnotes == (
@@ -158,7 +166,7 @@ def test_a_remark_that_refers_to_notes_brings_them():
     own = items_table()
     frame = own.frame.assign(remark=["No test; see the notes.", "", ""])
     own = ResultTable("t", "T", frame, (*own.columns, Column("remark", "Remark")))
-    paper, rows = printed(own, cautions=("m: i1 has no variance.",))
+    paper, rows = printed(own, cautions=(about("m", "i1 has no variance."),))
     assert rows[0] == ["m", "i1", "–^a, b"]
     assert paper.footnotes == ("No test; see the notes.", "i1 has no variance.")
 
@@ -166,7 +174,10 @@ def test_a_remark_that_refers_to_notes_brings_them():
 def test_without_groups_what_names_no_row_stands_in_the_general_note():
     paper, rows = printed(
         table("correlation", item=["a", "b"], r=[0.1, 0.2]),
-        cautions=("all administrations: b is odd.", "all administrations: few rows."),
+        cautions=(
+            about("all administrations", "b is odd."),
+            about("all administrations", "few rows."),
+        ),
     )
     assert rows == [["a", ".10"], ["b", ".20^a"]]
     assert paper.footnotes == ("b is odd.",)

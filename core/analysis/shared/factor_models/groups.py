@@ -41,6 +41,7 @@ from core.analysis.shared.matrices import (
     with_options,
 )
 from core.analysis.shared.rows import Floats
+from core.domain.notes import about
 from core.domain.results import Column, ResultTable
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData, TooLarge
@@ -179,12 +180,12 @@ class PreparedGroup:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on items left out."""
-        return tuple(f"{self.name}: {sentence}" for sentence in self.left_out)
+        return tuple(about(self.name, sentence) for sentence in self.left_out)
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """That there is no model, and why."""
-        return (f"{self.name}: not fitted. {self.reason}",) if self.reason else ()
+        return (about(self.name, f"not fitted. {self.reason}"),) if self.reason else ()
 
     @property
     def offered(self) -> tuple[Offered, ...] | None:
@@ -433,8 +434,8 @@ class GroupFit:
 def fit_remarks(group: PreparedGroup, fit: CfaResult) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Notes and cautions on a group with its fitted model."""
     problems = [problem for problem in fit.problems if problem != UNIT_CHANGED]
-    named = tuple(f"{group.name}: {sentence_of(group, problem)}" for problem in problems)
-    changed = (f"{group.name}: {UNIT_CHANGED}",) if UNIT_CHANGED in fit.problems else ()
+    named = tuple(about(group.name, sentence_of(group, problem)) for problem in problems)
+    changed = (about(group.name, UNIT_CHANGED),) if UNIT_CHANGED in fit.problems else ()
     return (*group.notes, *changed), (*group.cautions, *named)
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 from core.analysis.shared.matrices import distinct, score_matrices
 from core.analysis.shared.registry import Choice, Text
 from core.analysis.shared.rows import Floats, items_of
+from core.domain.notes import Note, kind_of
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator
@@ -234,7 +235,7 @@ class WrittenModel:
 
     def sentence(self, text: str) -> str:
         """The sentence with the names that users know."""
-        return real_names(text, self.shown)
+        return Note(real_names(text, self.shown), kind=kind_of(text))
 
 
 def written_model(
