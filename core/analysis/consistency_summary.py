@@ -327,6 +327,6 @@ def _cautions(table: ResultTable, cells: SideCells) -> list[str]:
     frame = table.frame
     undefined = frame[frame["remark"] != ""]
     return [
-        about(group_name([row[name] for name in cells.names]), f"{row['measure']}: {row['remark']}")
+        about(group_name([row[name] for name in cells.names]), row["remark"], row["measure"])
         for row in undefined.to_dict("records")
     ]

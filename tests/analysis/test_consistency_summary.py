@@ -100,7 +100,7 @@ def test_one_format_or_one_repetition_leaves_the_rest_defined():
     assert np.isnan(lows["once", "Agreement of formats"])
     assert np.isfinite(lows["gpt", "Positive answers"])
     assert values["never"].isna().all()
-    assert f"gpt: Agreement of formats: {one_format}" in result.cautions
+    assert f"gpt, Agreement of formats: {one_format}" in result.cautions
     assert result.n_missing == 3
     sentences = [own.sentence for own in analyses.by_name("consistency_summary").answer(result)]
     assert "agreement of formats undefined" in sentences[0]

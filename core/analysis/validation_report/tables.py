@@ -14,7 +14,7 @@ from core.analysis.shared.factor_models.models import EstimatorKind
 from core.analysis.shared.matrices import group_name, result_table
 from core.analysis.validation_report.scores import GroupCriteria, Plan, baseline, varying_factors
 from core.domain.frames import REWRITING
-from core.domain.notes import of_kind, undefined_note
+from core.domain.notes import about, of_kind, undefined_note
 from core.domain.results import Column, ResultTable
 from core.stats.inputs import name_list
 from core.stats.validation import (
@@ -63,29 +63,30 @@ def report_tables(
 
 def criterion_remarks(judged: Judged) -> tuple[list[str], list[str]]:
     """Cautions: what is undefined, what a coefficient must be read with. Notes: what is missing."""
-    cautions: dict[str, list[str]] = {}
-    notes: dict[str, list[str]] = {}
+    cautions: dict[tuple[str, str], list[str]] = {}
+    notes: dict[tuple[str, str], list[str]] = {}
     for one, validation in judged:
+        group = group_name(one.group)
         for own in validation.criteria:
             if not math.isnan(own.value):
                 for problem in own.problems:
-                    cautions.setdefault(f"{own.criterion}: {problem}", []).append(
-                        group_name(one.group)
-                    )
+                    cautions.setdefault((own.criterion, problem), []).append(group)
                 continue
             kind, reason = cautions, own.reason
             reason = next(iter(of_kind(own.problems, "undefined")), reason)
             if _NOT_COLLECTED in own.problems:
                 kind, reason = notes, f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
-            kind.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
+            kind.setdefault((own.criterion, reason), []).append(group)
     return _of_groups(cautions, len(judged)), _of_groups(notes, len(judged))
 
 
-def _of_groups(sentences: Mapping[str, Sequence[str]], n_groups: int) -> list[str]:
-    """The sentences, with the groups they are about unless these are all."""
+def _of_groups(sentences: Mapping[tuple[str, str], Sequence[str]], n_groups: int) -> list[str]:
+    """The sentences on criteria, with the groups they are about unless these are all."""
     return [
-        text[:1].upper() + text[1:] if len(where) == n_groups else f"{name_list(where)}, {text}"
-        for text, where in sentences.items()
+        about("", words, criterion[:1].upper() + criterion[1:])
+        if len(where) == n_groups
+        else about(name_list(where), words, criterion)
+        for (criterion, words), where in sentences.items()
     ]
 
 
