@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -137,7 +136,7 @@ def test_kept_counts_follow_every_change_of_the_answers(database, study, monkeyp
         change()
         found = statuses()
         assert found != before
-        monkeypatch.setattr(frames, "_kept", WeakKeyDictionary())
+        database.memory.clear()
         assert statuses() == found
         return found
 

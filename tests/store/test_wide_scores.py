@@ -98,7 +98,7 @@ def test_answers_that_stand_as_their_trials_are_read_without_a_join(
 def test_counts_of_options_are_the_same_in_parts(studies, monkeypatch):
     whole = frames.option_counts(studies, ["t", "s"], {}, factors=["form"], seed=3)
     monkeypatch.setattr(frames, "_SMALL_PART", 50)
-    del frames._kept[studies]  # else the counts on hand come again
+    studies.memory.clear()  # else the counts on hand come again
     parts = frames.option_counts(studies, ["t", "s"], {}, factors=["form"], seed=3)
     pd.testing.assert_frame_equal(parts, whole, check_categorical=False)
 

@@ -145,7 +145,7 @@ def test_a_closed_workspace_ends_its_runs(planned, monkeypatch):
         now = on_file(path)
         assert now.state == "paused"
         assert now.reason == "Inkblot was closed."
-        assert now.n_attempts == 20
+        assert 0 < now.n_attempts <= 20  # what had come; nothing was waited for
         assert_counted(now, server)
 
 
