@@ -1,0 +1,1 @@
+"""An example of an analysis in a package of its own."""

@@ -1,0 +1,71 @@
+"""How far apart are the answers to an item?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pandas as pd
+
+from core.analysis.shared.registry import Number, analysis
+from core.analysis.shared.sentences import GroupAnswer, GroupAnswers
+from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, Column, ResultTable
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """How many items have answers so far apart."""
+    table = result.tables[0].frame
+    wide = int(table["is_wide"].sum())
+    return (GroupAnswer("all answers", f"{wide} of {len(table)} items are answered far apart."),)
+
+
+@analysis(
+    title="Spread of answers",
+    question="How far apart are the answers to an item?",
+    topic="item_statistics",
+    needs=ITEM_SCORES,
+    references=("Tukey, J. W. (1977). Exploratory data analysis. Addison-Wesley.",),
+    pooled_rows_need_caution=False,
+    answer=_answer,
+    keywords=("interquartile range",),
+)
+def spread(
+    item_scores: pd.DataFrame,
+    *,
+    least: Annotated[float, Number("Far apart from", 0.0, 100.0)] = 2.0,
+) -> AnalysisResult:
+    """Interquartile range of the scores of each item.
+
+    Parameters
+    ----------
+    item_scores : DataFrame
+        A row for each score, with `item` and `score`; missing scores are left out.
+    least : float
+        From this range on, in points, the answers to an item count as far apart.
+
+    Returns
+    -------
+    AnalysisResult
+        A row for each item, in points.
+
+    Notes
+    -----
+    The unit is an answer. Range: third less first quartile by linear interpolation (Tukey, 1977).
+    """
+    scores = item_scores.dropna(subset=["score"]).groupby("item", observed=True)["score"]
+    ranges = scores.quantile(0.75) - scores.quantile(0.25)
+    frame = pd.DataFrame({
+        "item": ranges.index.astype(str), "n": scores.size().to_numpy(),
+        "range": ranges.to_numpy(float), "is_wide": (ranges >= least).to_numpy(),
+    })  # fmt: skip
+    columns = (
+        Column("item", "Item"),
+        Column("n", "Answers", "count"),
+        Column("range", "Range", "points", "Third less first quartile. Tukey (1977)."),
+        Column("is_wide", "Far apart"),
+    )
+    n_used = int(frame["n"].sum())
+    return AnalysisResult(
+        (ResultTable("spread", "Spread of answers", frame, columns),),
+        "one answer", n_used, len(item_scores) - n_used, "Interquartile range.",
+    )  # fmt: skip
