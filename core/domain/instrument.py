@@ -335,13 +335,23 @@ def to_dict(instrument: Instrument) -> dict[str, Any]:
 PLACEHOLDERS = ("{entity}", "{entity_b}")
 
 
+ProblemKind = Literal[
+    "", "no text", "no placeholder", "same text", "no subscale", "not mutual", "no partner",
+    "code used twice", "no code", "no label",
+]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Problem:
-    """A fault of an instrument and its place. `blocks`: no study can use the instrument so."""
+    """A fault of an instrument and its place. `blocks`: no study can use the instrument so.
+
+    Many items have faults of the same `kind`, which are shown together; the others stand alone.
+    """
 
     where: str
     what: str
     blocks: bool = True
+    kind: ProblemKind = ""
 
 
 def problems(instrument: Instrument) -> tuple[Problem, ...]:
@@ -367,10 +377,12 @@ def _code_problems(instrument: Instrument) -> Iterator[Problem]:
     for code, count in Counter(item.code for item in instrument.items).items():
         if not code.strip():
             yield Problem(
-                "Item without a code", count_text(count, "item has no code", "items have no code")
+                "Item without a code",
+                count_text(count, "item has no code", "items have no code"),
+                kind="no code",
             )
         elif count > 1:
-            yield Problem(f"Item {code}", f"the code is used {count} times")
+            yield Problem(f"Item {code}", f"the code is used {count} times", kind="code used twice")
         if any(mark in code.strip() for mark in "\t\r\n"):
             what = "the code holds a tab or line break, as if several cells were pasted into it"
             yield Problem(f"Item {' '.join(code.split())}", what)
@@ -379,7 +391,8 @@ def _code_problems(instrument: Instrument) -> Iterator[Problem]:
 def _missing_texts(item: Item, languages: tuple[str, ...]) -> Iterator[Problem]:
     for language in languages:
         if not any(w.text.strip() for w in item.wordings if w.language == language):
-            yield Problem(f"Item {item.code}", f"has no text in '{language}'", blocks=False)
+            what = f"has no text in '{language}'"
+            yield Problem(f"Item {item.code}", what, blocks=False, kind="no text")
 
 
 def _placeholder_problems(item: Item) -> Iterator[Problem]:
@@ -395,6 +408,7 @@ def _placeholder_problems(item: Item) -> Iterator[Problem]:
                 f"Item {item.code}",
                 f"its text in '{wording.language}'{form} does not name {placeholder}",
                 blocks=False,
+                kind="no placeholder",
             )
 
 
@@ -404,10 +418,11 @@ def _pair_problems(instrument: Instrument) -> Iterator[Problem]:
         if not other:
             continue
         if other == code or other not in partner:
-            yield Problem(f"Item {code}", f"its partner '{other}' is no other item", blocks=False)
+            what = f"its partner '{other}' is no other item"
+            yield Problem(f"Item {code}", what, blocks=False, kind="no partner")
         elif partner[other] != code:
             what = f"names '{other}' as its partner, which does not name it back"
-            yield Problem(f"Item {code}", what, blocks=False)
+            yield Problem(f"Item {code}", what, blocks=False, kind="not mutual")
 
 
 def _duplicate_texts(instrument: Instrument) -> Iterator[Problem]:
@@ -419,7 +434,7 @@ def _duplicate_texts(instrument: Instrument) -> Iterator[Problem]:
             holder = first.setdefault((w.language, w.form, w.mood, text), item.code)
             if text and holder != item.code:
                 what = f"has the same text in '{w.language}' as item {holder}"
-                yield Problem(f"Item {item.code}", what, blocks=False)
+                yield Problem(f"Item {item.code}", what, blocks=False, kind="same text")
 
 
 def _subscale_problems(instrument: Instrument) -> Iterator[Problem]:
@@ -427,7 +442,9 @@ def _subscale_problems(instrument: Instrument) -> Iterator[Problem]:
     if len(instrument.subscales()) > 1:
         for item in instrument.items:
             if not item.subscale.strip():
-                yield Problem(f"Item {item.code}", "belongs to no subscale", blocks=False)
+                yield Problem(
+                    f"Item {item.code}", "belongs to no subscale", blocks=False, kind="no subscale"
+                )
 
 
 def attribute_problems(instrument: Instrument) -> Iterator[Problem]:
@@ -492,7 +509,8 @@ def _label_problem(
 ) -> Iterator[Problem]:
     label = labels[option.code]
     if not label:
-        yield Problem(where, f"option '{option.code}' has no label in '{language}'", blocks=False)
+        what = f"option '{option.code}' has no label in '{language}'"
+        yield Problem(where, what, blocks=False, kind="no label")
     elif any(label == other.casefold() for other in labels if other != option.code):
         yield Problem(
             where, f"the label '{label}' of '{option.code}' is the code of another option"

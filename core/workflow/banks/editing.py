@@ -23,6 +23,7 @@ from core.domain.instrument import (
     Option,
     Party,
     Problem,
+    ProblemKind,
     ResponseFormat,
     Wording,
     attribute_fault,
@@ -302,17 +303,17 @@ def set_direction(bank: Instrument, code: str, form: str, direction: int | None)
 # What is missing or unreviewed in a bank, counted by language and form, and problems in groups.
 
 _QUOTED = re.compile(r"'[^']*'")
-_PROBLEM_TITLES: tuple[tuple[str, str], ...] = (
-    ("has no text in", "Items without a text in a language"),
-    ("does not name {entity", "Texts without a placeholder that the item has elsewhere"),
-    ("has the same text", "Items with the text of an earlier one"),
-    ("belongs to no subscale", "Items without a subscale"),
-    ("as its partner", "Pairs that are not mutual"),
-    ("its partner", "Partners that are no other item"),
-    ("the code is used", "Codes used more than once"),
-    ("have no code", "Items without a code"),
-    ("has no label", "Options without a label in a language"),
-)
+_PROBLEM_TITLES: Mapping[ProblemKind, str] = {
+    "no text": "Items without a text in a language",
+    "no placeholder": "Texts without a placeholder that the item has elsewhere",
+    "same text": "Items with the text of an earlier one",
+    "no subscale": "Items without a subscale",
+    "not mutual": "Pairs that are not mutual",
+    "no partner": "Partners that are no other item",
+    "code used twice": "Codes used more than once",
+    "no code": "Items without a code",
+    "no label": "Options without a label in a language",
+}
 
 
 @dataclass(frozen=True)
@@ -431,7 +432,7 @@ def _is_asked(bank: Instrument, part: Design, item: Item, wording: Wording) -> b
 
 def problems_besides_gaps(bank: Instrument) -> tuple[Problem, ...]:
     """The problems of a bank other than missing texts, which are counted by themselves."""
-    return tuple(p for p in problems(bank) if not p.what.startswith("has no text in"))
+    return tuple(p for p in problems(bank) if p.kind != "no text")
 
 
 def _languages_and_forms(columns: Iterable[GridTextColumn]) -> tuple[tuple[str, str], ...]:
@@ -444,10 +445,7 @@ def _has_text(item: Item, language: str, form: str) -> bool:
 
 def _problem_title(problem: Problem) -> str:
     what = problem.what
-    for mark, title in _PROBLEM_TITLES:
-        if mark in what:
-            return title
-    return _QUOTED.sub("…", what[:1].upper() + what[1:])
+    return _PROBLEM_TITLES.get(problem.kind) or _QUOTED.sub("…", what[:1].upper() + what[1:])
 
 
 # Question banks: edit with undo, publish versions, compare, import and export.

@@ -218,6 +218,19 @@ def test_problems_are_grouped_with_those_that_stop_a_study_first():
     assert titles["Texts without a placeholder that the item has elsewhere"] == ("x",)
 
 
+def test_a_name_that_reads_like_a_problem_is_none():
+    """A partner called as a fault is worded, and one item without a code."""
+    items = (
+        Item("a", (Wording("en", "One."),), pair="has the same text"),
+        Item("", (Wording("en", "Two."),)),
+    )
+    groups = editing.group_problems(editing.problems_besides_gaps(Instrument("b", "B", items)))
+    titles = {group.title: group.places for group in groups}
+    assert titles["Partners that are no other item"] == ("a",)
+    assert "Items without a code" in titles
+    assert "Items with the text of an earlier one" not in titles
+
+
 # Edits outside the grids
 
 
