@@ -11,6 +11,9 @@ from core.errors import StoreError
 
 ROOT = Path(__file__).parents[1]
 
+SERVE_VARIABLE = "INKBLOT_SERVE"
+"""The variable with the address of a lab's server, as start.py --serve sets it."""
+
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT])(i?)B", re.IGNORECASE)
 
 
@@ -58,7 +61,7 @@ def database_path(text: str) -> Path:
 
 def is_lab() -> bool:
     """Whether this process is the server of a lab, whose keys its members may not see."""
-    return bool(os.environ.get("INKBLOT_SERVE", "").strip())
+    return bool(os.environ.get(SERVE_VARIABLE, "").strip())
 
 
 def from_environment() -> Settings:

@@ -155,8 +155,10 @@ def files_zip(files: Mapping[str, bytes], *, compressed: bool = False) -> bytes:
 # Files on disk: each is whole, or as it was before.
 
 
-def write_files(files: Mapping[Path, bytes]) -> None:
+def write_files(files: Mapping[Path, bytes], *, private: bool = False) -> None:
     """Write all files or none: each is written to a draft in its folder and then moved.
+
+    Nobody but their owner ever can read `private` files, not even while they are drafts.
 
     Raises
     ------
@@ -172,7 +174,8 @@ def write_files(files: Mapping[Path, bytes]) -> None:
                 continue
             draft = place.with_name(f".{place.name}.part")  # a killed process leaves it to the next
             drafts[draft] = place
-            draft.write_bytes(data)
+            with open(draft, "wb", opener=_open_private if private else None) as opened:
+                opened.write(data)
             if place.exists():
                 shutil.copymode(place, draft)
         for draft, place in drafts.items():
@@ -183,19 +186,5 @@ def write_files(files: Mapping[Path, bytes]) -> None:
                 draft.unlink(missing_ok=True)
 
 
-def write_private_file(file: Path, data: bytes) -> None:
-    """Write a file, whole or not at all, that nobody but its owner ever can read.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written; it is as it was.
-    """
-    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-            opened.write(data)
-        draft.replace(file)
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -22,7 +22,7 @@ from pathlib import Path
 from core import settings
 from core.domain.members import Member, Role, name_fault
 from core.errors import FileError, MemberError, RoleError
-from core.files.writing import write_private_file
+from core.files.writing import write_files
 from core.store.database import Database
 from core.store.permitted import PermittedDatabase
 
@@ -154,7 +154,7 @@ def _write(known: Sequence[KnownMember]) -> None:
     ]
     body = json.dumps({"format": _FORMAT, "members": rows}, indent=1, ensure_ascii=False)
     try:
-        write_private_file(file_path(), body.encode())
+        write_files({file_path(): body.encode()}, private=True)
     except OSError as error:
         raise FileError(
             f"{file_path()} cannot be written ({error.strerror}).", "Check the folder."

@@ -12,6 +12,7 @@ import ipaddress
 import json
 import os
 import secrets
+import shlex
 import threading
 import time
 from collections.abc import Mapping
@@ -28,13 +29,14 @@ from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
+from core import settings
 from core.domain.members import Member
 from core.errors import UserError
 from core.workflow import members
 from pages.shared import door
 from pages.shared.door import Scope
 
-ADDRESS_VARIABLE = "INKBLOT_SERVE"
+ADDRESS_VARIABLE = settings.SERVE_VARIABLE
 LOG_IN, LOG_OUT = "/-/login", "/-/logout"
 _PROVIDERS_PATHS = ("/auth/login", "/oauth2callback")  # Streamlit's own
 TRUST_VARIABLE = "INKBLOT_TRUST_EMAIL"
@@ -252,7 +254,7 @@ class LoginKeeper:
         if address:  # else there would be a session by now
             why = (
                 f"You are logged in as {address}, who is no member of this lab. An owner can add "
-                f"you: python -m core member add {address} --no-password --role reader"
+                f"you: python -m core member add {shlex.quote(address)} --no-password --role reader"
             )
         await self._show(send, 403, why)
 
