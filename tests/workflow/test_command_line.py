@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import io
 import itertools
 import shutil
 import subprocess
@@ -591,11 +592,15 @@ def full_when_writing(monkeypatch, room):
     """A disk that takes the first bytes of a file and no more."""
 
     def write(self, data):
-        with self.open("wb") as file:
-            file.write(data[:room])
+        io.FileIO.write(self, data[:room])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", write)
+    full = type("Full", (io.FileIO,), {"write": write})
+    monkeypatch.setattr(
+        "core.files.writing.open",
+        lambda file, mode, opener: full(file, mode, opener=opener),
+        raising=False,
+    )
 
 
 @pytest.mark.parametrize("amount", ["2", "2 bananas"])
