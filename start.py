@@ -43,8 +43,10 @@ STOP_SECONDS = 10
 FIRST = "requirements-first.txt"
 # Each has all that those before it have.
 REQUIREMENTS = {
-    "run": "requirements.txt", "lab": "requirements-lab.txt", "test": "requirements-dev.txt",
-}  # fmt: skip
+    "run": "requirements.txt",
+    "lab": "requirements-lab.txt",
+    "test": "requirements-dev.txt",
+}
 CHECKS = (
     ("style", ("ruff", "check", ".")),
     ("format", ("ruff", "format", "--check", ".")),
@@ -56,8 +58,15 @@ CHECKS = (
         ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "25"),
     ),
 )
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
-            "microsoft-edge", "msedge")  # fmt: skip
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "msedge",
+)
 BROWSER_PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -190,14 +199,28 @@ def install(arguments: list[str], stamp: Stamp, log: TextIO) -> None:
     """Let pip install, printing a line for each package; its own words go to the log."""
     # The files name every package. Left to search for what each needs, pip 23.2 takes the newest
     # release of a package that another wants with an extra, and then refuses it as not pinned.
-    command = [str(tool("python")), "-m", "pip", "install", "--require-hashes", "--no-deps",
-               "--no-input", "--progress-bar", "off"]  # fmt: skip
+    command = [
+        str(tool("python")),
+        "-m",
+        "pip",
+        "install",
+        "--require-hashes",
+        "--no-deps",
+        "--no-input",
+        "--progress-bar",
+        "off",
+    ]
     seen: set[str] = set()
     errors: list[str] = []
     with subprocess.Popen(
-        [*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, encoding="utf-8", errors="replace",
-    ) as pip:  # fmt: skip
+        [*command, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as pip:
         for line in pip.stdout or ():
             log.write(line)
             log.flush()
@@ -241,10 +264,16 @@ def weights_problem() -> str:
 def quietly(command: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; everything it says is in `stdout`."""
     return subprocess.run(
-        command, cwd=ROOT, check=False,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, encoding="utf-8", errors="replace",
-    )  # fmt: skip
+        command,
+        cwd=ROOT,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
 
 
 # --- Running --------------------------------------------------------------------------------------
@@ -400,8 +429,10 @@ def install_browser() -> str:
         found = find_browser()
         if found:
             return found
-    print("The tests of the pages need Chromium, Chrome or Edge, and none was found. Install one, "
-          "or name its program in the environment variable INKBLOT_BROWSER.")  # fmt: skip
+    print(
+        "The tests of the pages need Chromium, Chrome or Edge, and none was found. Install one, "
+        "or name its program in the environment variable INKBLOT_BROWSER."
+    )
     return ""
 
 
@@ -421,10 +452,17 @@ def main(arguments: list[str] | None = None) -> int:
     what.add_argument("--bench", action="store_true", help="install, and run the benchmarks")
     parser.add_argument("--port", type=int, help="default: 8501, or the next free one")
     parser.add_argument("--no-browser", action="store_true", help="do not open the browser")
-    parser.add_argument("--no-token", action="store_true", help="let in whoever reaches the port: "
-                        "every program and every user of this computer")  # fmt: skip
-    parser.add_argument("--serve", metavar="ADDRESS", help="be the server of a lab, at an address "
-                        "such as https://lab.example.org; see docs/server.md")  # fmt: skip
+    parser.add_argument(
+        "--no-token",
+        action="store_true",
+        help="let in whoever reaches the port: every program and every user of this computer",
+    )
+    parser.add_argument(
+        "--serve",
+        metavar="ADDRESS",
+        help="be the server of a lab, at an address "
+        "such as https://lab.example.org; see docs/server.md",
+    )
     parser.add_argument("--certificate", metavar="FILE", help="of the server, if no proxy has one")
     parser.add_argument("--key", metavar="FILE", help="of the certificate")
     asked = parser.parse_args(arguments)

@@ -26,8 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
-    parser.add_argument("--out", type=Path, help="default: docs/benchmarks.md, or with --quick "
-                        "build/benchmarks-quick.md")  # fmt: skip
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="default: docs/benchmarks.md, or with --quick build/benchmarks-quick.md",
+    )
     asked = parser.parse_args(arguments)
     unknown = set(asked.names) - set(NAMES)
     if unknown:

@@ -36,9 +36,17 @@ def measure(work: Path, *, quick: bool) -> Section:
             plain = median(run[words]["cpu"] for run in runs)
             peak = max(run[name]["peak"] for run in runs)
             rows.append(
-                (f"{name} of {calls:,}", figure(seconds), figure(cpu), figure(calls / seconds),
-                 figure(calls / cpu), figure(calls / plain), ratio(cpu, plain), figure(peak))
-            )  # fmt: skip
+                (
+                    f"{name} of {calls:,}",
+                    figure(seconds),
+                    figure(cpu),
+                    figure(calls / seconds),
+                    figure(calls / cpu),
+                    figure(calls / plain),
+                    ratio(cpu, plain),
+                    figure(peak),
+                )
+            )
     return Section(
         "Batches",
         f"Calls of a plan of {ITEMS} items and many personas, written as OpenAI Batch JSONL "
@@ -46,14 +54,24 @@ def measure(work: Path, *, quick: bool) -> Section:
         "replies taken from an output file (read, coded and stored in one transaction), against "
         "plain Python that only writes the same lines by `json.dumps`, or only reads them by "
         f"`json.loads`, in the same process. Aim: {AIM:,} calls a second each way.",
-        ("", "s", "CPU-s", "calls/s", "calls/CPU-s", "plain lines/CPU-s", "ratio of CPU",
-         "peak MB"),
+        (
+            "",
+            "s",
+            "CPU-s",
+            "calls/s",
+            "calls/CPU-s",
+            "plain lines/CPU-s",
+            "ratio of CPU",
+            "peak MB",
+        ),
         rows,
-        (f"{'One run' if repeats == 1 else f'Medians of {repeats} runs'}, each in a new process "
-         "and a new file. Peaks are those of the process so far, freezing of the plan included; "
-         "the export holds the calls of one file, 50,000 at most.",),
+        (
+            f"{'One run' if repeats == 1 else f'Medians of {repeats} runs'}, each in a new process "
+            "and a new file. Peaks are those of the process so far, freezing of the plan included; "
+            "the export holds the calls of one file, 50,000 at most.",
+        ),
         ("duckdb", "pyarrow"),
-    )  # fmt: skip
+    )
 
 
 def export_and_import(*, folder: str, calls: int) -> Mapping[str, Mapping[str, float]]:

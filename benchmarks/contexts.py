@@ -60,10 +60,16 @@ def ours(*, file: str) -> Mapping[str, float]:
     from core.workflow.contexts import corpora
 
     choices = CorpusChoices(
-        ("conversation_a", "conversation_b"), code="question_id", language="language",
-        languages=("en",), least_messages=4, exchanges=1, duplicates="first_message", count=100,
+        ("conversation_a", "conversation_b"),
+        code="question_id",
+        language="language",
+        languages=("en",),
+        least_messages=4,
+        exchanges=1,
+        duplicates="first_message",
+        count=100,
         stratify="winner",
-    )  # fmt: skip
+    )
     with Stopwatch() as watch, open(file, "rb") as stream:
         corpus = corpora.Corpus(Path(file).name, stream)
         selection = corpora.select(corpus, choices)

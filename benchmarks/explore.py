@@ -43,8 +43,15 @@ def measure(work: Path, *, quick: bool) -> Section:
         "language, from the database file to the finished table with its intervals, against "
         "`DataFrame.groupby` of the exported rows, already read, with the same mean, SD and counts "
         f"and no interval. Aim: under {AIM:g} s.",
-        ("Measure", "first view, s", "again, s", "again, CPU-s", "pandas, s", "ratio of s, again "
-         "to pandas", "of CPU-s"),
+        (
+            "Measure",
+            "first view, s",
+            "again, s",
+            "again, CPU-s",
+            "pandas, s",
+            "ratio of s, again to pandas",
+            "of CPU-s",
+        ),
         rows,
         (
             "Both ways give the same numbers. Reading the rows for pandas comes on top: "
@@ -54,7 +61,7 @@ def measure(work: Path, *, quick: bool) -> Section:
             "answers change.",
         ),
         ("duckdb", "pandas"),
-    )  # fmt: skip
+    )
 
 
 def views(*, path: str) -> Mapping[str, Any]:

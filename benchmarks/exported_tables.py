@@ -78,11 +78,19 @@ def measure(work: Path, *, quick: bool) -> Section:
         f"statistics by model. Spark counts with two threads ({MASTER}); INKBLOT_MEMORY is "
         f"{MEMORY}.",
         (
-            "", "DuckDB, s", "CPU-s", "MB at the peak", "Spark, s", "CPU-s", "MB at the peak",
+            "",
+            "DuckDB, s",
+            "CPU-s",
+            "MB at the peak",
+            "Spark, s",
+            "CPU-s",
+            "MB at the peak",
         ),
         table,
         (
-            f"Only DuckDB: {spark}" if spark else "Both engines give the same numbers to the last "
+            f"Only DuckDB: {spark}"
+            if spark
+            else "Both engines give the same numbers to the last "
             "digit. Spark's start, about ten seconds, is not counted.",
             "The peak of Spark is that of its Java process, whose heap is as large as "
             "INKBLOT_MEMORY, and that of Python together.",
@@ -91,7 +99,7 @@ def measure(work: Path, *, quick: bool) -> Section:
             "Each once.",
         ),
         ("duckdb", "pyarrow", *(() if spark else ("pyspark",))),
-    )  # fmt: skip
+    )
 
 
 def _figures(found: Mapping[str, Any]) -> tuple[str, ...]:
@@ -171,10 +179,11 @@ def _measured(database: Any, work: str) -> Mapping[str, Any]:
     with Stopwatch() as watch:
         text = WORKS[work](database)
     return {
-        "seconds": watch.seconds, "cpu": watch.cpu + _java_cpu() - before,
+        "seconds": watch.seconds,
+        "cpu": watch.cpu + _java_cpu() - before,
         "digest": sha256(text.encode()).hexdigest(),
         "peak": machine.memory_peak() + sum(map(_peak, _java())),
-    }  # fmt: skip
+    }
 
 
 def _count_options(database: Any) -> str:
@@ -195,8 +204,9 @@ def _item_statistics(database: Any) -> str:
 
 
 WORKS: Mapping[str, Callable[[Any], str]] = {
-    "counts of options": _count_options, "item statistics": _item_statistics,
-}  # fmt: skip
+    "counts of options": _count_options,
+    "item statistics": _item_statistics,
+}
 
 
 def _java() -> list[Any]:

@@ -34,15 +34,18 @@ def measure(work: Path, *, quick: bool) -> Section:
     table = [
         ("pyreadstat alone", figure(one["alone"]), figure(one["alone_cpu"]), "1"),
         (
-            "Inkblot: values, labels and missing values as text", figure(one["ours"]),
-            figure(one["ours_cpu"]), figure(one["ours_cpu"] / one["alone_cpu"]),
+            "Inkblot: values, labels and missing values as text",
+            figure(one["ours"]),
+            figure(one["ours_cpu"]),
+            figure(one["ours_cpu"] / one["alone_cpu"]),
         ),
         (
-            f"Import of {imported_size[0]:,} people, mapping guessed", figure(whole["seconds"]),
+            f"Import of {imported_size[0]:,} people, mapping guessed",
+            figure(whole["seconds"]),
             f"**{figure(whole['cpu'])}**" if per_million * aimed > AIM else figure(whole["cpu"]),
             "-",
         ),
-    ]  # fmt: skip
+    ]
     return Section(
         "Wide SPSS files",
         f"A .sav file of {read_size[0]:,} people x {read_size[1]} items with labels and "
@@ -74,9 +77,11 @@ def write_file(*, folder: str, people: int, items: int) -> Mapping[str, Any]:
     path = Path(folder) / f"wide_{people}_{items}.sav"
     asked = frame.columns[1:]
     pyreadstat.write_sav(
-        frame, str(path), variable_value_labels=dict.fromkeys(asked, labels),
+        frame,
+        str(path),
+        variable_value_labels=dict.fromkeys(asked, labels),
         missing_ranges={name: [{"lo": -9, "hi": -9}] for name in asked},
-    )  # fmt: skip
+    )
     return {"path": str(path)}
 
 
@@ -92,8 +97,11 @@ def reading(*, path: str) -> Mapping[str, Any]:
     with Stopwatch() as ours:
         mappings.open_file(Path(path).name, data)
     return {
-        "alone": alone.seconds, "alone_cpu": alone.cpu, "ours": ours.seconds, "ours_cpu": ours.cpu,
-    }  # fmt: skip
+        "alone": alone.seconds,
+        "alone_cpu": alone.cpu,
+        "ours": ours.seconds,
+        "ours_cpu": ours.cpu,
+    }
 
 
 def importing(*, path: str, database: str) -> Mapping[str, Any]:

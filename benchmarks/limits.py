@@ -39,11 +39,14 @@ def measure(_work: Path, *, quick: bool) -> Section:
             found = run(collect, minute_s=minute_s, minutes=minutes, **order)
             rows.append(
                 (
-                    "calls" if kind == "requests" else "tokens", words,
-                    f"**{found['used']:.1%}**", f"{found['used_first']:.1%}",
-                    f"{found['refused']:.1%}", f"{found['most_in_flight']:g}",
+                    "calls" if kind == "requests" else "tokens",
+                    words,
+                    f"**{found['used']:.1%}**",
+                    f"{found['used_first']:.1%}",
+                    f"{found['refused']:.1%}",
+                    f"{found['most_in_flight']:g}",
                 )
-            )  # fmt: skip
+            )
     return Section(
         "Limits of services",
         f"A service takes {calls:,} calls, or {calls * TOKENS_A_CALL:,} tokens, in a sliding "
@@ -51,15 +54,21 @@ def measure(_work: Path, *, quick: bool) -> Section:
         f"the service and for Inkblot; {minutes} of them are measured, at most 16 calls at once. "
         f"Aim: at least {AIM:.0%} of the allowed rate used, and at most {MOST_REFUSED:.0%} of "
         "calls refused (429) where the limit is set, stated, or comes with a wait.",
-        ("limit of", "Inkblot knows it", "used", "in the first minute", "calls refused",
-         "in flight at most"),
+        (
+            "limit of",
+            "Inkblot knows it",
+            "used",
+            "in the first minute",
+            "calls refused",
+            "in flight at most",
+        ),
         rows,
         (
             "A short minute is the harder case: travel and waiting take a larger share of it. "
             "Of a limit that is set or stated, 97 % is used on purpose.",
         ),
         ("openai", "aiohttp"),
-    )  # fmt: skip
+    )
 
 
 def collect(
@@ -123,18 +132,26 @@ async def _ask(
     client = OpenAIClient(base_url, None, at_once=16, timeout_s=60)
     own = limit if way == "set" else None
     lane = EndpointCalls(
-        "service", client, tasks(), 16, own if kind == "requests" else None,
+        "service",
+        client,
+        tasks(),
+        16,
+        own if kind == "requests" else None,
         tokens_per_minute=own if kind == "tokens" else None,
-    )  # fmt: skip
+    )
     asyncio.get_running_loop().call_later(minute_s * minutes, control.request_stop, "stop")
     scale = minute_s / 60  # waits shrink with the minute
     policy = RetryPolicy(base_s=scale, cap_s=60 * scale, retry_after_cap_s=600 * scale)
     began = time.monotonic()
     try:
         await run(
-            [lane], record=forget, control=control, policy=policy, budget=Budget(None),
+            [lane],
+            record=forget,
+            control=control,
+            policy=policy,
+            budget=Budget(None),
             random=Random(1),
-        )  # fmt: skip
+        )
     finally:
         await client.close()
     return began
@@ -148,8 +165,10 @@ def _service(kind: str, way: str, limit: int, minute_s: float) -> Iterator[str]:
     words += ["--no-retry-after"] if way == "bare" else []
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.limit_server", *words],
-        cwd=ROOT, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         if process.stdout is None:
             raise RuntimeError("the service has no output")

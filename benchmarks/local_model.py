@@ -99,9 +99,12 @@ async def _ask(model: Any, prompts: list[Any], *, at_once: int, grammar: bool) -
         async def ask(prompt: Any) -> None:
             async with slots:
                 await client.chat.completions.create(
-                    model=MODEL_NAME, messages=prompt, temperature=0.0, max_tokens=MAX_TOKENS,
+                    model=MODEL_NAME,
+                    messages=prompt,
+                    temperature=0.0,
+                    max_tokens=MAX_TOKENS,
                     extra_body=extra,
-                )  # fmt: skip
+                )
 
         await asyncio.gather(*map(ask, prompts))
 

@@ -33,15 +33,20 @@ def measure(work: Path, *, quick: bool) -> Section:
     cpu = figure(whole["cpu"])
     table = [
         (
-            "DuckDB: the rows of the file into one table of texts", figure(alone["seconds"]),
-            figure(alone["cpu"]), figure(alone["bytes"] / n_rows), "1",
+            "DuckDB: the rows of the file into one table of texts",
+            figure(alone["seconds"]),
+            figure(alone["cpu"]),
+            figure(alone["bytes"] / n_rows),
+            "1",
         ),
         (
-            "Inkblot: every row checked, then saved", figure(whole["seconds"]),
+            "Inkblot: every row checked, then saved",
+            figure(whole["seconds"]),
             f"**{cpu}**" if whole["cpu"] > AIM else cpu,
-            figure(whole["bytes"] / n_rows), figure(whole["cpu"] / alone["cpu"]),
+            figure(whole["bytes"] / n_rows),
+            figure(whole["cpu"] / alone["cpu"]),
         ),
-    ]  # fmt: skip
+    ]
     return Section(
         "Ten million answers",
         f"A Parquet file of {n_rows:,} answers of people to 22 items, a row each, imported as one "
@@ -92,8 +97,10 @@ def inserting(*, path: str, database: str) -> Mapping[str, Any]:
     with Stopwatch() as watch, duckdb.connect(database) as connection:
         connection.execute("create table answer as select * from read_parquet(?)", [path])
     return {
-        "seconds": watch.seconds, "cpu": watch.cpu, "bytes": Path(database).stat().st_size,
-    }  # fmt: skip
+        "seconds": watch.seconds,
+        "cpu": watch.cpu,
+        "bytes": Path(database).stat().st_size,
+    }
 
 
 def importing(*, path: str, database: str) -> Mapping[str, Any]:
@@ -121,6 +128,10 @@ def importing(*, path: str, database: str) -> Mapping[str, Any]:
     last = saved[-1][1] - (earlier[-1] if earlier else saved[0][1])
     peak = machine.memory_peak() / 1e6
     return {
-        "seconds": watch.seconds, "cpu": watch.cpu, "peak_mb": peak, "first": first, "last": last,
+        "seconds": watch.seconds,
+        "cpu": watch.cpu,
+        "peak_mb": peak,
+        "first": first,
+        "last": last,
         "bytes": Path(database).stat().st_size,
-    }  # fmt: skip
+    }

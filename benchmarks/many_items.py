@@ -33,9 +33,14 @@ def measure(work: Path, *, quick: bool) -> Section:
     twice = [call(parallel, items=20 if quick else 120) for _ in range(turns)]
     first, second = (median(one[key] for one in twice) for key in ("first", "second"))
     rows.append(
-        (f"Parallel analysis again, {ROWS:,} x {20 if quick else 120}: the first time",
-         figure(second), figure(first), ratio(second, first), NOTHING)
-    )  # fmt: skip
+        (
+            f"Parallel analysis again, {ROWS:,} x {20 if quick else 120}: the first time",
+            figure(second),
+            figure(first),
+            ratio(second, first),
+            NOTHING,
+        )
+    )
     return Section(
         "Factor models of many items",
         "Models of two factors, once the others were seen to give the same test. A square of all "
@@ -104,9 +109,11 @@ def fit(*, items: int, estimator: str) -> Mapping[str, float]:
     with Stopwatch() as watch:
         result = (fit_wlsmv if estimator == "WLSMV" else fit_cfa)(scores, names, text)
     return {
-        "cpu": watch.cpu, "chi2": result.fit.chi2, "scaling_h1": result.scaling_h1,
+        "cpu": watch.cpu,
+        "chi2": result.fit.chi2,
+        "scaling_h1": result.scaling_h1,
         "memory": machine.memory_peak() / 1e6,
-    }  # fmt: skip
+    }
 
 
 def semopy(*, items: int) -> Mapping[str, float]:

@@ -72,19 +72,43 @@ def measure(work: Path, *, quick: bool) -> Section:
         _row("Counts, first in a new process", own, "first", pandas, COLD_AIM),
         _row("- counted anew with coins", own, "anew", pandas),
         _row("- the same counts again", own, "again", pandas, WARM_AIM),
-        _row("`opinions` by model and language, first in a new process", analysis, "first", pandas,
-             COLD_AIM),
-        _row("- the same analysis with another confidence level", analysis, "again", pandas,
-             WARM_AIM),
+        _row(
+            "`opinions` by model and language, first in a new process",
+            analysis,
+            "first",
+            pandas,
+            COLD_AIM,
+        ),
+        _row(
+            "- the same analysis with another confidence level", analysis, "again", pandas, WARM_AIM
+        ),
         _row("pandas, from Parquet to counts", pandas, "whole", pandas),
         ("- of which reading", figure(pandas["read"]), figure(pandas["read_cpu"]), "", "", ""),
-        ("Resampling: `resampled_means` and intervals", figure(drawn["ours"]),
-         figure(drawn["ours_cpu"]), figure(drawn["ours_peak"] / MB), "", ""),
-        ("- numpy, one resample after the other", figure(drawn["numpy"]),
-         figure(drawn["numpy_cpu"]), "", "", ""),
-        ("- Ratio", ratio(drawn["ours"], drawn["numpy"]),
-         ratio(drawn["ours_cpu"], drawn["numpy_cpu"]), "", "", ""),
-    ]  # fmt: skip
+        (
+            "Resampling: `resampled_means` and intervals",
+            figure(drawn["ours"]),
+            figure(drawn["ours_cpu"]),
+            figure(drawn["ours_peak"] / MB),
+            "",
+            "",
+        ),
+        (
+            "- numpy, one resample after the other",
+            figure(drawn["numpy"]),
+            figure(drawn["numpy_cpu"]),
+            "",
+            "",
+            "",
+        ),
+        (
+            "- Ratio",
+            ratio(drawn["ours"], drawn["numpy"]),
+            ratio(drawn["ours_cpu"], drawn["numpy_cpu"]),
+            "",
+            "",
+            "",
+        ),
+    ]
     return Section(
         "Counts of options",
         f"{n_answers:,} answers in {studies} studies analyzed together (one model each, "

@@ -25,11 +25,22 @@ def counts_frame(cells: Mapping[str, Sequence[Any]], yes: Floats, n: int) -> pd.
     """
     columns = {name: np.asarray(values, dtype=object) for name, values in cells.items()}
     usual: dict[str, Any] = {
-        "study": "planted", "format": "yes_no", "subscale": "", "keyed": 1, "pair": "",
-        "genre": "", "direction": 1, "coin": np.nan, "status": "answered", "lowest": 0.0,
-        "highest": 1.0, "n_options": 2, "midpoint": "coin", "respondent": "model",
+        "study": "planted",
+        "format": "yes_no",
+        "subscale": "",
+        "keyed": 1,
+        "pair": "",
+        "genre": "",
+        "direction": 1,
+        "coin": np.nan,
+        "status": "answered",
+        "lowest": 0.0,
+        "highest": 1.0,
+        "n_options": 2,
+        "midpoint": "coin",
+        "respondent": "model",
         "model": "model",
-    }  # fmt: skip
+    }
     own = pd.DataFrame(columns)
     for name, value in usual.items():
         if name not in own:

@@ -23,9 +23,13 @@ def in_child(function: Callable[..., Any], **arguments: Any) -> Any:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("INKBLOT_")}
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.processes"],
-        cwd=ROOT, input=json.dumps(order), capture_output=True, text=True, check=False,
+        cwd=ROOT,
+        input=json.dumps(order),
+        capture_output=True,
+        text=True,
+        check=False,
         env=environment | {"PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"},  # as start.py does
-    )  # fmt: skip
+    )
     if done.returncode:
         raise RuntimeError(f"{function.__module__}.{function.__name__} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
@@ -45,8 +49,10 @@ def service(latency_s: float, *options: str) -> Iterator[dict[str, str]]:
     """Address and key of a chat service in a process of its own that takes that long to answer."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.fault_server", "--latency", str(latency_s), *options],
-        cwd=ROOT, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         if process.stdout is None:
             raise RuntimeError("the service has no output")

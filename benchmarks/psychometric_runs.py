@@ -95,9 +95,11 @@ def _measures(result: Any) -> dict[str, float]:
     found = {"df": result.fit.df, "chisq": result.fit.chi2, "srmr": result.srmr}
     if result.estimator != "WLSMV":  # plain indices of ordered answers say nothing
         found |= {
-            "npar": result.n_free, "cfi": result.fit.cfi, "tli": result.fit.tli,
+            "npar": result.n_free,
+            "cfi": result.fit.cfi,
+            "tli": result.fit.tli,
             "rmsea": result.fit.rmsea,
-        }  # fmt: skip
+        }
     if result.estimator != "ML":
         found["chisq.scaled"] = result.scaled.chi2
     if result.estimator == "MLR":

@@ -54,9 +54,12 @@ def measure(work: Path, *, quick: bool) -> Section:
     """Each statistic by Inkblot and by whatever else computes it here, in turns."""
     sizes = QUICK if quick else FULL
     files = sizes.call(
-        runs.write_scores, folder=str(work), rows=sizes.rows, items=sizes.items,
+        runs.write_scores,
+        folder=str(work),
+        rows=sizes.rows,
+        items=sizes.items,
         graded=sizes.graded,
-    )  # fmt: skip
+    )
     rows: list[Sequence[object]] = []
     report, report_notes = _report(work, sizes)
     rows += report

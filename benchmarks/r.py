@@ -39,8 +39,10 @@ def version(package: str = "") -> str:
     asked = f"packageVersion('{package}')" if package else "getRversion()"
     done = subprocess.run(
         ["Rscript", "-e", f"cat(as.character({asked}))"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return "" if done.returncode else done.stdout.strip()
 
 
@@ -60,9 +62,11 @@ def run(script: str, *arguments: object) -> Ran:
     started = time.perf_counter()
     done = subprocess.run(
         ["Rscript", "--vanilla", str(SCRIPTS / script), *map(str, arguments)],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    )
     seconds = time.perf_counter() - started
     if done.returncode:
         raise RuntimeError(f"{script} failed:\n{done.stderr}")

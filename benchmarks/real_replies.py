@@ -53,12 +53,14 @@ def our_reader() -> Rule:
                 "asked",
                 tuple(
                     Option(
-                        str(o["code"]), o.get("points"),
-                        {row["language"]: o["label"]} if o["label"] else {}, o.get("stance"),
+                        str(o["code"]),
+                        o.get("points"),
+                        {row["language"]: o["label"]} if o["label"] else {},
+                        o.get("stance"),
                     )
                     for o in row["options"]
                 ),
-            )  # fmt: skip
+            )
         item = {"item": row.get("item") or ""} if takes_item else {}
         return parse(row["reply"], formats[key], row["language"], **item).option
 
@@ -130,8 +132,14 @@ def _line(title: str, count: Counter[str]) -> str:
 
 
 def _table(head: str, lines: Iterable[str]) -> str:
-    return "\n".join([f"| {head} | n | right, % | other option, % | unread, % |",
-                      "| --- | ---: | ---: | ---: | ---: |", *lines, ""])  # fmt: skip
+    return "\n".join(
+        [
+            f"| {head} | n | right, % | other option, % | unread, % |",
+            "| --- | ---: | ---: | ---: | ---: |",
+            *lines,
+            "",
+        ]
+    )
 
 
 def report(rows: Sequence[Row], before: list[str | None] | None = None) -> str:
@@ -147,8 +155,10 @@ def report(rows: Sequence[Row], before: list[str | None] | None = None) -> str:
     in_json = [i for i, row in enumerate(rows) if "json" in row["source"]]
     if in_json:
         some = [rows[i] for i in in_json]
-        lines = [_line("Inkblot", tally(some, [ours[i] for i in in_json])),
-                 _line("JSON parser", tally(some, map(json_answer, some)))]  # fmt: skip
+        lines = [
+            _line("Inkblot", tally(some, [ours[i] for i in in_json])),
+            _line("JSON parser", tally(some, map(json_answer, some))),
+        ]
         parts.append(_table("of the source in JSON", lines))
     for head, group in (("source", _source), ("characters", _length)):
         names = dict.fromkeys(group(row) for row in rows)

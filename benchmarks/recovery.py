@@ -45,38 +45,69 @@ def _correlation_of_many() -> float:
 
 EFFECTS = (
     Effect(
-        "bias: mean share of yes .60", lambda: planted.LEANING, planted.leaning_answers,
-        "bias", {"by": ()}, "bias", ("share", "ci_low", "ci_high"),
+        "bias: mean share of yes .60",
+        lambda: planted.LEANING,
+        planted.leaning_answers,
+        "bias",
+        {"by": ()},
+        "bias",
+        ("share", "ci_low", "ci_high"),
     ),
     Effect(
-        "acquiescence: .10 to every answer", lambda: 2 * planted.YES_SAYING,
-        planted.acquiescent_answers, "bias", {"by": ()}, "acquiescence",
+        "acquiescence: .10 to every answer",
+        lambda: 2 * planted.YES_SAYING,
+        planted.acquiescent_answers,
+        "bias",
+        {"by": ()},
+        "acquiescence",
         ("index", "ci_low", "ci_high"),
     ),
     Effect(
-        "order effect: .15 for the first named", lambda: planted.FIRST_NAMED,
-        planted.ordered_answers, "preference", {"by": ()}, "order_effects",
+        "order effect: .15 for the first named",
+        lambda: planted.FIRST_NAMED,
+        planted.ordered_answers,
+        "preference",
+        {"by": ()},
+        "order_effects",
         ("effect", "ci_low", "ci_high"),
     ),
     Effect(
-        "preference: .55 of comparisons", lambda: planted.WINS, planted.ordered_answers,
-        "preference", {"by": ()}, "shares", ("share", "ci_low", "ci_high"),
+        "preference: .55 of comparisons",
+        lambda: planted.WINS,
+        planted.ordered_answers,
+        "preference",
+        {"by": ()},
+        "shares",
+        ("share", "ci_low", "ci_high"),
     ),
     Effect(
-        "giving way: .40 of answers", _shift_of_many, planted.yielding_answers,
-        "bias_shift", {"by": ()}, "groups", ("giving_way", "giving_way_low", "giving_way_high"),
+        "giving way: .40 of answers",
+        _shift_of_many,
+        planted.yielding_answers,
+        "bias_shift",
+        {"by": ()},
+        "groups",
+        ("giving_way", "giving_way_low", "giving_way_high"),
     ),
     Effect(
-        "languages: leanings correlate .70", _correlation_of_many, planted.bilingual_answers,
-        "cross_language", {"by": (), "permutations": 99}, "correlations",
+        "languages: leanings correlate .70",
+        _correlation_of_many,
+        planted.bilingual_answers,
+        "cross_language",
+        {"by": (), "permutations": 99},
+        "correlations",
         ("r", "ci_low", "ci_high"),
     ),
     Effect(
-        "languages: .08 more yes", lambda: planted.LANGUAGE_SHIFT, planted.shifted_answers,
-        "cross_language", {"by": (), "measure": "positive", "permutations": 9}, "comparisons",
+        "languages: .08 more yes",
+        lambda: planted.LANGUAGE_SHIFT,
+        planted.shifted_answers,
+        "cross_language",
+        {"by": (), "measure": "positive", "permutations": 9},
+        "comparisons",
         ("difference", "ci_low", "ci_high"),
     ),
-)  # fmt: skip
+)
 
 
 def estimate(effect: Effect, seed: int, items: int = ITEMS) -> tuple[float, float, float]:
@@ -136,11 +167,14 @@ def measure(_work: Path, *, quick: bool) -> Section:
         covered = (low <= truth) & (truth <= high)
         rows.append(
             (
-                effect.name, f"{truth:.4f}", f"{value.mean():.4f}",
+                effect.name,
+                f"{truth:.4f}",
+                f"{value.mean():.4f}",
                 f"{value.std(ddof=1) / np.sqrt(replications):.4f}",
-                f"{(high - low).mean():.3f}", f"{100 * covered.mean():.1f}",
+                f"{(high - low).mean():.3f}",
+                f"{100 * covered.mean():.1f}",
             )
-        )  # fmt: skip
+        )
     return Section(
         "Known effects",
         f"Answers with effects that are planted in their probabilities: {ITEMS} questions drawn "

@@ -14,9 +14,17 @@ from benchmarks.report import Section, figure
 
 AIM = 30.0
 ANALYSES = (
-    "item_statistics", "item_map", "score_distribution", "option_distribution", "reliability",
-    "internal_consistency", "multitrait_matrix", "efa", "cfa", "validation_report",
-)  # fmt: skip
+    "item_statistics",
+    "item_map",
+    "score_distribution",
+    "option_distribution",
+    "reliability",
+    "internal_consistency",
+    "multitrait_matrix",
+    "efa",
+    "cfa",
+    "validation_report",
+)
 MB = 1e6
 
 
@@ -105,12 +113,17 @@ def made(*, path: str, names: list[str]) -> Mapping[str, Any]:
     if faults:
         raise RuntimeError("; ".join(faults))
     figures: dict[str, float] = {
-        "analyses": analyses.seconds, "analyses_cpu": analyses.cpu,
-        "report": whole.seconds, "report_cpu": whole.cpu + beside,
-        "figures": drawing[0], "figures_cpu": beside,
-        "tables": report.n_tables, "drawn": report.n_figures,
-        "html_bytes": len(report.files["html"]), "docx_bytes": len(report.files["docx"]),
-    }  # fmt: skip
+        "analyses": analyses.seconds,
+        "analyses_cpu": analyses.cpu,
+        "report": whole.seconds,
+        "report_cpu": whole.cpu + beside,
+        "figures": drawing[0],
+        "figures_cpu": beside,
+        "tables": report.n_tables,
+        "drawn": report.n_figures,
+        "html_bytes": len(report.files["html"]),
+        "docx_bytes": len(report.files["docx"]),
+    }
     for name, (seconds, cpu) in parts.items():
         figures |= {name: seconds, f"{name}_cpu": cpu}
     workspace.close()

@@ -34,9 +34,14 @@ HEADS = (
 )  # fmt: skip
 WHO = ("people", "most families", "my neighbors", "many of us", "the young", "friends of mine")
 WHAT = (
-    "feel at home", "spend time", "look for quiet", "use new machines", "save money",
-    "take their time", "meet others",
-)  # fmt: skip
+    "feel at home",
+    "spend time",
+    "look for quiet",
+    "use new machines",
+    "save money",
+    "take their time",
+    "meet others",
+)
 WHERE = ("outdoors", "in town", "near the sea", "at work", "in the garden", "where they live")
 
 _RETEXT = "insert into attempt_text select attempt_id, reply from replies"
@@ -62,9 +67,14 @@ def measure(work: Path, *, quick: bool) -> Section:
         seconds, cpu = (median(run[name][unit] for run in runs) for unit in ("seconds", "cpu"))
         shown = f"**{figure(seconds)}**" if name == "preview" and seconds > AIM else figure(seconds)
         rows.append(
-            (words, shown, figure(cpu), figure(replies / cpu),
-             "1" if name == "plain" else ratio(cpu, alone))
-        )  # fmt: skip
+            (
+                words,
+                shown,
+                figure(cpu),
+                figure(replies / cpu),
+                "1" if name == "plain" else ratio(cpu, alone),
+            )
+        )
     pause = max(run["pause"] for run in runs)
     n_texts = runs[0]["texts"]
     return Section(

@@ -41,16 +41,26 @@ def measure(work: Path, *, quick: bool) -> Section:
             found[name].append(_cpu(arguments, environment))
     spent = {name: median(values) for name, values in found.items()}
     rows: list[Sequence[object]] = [
-        (name, _bold(spent[name], _AIMS.get(name)), figure(spent["pandas"]),
-         ratio(spent[name], spent["pandas"]), "-")
+        (
+            name,
+            _bold(spent[name], _AIMS.get(name)),
+            figure(spent["pandas"]),
+            ratio(spent[name], spent["pandas"]),
+            "-",
+        )
         for name in MEASURE
-    ]  # fmt: skip
+    ]
     firsts = [_first_page(work, database) for _ in range(pages)]
     seconds, cpu = (median(one[key] for one in firsts) for key in ("seconds", "cpu"))
     rows.append(
-        ("First page of a new server", figure(cpu), figure(spent["pandas"]),
-         ratio(cpu, spent["pandas"]), figure(seconds))
-    )  # fmt: skip
+        (
+            "First page of a new server",
+            figure(cpu),
+            figure(spent["pandas"]),
+            ratio(cpu, spent["pandas"]),
+            figure(seconds),
+        )
+    )
     again = median(one["again"] for one in firsts)
     return Section(
         "Start-up",
@@ -78,9 +88,13 @@ def _cpu(arguments: Sequence[str], environment: Mapping[str, str]) -> float:
     """CPU-s of a Python with these arguments."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=environment, check=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

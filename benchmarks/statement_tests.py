@@ -12,8 +12,13 @@ from benchmarks.report import Section, figure, ratio
 AIM = 20.0
 FORMS = ("original", "paraphrase_1", "paraphrase_2", "paraphrase_3", "negation", "opposite")
 TEMPLATES = (
-    "personal_1", "personal_2", "personal_3", "impersonal_1", "impersonal_2", "impersonal_3",
-)  # fmt: skip
+    "personal_1",
+    "personal_2",
+    "personal_3",
+    "impersonal_1",
+    "impersonal_2",
+    "impersonal_3",
+)
 RESAMPLES = 1000
 MEASURED = 10
 """Resamples that the other packages make; their time is that of as many as ours."""
@@ -49,9 +54,7 @@ def measure(work: Path, *, quick: bool) -> Section:
     items, models, repetitions, repeats = (12, 1, 10, 1) if quick else (239, 6, 30, 3)
     call = caller(quick=quick)
     path = str(work / f"statements_{items}_{models}_{repetitions}.duckdb")
-    n_answers = in_child(
-        fill, path=path, items=items, models=models, repetitions=repetitions
-    )  # fmt: skip
+    n_answers = in_child(fill, path=path, items=items, models=models, repetitions=repetitions)
     reliability, agreement = (
         [call(analyzed, path=path, name=name) for _ in range(repeats)]
         for name in ("stance_reliability", "form_agreement")
@@ -65,16 +68,28 @@ def measure(work: Path, *, quick: bool) -> Section:
     ):
         own = {name: median(run[name] for run in runs) for name in runs[0]}
         rows += [
-            (title, _bold(own["first"]), figure(own["first_cpu"]),
-             ratio(own["first_cpu"], theirs["cpu"])),
-            ("- of which the formulas, from counts in memory", figure(own["formulas"]),
-             figure(own["formulas_cpu"]), ratio(own["formulas_cpu"], theirs["cpu"])),
-        ]  # fmt: skip
+            (
+                title,
+                _bold(own["first"]),
+                figure(own["first_cpu"]),
+                ratio(own["first_cpu"], theirs["cpu"]),
+            ),
+            (
+                "- of which the formulas, from counts in memory",
+                figure(own["formulas"]),
+                figure(own["formulas_cpu"]),
+                ratio(own["formulas_cpu"], theirs["cpu"]),
+            ),
+        ]
     rows += [
         ("Tests in plain loops", figure(loops["s"]), figure(loops["cpu"]), ""),
-        ("Kappas of scikit-learn, alpha of krippendorff", figure(others["s"]),
-         figure(others["cpu"]), ""),
-    ]  # fmt: skip
+        (
+            "Kappas of scikit-learn, alpha of krippendorff",
+            figure(others["s"]),
+            figure(others["cpu"]),
+            "",
+        ),
+    ]
     return Section(
         "Tests of statements",
         f"{n_answers:,} answers of {models} models: {items} statements, {len(FORMS)} forms, "
@@ -167,9 +182,11 @@ def analyzed(*, path: str, name: str) -> Mapping[str, float]:
     with Stopwatch() as formulas:
         analysis.run(frame, **options)
     return {
-        "first": first.seconds, "first_cpu": first.cpu,
-        "formulas": formulas.seconds, "formulas_cpu": formulas.cpu,
-    }  # fmt: skip
+        "first": first.seconds,
+        "first_cpu": first.cpu,
+        "formulas": formulas.seconds,
+        "formulas_cpu": formulas.cpu,
+    }
 
 
 def _counts(path: str):  # type: ignore[no-untyped-def]

@@ -12,9 +12,12 @@ from benchmarks.report import Section, figure
 
 AIM, MOST_MB = 8.0, 1000
 ANALYSES = (
-    "item_statistics", "internal_consistency", "item_map", "score_distribution",
+    "item_statistics",
+    "internal_consistency",
+    "item_map",
+    "score_distribution",
     "option_distribution",
-)  # fmt: skip
+)
 PEERS = ("pandas", "DuckDB")
 
 
@@ -30,20 +33,25 @@ def measure(work: Path, *, quick: bool) -> Section:
         (
             f"{name}: mean and variance of each item of each model"
             + (", item-rest correlations, alpha" if name == "pandas" else ""),
-            figure(own["seconds"]), figure(own["cpu"]), figure(own["peak_mb"]),
+            figure(own["seconds"]),
+            figure(own["cpu"]),
+            figure(own["peak_mb"]),
             figure(own["cpu"] / peers["pandas"]["cpu"]),
         )
         for name, own in peers.items()
-    ]  # fmt: skip
+    ]
     for name in ANALYSES:
         own = call(analysis, name=name, database=database)
         seconds, peak = figure(own["seconds"]), figure(own["peak_mb"])
-        table.append((
-            f"Inkblot: {name}",
-            f"**{seconds}**" if own["seconds"] > AIM else seconds, figure(own["cpu"]),
-            f"**{peak}**" if own["peak_mb"] > MOST_MB else peak,
-            figure(own["cpu"] / peers["pandas"]["cpu"]),
-        ))  # fmt: skip
+        table.append(
+            (
+                f"Inkblot: {name}",
+                f"**{seconds}**" if own["seconds"] > AIM else seconds,
+                figure(own["cpu"]),
+                f"**{peak}**" if own["peak_mb"] > MOST_MB else peak,
+                figure(own["cpu"] / peers["pandas"]["cpu"]),
+            )
+        )
     return Section(
         "Ten million answers analyzed",
         f"{n_rows:,} answers of people under 4 models to 22 items, one study; each analysis in a "

@@ -40,11 +40,23 @@ def measure(work: Path, *, quick: bool) -> Section:
         _row("First in a new process", own, "first", pandas, AIM),
         _row("- of which the tables, from counts", own, "tables", pandas),
         _row("- the same with another confidence level", own, "again", pandas, AIM),
-        ("pandas, a loop over conditions", figure(pandas["whole"]), figure(pandas["whole_cpu"]),
-         figure(pandas["whole_peak"] / MB), "1", "1"),
-        ("- of which resampling", figure(pandas["resampling"]), figure(pandas["resampling_cpu"]),
-         "", "", ""),
-    ]  # fmt: skip
+        (
+            "pandas, a loop over conditions",
+            figure(pandas["whole"]),
+            figure(pandas["whole_cpu"]),
+            figure(pandas["whole_peak"] / MB),
+            "1",
+            "1",
+        ),
+        (
+            "- of which resampling",
+            figure(pandas["resampling"]),
+            figure(pandas["resampling_cpu"]),
+            "",
+            "",
+            "",
+        ),
+    ]
     return Section(
         "Word association",
         f"{n_answers:,} answers: {words:,} words x 2 tests x {len(MODELS) * len(SIZES)} conditions "
@@ -71,9 +83,13 @@ def _row(
     seconds, cpu, peak = run[part], run[f"{part}_cpu"], run[f"{part}_peak"] / MB
     shown = f"**{figure(seconds)}**" if aim and seconds > aim else figure(seconds)
     return (
-        name, shown, figure(cpu), figure(peak),
-        ratio(seconds, pandas["whole"]), ratio(cpu, pandas["whole_cpu"]),
-    )  # fmt: skip
+        name,
+        shown,
+        figure(cpu),
+        figure(peak),
+        ratio(seconds, pandas["whole"]),
+        ratio(cpu, pandas["whole_cpu"]),
+    )
 
 
 def _figures(name: str, watch: Stopwatch) -> dict[str, float]:
@@ -125,13 +141,19 @@ def by_pandas(*, rows: str) -> Mapping[str, Any]:
         conditions = frame.groupby(["respondent", "items_per_call"], sort=False)
         for (respondent, size), own in conditions:
             by_word = own.groupby("item")["answer"]
-            answers = by_word.agg(lambda tests: tests.iloc[0] if (tests == tests.iloc[0]).all()
-                                  else "inconsistent")  # fmt: skip
+            answers = by_word.agg(
+                lambda tests: tests.iloc[0] if (tests == tests.iloc[0]).all() else "inconsistent"
+            )
             neutral = by_word.agg(lambda tests: (tests == "").mean())
-            parts = np.column_stack([
-                answers == "comedy", answers == "tragedy", answers.isin(["", "inconsistent"]),
-                answers != "inconsistent", neutral,
-            ]).astype(float)  # fmt: skip
+            parts = np.column_stack(
+                [
+                    answers == "comedy",
+                    answers == "tragedy",
+                    answers.isin(["", "inconsistent"]),
+                    answers != "inconsistent",
+                    neutral,
+                ]
+            ).astype(float)
             with Stopwatch() as watch:
                 generator = np.random.default_rng(0)
                 draws = (generator.integers(len(parts), size=len(parts)) for _ in range(RESAMPLES))
@@ -173,11 +195,19 @@ def fill(*, path: str, rows: str, words: int) -> int:
                 felt = leaning + generator.normal(scale=0.7, size=words)
                 answer = np.where(felt > 0, "comedy", "tragedy").astype(object)
                 answer[generator.random(words) < 0.03] = ""
-                parts.append(pd.DataFrame({
-                    "item": [f"w{n:05}" for n in range(1, words + 1)], "model": model,
-                    "language": "en", "format": "comedy_tragedy", "items_per_call": str(size),
-                    "repetition": test, "answer": answer,
-                }))  # fmt: skip
+                parts.append(
+                    pd.DataFrame(
+                        {
+                            "item": [f"w{n:05}" for n in range(1, words + 1)],
+                            "model": model,
+                            "language": "en",
+                            "format": "comedy_tragedy",
+                            "items_per_call": str(size),
+                            "repetition": test,
+                            "answer": answer,
+                        }
+                    )
+                )
     frame = pd.concat(parts, ignore_index=True)
     frame["status"] = np.where(frame["answer"] == "", "neutral", "answered")
     number = frame["item"].str[1:].astype(int).astype(str)

@@ -40,14 +40,18 @@ def measure(work: Path, *, quick: bool) -> Section:
     file = str(filled(work, answers))
     runs = [call(hand_over, path=file) for _ in range(1 if quick else 3)]
     rows: list[tuple[str, ...]] = [
-        (f"Handing over {answers:,} answers {shape}, {step}, CPU-ms; Arrow IPC",
-         figure(1000 * ours), figure(1000 * theirs), ratio(ours, theirs))
+        (
+            f"Handing over {answers:,} answers {shape}, {step}, CPU-ms; Arrow IPC",
+            figure(1000 * ours),
+            figure(1000 * theirs),
+            ratio(ours, theirs),
+        )
         for shape in ("in rows", "as a wide table")
         for step in ("writing", "reading")
         for ours, theirs in [
             [median(run[f"{shape}, {step}, {way}"] for run in runs) for way in ("ours", "Arrow")]
         ]
-    ]  # fmt: skip
+    ]
     if not quick:
         rows = [*_beside_heavy_ones(work, file, call), *rows]
     return Section(
@@ -79,12 +83,16 @@ def _beside_heavy_ones(work: Path, file: str, call: Any) -> list[tuple[str, ...]
     with _without_workers():
         busy["as threads"] = _visited(work, prepared)
     return [
-        (f"{what} beside heavy ones {way}, s; at rest",
-         figure(found[what]), figure(rest[what]), ratio(found[what], rest[what]))
+        (
+            f"{what} beside heavy ones {way}, s; at rest",
+            figure(found[what]),
+            figure(rest[what]),
+            ratio(found[what], rest[what]),
+        )
         for what in rest
         for way, found in busy.items()
         if (what, way) != ("A short analysis", "as threads")
-    ]  # fmt: skip
+    ]
 
 
 def _visited(work: Path, database: Path, *, heavy: bool = True) -> Mapping[str, float]:

@@ -17,9 +17,14 @@ from core.files.writing import Cell, csv_bytes
 from core.files.writing import files_zip as files_zip
 
 DECIMALS: Mapping[str, int] = {
-    "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
+    "none": 2,
+    "points": 2,
+    "points squared": 2,
+    "proportion": 2,
+    "correlation": 2,
+    "p": 3,
     "compared": 4,
-}  # fmt: skip
+}
 """Decimals that are shown of a number, by the unit of its column."""
 
 

@@ -107,9 +107,13 @@ def _choose_view(study: str, levels: Mapping[str, list[Any]], kinds: tuple[str, 
     with st.container(horizontal=True, key="explore_controls", vertical_alignment="bottom"):
         titles = {measure.code: measure.title for measure in explore.MEASURES}
         measure = st.selectbox(
-            "Measure", list(titles), format_func=titles.__getitem__, key=_key(study, "measure"),
-            width=230, help=plain(_help(st.session_state[_key(study, "measure")])),
-        )  # fmt: skip
+            "Measure",
+            list(titles),
+            format_func=titles.__getitem__,
+            key=_key(study, "measure"),
+            width=230,
+            help=plain(_help(st.session_state[_key(study, "measure")])),
+        )
         option = _choose_option(study) if explore.measure_of(measure).of_option else ""
         chosen: dict[str, str] = {}
         for role, label in (("axis", "Axis"), ("color", "Colors"), ("panel", "Panels")):
@@ -155,8 +159,12 @@ def _choose_factor(
     if now not in factors:  # taken, or the word of a factor that was taken when the browser sent it
         st.session_state[key] = factors[0]
     return st.selectbox(
-        label, factors, format_func=lambda name: factor_title(name) or "None", key=key, width=150,
-    )  # fmt: skip
+        label,
+        factors,
+        format_func=lambda name: factor_title(name) or "None",
+        key=key,
+        width=150,
+    )
 
 
 def _choose_answers(
@@ -166,10 +174,12 @@ def _choose_answers(
     with st.popover("Filter", icon=":material/filter_alt:"):
         for factor, values in levels.items():
             st.multiselect(
-                f"Only {factor_word(factor)}", _listed(study, factor, values),
-                key=widgets.filter_key(study, factor), persist_state="session",
+                f"Only {factor_word(factor)}",
+                _listed(study, factor, values),
+                key=widgets.filter_key(study, factor),
+                persist_state="session",
                 format_func=widgets.level_word,
-            )  # fmt: skip
+            )
     kinds: tuple[str, ...] = ()
     if counts:
         with st.popover("Leave out", icon=":material/remove_circle:"):
@@ -254,8 +264,9 @@ def _show_chart(
     factors = CrossedFactors(view.axis, view.color, view.panel)
     results.show_drawing(
         lambda theme: with_item_texts(crossed_chart(table, factors, theme), texts),
-        f"{downloads.file_stem(study.code)}-explore", "explore_chart",
-    )  # fmt: skip
+        f"{downloads.file_stem(study.code)}-explore",
+        "explore_chart",
+    )
 
 
 def _show_table(table: ResultTable, view: View, texts: Mapping[str, str]) -> int | None:
@@ -291,18 +302,22 @@ def _ways_on(study: StudyRecord, view: View, table: ResultTable, row: int | None
         if st.button(plain(label), key="explore_follow", icon=":material/biotech:"):
             _go_to_analysis(study.code, follow)
     widgets.download(
-        "CSV", export.table_csv(table), f"{downloads.file_stem(study.code)}-{table.name}.csv",
+        "CSV",
+        export.table_csv(table),
+        f"{downloads.file_stem(study.code)}-{table.name}.csv",
         key="explore_csv",
-    )  # fmt: skip
+    )
     replies = explore.replies_of_row(view, table, row)
     if replies is not None:
         st.page_link(
-            "pages/answers/page.py", label="Replies of the ticked row", icon=":material/forum:",
+            "pages/answers/page.py",
+            label="Replies of the ticked row",
+            icon=":material/forum:",
             query_params={
                 STUDY_PARAMETER: study.code,
                 **item_attributes.as_item_filter(workspace(), study.code, replies),
             },
-        )  # fmt: skip
+        )
     elif "subscale" not in view.factors:
         st.caption("Tick a row of the table to read its replies.", width="content")
 

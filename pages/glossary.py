@@ -26,10 +26,14 @@ def main() -> None:
     )
     named = st.query_params.get(navigation.TERM_PARAMETER, "")
     words = st.text_input(
-        "Search the glossary", named, key=f"glossary_search{named}", type="search",
-        placeholder="for example: administration", live=True,
+        "Search the glossary",
+        named,
+        key=f"glossary_search{named}",
+        type="search",
+        placeholder="for example: administration",
+        live=True,
         help="Shows the terms that have all these words in their name, meaning or example.",
-    )  # fmt: skip
+    )
     by_link = [term for term in glossary.terms() if named and term.name == named == words]
     terms = by_link or [term for term in glossary.terms() if term.mentions(words or "")]
     if not terms:

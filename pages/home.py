@@ -43,14 +43,19 @@ _LISTED = 6
 
 def sample_study() -> None:
     st.header("Try the sample study")
-    st.caption("One button plans a study with a 20-item attitude scale and collects the answers. "
-               "You need no account and no key.")  # fmt: skip
+    st.caption(
+        "One button plans a study with a 20-item attitude scale and collects the answers. "
+        "You need no account and no key."
+    )
     for kind, label, explanation, honesty in SAMPLES:
         with widgets.error_box():
             if st.button(
-                label, key=f"sample_{kind}", icon=":material/play_arrow:", width="stretch",
+                label,
+                key=f"sample_{kind}",
+                icon=":material/play_arrow:",
+                width="stretch",
                 help=widgets.plain(f"{explanation} {honesty}"),
-            ):  # fmt: skip
+            ):
                 st.session_state["sample"] = sample.start_sample(widgets.workspace(), kind)
                 widgets.show_study(st.session_state["sample"])
         st.caption(explanation)
@@ -84,8 +89,9 @@ def figures(*, ends_timer: bool = False) -> None:
         if newest_first[_LISTED:]:
             older = st.expander(
                 f"{count_text(len(newest_first) - _LISTED, 'older study', 'older studies')}",
-                on_change="rerun", key="older_studies",
-            )  # fmt: skip
+                on_change="rerun",
+                key="older_studies",
+            )
             if older.open:
                 with older:
                     study_rows(newest_first[_LISTED:], planned)
@@ -113,18 +119,23 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.container(gap=None, width="stretch"):
                 st.page_link(
-                    "pages/answers/page.py", label=f"**{widgets.plain(study.code)}**",
-                    query_params=query, help="Read the answers of this study.",
-                )  # fmt: skip
+                    "pages/answers/page.py",
+                    label=f"**{widgets.plain(study.code)}**",
+                    query_params=query,
+                    help="Read the answers of this study.",
+                )
                 st.caption(widgets.plain(next_steps.state_words(study, run)))
             for step in next_steps.next_steps(
                 widgets.workspace(), study, run, import_unfinished=study.code in unfinished
             ):
                 page = pages[step.page]
                 st.page_link(
-                    page.script, label=step.action, icon=page.icon_name, width="content",
+                    page.script,
+                    label=step.action,
+                    icon=page.icon_name,
+                    width="content",
                     query_params={widgets.STUDY_PARAMETER: step.study or study.code},
-                )  # fmt: skip
+                )
         if study.code in unfinished:
             st.caption(f":material/warning: {widgets.plain(unfinished[study.code])}")
         if run and run.state in ("paused", "interrupted"):
@@ -148,10 +159,11 @@ def in_the_database(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRu
         ("Studies", len(listed), None),
         ("Replies", f"{replies:,}", None),
         (
-            "Usable answers", f"{usable:,} of {asked:,}",
+            "Usable answers",
+            f"{usable:,} of {asked:,}",
             "Replies with an option, of the questions asked.",
         ),
-    ):  # fmt: skip
+    ):
         row.metric(label, value, help=explanation, width="content")
     without = sum(run.n_trials - run.n_done for run in planned.values())
     if without:
@@ -177,9 +189,10 @@ def notices() -> None:
     if told := opening.notices(widgets.workspace()):
         st.warning("\n\n".join(map(widgets.plain, told)), icon=":material/database:")
         st.button(
-            "I have read this", key="notices_read",
+            "I have read this",
+            key="notices_read",
             on_click=lambda: opening.forget_notices(widgets.workspace()),
-        )  # fmt: skip
+        )
 
 
 def main() -> None:

@@ -33,16 +33,20 @@ def _links(study: StudyRecord, request: AnalysisRequest, _result: AnalysisResult
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Scores of persons or contexts:", width="content")
         st.page_link(
-            "pages/reliability.py", label="Correlate them", icon=":material/repeat:",
+            "pages/reliability.py",
+            label="Correlate them",
+            icon=":material/repeat:",
             query_params={**parameters, "analysis": "score_correlations"},
             help="Scores of the same contexts in two languages, on the page Reliability.",
-        )  # fmt: skip
+        )
         st.page_link(
-            "pages/comparability.py", label="May they be compared?", icon=":material/balance:",
+            "pages/comparability.py",
+            label="May they be compared?",
+            icon=":material/balance:",
             query_params={**parameters, "analysis": "invariance"},
             help="Measurement invariance and items that work differently, on the page Invariance "
             "and DIF.",
-        )  # fmt: skip
+        )
 
 
 def _tabs(study: StudyRecord, request: AnalysisRequest, result: AnalysisResult) -> Tabs:
@@ -69,9 +73,12 @@ def _items_in_both(study: StudyRecord, request: AnalysisRequest, table: ResultTa
     shown = _with_both(table, own, (first, second), request)
     st.caption("Tick an item to read both wordings and the replies behind it.")
     event = results.numbers(
-        shown, alt=f"Items that differ most between {first} and {second}: {len(own)} rows",
-        on_select="rerun", selection_mode="single-row", key=f"items_in_both:{group}:{pair}",
-    )  # fmt: skip
+        shown,
+        alt=f"Items that differ most between {first} and {second}: {len(own)} rows",
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"items_in_both:{group}:{pair}",
+    )
     for row in event["selection"]["rows"]:
         if row < len(shown.frame):
             _item_in_both(study, request, own.iloc[row], shown.frame.iloc[row], factors)
@@ -125,13 +132,16 @@ def _item_in_both(
             if f"{place}_wording" in shown:
                 widgets.text_block(str(shown[f"{place}_wording"]), language=level)
             st.page_link(
-                "pages/answers/page.py", label=f"Replies in {widgets.plain(level)}",
+                "pages/answers/page.py",
+                label=f"Replies in {widgets.plain(level)}",
                 icon=":material/forum:",
                 query_params={
-                    widgets.STUDY_PARAMETER: study.code, **levels,
-                    "item": [str(row["item"])], compare: [level],
+                    widgets.STUDY_PARAMETER: study.code,
+                    **levels,
+                    "item": [str(row["item"])],
+                    compare: [level],
                 },
-            )  # fmt: skip
+            )
 
 
 analysis_page.show(

@@ -58,9 +58,14 @@ def main() -> None:
         _targets(study, form)
         form.show_notes()
         st.button(
-            "Simulate", type="primary", icon=":material/play_arrow:", key="precision_start",
-            on_click=_start, args=(study.code, form), disabled=running,
-        )  # fmt: skip
+            "Simulate",
+            type="primary",
+            icon=":material/play_arrow:",
+            key="precision_start",
+            on_click=_start,
+            args=(study.code, form),
+            disabled=running,
+        )
 
 
 def _defaults() -> dict[str, Any]:
@@ -99,45 +104,65 @@ def _targets(study: StudyRecord, form: DraftForm) -> None:
     """The statistics with their targets, and how to simulate."""
     st.header("The precision wanted")
     form.several(
-        "statistics", "Statistics", list(STATISTICS), lambda name: STATISTICS[name].title,
+        "statistics",
+        "Statistics",
+        list(STATISTICS),
+        lambda name: STATISTICS[name].title,
         help="Each is computed by its analysis, as on the pages of results.",
-    )  # fmt: skip
+    )
     chosen = [name for name in form.fields["statistics"] if name in STATISTICS]
     for place, name in enumerate(chosen):
         if place % 3 == 0:
             columns = st.columns(3)
         with columns[place % 3]:
             form.number(
-                f"target_{name}", f"{STATISTICS[name].title}: half-width ±", 0.001, 2.0,
-                step=0.01, format="%.3f",
+                f"target_{name}",
+                f"{STATISTICS[name].title}: half-width ±",
+                0.001,
+                2.0,
+                step=0.01,
+                format="%.3f",
                 help=f"Half of the width of the {STATISTICS[name].level} interval that you want.",
-            )  # fmt: skip
+            )
     left, middle, right = st.columns(3)
     with left:
         form.select(
-            "axis", "What may be more or fewer", list(_VARIED), _VARIED.__getitem__,
+            "axis",
+            "What may be more or fewer",
+            list(_VARIED),
+            _VARIED.__getitem__,
             help="If one context is planned: repetitions.",
-        )  # fmt: skip
+        )
     with middle:
         form.number(
-            "replications", "Replications", *REPLICATIONS, step=1,
+            "replications",
+            "Replications",
+            *REPLICATIONS,
+            step=1,
             help="How often the study is simulated, each time by other people. More take longer "
             "and lower the Monte Carlo error.",
-        )  # fmt: skip
+        )
     with right:
         form.number(
-            "assurance", "Share that reaches the target", 0.5, 0.99, step=0.05, format="%.2f",
+            "assurance",
+            "Share that reaches the target",
+            0.5,
+            0.99,
+            step=0.05,
+            format="%.2f",
             help="A number of contexts or repetitions is recommended where this share of the "
             "replications has an interval within the target: the power.",
-        )  # fmt: skip
+        )
     people = [one.label for one in studies.respondents_of(widgets.workspace(), study.code)]
     if len(people) > 1:
         form.select(
-            "respondent", "Respondent of the design", ["", *people],
+            "respondent",
+            "Respondent of the design",
+            ["", *people],
             lambda label: label or people[0],
             help="One is simulated: all have the same assumed truth. Choose another where blocks "
             "ask respondents differently.",
-        )  # fmt: skip
+        )
 
 
 def _result(

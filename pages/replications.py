@@ -74,19 +74,25 @@ def _choose_table() -> PublishedTable:
     places = {code: place for place, code in enumerate(papers, 1)}
     left, right = st.columns(2)
     chosen = left.selectbox(
-        "Published study", list(papers), key=_PAPER, on_change=_take_paper,
-        format_func=lambda code: f"{places[code]} · {papers[code].short_name}: "
-        f"{papers[code].title}",
+        "Published study",
+        list(papers),
+        key=_PAPER,
+        on_change=_take_paper,
+        format_func=lambda code: (
+            f"{places[code]} · {papers[code].short_name}: {papers[code].title}"
+        ),
         help="The five studies whose designs Inkblot can repeat.",
-    )  # fmt: skip
+    )
     codes = [table.code for table in tables_of(chosen)]
     if st.session_state.get(_TABLE) not in codes:
         st.session_state[_TABLE] = codes[0]
     code = right.selectbox(
-        "Published table", codes, key=_TABLE,
+        "Published table",
+        codes,
+        key=_TABLE,
         format_func=lambda one: _table_name(published_table(one)),
         help="The numbers are as printed, with their source.",
-    )  # fmt: skip
+    )
     st.query_params[PUBLISHED] = st.session_state[_WRITTEN] = code
     return published_table(code)
 
@@ -121,10 +127,12 @@ def _show_question(paper: PublishedStudy) -> None:
         st.caption("Ask it yourself:", width="content")
         for file in paper.files:
             st.page_link(
-                "pages/design/page.py", label=f"Design {file.removesuffix('.yaml')}",
-                icon=":material/grid_on:", query_params={PUBLISHED: file},
+                "pages/design/page.py",
+                label=f"Design {file.removesuffix('.yaml')}",
+                icon=":material/grid_on:",
+                query_params={PUBLISHED: file},
                 help="Opens the page Design with this design in its size; nothing is frozen.",
-            )  # fmt: skip
+            )
     st.caption(plain(paper.differs[0]))
 
 
@@ -219,9 +227,12 @@ def _choose_other_data(study: StudyRecord, table: PublishedTable) -> dict[str, s
             first = saved.get(option.name, _NONE)
             st.session_state.setdefault(key, first if first in names else _NONE)
             name = columns[place % 2].selectbox(
-                option.kind.label, [_NONE, *(n for n in names if n != study.code)], key=key,
-                format_func=lambda one: one or "None", help=plain(option.kind.help) or None,
-            )  # fmt: skip
+                option.kind.label,
+                [_NONE, *(n for n in names if n != study.code)],
+                key=key,
+                format_func=lambda one: one or "None",
+                help=plain(option.kind.help) or None,
+            )
             chosen |= {option.name: name} if name else {}
     if chosen != saved:
         saved_inputs.update(workspace(), _draft(study), {_OPTIONS: chosen})
@@ -231,9 +242,10 @@ def _choose_other_data(study: StudyRecord, table: PublishedTable) -> dict[str, s
 def _choose_levels(study: StudyRecord, comparison: Comparison) -> None:
     """Which own level stands for which published one, a chooser for each."""
     kinds = [
-        kind for kind, levels in comparison.published.items()
+        kind
+        for kind, levels in comparison.published.items()
         if len(levels) <= _MOST_CHOOSERS and any(comparison.own[kind])
-    ]  # fmt: skip
+    ]
     if not kinds:
         return
     with st.expander("Which of yours stands for which published one"):
@@ -245,9 +257,13 @@ def _choose_levels(study: StudyRecord, comparison: Comparison) -> None:
                 key = f"replications:{study.code}:{kind}:{level}"
                 st.session_state.setdefault(key, comparison.levels[kind].get(level, _NONE))
                 columns[place % 3].selectbox(
-                    level, [_NONE, *own], key=key, format_func=lambda one: one or "None",
-                    on_change=_keep_level, args=(study, kind, level, key),
-                )  # fmt: skip
+                    level,
+                    [_NONE, *own],
+                    key=key,
+                    format_func=lambda one: one or "None",
+                    on_change=_keep_level,
+                    args=(study, kind, level, key),
+                )
 
 
 def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
@@ -297,8 +313,9 @@ def _show_chart(study: str, table: ResultTable) -> None:
     key = f"replications_chart:{table.name}"
     results.show_drawing(
         lambda theme: cast(Chart, comparison_chart(table, quantity, theme)),
-        f"{downloads.file_stem(study)}-{table.name}", key,
-    )  # fmt: skip
+        f"{downloads.file_stem(study)}-{table.name}",
+        key,
+    )
     fold = st.expander("Data of this chart", key=f"data:{key}", on_change="rerun")
     if fold.open:
         with fold:
@@ -321,9 +338,11 @@ def _show_numbers(study: StudyRecord, comparison: Comparison) -> None:
     )
     results.numbers(shown, alt=f"{table.title}: {count_text(len(shown.frame), 'row')}")
     widgets.download(
-        "CSV", export.table_csv(table), f"{downloads.file_stem(study.code)}-{table.name}.csv",
+        "CSV",
+        export.table_csv(table),
+        f"{downloads.file_stem(study.code)}-{table.name}.csv",
         key="replications_csv",
-    )  # fmt: skip
+    )
 
 
 def main() -> None:

@@ -73,19 +73,30 @@ def _title_and_authors(study: StudyRecord, draft: ReportChoices) -> None:
         st.session_state[keys[name]] = value
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
-            "Title", key=keys["title"], width=_WIDTH,
-            on_change=_save, args=(study.code, "title", keys["title"]),
-        )  # fmt: skip
+            "Title",
+            key=keys["title"],
+            width=_WIDTH,
+            on_change=_save,
+            args=(study.code, "title", keys["title"]),
+        )
         st.text_input(
-            "Authors", key=keys["authors"], width=_WIDTH, placeholder="A. Author; B. Author",
+            "Authors",
+            key=keys["authors"],
+            width=_WIDTH,
+            placeholder="A. Author; B. Author",
             help="Names with semicolons between them.",
-            on_change=_save, args=(study.code, "authors", keys["authors"]),
-        )  # fmt: skip
+            on_change=_save,
+            args=(study.code, "authors", keys["authors"]),
+        )
         st.number_input(
-            "Longest table", 1, key=keys["longest_table"], width=150,
+            "Longest table",
+            1,
+            key=keys["longest_table"],
+            width=150,
             help="In rows. The report names longer tables with the command that writes them.",
-            on_change=_save, args=(study.code, "longest_table", keys["longest_table"]),
-        )  # fmt: skip
+            on_change=_save,
+            args=(study.code, "longest_table", keys["longest_table"]),
+        )
     widgets.last_note(_PROBLEM)
 
 
@@ -121,9 +132,12 @@ def _button(request: ReportRequest, *, cancelled: bool) -> None:
         st.info("No analysis is ticked: the report has the design and the answers alone.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Make the report", type="primary", icon=":material/description:", key="report_make",
+            "Make the report",
+            type="primary",
+            icon=":material/description:",
+            key="report_make",
             on_click=_want,
-        )  # fmt: skip
+        )
         count = len(request.analyses)
         st.caption(
             "The report is canceled. No file is saved."
@@ -159,13 +173,17 @@ def _downloads(
             data = report.files[ending]
             size = f"{len(data) / 1e6:,.1f} MB" if len(data) >= 100_000 else f"{len(data):,} bytes"
             widgets.download(
-                f"{title} (.{ending}, {size})", data, f"{stem}.{ending}",
+                f"{title} (.{ending}, {size})",
+                data,
+                f"{stem}.{ending}",
                 key=f"report_download:{ending}",
-            )  # fmt: skip
+            )
         downloads.download_when_asked(
-            "Page to look at (.zip)", partial(_view, workspace(), request), f"{stem}-view.zip",
+            "Page to look at (.zip)",
+            partial(_view, workspace(), request),
+            f"{stem}-view.zip",
             key="report_download:view",
-        )  # fmt: skip
+        )
         st.caption(f"{report.n_tables:,} tables, {report.n_figures:,} figures.")
     st.caption(
         "The page to look at is for reviewers and co-authors: unpack it and open index.html. It "
@@ -210,24 +228,36 @@ def _row(study: StudyRecord, offer: Offer, chosen: Sequence[str], place: int | N
     st.session_state[key] = place is not None  # another tab may have changed it
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.checkbox(
-            plain(analysis.title), help=plain(analysis.question), key=key, width="stretch",
-            on_change=_tick, args=(study.code, tuple(chosen), analysis.name),
-        )  # fmt: skip
+            plain(analysis.title),
+            help=plain(analysis.question),
+            key=key,
+            width="stretch",
+            on_change=_tick,
+            args=(study.code, tuple(chosen), analysis.name),
+        )
         if place is None:
             return
         if offer.fault:
             st.badge("Does not fit", color="orange", help=plain(offer.fault))
         st.button(
-            "Options", icon=":material/tune:", type="tertiary", help=plain(analysis.title),
+            "Options",
+            icon=":material/tune:",
+            type="tertiary",
+            help=plain(analysis.title),
             key=f"report_options:{study.code}:{analysis.name}",
-            on_click=_open_options, args=(study.code, analysis.name),
-        )  # fmt: skip
+            on_click=_open_options,
+            args=(study.code, analysis.name),
+        )
         st.button(
-            "Up", icon=":material/arrow_upward:", type="tertiary", disabled=place == 0,
+            "Up",
+            icon=":material/arrow_upward:",
+            type="tertiary",
+            disabled=place == 0,
             help=plain(f"Move {analysis.title} up"),
             key=f"report_up:{study.code}:{analysis.name}",
-            on_click=_move_up, args=(study.code, tuple(chosen), place),
-        )  # fmt: skip
+            on_click=_move_up,
+            args=(study.code, tuple(chosen), place),
+        )
 
 
 def _tick(study: str, chosen: Sequence[str], name: str) -> None:
@@ -283,9 +313,11 @@ def _model(
     """The way to the editor of the model."""
     st.caption(f"{plain(option.kind.label)}: as last chosen on the page Factor models.")
     st.page_link(
-        "pages/factors/page.py", label="Edit the model", icon=":material/account_tree:",
+        "pages/factors/page.py",
+        label="Edit the model",
+        icon=":material/account_tree:",
         query_params={widgets.STUDY_PARAMETER: study.code},
-    )  # fmt: skip
+    )
     return {}
 
 

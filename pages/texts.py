@@ -44,11 +44,14 @@ def show_counts() -> None:
         st.info("There is no list of words yet. Type lists under Word lists.")
         return
     chosen = right.selectbox(
-        "Lists of words", lists, key="texts_lists", persist_state="session",
+        "Lists of words",
+        lists,
+        key="texts_lists",
+        persist_state="session",
         help="A bank of words; each of its subscales is a list. A word of a text is counted if it "
         "begins with an entry of a list, in capital or small letters. In a list with an entry that "
         "ends with *, entries without it are whole words.",
-    )  # fmt: skip
+    )
     widgets.notes_of_study(study)
     _answers_link(study)
     counts = _counts((workspace.process, analyses.revision(workspace, [study])), study, chosen)
@@ -75,9 +78,11 @@ def _choose_study(label: str, studies: Sequence[str], key: str) -> str:
 
 def _answers_link(study: str) -> None:
     st.page_link(
-        "pages/answers/page.py", label="Answers of this study", icon=":material/forum:",
+        "pages/answers/page.py",
+        label="Answers of this study",
+        icon=":material/forum:",
         query_params={widgets.STUDY_PARAMETER: study},
-    )  # fmt: skip
+    )
 
 
 @st.cache_data(max_entries=5, show_spinner="Counting ...")
@@ -104,8 +109,10 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
     two = second.selectbox("Second group", rest, key=f"texts_two_{group}")
     stands = st.multiselect(
         "Lists with stereotypes of the first group (the others: of the second group)",
-        lists, default=lists[: (len(lists) + 1) // 2], key=f"texts_sides_{study}",
-    )  # fmt: skip
+        lists,
+        default=lists[: (len(lists) + 1) // 2],
+        key=f"texts_sides_{study}",
+    )
     sides = {name: 0 if name in stands else 1 for name in lists}
     scores = stereotype_scores(
         counts, unit=["respondent", "context"], group=group, levels=(one, two), sides=sides
@@ -117,9 +124,11 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
     )
     widgets.table(scores, alt="Odds ratio of each list, and their mean, for each context")
     widgets.download(
-        "CSV of the odds ratios", export.frame_csv(scores), f"{file_stem(study)}-odds.csv",
+        "CSV of the odds ratios",
+        export.frame_csv(scores),
+        f"{file_stem(study)}-odds.csv",
         key="texts_odds_csv",
-    )  # fmt: skip
+    )
 
 
 # A judge rates the texts of a study.
@@ -166,14 +175,21 @@ def _make(studies: tuple[str, ...]) -> None:
     st.header("Ask a judge")
     st.selectbox("Study", studies[::-1], key="judge_study", persist_state="session")
     st.text_area(
-        "Rubric", texts.STORY_RUBRIC, height=180, key="judge_rubric", persist_state="session",
+        "Rubric",
+        texts.STORY_RUBRIC,
+        height=180,
+        key="judge_rubric",
+        persist_state="session",
         help="The prompt to the judge. {text} stands for the text, {name} and the like for "
         "descriptors of its prompt. Ask for a JSON object; Markdown around it does not matter.",
-    )  # fmt: skip
+    )
     st.text_input(
-        "Qualities and their ranges", _SCALES, key="judge_scales", persist_state="session",
+        "Qualities and their ranges",
+        _SCALES,
+        key="judge_scales",
+        persist_state="session",
         help="The names in the JSON object, each with its lowest and highest number.",
-    )  # fmt: skip
+    )
     st.button("Make the judge's bank", key="judge_make", type="primary", on_click=_make_judge_bank)
 
 
@@ -204,9 +220,11 @@ def _show_judging_note() -> None:
 
 def _design_link(bank: str) -> None:
     st.page_link(
-        "pages/design/page.py", label="Design a study", icon=":material/grid_on:",
+        "pages/design/page.py",
+        label="Design a study",
+        icon=":material/grid_on:",
         query_params={"texts": bank},
-    )  # fmt: skip
+    )
 
 
 def _results(judged: tuple[str, ...]) -> None:
@@ -221,9 +239,10 @@ def _results(judged: tuple[str, ...]) -> None:
     conditions = ["respondent", "language", "context", "repetition", "item", "status"]
     qualities = [c for c in rated.columns if rated[c].dtype == "float64"]
     tags = [
-        c for c in rated.columns
+        c
+        for c in rated.columns
         if c not in (*conditions, *qualities, "of") and rated[c].nunique() > 1  # noqa: PD101
-    ]  # fmt: skip
+    ]
     valid = int(rated[qualities].notna().all(axis=1).sum())
     st.caption(f"n = {valid:,} valid ratings; missing: {len(rated) - valid:,}.")
     widgets.download(
@@ -273,7 +292,7 @@ _STORY_DEFAULTS = {
     "groups": 100,
     "seed": 1,
 }
-_SOURCES = {"lists": "Lists of words", "study": "A word study"}  # fmt: skip
+_SOURCES = {"lists": "Lists of words", "study": "A word study"}
 _LIST_DEFAULTS = {"code": "letter_words", "language": "en", "text": ""}
 _FILE_READ = "texts_people_read"
 
@@ -314,23 +333,29 @@ def _descriptors() -> None:
     form = draft_form.open_form(_LETTERS, _LETTER_DEFAULTS)
     _name_and_language(form)
     form.long_text(
-        "text", "Instruction", height=120,
+        "text",
+        "Instruction",
+        height=120,
         help="Type each descriptor in braces: {name}, {age}. Several instructions: a line with "
         "--- between two of them. Each one is put for everybody.",
-    )  # fmt: skip
+    )
     form.long_text(
-        "people", "People, one per line below the names of the columns", height=120,
+        "people",
+        "People, one per line below the names of the columns",
+        height=120,
         help="A table, typed or pasted from a spreadsheet. The columns of a row belong together: "
         "{name}, {age} and {gender} of the same person. A column that the instruction does not "
         "name can still group the texts. May be empty.",
-    )  # fmt: skip
+    )
     _people_file()
     form.long_text(
-        "levels", "Further descriptors, crossed with the people", height=100,
+        "levels",
+        "Further descriptors, crossed with the people",
+        height=100,
         help="One descriptor per line. A level may have a second value after a bar, as in "
         "'Anna | female': the prompt shows the first value, and you can group texts by the second "
         "(as name.2). May be empty.",
-    )  # fmt: skip
+    )
     form.show_notes()
     with widgets.error_box():
         _preview_letters(form)
@@ -340,9 +365,12 @@ def _descriptors() -> None:
 def _people_file() -> None:
     """A CSV file of people, whose content replaces the table once."""
     uploaded = st.file_uploader(
-        "People from a file", ["csv", "tsv"], key="texts_people_file",
-        help="CSV in UTF-8. It replaces the table above.", max_upload_size=50,
-    )  # fmt: skip
+        "People from a file",
+        ["csv", "tsv"],
+        key="texts_people_file",
+        help="CSV in UTF-8. It replaces the table above.",
+        max_upload_size=50,
+    )
     if uploaded is None or st.session_state.get(_FILE_READ) == uploaded.file_id:
         return
     with widgets.error_box():
@@ -378,10 +406,12 @@ def _stories() -> None:
     form = draft_form.open_form(_STORIES, _STORY_DEFAULTS)
     _name_and_language(form)
     form.long_text(
-        "text", "Instruction", height=100,
+        "text",
+        "Instruction",
+        height=100,
         placeholder=stories.story_text(form.fields["language"]),
         help="{words} stands for the words of a group. Empty: the instruction shown here.",
-    )  # fmt: skip
+    )
     form.radio("source", "Words from", _SOURCES, horizontal=True)
     if form.fields["source"] == "study":
         _study_words(form)
@@ -394,13 +424,18 @@ def _stories() -> None:
         form.number("size", "Words in a group", 1, 20, step=1)
     with middle:
         form.number(
-            "groups", "Groups for each count", 1, 20_000, step=1,
+            "groups",
+            "Groups for each count",
+            1,
+            20_000,
+            step=1,
             help="The published design has 100 groups of 5 words for each count from 0 to 5: 600 "
             "stories. Without a second list: the number of all groups.",
-        )  # fmt: skip
+        )
     with right:
-        form.number("seed", "Seed", 1, 1_000_000, step=1,
-                    help="The same seed draws the same groups.")  # fmt: skip
+        form.number(
+            "seed", "Seed", 1, 1_000_000, step=1, help="The same seed draws the same groups."
+        )
     form.show_notes()
     st.button("Make the prompts", key="texts_make_stories", type="primary", on_click=_make_stories)
 
@@ -408,9 +443,12 @@ def _stories() -> None:
 def _words(form: DraftForm, field: str, label: str, banks: list[str], none: str) -> None:
     """Words of a bank, or typed ones."""
     form.select(
-        f"{field}_bank", label, banks, lambda code: code or none[:1].upper() + none[1:],
+        f"{field}_bank",
+        label,
+        banks,
+        lambda code: code or none[:1].upper() + none[1:],
         help="A bank of words. Words of the second list are not drawn for the first one.",
-    )  # fmt: skip
+    )
     if not form.fields[f"{field}_bank"]:
         form.long_text(field, f"{label}, typed", height=120, help="One word per line.")
 
@@ -428,9 +466,12 @@ def _study_words(form: DraftForm) -> None:
         return
     respondents = stories.respondents_of(workspace, chosen)
     form.select(
-        "respondent", "Respondent", respondents, str,
+        "respondent",
+        "Respondent",
+        respondents,
+        str,
         help="Words that this respondent gave the same label in all tests, in the language above.",
-    )  # fmt: skip
+    )
     if form.fields["respondent"] in respondents:
         with widgets.error_box():
             st.caption(_words_counted(_words_of_study(form.fields)))
@@ -473,8 +514,9 @@ def _typed(name: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a draft as they are now: a change may arrive with the click."""
     fields = draft_form.open_form(name, defaults).fields
     shown = st.session_state
-    return {field: shown.get(draft_form.key_of(name, field), value)
-            for field, value in fields.items()}  # fmt: skip
+    return {
+        field: shown.get(draft_form.key_of(name, field), value) for field, value in fields.items()
+    }
 
 
 def _make_letters() -> None:
@@ -534,20 +576,24 @@ def show_lists() -> None:
     form = draft_form.open_form(_LISTS, _LIST_DEFAULTS)
     _name_and_language(form)
     form.long_text(
-        "text", "Lists, one per line", height=220,
+        "text",
+        "Lists, one per line",
+        height=220,
         placeholder="warm: kind*, gentle, caring\nable: skill*, talent*",
         help="The name of the list, a colon, and its words between commas. A word counts if it "
         "begins with an entry. If an entry of a list ends with *, only such entries are "
         "beginnings, and the other entries are whole words.",
-    )  # fmt: skip
+    )
     form.show_notes()
     with st.container(horizontal=True):
         st.button("Save the lists", key="texts_save_lists", type="primary", on_click=_save_lists)
         st.button(
-            "Put in the starter set", key="texts_starter", on_click=_put_starter,
+            "Put in the starter set",
+            key="texts_starter",
+            on_click=_put_starter,
             disabled=bool(form.fields["text"].strip()),
             help="Five lists for reference letters in English. Only into the empty field.",
-        )  # fmt: skip
+        )
 
 
 def _put_starter() -> None:

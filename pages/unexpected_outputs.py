@@ -20,11 +20,12 @@ def _proposed(study: StudyRecord, request: AnalysisRequest, result: AnalysisResu
         for group, templates in proposals.items():
             of = f" ({widgets.plain(group)})" if len(proposals) > 1 else ""
             st.page_link(
-                "pages/design/page.py", label=f"Use the proposed templates in a design{of}",
+                "pages/design/page.py",
+                label=f"Use the proposed templates in a design{of}",
                 icon=":material/edit_note:",
                 help=f"Opens the page Design with {widgets.plain(', '.join(templates))}.",
                 query_params={"templates_of": study.code, "template": list(templates)},
-            )  # fmt: skip
+            )
 
 
 analysis_page.show(

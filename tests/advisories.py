@@ -25,8 +25,12 @@ from packaging.version import InvalidVersion, Version
 ROOT = Path(__file__).parents[1]
 SOURCE = "https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip"
 KEPT = ROOT / "build" / "advisories.zip"
-LOCKS = ("requirements.txt", "requirements-first.txt", "requirements-dev.txt",
-         "requirements-lab.txt")  # fmt: skip
+LOCKS = (
+    "requirements.txt",
+    "requirements-first.txt",
+    "requirements-dev.txt",
+    "requirements-lab.txt",
+)
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
 _TIMEOUT_S = 60
 

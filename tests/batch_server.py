@@ -115,9 +115,14 @@ class BatchServer:
 
     def _file(self, file_id: str, name: str) -> dict:
         return {
-            "id": file_id, "object": "file", "bytes": len(self.files[file_id]), "filename": name,
-            "created_at": 1_700_000_000, "purpose": "batch", "status": "processed",
-        }  # fmt: skip
+            "id": file_id,
+            "object": "file",
+            "bytes": len(self.files[file_id]),
+            "filename": name,
+            "created_at": 1_700_000_000,
+            "purpose": "batch",
+            "status": "processed",
+        }
 
     async def _content(self, request: web.Request) -> web.Response:
         content = self.files.get(request.match_info["id"])
@@ -211,18 +216,22 @@ def _answer(request: dict, number: int) -> dict:
         "model": f"{request['body']['model']}-snapshot",
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {
-            "prompt_tokens": tokens, "completion_tokens": 1, "total_tokens": tokens + 1,
+            "prompt_tokens": tokens,
+            "completion_tokens": 1,
+            "total_tokens": tokens + 1,
         },
-    }  # fmt: skip
+    }
 
 
 def _line(request: dict, number: int, status: int, body: dict) -> dict:
     custom_id = request["custom_id"]
     response = {"status_code": status, "request_id": f"req_{custom_id}_{number}", "body": body}
     return {
-        "id": f"batch_req_{custom_id}_{number}", "custom_id": custom_id, "response": response,
+        "id": f"batch_req_{custom_id}_{number}",
+        "custom_id": custom_id,
+        "response": response,
         "error": None,
-    }  # fmt: skip
+    }
 
 
 def _not_made(request: dict, code: str) -> dict:

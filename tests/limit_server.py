@@ -57,10 +57,16 @@ class LimitServer:
     """
 
     def __init__(
-        self, *, requests: float | None = None, tokens: float | None = None, minute_s: float = 60.0,
-        headers: bool = True, retry_after: bool = True, latency_s: float = 0.02,
+        self,
+        *,
+        requests: float | None = None,
+        tokens: float | None = None,
+        minute_s: float = 60.0,
+        headers: bool = True,
+        retry_after: bool = True,
+        latency_s: float = 0.02,
         reply_tokens: int = 20,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.windows = {"requests": Window(requests, minute_s), "tokens": Window(tokens, minute_s)}
         self.headers, self.retry_after = headers, retry_after
         self.latency_s, self.reply_tokens = latency_s, reply_tokens
@@ -145,10 +151,13 @@ def main() -> None:
     parser.add_argument("--no-retry-after", action="store_true")
     asked = parser.parse_args()
     server = LimitServer(
-        requests=asked.requests, tokens=asked.tokens, minute_s=asked.minute,
-        latency_s=asked.latency, headers=not asked.no_headers,
+        requests=asked.requests,
+        tokens=asked.tokens,
+        minute_s=asked.minute,
+        latency_s=asked.latency,
+        headers=not asked.no_headers,
         retry_after=not asked.no_retry_after,
-    )  # fmt: skip
+    )
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())

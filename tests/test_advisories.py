@@ -15,9 +15,11 @@ def record(name, events=(), versions=(), **other):
     ranges = [{"type": "ECOSYSTEM", "events": list(events)}] if events else []
     package = {"ecosystem": "PyPI", "name": name}
     return {
-        "id": "X-1", "summary": "It is\nbroken.",
-        "affected": [{"package": package, "ranges": ranges, "versions": list(versions)}], **other,
-    }  # fmt: skip
+        "id": "X-1",
+        "summary": "It is\nbroken.",
+        "affected": [{"package": package, "ranges": ranges, "versions": list(versions)}],
+        **other,
+    }
 
 
 def kept(tmp_path, *records):
@@ -53,10 +55,12 @@ def test_versions_that_are_listed_other_ecosystems_and_withdrawn_records(tmp_pat
     other = record("p", versions=["1.0"])
     other["affected"][0]["package"]["ecosystem"] = "npm"
     path = kept(
-        tmp_path, record("p", versions=["1.0"]), other,
+        tmp_path,
+        record("p", versions=["1.0"]),
+        other,
         record("p", versions=["1.0"], withdrawn="2026-01-01T00:00:00Z"),
         record("q", versions=["1"]),
-    )  # fmt: skip
+    )
     (one,) = advisories.advisories(path, {"p": "1.0"})
     assert (one.package, one.summary) == ("p", "It is broken.")
 
@@ -65,8 +69,9 @@ def test_every_package_of_the_locks_is_looked_at():
     packages = pinned([ROOT / name for name in LOCKS])
     assert {"streamlit", "duckdb", "pandas", "openai", "semopy", "pytest"} <= packages.keys()
     text = "".join((ROOT / name).read_text() for name in LOCKS)
-    assert len(packages) == len({line for line in text.splitlines() if "==" in line
-                                 and not line.startswith(("#", " "))})  # fmt: skip
+    assert len(packages) == len(
+        {line for line in text.splitlines() if "==" in line and not line.startswith(("#", " "))}
+    )
 
 
 def test_the_command_works_from_the_kept_copy_and_says_what_it_found(tmp_path, capsys):

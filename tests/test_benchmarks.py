@@ -45,8 +45,12 @@ TITLES = {
 def bench(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "benchmarks", *map(str, arguments)],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=540,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=540,
+    )
 
 
 @pytest.mark.timeout(600)

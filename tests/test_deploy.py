@@ -56,8 +56,14 @@ def test_start_takes_the_arguments_of_the_container(monkeypatch):
 
 def test_nothing_secret_and_no_study_goes_into_the_image():
     left_out = set((ROOT / ".dockerignore").read_text().split())
-    assert {".git", ".venv", "data/*.duckdb*", "data/members.json", "data/backups",
-            ".streamlit/secrets.toml"} <= left_out  # fmt: skip
+    assert {
+        ".git",
+        ".venv",
+        "data/*.duckdb*",
+        "data/members.json",
+        "data/backups",
+        ".streamlit/secrets.toml",
+    } <= left_out
 
 
 def test_what_is_kept_outlives_the_container():
@@ -99,9 +105,10 @@ def test_the_container_asks_for_a_login(monkeypatch):
     subprocess.run([*compose, "build"], check=True)
     try:
         subprocess.run(
-            [*compose, "run", "--rm", "-T", *shlex.split(member)], check=True,
+            [*compose, "run", "--rm", "-T", *shlex.split(member)],
+            check=True,
             input=b"a quiet word of many letters\n",
-        )  # fmt: skip
+        )
         subprocess.run([*compose, "up", "-d"], check=True)
         until = time.monotonic() + 300
         while (found := answer("https://localhost/"))[0] != 403 and time.monotonic() < until:

@@ -27,10 +27,21 @@ def installed(tmp_path_factory):
     source = shutil.copytree(EXAMPLE, folder / "example")
     packages = folder / "packages"
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index",
-         "--quiet", "--target", str(packages), str(source)],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            "--quiet",
+            "--target",
+            str(packages),
+            str(source),
+        ],
         check=True,
-    )  # fmt: skip
+    )
     broken = packages / "broken-0.1.dist-info"
     broken.mkdir()
     (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 0.1\n")
@@ -43,8 +54,13 @@ def command(installed, database, *words):
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{installed}"}
     return subprocess.run(
         [sys.executable, "-m", "core", "--db", str(database), *words],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
 
 
 def test_the_example_of_the_docs_is_an_analysis_once_installed(installed, tmp_path):
@@ -57,9 +73,17 @@ def test_the_example_of_the_docs_is_an_analysis_once_installed(installed, tmp_pa
     assert "broken" in listed.stderr
     assert "ModuleNotFoundError: No module named 'nothing'" in listed.stderr
     done = command(
-        installed, database, "analyze", "spread", "--study", "people", "--option", "least=3",
-        "--out", str(out),
-    )  # fmt: skip
+        installed,
+        database,
+        "analyze",
+        "spread",
+        "--study",
+        "people",
+        "--option",
+        "least=3",
+        "--out",
+        str(out),
+    )
     assert done.returncode == 0
     assert "1 of 2 items are answered far apart." in done.stderr
     table = pd.read_csv(out).set_index("item")

@@ -102,12 +102,18 @@ def database(tmp_path, monkeypatch):
     """Three persons who each answered two items in two languages alike."""
     path = tmp_path / "inkblot.duckdb"
     rows = [
-        {"study": "people", "instrument": "attitudes_20", "model": f"person {person}",
-         "language": language, "item": item, "answer": answer}
+        {
+            "study": "people",
+            "instrument": "attitudes_20",
+            "model": f"person {person}",
+            "language": language,
+            "item": item,
+            "answer": answer,
+        }
         for language in ("en", "de")
         for person, given in enumerate(ANSWERS)
         for item, answer in zip(("nature_01", "nature_02"), given, strict=True)
-    ]  # fmt: skip
+    ]
     workspace = open_workspace(path)
     imports.import_tidy(workspace, "people.csv", pd.DataFrame(rows).to_csv(index=False).encode())
     workspace.close()

@@ -117,8 +117,11 @@ def test_the_banks_and_contexts_are_those_that_the_script_writes(tmp_path):
 
 
 def test_the_parts_make_the_numbers_of_the_papers(workspace):
-    for file in ("3-binary-choice.yaml", "4c-questionnaire-with-history.yaml",
-                 "5-political-worldviews.yaml"):  # fmt: skip
+    for file in (
+        "3-binary-choice.yaml",
+        "4c-questionnaire-with-history.yaml",
+        "5-political-worldviews.yaml",
+    ):
         read(workspace, file)
     questions = editing.load(workspace, "questions_539").instrument.items
     both_ways = [item for item in questions if item.pair]

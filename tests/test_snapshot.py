@@ -48,10 +48,20 @@ def test_every_choice_factor_and_number_is_tried_once():
     levels = {"form": ["original", "alternate"], "item": ["q1", "q2"]}
     found = {case.name: case for case in cases(analysis, levels, {}, {"by": (("study", "form"),)})}
     assert list(found) == [
-        "default", "by=none", "by=form", "by=context_set", "by=rewriting", "by=study+form",
-        "missing=listwise", "missing=pairwise", "missing=fiml", "ci_level=0.725", "over=form",
-        "only first form", "only first items",
-    ]  # fmt: skip
+        "default",
+        "by=none",
+        "by=form",
+        "by=context_set",
+        "by=rewriting",
+        "by=study+form",
+        "missing=listwise",
+        "missing=pairwise",
+        "missing=fiml",
+        "ci_level=0.725",
+        "over=form",
+        "only first form",
+        "only first items",
+    ]
     assert found["by=form"].options == {"by": ("form",)}
     assert found["only first form"].where == {"form": ["original"]}
 

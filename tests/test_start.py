@@ -344,8 +344,12 @@ def app_address(app_folder: Path) -> Iterator[str]:
     log = (folder / "log").open("w")
     app = subprocess.Popen(
         command_line("--no-browser", "--port", str(port)),
-        cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+    )
     address = f"http://127.0.0.1:{port}"
     try:
         until = time.monotonic() + 60
@@ -408,9 +412,12 @@ def test_a_busy_port_asked_for_is_named(app_address: str, tmp_path: Path) -> Non
     port = app_address.rsplit(":", 1)[1]
     done = subprocess.run(
         command_line("--no-browser", "--port", port),
-        cwd=ROOT, env={**os.environ, "INKBLOT_DB": str(tmp_path / "other.duckdb")},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**os.environ, "INKBLOT_DB": str(tmp_path / "other.duckdb")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
     assert f"Port {port} is in use." in done.stderr
     assert "Traceback" not in done.stderr

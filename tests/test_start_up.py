@@ -23,8 +23,12 @@ def loaded(*arguments):
     """The modules that the command line imports, by `python -X importtime`."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "core", *map(str, arguments)],
-        cwd=ROOT, capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
     return set(re.findall(r"^import time:.*\|\s*(\S+)$", done.stderr, re.MULTILINE))
 
 

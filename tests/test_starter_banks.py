@@ -259,8 +259,13 @@ def test_policy_statements_have_six_forms_a_domain_and_a_side_of_every_party():
     assert set(bank.forms()) == set(forms)
     assert len(bank.domains()) == 8
     assert [party.leaning for party in bank.parties] == [
-        "left", "left", "centre", "centre", "right", "right",
-    ]  # fmt: skip
+        "left",
+        "left",
+        "centre",
+        "centre",
+        "right",
+        "right",
+    ]
     for item in bank.items:
         assert item.loadings[item.subscale] == item.keyed, item.code
         assert set(item.positions) == {party.code for party in bank.parties}, item.code

@@ -58,21 +58,35 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 def _domain_columns(level: str) -> tuple[Column, ...]:
     return (
         Column("domain", "Domain"),
-        Column("kappa", "Mean κ", "correlation", "Cohen's kappa of every two annotators (1960), "
-               f"mean over pairs; {_LIGHT} 1: always alike, 0: as by chance."),
+        Column(
+            "kappa",
+            "Mean κ",
+            "correlation",
+            "Cohen's kappa of every two annotators (1960), "
+            f"mean over pairs; {_LIGHT} 1: always alike, 0: as by chance.",
+        ),
         Column("sd", "SD", "correlation", "Over pairs, n − 1; pairs share annotators."),
-        Column("ci_low", f"{level} low", "correlation", "Of the mean; percentiles over resampled "
-               "items, Efron (1979)."),
+        Column(
+            "ci_low",
+            f"{level} low",
+            "correlation",
+            "Of the mean; percentiles over resampled items, Efron (1979).",
+        ),
         Column("ci_high", f"{level} high", "correlation", "Of the mean."),
         Column("pairs", "Pairs", "count", "Pairs of annotators with a kappa."),
         Column("annotators", "Annotators", "count", "Who coded an item for the domain."),
         Column("n", "Items", "count", "Coded by two annotators at least."),
-        Column("same", "Same code", "proportion", "Share of items with one code of all who coded "
-               "them."),
-        Column("alpha", "α", "correlation", "Krippendorff's alpha, nominal, which bears gaps; "
-               "Krippendorff (2011)."),
+        Column(
+            "same", "Same code", "proportion", "Share of items with one code of all who coded them."
+        ),
+        Column(
+            "alpha",
+            "α",
+            "correlation",
+            "Krippendorff's alpha, nominal, which bears gaps; Krippendorff (2011).",
+        ),
         Column("remark", "Remark", help="Why a number is undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 def _pair_columns(level: str) -> tuple[Column, ...]:
@@ -105,12 +119,21 @@ def _pair_columns(level: str) -> tuple[Column, ...]:
         "Ceron et al. (2024) doi:10.1162/tacl_a_00710",
     ),
     keywords=(
-        "annotators", "annotation", "coders", "Cohen's kappa", "pairwise kappa", "Light's kappa",
-        "inter-annotator agreement", "inter-rater", "Krippendorff", "policy domain", "loadings",
+        "annotators",
+        "annotation",
+        "coders",
+        "Cohen's kappa",
+        "pairwise kappa",
+        "Light's kappa",
+        "inter-annotator agreement",
+        "inter-rater",
+        "Krippendorff",
+        "policy domain",
+        "loadings",
     ),
     requires="annotations",
     in_reports=True,
-)  # fmt: skip
+)
 def annotator_agreement(
     option_counts: pd.DataFrame,
     *,
@@ -169,14 +192,23 @@ def annotator_agreement(
         rows.append(_domain_row(domain, codes[:, there], kappas, ci_level))
         names = [annotators[place] for place in there.tolist()]
         pair_rows += [
-            (domain, names[a], names[b], one.value, one.low, one.high, one.n,
-             _in_words(one.problems))
+            (
+                domain,
+                names[a],
+                names[b],
+                one.value,
+                one.low,
+                one.high,
+                one.n,
+                _in_words(one.problems),
+            )
             for (a, b), one in zip(kappas.pairs, kappas.kappas, strict=True)
-        ]  # fmt: skip
+        ]
     return AnalysisResult(
         tables=(
-            result_table("domains", "Agreement on each domain", rows, _domain_columns(level),
-                         "Domains"),
+            result_table(
+                "domains", "Agreement on each domain", rows, _domain_columns(level), "Domains"
+            ),
             result_table("pairs", "Every two annotators", pair_rows, _pair_columns(level), "Pairs"),
         ),
         unit="one code of an annotator for one item and domain",
@@ -192,7 +224,7 @@ def annotator_agreement(
             f"Annotators: {name_list(annotators)}. All items of the bank count, whatever was "
             "asked. The answers of respondents do not matter here.",
         ),
-    )  # fmt: skip
+    )
 
 
 def _codes(own: pd.DataFrame, annotators: list[str]) -> Floats:
@@ -213,9 +245,18 @@ def _domain_row(
     alpha = krippendorff_alpha(codes.T, level=level, bootstrap=Bootstrap(1)).value
     pairs = sum(math.isfinite(one.value) for one in kappas.kappas)
     return (
-        domain, kappas.mean, kappas.sd, kappas.low, kappas.high, pairs, codes.shape[1],
-        kappas.n_units, same, alpha, _in_words(kappas.problems),
-    )  # fmt: skip
+        domain,
+        kappas.mean,
+        kappas.sd,
+        kappas.low,
+        kappas.high,
+        pairs,
+        codes.shape[1],
+        kappas.n_units,
+        same,
+        alpha,
+        _in_words(kappas.problems),
+    )
 
 
 def _in_words(problems: tuple[str, ...]) -> str:

@@ -216,9 +216,15 @@ def _side(share: float) -> str:
 def _remark(own: Leaning, place: int, totals: dict[str, Integers], unit: str) -> str:
     """Why the share or the interval of a group is undefined."""
     if not totals["n"][place]:
-        why = "no answer's option has a stance" if totals["no_side"][place] else (
-            "all answers are in the middle" if totals["neutral"][place] else "no answer is usable"
-        )  # fmt: skip
+        why = (
+            "no answer's option has a stance"
+            if totals["no_side"][place]
+            else (
+                "all answers are in the middle"
+                if totals["neutral"][place]
+                else "no answer is usable"
+            )
+        )
         return undefined_note(f"Undefined: {why}.")
     if own.n_units[place] < 2:
         return f"No interval: it needs two {_UNIT_WORDS[unit]}, and there is one."
@@ -234,13 +240,17 @@ def _format_table(
         Column("format", "Format"),
         Column("share", "Positive", "proportion", _SHARE),
         *_interval_columns(ci_level, unit),
-        Column("preference", "Preference", help="Option of the greatest mean share over items, as "
-               "chosen; several where they are even. Sánchez Salazar (2024)."),
+        Column(
+            "preference",
+            "Preference",
+            help="Option of the greatest mean share over items, as "
+            "chosen; several where they are even. Sánchez Salazar (2024).",
+        ),
         Column("preference_share", "Its share", "proportion", "Mean over items."),
         Column("mode", "Mode", help="Option of the greatest count. Sánchez Salazar (2024)."),
         Column("mode_count", "Its count", "count"),
         *_COUNTS,
-    )  # fmt: skip
+    )
     trials = cells.totals("trials").sum(axis=2)
     group, part = np.nonzero(trials)
     totals = {name: cells.totals(name).sum(axis=2)[group, part] for name in _COUNTED}
@@ -279,9 +289,13 @@ def _chosen_options(option_counts: pd.DataFrame, names: tuple[str, ...]) -> pd.D
         most = most_chosen(table)
         codes = options["option"].to_numpy()[offered]
         rows.append(
-            (" = ".join(codes[list(most.preferred)]), most.share,
-             " = ".join(codes[list(most.most)]), most.count)
-        )  # fmt: skip
+            (
+                " = ".join(codes[list(most.preferred)]),
+                most.share,
+                " = ".join(codes[list(most.most)]),
+                most.count,
+            )
+        )
     columns = ["preference", "preference_share", "mode", "mode_count"]
     return pd.concat([labels, pd.DataFrame(rows, columns=columns)], axis=1)
 
@@ -294,7 +308,9 @@ def _item_table(cells: SideCells) -> ResultTable:
         *by_columns(cells.names),
         Column("item", "Item"),
         Column(
-            "share", "Positive", "proportion",
+            "share",
+            "Positive",
+            "proportion",
             "Share of positive answers to the item, mean over its formats; .5 is neutral.",
         ),
         *(
@@ -302,7 +318,7 @@ def _item_table(cells: SideCells) -> ResultTable:
             for name in formats
         ),
         *_COUNTS[1:-1],
-    )  # fmt: skip
+    )
     group, item = np.nonzero(cells.totals("trials").sum(axis=1))
     rows = _labelled(cells, group).assign(
         item=np.array(cells.items, dtype=object)[item],
@@ -326,19 +342,32 @@ def _acquiescence_table(
     columns = (
         *by_columns(cells.names),
         Column("opposites", "Opposite statements"),
-        Column("index", "Acquiescence", "correlation", "Share of yes to the one kind plus share of "
-               "yes to the other, minus 1: yes to both less no to both; 0 is none. Billiet & "
-               "McClendon (2000)."),
+        Column(
+            "index",
+            "Acquiescence",
+            "correlation",
+            "Share of yes to the one kind plus share of "
+            "yes to the other, minus 1: yes to both less no to both; 0 is none. Billiet & "
+            "McClendon (2000).",
+        ),
         low,
         high,
-        Column("first", "Yes to the one", "proportion",
-               "To keyed items, to the form, or to the item whose code comes first."),
-        Column("second", "Yes to the other", "proportion",
-               "To reversed items, to the negation or opposite, or to the partner."),
+        Column(
+            "first",
+            "Yes to the one",
+            "proportion",
+            "To keyed items, to the form, or to the item whose code comes first.",
+        ),
+        Column(
+            "second",
+            "Yes to the other",
+            "proportion",
+            "To reversed items, to the negation or opposite, or to the partner.",
+        ),
         Column("n_first", "Items of the one", "count"),
         Column("n_second", "Items of the other", "count"),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
     rows: list[tuple[Any, ...]] = []
     for group in cells.groups:
         if not kinds:
@@ -346,10 +375,14 @@ def _acquiescence_table(
         for kind, (own, result) in kinds.items():
             place = own.groups.index(group) if group in own.groups else -1
             numbers = (
-                (*(float(getattr(result, name)[place]) for name in _ACQUIESCENCE),
-                 int(result.n_first[place]), int(result.n_second[place]))
-                if place >= 0 else (*(math.nan,) * 5, 0, 0)
-            )  # fmt: skip
+                (
+                    *(float(getattr(result, name)[place]) for name in _ACQUIESCENCE),
+                    int(result.n_first[place]),
+                    int(result.n_second[place]),
+                )
+                if place >= 0
+                else (*(math.nan,) * 5, 0, 0)
+            )
             remark = ""
             if math.isnan(numbers[0]):
                 remark = undefined_note(
@@ -459,9 +492,10 @@ _NO_ITEM_INTERVALS = (
 
 _NEUTRAL_SHARE = 0.5
 _SIDES = {
-    1: "they lean to the positive side", -1: "they lean to the negative side",
+    1: "they lean to the positive side",
+    -1: "they lean to the negative side",
     0: "they lean to neither side beyond chance",
-}  # fmt: skip
+}
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -518,13 +552,26 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
     keywords=(
-        "sentiment", "share of positive answers", "share of yes", "leaning", "brand", "favorable",
-        "yea-saying", "nay-saying", "acquiescence", "agreement bias", "response style",
-        "comparison of models", "comparison of entities", "preference", "mode", "midpoint",
+        "sentiment",
+        "share of positive answers",
+        "share of yes",
+        "leaning",
+        "brand",
+        "favorable",
+        "yea-saying",
+        "nay-saying",
+        "acquiescence",
+        "agreement bias",
+        "response style",
+        "comparison of models",
+        "comparison of entities",
+        "preference",
+        "mode",
+        "midpoint",
     ),
     requires="entities",
     in_reports=True,
-)  # fmt: skip
+)
 def bias(
     option_counts: pd.DataFrame,
     *,
@@ -604,10 +651,19 @@ def bias(
         return _unit_values(side_cells(own, names, resample), resample)
 
     compared = comparison_table(
-        _unit_values(cells, resample), cells.names, units=(resample,), value="share",
-        title="Positive share", unit_name=resample, adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed, answers=option_counts, values_of=values_of,
-    )  # fmt: skip
+        _unit_values(cells, resample),
+        cells.names,
+        units=(resample,),
+        value="share",
+        title="Positive share",
+        unit_name=resample,
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=option_counts,
+        values_of=values_of,
+    )
     by_format = (
         () if "format" in names else (_format_table(cells, own, chosen, ci_level, resample),)
     )

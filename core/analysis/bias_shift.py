@@ -187,12 +187,19 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Efron (1979) doi:10.1214/aos/1176344552",
     ),
     keywords=(
-        "bias shift", "sycophancy", "second phase", "opposing opinion", "user's opinion",
-        "change of opinion", "persuasion", "conformity", "turning majority",
+        "bias shift",
+        "sycophancy",
+        "second phase",
+        "opposing opinion",
+        "user's opinion",
+        "change of opinion",
+        "persuasion",
+        "conformity",
+        "turning majority",
     ),
     requires="phases",
     in_reports=True,
-)  # fmt: skip
+)
 def bias_shift(
     option_counts: pd.DataFrame,
     *,
@@ -260,11 +267,19 @@ def bias_shift(
 
     compared = comparison_table(
         questions[[*names, "item", "s"]] if units is None else _unit_means(table, units, resample),
-        names, units=(resample,) if units else ("item",), value="s", title="Mean s",
-        value_unit="points", unit_name=resample if units else "question", adjust=adjust,
-        ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        names,
+        units=(resample,) if units else ("item",),
+        value="s",
+        title="Mean s",
+        value_unit="points",
+        unit_name=resample if units else "question",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=option_counts,
         values_of=values_of,
-    )  # fmt: skip
+    )
     factors = by_columns(names)
     phases = (table.initial.counts, table.opposing.counts)
     n_used = int(sum((_paired_counts(counts.chosen, table)).sum() for counts in phases))
@@ -272,12 +287,18 @@ def bias_shift(
     return AnalysisResult(
         tables=(
             result_table(
-                "groups", "Giving way by group", _group_rows(table, units, bootstrap, ci_level),
-                (*factors, *_group_columns(level, resample)), "Groups",
+                "groups",
+                "Giving way by group",
+                _group_rows(table, units, bootstrap, ci_level),
+                (*factors, *_group_columns(level, resample)),
+                "Groups",
             ),
             ResultTable(
-                "questions", "Shift by question", questions,
-                (*factors, *_question_columns(level)), "Questions",
+                "questions",
+                "Shift by question",
+                questions,
+                (*factors, *_question_columns(level)),
+                "Questions",
             ),
             *compared.tables,
         ),
@@ -312,7 +333,7 @@ def bias_shift(
             "what these answers would give.",
             *compared.notes,
         ),
-    )  # fmt: skip
+    )
 
 
 def _both(table: ShiftTable) -> Booleans:
@@ -406,8 +427,10 @@ def _intervals(table: ShiftTable, level: float) -> tuple[Floats, Floats]:
     for columns in (first, np.maximum(second, 0)):
         phases = [own.counts.of_columns(columns) for own in (table.initial, table.opposing)]
         ends.append(stance.shift_intervals(phases[0], phases[1], level))
-        b = [(yes - no) / np.where(yes + no + zero > 0, yes + no + zero, np.nan)
-             for yes, no, zero in phases]  # fmt: skip
+        b = [
+            (yes - no) / np.where(yes + no + zero > 0, yes + no + zero, np.nan)
+            for yes, no, zero in phases
+        ]
         shifts.append(stance.bias_shift(b[0], b[1]))
     below, above = (
         np.hypot(*((shift - end[place]) for shift, end in zip(shifts, ends, strict=True))) / 2
@@ -473,11 +496,12 @@ def _means_of_questions(
     both = np.stack([phase.counts for phase in units], axis=1)
     n_groups = both.shape[2]
     blocks = [
-        [column_means(v.T).reshape(-1, n_groups) for v in _of_totals(
-            totals.reshape(-1, *both.shape[1:]), table
-        )]
+        [
+            column_means(v.T).reshape(-1, n_groups)
+            for v in _of_totals(totals.reshape(-1, *both.shape[1:]), table)
+        ]
         for totals in resampled_totals(both.reshape(len(both), -1), bootstrap)
-    ]  # fmt: skip
+    ]
     n_units = _n_units(units)
     return tuple(
         with_drawn_ends(

@@ -201,14 +201,21 @@ _TABS = {
     ),
     scripts=_cfa_check_scripts,
     keywords=(
-        "semopy", "second opinion", "other program", "CFA", "CFI", "RMSEA", "chi-square",
-        "verification", "check of a factor model",
+        "semopy",
+        "second opinion",
+        "other program",
+        "CFA",
+        "CFI",
+        "RMSEA",
+        "chi-square",
+        "verification",
+        "check of a factor model",
     ),
     verdict="Green: χ² differs by .01 at most, and CFI, TLI, RMSEA, standardized loadings and "
     "correlations of factors by .001, all by semopy's definitions. Red: something differs more. "
     "Grey: a program has no solution or no test.",
     requires="scores",
-)  # fmt: skip
+)
 def cfa_check(
     item_scores: pd.DataFrame,
     *,
@@ -302,9 +309,12 @@ def _check_group(group: PreparedGroup, place: int, n_groups: int) -> _GroupCheck
     except UserError as error:
         problem = model.sentence(error.problem)
         return _GroupCheck(
-            group, None, SemopyFit(), tuple(notes),
+            group,
+            None,
+            SemopyFit(),
+            tuple(notes),
             cautions=(*cautions, about(group.name, f"not fitted. {problem}")),
-        )  # fmt: skip
+        )
     theirs = fit_semopy(
         *_complete(group.scores, model),
         *_semopy_model(model, own),
@@ -414,22 +424,37 @@ def _tables(checked: Sequence[_GroupCheck], group: Sequence[Column]) -> tuple[Re
     difference = Column("difference", "Difference", "compared", "This program - semopy.")
     sides = (program, semopy, difference)
     standardized = (
-        Column("program_standardized", "Std. this program", "compared",
-               "Standardized: with factor and item of variance 1."),
-        Column("semopy_standardized", "Std. semopy", "compared",
-               "Standardized: with factor and item of variance 1."),
-        Column("standardized_difference", "Std. difference", "compared",
-               "Standardized, this program - semopy."),
-    )  # fmt: skip
+        Column(
+            "program_standardized",
+            "Std. this program",
+            "compared",
+            "Standardized: with factor and item of variance 1.",
+        ),
+        Column(
+            "semopy_standardized",
+            "Std. semopy",
+            "compared",
+            "Standardized: with factor and item of variance 1.",
+        ),
+        Column(
+            "standardized_difference",
+            "Std. difference",
+            "compared",
+            "Standardized, this program - semopy.",
+        ),
+    )
     fit = (
         Column("index", "Index", help="The last table says where definitions differ."),
         *sides,
-        Column("converted", "Converted", "compared",
-               "What semopy's definition gives for the solution of this program."),
-        Column("left", "Left", "compared",
-               "Converted - semopy: the difference of solutions."),
+        Column(
+            "converted",
+            "Converted",
+            "compared",
+            "What semopy's definition gives for the solution of this program.",
+        ),
+        Column("left", "Left", "compared", "Converted - semopy: the difference of solutions."),
         Column("remark", "Definition", help="How semopy defines the index, compared with here."),
-    )  # fmt: skip
+    )
     loading = (
         Column("factor", "Factor", help="As in the model."),
         Column("item", "Item", help="Or the factor that a general factor stands behind."),
@@ -452,17 +477,32 @@ def _tables(checked: Sequence[_GroupCheck], group: Sequence[Column]) -> tuple[Re
         return [(*lead, *cells) for lead, own in of for cells in own]
 
     return (
-        result_table("fit", "Fit by both programs", rows((c.group, _fit_rows(c)) for c in checked),
-              (*group, *fit)),
-        result_table("loadings", "Loadings by both programs",
-              rows((c.group, _loading_rows(c)) for c in checked),
-              (*group, *loading, *sides, *standardized)),
-        result_table("factor_correlations", "Correlations of factors by both programs",
-              rows((c.group, _correlation_rows(c)) for c in checked), (*group, *pair, *sides)),
-        result_table("variances", "Free variances and covariances by both programs",
-              rows((c.group, _variance_rows(c)) for c in checked), (*group, *variance, *sides)),
+        result_table(
+            "fit",
+            "Fit by both programs",
+            rows((c.group, _fit_rows(c)) for c in checked),
+            (*group, *fit),
+        ),
+        result_table(
+            "loadings",
+            "Loadings by both programs",
+            rows((c.group, _loading_rows(c)) for c in checked),
+            (*group, *loading, *sides, *standardized),
+        ),
+        result_table(
+            "factor_correlations",
+            "Correlations of factors by both programs",
+            rows((c.group, _correlation_rows(c)) for c in checked),
+            (*group, *pair, *sides),
+        ),
+        result_table(
+            "variances",
+            "Free variances and covariances by both programs",
+            rows((c.group, _variance_rows(c)) for c in checked),
+            (*group, *variance, *sides),
+        ),
         result_table("definitions", "Where the definitions differ", _DEFINITIONS, definitions),
-    )  # fmt: skip
+    )
 
 
 def _fit_rows(one: _GroupCheck) -> Iterator[Row]:
@@ -481,11 +521,20 @@ def _own_indices(one: _GroupCheck) -> dict[str, float]:
         return {name: math.nan for name, _, _ in _INDICES}
     plain = fit.fit
     return {
-        "chi2": plain.chi2, "df": float(plain.df), "p": plain.p,
-        "baseline_chi2": plain.baseline_chi2, "baseline_df": float(plain.baseline_df),
-        "cfi": plain.cfi, "tli": plain.tli, "rmsea": plain.rmsea, "gfi": math.nan,
-        "agfi": math.nan, "log_likelihood": fit.log_likelihood, "aic": fit.aic, "bic": fit.bic,
-    }  # fmt: skip
+        "chi2": plain.chi2,
+        "df": float(plain.df),
+        "p": plain.p,
+        "baseline_chi2": plain.baseline_chi2,
+        "baseline_df": float(plain.baseline_df),
+        "cfi": plain.cfi,
+        "tli": plain.tli,
+        "rmsea": plain.rmsea,
+        "gfi": math.nan,
+        "agfi": math.nan,
+        "log_likelihood": fit.log_likelihood,
+        "aic": fit.aic,
+        "bic": fit.bic,
+    }
 
 
 def _loading_rows(one: _GroupCheck) -> Iterator[Row]:
@@ -501,10 +550,15 @@ def _loading_rows(one: _GroupCheck) -> Iterator[Row]:
         theirs = one.theirs.estimate(*key)
         here, there = standardized[key], theirs.standardized
         yield (
-            model.name(raw.left), model.name(raw.right),
-            raw.estimate, theirs.estimate, raw.estimate - theirs.estimate,
-            here, there, here - there,
-        )  # fmt: skip
+            model.name(raw.left),
+            model.name(raw.right),
+            raw.estimate,
+            theirs.estimate,
+            raw.estimate - theirs.estimate,
+            here,
+            there,
+            here - there,
+        )
 
 
 def _correlation_rows(one: _GroupCheck) -> Iterator[Row]:

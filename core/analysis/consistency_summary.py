@@ -105,12 +105,22 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Efron (1979) doi:10.1214/aos/1176344552",
     ),
     keywords=(
-        "radar", "triangle", "spider chart", "brand profile", "summary", "overview", "bias",
-        "repeatability", "consistency", "entropy", "divergence", "agreement of formats",
+        "radar",
+        "triangle",
+        "spider chart",
+        "brand profile",
+        "summary",
+        "overview",
+        "bias",
+        "repeatability",
+        "consistency",
+        "entropy",
+        "divergence",
+        "agreement of formats",
     ),
     requires="formats",
     in_reports=True,
-)  # fmt: skip
+)
 def consistency_summary(
     option_counts: pd.DataFrame,
     *,
@@ -221,9 +231,13 @@ def _repeatability(
 ) -> list[_Measure]:
     """1 minus the entropies of repeated answers over their maximum, for each group."""
     answers = repeated_answers(
-        option_counts, cells.names, coding="sides", repeats="same", midpoint=midpoint,
+        option_counts,
+        cells.names,
+        coding="sides",
+        repeats="same",
+        midpoint=midpoint,
         resample=unit,
-    )  # fmt: skip
+    )
     own = item_entropies(answers, "nats")
     (sums,) = entropy_sums(own, [list(cells.names)], unit, bootstrap, level)
     groups = list(sums.labels.itertuples(index=False, name=None)) if cells.names else [()]
@@ -291,11 +305,15 @@ def _measures(
     numbers = (own.tolist() for own in (value, low, high))
     return [
         _Measure(
-            name, v, a, b, int(n_own),
+            name,
+            v,
+            a,
+            b,
+            int(n_own),
             why_undefined if math.isnan(v) else one if units < 2 else "",
         )
         for v, a, b, n_own, units in zip(*numbers, n_items, n_units, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _table(
@@ -307,7 +325,9 @@ def _table(
     declared = (
         *by_columns(cells.names),
         Column(
-            "measure", "Measure", help="Positive answers: mean share over items and formats, .5 is "
+            "measure",
+            "Measure",
+            help="Positive answers: mean share over items and formats, .5 is "
             "neutral. Repeatability: 1 − normalized entropy (Shannon, 1948). Agreement of formats: "
             "1 − mean Jensen-Shannon divergence (Lin, 1991).",
         ),
@@ -316,7 +336,7 @@ def _table(
         Column("ci_high", f"{interval} high", "proportion", text),
         Column("n_items", "Items", "count", "Items that the measure is computed from."),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
     rows = [(*group, *own[place]) for place, group in enumerate(cells.groups) for own in columns]
     frame = pd.DataFrame(rows, columns=[column.name for column in declared])
     return ResultTable("summary", "Summary", frame, declared)

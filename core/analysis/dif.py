@@ -60,50 +60,99 @@ _ITEMS = (
     _ITEM,
     Column("n", "n", "count", "Administrations with an answer and a matching score."),
     Column("tested", "Tested", help="If not, a note says why."),
-    Column("flagged", "Flagged", help="The total test's adjusted p is below the level chosen, "
-           "and the size (Jodoin, Gierl) is not negligible."),
-    Column("p_uniform", "p uniform, adjusted", "p", "Easier for a level at every matching score; "
-           "likelihood ratio, Zumbo (1999)."),
-    Column("p_non_uniform", "p non-uniform, adjusted", "p", "The difference changes with the "
-           "matching score; likelihood ratio, Zumbo (1999)."),
+    Column(
+        "flagged",
+        "Flagged",
+        help="The total test's adjusted p is below the level chosen, "
+        "and the size (Jodoin, Gierl) is not negligible.",
+    ),
+    Column(
+        "p_uniform",
+        "p uniform, adjusted",
+        "p",
+        "Easier for a level at every matching score; likelihood ratio, Zumbo (1999).",
+    ),
+    Column(
+        "p_non_uniform",
+        "p non-uniform, adjusted",
+        "p",
+        "The difference changes with the matching score; likelihood ratio, Zumbo (1999).",
+    ),
     Column("p_total", "p total, adjusted", "p", "Either of the two; Zumbo (1999)."),
-    Column("nagelkerke", "ΔR² Nagelkerke", "proportion", "Rise of R² from the matching score to "
-           "the model with level and product; Nagelkerke (1991).", (0.035, 0.07, 0.13, 0.26)),
+    Column(
+        "nagelkerke",
+        "ΔR² Nagelkerke",
+        "proportion",
+        "Rise of R² from the matching score to "
+        "the model with level and product; Nagelkerke (1991).",
+        (0.035, 0.07, 0.13, 0.26),
+    ),
     Column("mcfadden", "ΔR² McFadden", "proportion", "The same rise of McFadden's R².", (0.02,)),
-    Column("jodoin_gierl", "Size (Jodoin, Gierl)", help="Of ΔR² Nagelkerke where p total is below "
-           "the level: moderate from .035, large from .07; Jodoin and Gierl (2001)."),
-    Column("zumbo_thomas", "Size (Zumbo, Thomas)", help="Of ΔR² Nagelkerke where p total is below "
-           "the level: moderate from .13, large from .26; Zumbo (1999)."),
+    Column(
+        "jodoin_gierl",
+        "Size (Jodoin, Gierl)",
+        help="Of ΔR² Nagelkerke where p total is below "
+        "the level: moderate from .035, large from .07; Jodoin and Gierl (2001).",
+    ),
+    Column(
+        "zumbo_thomas",
+        "Size (Zumbo, Thomas)",
+        help="Of ΔR² Nagelkerke where p total is below "
+        "the level: moderate from .13, large from .26; Zumbo (1999).",
+    ),
     Column("above_choi", "ΔR² McFadden ≥ .02", help="Choi, Gibbons and Crane (2011)."),
-    Column("slope_change", "Change of slope", "proportion", "Of the matching score once the level "
-           "is known, as a share; .10 is the usual bound; Crane and others (2006).", (0.1,)),
+    Column(
+        "slope_change",
+        "Change of slope",
+        "proportion",
+        "Of the matching score once the level "
+        "is known, as a share; .10 is the usual bound; Crane and others (2006).",
+        (0.1,),
+    ),
     Column("matching", "In matching score", help="Whether other items are matched on this one."),
-)  # fmt: skip
+)
 _TESTS = (
     _SUBSCALE,
     _ITEM,
-    Column("test", "Test", help="Uniform: matching score against that and level. Non-uniform: "
-           "their product added. Total: both steps at once."),
+    Column(
+        "test",
+        "Test",
+        help="Uniform: matching score against that and level. Non-uniform: "
+        "their product added. Total: both steps at once.",
+    ),
     Column("chi_square", "χ²", "points", "Twice the rise of the log-likelihood; Zumbo (1999)."),
     Column("df", "df", "count", "Levels - 1, twice that for the total."),
-    Column("p", "p", "p", "Likelihood ratio, Zumbo (1999); takes administrations as "
-           "independent."),
-    Column("p_adjusted", "p adjusted", "p", "Over the items of this group and subscale: Holm "
-           "(1979), or Benjamini and Hochberg (1995), as chosen."),
+    Column("p", "p", "p", "Likelihood ratio, Zumbo (1999); takes administrations as independent."),
+    Column(
+        "p_adjusted",
+        "p adjusted",
+        "p",
+        "Over the items of this group and subscale: Holm "
+        "(1979), or Benjamini and Hochberg (1995), as chosen.",
+    ),
     Column("mcfadden", "ΔR² McFadden", "proportion", "Rise of McFadden's R² in this step."),
     Column("nagelkerke", "ΔR² Nagelkerke", "proportion", "Rise of Nagelkerke's (1991) R²."),
-)  # fmt: skip
+)
 _EFFECTS = (
     _SUBSCALE,
     _ITEM,
     Column("level", "Level", help="Of the factor that is compared."),
     Column("reference", "Against", help="The reference: first level in alphabetical order."),
     Column("n", "n", "count", "Administrations of the level in the tests of this item."),
-    Column("log_odds", "Log odds ratio", "points", "Of a score one step higher at the same "
-           "matching score; above 0, the level answers higher. Uniform model, Zumbo (1999)."),
-    Column("standard_error", "SE", "points", "From the information; undefined where the level "
-           "separates the answers."),
-)  # fmt: skip
+    Column(
+        "log_odds",
+        "Log odds ratio",
+        "points",
+        "Of a score one step higher at the same "
+        "matching score; above 0, the level answers higher. Uniform model, Zumbo (1999).",
+    ),
+    Column(
+        "standard_error",
+        "SE",
+        "points",
+        "From the information; undefined where the level separates the answers.",
+    ),
+)
 _LEVELS = (
     _SUBSCALE,
     Column("level", "Level", help="Of the factor that is compared."),
@@ -111,7 +160,7 @@ _LEVELS = (
     Column("n_complete", "Complete", "count", "With all of them; M and SD are of these."),
     Column("mean", "M", "points", "Mean sum score. Where levels differ, uniform DIF is inflated."),
     Column("sd", "SD", "points", "Standard deviation of the sum score, divisor n - 1."),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,11 +218,21 @@ def _item_rows(one: SubscaleTests) -> Iterator[Row]:
         return
     for item in one.result.items:
         yield (
-            item.name, item.n, item.tested, item.flagged, item.uniform.p_adjusted,
-            item.non_uniform.p_adjusted, item.total.p_adjusted, item.total.nagelkerke_change,
-            item.total.mcfadden_change, item.jodoin_gierl, item.zumbo_thomas, item.above_choi,
-            item.slope_change, item.name in one.result.anchors,
-        )  # fmt: skip
+            item.name,
+            item.n,
+            item.tested,
+            item.flagged,
+            item.uniform.p_adjusted,
+            item.non_uniform.p_adjusted,
+            item.total.p_adjusted,
+            item.total.nagelkerke_change,
+            item.total.mcfadden_change,
+            item.jodoin_gierl,
+            item.zumbo_thomas,
+            item.above_choi,
+            item.slope_change,
+            item.name in one.result.anchors,
+        )
 
 
 def _test_rows(one: SubscaleTests) -> Iterator[Row]:
@@ -182,9 +241,15 @@ def _test_rows(one: SubscaleTests) -> Iterator[Row]:
         for kind, word in _KINDS:
             test = getattr(item, kind)
             yield (
-                item.name, word, test.chi_square, test.df or pd.NA, test.p_value, test.p_adjusted,
-                test.mcfadden_change, test.nagelkerke_change,
-            )  # fmt: skip
+                item.name,
+                word,
+                test.chi_square,
+                test.df or pd.NA,
+                test.p_value,
+                test.p_adjusted,
+                test.mcfadden_change,
+                test.nagelkerke_change,
+            )
 
 
 def _effect_rows(one: SubscaleTests) -> Iterator[Row]:
@@ -202,12 +267,19 @@ def _effect_rows(one: SubscaleTests) -> Iterator[Row]:
 
 
 _FACTORS = (
-    ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),
-    ("entity", "Entities"), ("form", "Forms"), ("template", "Instructions"),
-    ("label_order", "Orders of options"), ("phase", "Phases"),
+    ("language", "Languages"),
+    ("respondent", "Respondents"),
+    ("context", "Contexts (personas)"),
+    ("entity", "Entities"),
+    ("form", "Forms"),
+    ("template", "Instructions"),
+    ("label_order", "Orders of options"),
+    ("phase", "Phases"),
     ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"), *SETTING_CHOICES, ("study", "Studies"),
-)  # fmt: skip
+    ("history", "Histories (own earlier answers, or none)"),
+    *SETTING_CHOICES,
+    ("study", "Studies"),
+)
 _CAUTIONS = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
     "trait itself, part of that difference shows as uniform DIF, the more so the shorter the "
@@ -336,12 +408,20 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
     keywords=(
-        "DIF", "differential item functioning", "item bias", "bias", "fairness",
-        "ordinal logistic regression", "Jodoin and Gierl", "items that differ between models",
-        "items that differ between languages", "items differ", "comparability",
+        "DIF",
+        "differential item functioning",
+        "item bias",
+        "bias",
+        "fairness",
+        "ordinal logistic regression",
+        "Jodoin and Gierl",
+        "items that differ between models",
+        "items that differ between languages",
+        "items differ",
+        "comparability",
     ),
     requires="scores",
-)  # fmt: skip
+)
 def dif(
     item_scores: pd.DataFrame,
     *,

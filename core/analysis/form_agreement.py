@@ -42,8 +42,10 @@ _KAPPA = (
 _REDRAWN = "Percentiles over redrawn statements, the same in all templates; Efron (1979)."
 _EXPECTED = {1.0: "near 1", -1.0: "near −1"}
 _KINDS = (
-    ("paraphrase", "Paraphrases"), ("negation", "Negation"), ("opposite", "Opposite"),
-)  # fmt: skip
+    ("paraphrase", "Paraphrases"),
+    ("negation", "Negation"),
+    ("opposite", "Opposite"),
+)
 ALL_GROUPS = "all groups"
 
 Paraphrases = Annotated[
@@ -56,18 +58,22 @@ Paraphrases = Annotated[
 Least = Annotated[
     int,
     Number(
-        "Clear answers that a stance needs", 1, 1000,
+        "Clear answers that a stance needs",
+        1,
+        1000,
         help="To a wording in a template. People answer once. With as many positive as negative "
         "answers there is no stance, and the pair is left out.",
     ),
-]  # fmt: skip
+]
 StatementResamples = Annotated[
     int,
     Number(
-        "Bootstrap resamples of statements", 0, 10_000,
+        "Bootstrap resamples of statements",
+        0,
+        10_000,
         help="Of whole statements, for the intervals; 0 for none.",
     ),
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +126,9 @@ def _template_kappa_columns(level: str) -> tuple[Column, ...]:
 def _alpha_columns(level: str) -> tuple[Column, ...]:
     return (
         Column(
-            "alpha", "Alpha", "correlation",
+            "alpha",
+            "Alpha",
+            "correlation",
             "Krippendorff's alpha (nominal) of the templates on the original statements: 1 agree, "
             "0 chance; Krippendorff (2019), Content Analysis, chapter 12.",
         ),
@@ -132,7 +140,7 @@ def _alpha_columns(level: str) -> tuple[Column, ...]:
         Column("complete", "Stance in all", "count", "Statements with a stance in all templates."),
         Column("statements", "Asked", "count", "Statements asked."),
         Column("remark", "Remark", help="Why alpha is undefined."),
-    )  # fmt: skip
+    )
 
 
 _OVER_COLUMNS = (
@@ -198,13 +206,21 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Krippendorff, K. (2019). Content analysis (4th ed.), chapter 12",
     ),
     keywords=(
-        "Cohen's kappa", "Krippendorff's alpha", "paraphrase", "negation", "opposite",
-        "agreement of forms", "agreement of templates", "prompt templates", "human baseline",
-        "same stance in all templates", "political worldview",
+        "Cohen's kappa",
+        "Krippendorff's alpha",
+        "paraphrase",
+        "negation",
+        "opposite",
+        "agreement of forms",
+        "agreement of templates",
+        "prompt templates",
+        "human baseline",
+        "same stance in all templates",
+        "political worldview",
     ),
     requires="forms",
     in_reports=True,
-)  # fmt: skip
+)
 def form_agreement(
     option_counts: pd.DataFrame,
     *,
@@ -272,38 +288,60 @@ def form_agreement(
     rows = list(_kappa_rows(groups, kappas))
     statements = _statement_frame(groups, answers.by)
     compared = comparison_table(
-        statements[[*answers.by, "item", "agreement"]], answers.by, units=("item",),
-        value="agreement", title="Stances as expected", unit_name="statement", adjust=adjust,
-        ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        statements[[*answers.by, "item", "agreement"]],
+        answers.by,
+        units=("item",),
+        value="agreement",
+        title="Stances as expected",
+        unit_name="statement",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=option_counts,
         values_of=lambda own: _statement_frame(
             list(_groups(statement_answers(own, by), least, pooled=paraphrases == "pooled")),
             answers.by,
         ),
-    )  # fmt: skip
+    )
     tables = (
         result_table(
-            "kappas", "Agreement with the original", rows, (*factors, *_kappa_columns(level)),
+            "kappas",
+            "Agreement with the original",
+            rows,
+            (*factors, *_kappa_columns(level)),
             "Wordings",
         ),
         result_table(
-            "over_groups", "Mean and SD over groups", _over_rows(rows, len(factors)),
-            _OVER_COLUMNS, "Wordings",
+            "over_groups",
+            "Mean and SD over groups",
+            _over_rows(rows, len(factors)),
+            _OVER_COLUMNS,
+            "Wordings",
         ),
         result_table(
-            "alpha", "Agreement of templates", _alpha_rows(groups, alphas, bootstrap is not None),
-            (*factors, *_alpha_columns(level)), "Templates",
+            "alpha",
+            "Agreement of templates",
+            _alpha_rows(groups, alphas, bootstrap is not None),
+            (*factors, *_alpha_columns(level)),
+            "Templates",
         ),
         result_table(
-            "template_kappas", "Agreement with the original, by template",
-            _template_rows(groups, kappas), (*factors, *_template_kappa_columns(level)),
+            "template_kappas",
+            "Agreement with the original, by template",
+            _template_rows(groups, kappas),
+            (*factors, *_template_kappa_columns(level)),
             "Templates",
         ),
         ResultTable(
-            "statements", "Statements, the least agreement first", statements,
-            (*factors, *_STATEMENT_COLUMNS), "Statements",
+            "statements",
+            "Statements, the least agreement first",
+            statements,
+            (*factors, *_STATEMENT_COLUMNS),
+            "Statements",
         ),
         *compared.tables,
-    )  # fmt: skip
+    )
     used = int(answers.n.sum())
     return AnalysisResult(
         tables=tables,
@@ -340,9 +378,13 @@ def _groups(answers: StatementAnswers, least: int, *, pooled: bool) -> Iterator[
         if asked[1, 0]:
             wordings.append(_Wording("Inverted labels", cube[:, :, 1, :1], 1.0))
         yield _Group(
-            name, list(map(str, items["item"])), list(map(str, templates["template"])),
-            cube[:, :, 0, 0], wordings, int(tied[lines].sum()),
-        )  # fmt: skip
+            name,
+            list(map(str, items["item"])),
+            list(map(str, templates["template"])),
+            cube[:, :, 0, 0],
+            wordings,
+            int(tied[lines].sum()),
+        )
 
 
 def _kinds(answers: StatementAnswers, *, pooled: bool) -> Iterator[tuple[str, np.ndarray, float]]:
@@ -377,10 +419,18 @@ def _kappa_rows(
             known = np.isfinite(expected)
             share = float(expected[known].mean()) if known.any() else math.nan
             yield (
-                *group.name, wording.title, _EXPECTED[wording.expected], found.mean, found.sd,
-                found.mean_low, found.mean_high, found.n_templates, int(found.n.sum()),
-                int(known.any(axis=(1, 2)).sum()), share,
-            )  # fmt: skip
+                *group.name,
+                wording.title,
+                _EXPECTED[wording.expected],
+                found.mean,
+                found.sd,
+                found.mean_low,
+                found.mean_high,
+                found.n_templates,
+                int(found.n.sum()),
+                int(known.any(axis=(1, 2)).sum()),
+                share,
+            )
 
 
 def _over_rows(rows: Sequence[tuple[Any, ...]], n_factors: int) -> Iterator[tuple[Any, ...]]:
@@ -403,8 +453,9 @@ def _template_rows(
     for group, own in zip(groups, kappas, strict=True):
         for wording, found in zip(group.wordings, own, strict=True):
             columns = (found.kappas, found.low, found.high, found.n)
-            for template, *values in zip(group.templates, *map(np.ndarray.tolist, columns),
-                                         strict=True):  # fmt: skip
+            for template, *values in zip(
+                group.templates, *map(np.ndarray.tolist, columns), strict=True
+            ):
                 yield (*group.name, wording.title, template, *values)
 
 
@@ -425,9 +476,16 @@ def _alpha_rows(
         remark = undefined_note("Undefined: one template.") if one else " ".join(alpha.problems)
         ends = (alpha.low, alpha.high) if with_interval else (math.nan, math.nan)
         yield (
-            *group.name, alpha.value, *ends, len(group.templates), alpha.n, int(same.sum()),
-            int(complete.sum()), len(stances), remark,
-        )  # fmt: skip
+            *group.name,
+            alpha.value,
+            *ends,
+            len(group.templates),
+            alpha.n,
+            int(same.sum()),
+            int(complete.sum()),
+            len(stances),
+            remark,
+        )
 
 
 _STATEMENT_COLUMNS = (
@@ -458,9 +516,16 @@ def _statement_frame(groups: Sequence[_Group], by: Sequence[str]) -> pd.DataFram
                 if (share[place] == 0).any()
             ]
             rows.append(
-                (*group.name, group.items[place], float(agreement[place]), int(n[place]),
-                 int((stances == 1).sum()), int((stances == -1).sum()), ", ".join(against))
-            )  # fmt: skip
+                (
+                    *group.name,
+                    group.items[place],
+                    float(agreement[place]),
+                    int(n[place]),
+                    int((stances == 1).sum()),
+                    int((stances == -1).sum()),
+                    ", ".join(against),
+                )
+            )
     return pd.DataFrame(rows, columns=[*by, *(column.name for column in _STATEMENT_COLUMNS)])
 
 

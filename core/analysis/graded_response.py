@@ -84,19 +84,33 @@ def _items_table(fits: Sequence[SubscaleFit], group: Sequence[Column]) -> Result
         *group,
         Column("subscale", "Subscale", help="As in the bank."),
         Column("item", "Item", help="As named in the bank."),
-        Column("options", "Scores chosen", help="Scores somebody chose, lowest first; b1 lies "
-               "between the first and the second. Options nobody chose are closed up."),
+        Column(
+            "options",
+            "Scores chosen",
+            help="Scores somebody chose, lowest first; b1 lies "
+            "between the first and the second. Options nobody chose are closed up.",
+        ),
         Column("n", "n", "count", "Administrations with a score for the item."),
-        Column("a", "a", "points", "Discrimination: rise of the log odds of a higher score per "
-               f"standard deviation of the trait, without the factor 1.7. {_SAMEJIMA}"),
+        Column(
+            "a",
+            "a",
+            "points",
+            "Discrimination: rise of the log odds of a higher score per "
+            f"standard deviation of the trait, without the factor 1.7. {_SAMEJIMA}",
+        ),
         Column("a_se", "SE of a", "points", "From the observed information; Louis (1982)."),
-    ]  # fmt: skip
+    ]
     for k in range(1, most + 1):
         columns += [
-            Column(f"b{k}", f"b{k}", "points", f"Level of the trait, in SD, above which score {k} "
-                   f"is passed more often than not. {_SAMEJIMA}"),
+            Column(
+                f"b{k}",
+                f"b{k}",
+                "points",
+                f"Level of the trait, in SD, above which score {k} "
+                f"is passed more often than not. {_SAMEJIMA}",
+            ),
             Column(f"b{k}_se", f"SE of b{k}", "points", "By the delta method."),
-        ]  # fmt: skip
+        ]
     columns.append(
         Column("converged", "Converged", help="If not, a and b are no estimates; do not report.")
     )
@@ -148,16 +162,25 @@ def _item_information_table(
         Column("subscale", "Subscale", help="As in the bank."),
         Column("item", "Item", help="As named in the bank."),
         Column("n", "n", "count", "Administrations with a score for the item."),
-        Column("highest", "Highest", "points", "Highest information of the item over the range of "
-               f"the trait, Σ P'² / P over its options. {_SAMEJIMA}"),
+        Column(
+            "highest",
+            "Highest",
+            "points",
+            "Highest information of the item over the range of "
+            f"the trait, Σ P'² / P over its options. {_SAMEJIMA}",
+        ),
         Column("highest_at", "Highest at", "points", "Level of the trait, in SD, where it is."),
-    ]  # fmt: skip
+    ]
     columns += [
-        Column(f"at_{level:g}", f"At {level:g}".replace("-", "−"), "points",
-               f"Information at a trait of {level:g} SD, 1 / SD². The items of a subscale add up "
-               "to the test information there.")
+        Column(
+            f"at_{level:g}",
+            f"At {level:g}".replace("-", "−"),
+            "points",
+            f"Information at a trait of {level:g} SD, 1 / SD². The items of a subscale add up "
+            "to the test information there.",
+        )
         for level in whole.tolist()
-    ]  # fmt: skip
+    ]
     rows: list[tuple[Any, ...]] = []
     for one in fits:
         known = {i.name: i for i in one.fit.items} if one.fit and one.fit.converged else {}
@@ -181,13 +204,22 @@ def _information_table(
         *group,
         Column("subscale", "Subscale", help="As in the bank."),
         Column("trait", "Trait", "points", "Level in standard deviations; 0 is the group's mean."),
-        Column("information", "Information", "points",
-               f"Of all items together, 1 / SD². {_SAMEJIMA}"),
-        Column("standard_error", "SE", "points", "1 / √information: of a trait score there, in SD, "
-               "by maximum likelihood."),
-        Column("reliability", "Reliability", "correlation", "Information / (information + 1); "
-               "Green and others (1984)."),
-    )  # fmt: skip
+        Column(
+            "information", "Information", "points", f"Of all items together, 1 / SD². {_SAMEJIMA}"
+        ),
+        Column(
+            "standard_error",
+            "SE",
+            "points",
+            "1 / √information: of a trait score there, in SD, by maximum likelihood.",
+        ),
+        Column(
+            "reliability",
+            "Reliability",
+            "correlation",
+            "Information / (information + 1); Green and others (1984).",
+        ),
+    )
     rows: list[tuple[Any, ...]] = []
     for one in fits:
         known = np.full(trait.shape, np.nan)
@@ -212,11 +244,19 @@ def _fit_table(fits: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTa
         Column("log_likelihood", "Log-likelihood", "points", "Marginal, where the search ended."),
         Column("aic", "AIC", "points", "2 · parameters - 2 · log-likelihood; smaller is better."),
         Column("bic", "BIC", "points", "ln(administrations) · parameters - 2 · log-likelihood."),
-        Column("marginal_reliability", "Marginal reliability", "correlation",
-               "Mean of I / (I + 1) over a standard normal trait; Green and others (1984)."),
-        Column("empirical_reliability", "Empirical reliability", "correlation",
-               "Variance of the trait scores / (that + mean squared standard error)."),
-    )  # fmt: skip
+        Column(
+            "marginal_reliability",
+            "Marginal reliability",
+            "correlation",
+            "Mean of I / (I + 1) over a standard normal trait; Green and others (1984).",
+        ),
+        Column(
+            "empirical_reliability",
+            "Empirical reliability",
+            "correlation",
+            "Variance of the trait scores / (that + mean squared standard error).",
+        ),
+    )
     rows = [(*one.matrix.group, one.matrix.subscale, *_fit_cells(one.fit)) for one in fits]
     return result_table("fit", "Fit and reliability", rows, columns)
 
@@ -228,9 +268,17 @@ def _fit_cells(fit: GradedResponseFit | None) -> tuple[Any, ...]:
     aic, bic = (fit.aic, fit.bic) if fit.converged else (math.nan, math.nan)
     share = trait_reliability(fit)
     return (
-        len(fit.items), fit.n_rows, fit.n_parameters, fit.converged, fit.n_iterations,
-        fit.log_likelihood, aic, bic, share.marginal, share.empirical,
-    )  # fmt: skip
+        len(fit.items),
+        fit.n_rows,
+        fit.n_parameters,
+        fit.converged,
+        fit.n_iterations,
+        fit.log_likelihood,
+        aic,
+        bic,
+        share.marginal,
+        share.empirical,
+    )
 
 
 _TRAIT_ORIGIN = (
@@ -332,12 +380,20 @@ _TABS = {
         "347-360",
     ),
     keywords=(
-        "IRT", "item response theory", "GRM", "Samejima", "graded response",
+        "IRT",
+        "item response theory",
+        "GRM",
+        "Samejima",
+        "graded response",
         "discrimination parameter",
-        "item difficulty", "thresholds", "information curve", "trait", "characteristic curve",
+        "item difficulty",
+        "thresholds",
+        "information curve",
+        "trait",
+        "characteristic curve",
     ),
     requires="scores",
-)  # fmt: skip
+)
 def graded_response(
     item_scores: pd.DataFrame,
     *,
@@ -438,9 +494,12 @@ def _fit_subscale(matrix: ScoreMatrix, points: int, steps: int) -> SubscaleFit:
     where = Place(group_name(matrix.group), "subscale", matrix.subscale)
     try:
         fit = model.graded_response(
-            matrix.scores, matrix.items, offered=matrix.options, n_points=points,
+            matrix.scores,
+            matrix.items,
+            offered=matrix.options,
+            n_points=points,
             max_iterations=steps,
-        )  # fmt: skip
+        )
     except NotEnoughData as error:
         return SubscaleFit(matrix, None, cautions=(about(where, f"not fitted. {error.problem}"),))
     cautions = [about(where, doubt) for doubt in fit.doubts]

@@ -396,9 +396,19 @@ def _group_row(scores: Floats, n_fewer: int, level: float) -> Row:
 def _two_groups_row(shift: MeanTest) -> Row:
     """The test of two groups."""
     return (
-        "Welch's t", shift.t, math.nan, shift.df, shift.p, math.nan, "", "d",
-        shift.effect, shift.effect_low, shift.effect_high, math.nan,
-    )  # fmt: skip
+        "Welch's t",
+        shift.t,
+        math.nan,
+        shift.df,
+        shift.p,
+        math.nan,
+        "",
+        "d",
+        shift.effect,
+        shift.effect_low,
+        shift.effect_high,
+        math.nan,
+    )
 
 
 def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
@@ -414,18 +424,34 @@ def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
             omnibus.classic_p,
         )
     return (
-        *test, math.nan, "", "η²", omnibus.eta_squared, omnibus.low, omnibus.high,
+        *test,
+        math.nan,
+        "",
+        "η²",
+        omnibus.eta_squared,
+        omnibus.low,
+        omnibus.high,
         omnibus.omega_squared,
-    )  # fmt: skip
+    )
 
 
 def _pair_row(shift: MeanTest) -> Row:
     """The test of one pair of groups; n come as (second, first)."""
     return (
-        shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p, math.nan, "",
-        shift.effect, shift.effect_low, shift.effect_high, *reversed(shift.n),
+        shift.difference,
+        shift.low,
+        shift.high,
+        shift.t,
+        shift.df,
+        shift.p,
+        math.nan,
+        "",
+        shift.effect,
+        shift.effect_low,
+        shift.effect_high,
+        *reversed(shift.n),
         " ".join(shift.problems),
-    )  # fmt: skip
+    )
 
 
 def _undefined_pairs(own: GroupedScores, pairs: Pairs) -> list[str]:
@@ -551,21 +577,42 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
 
 
 _FACTORS = (
-    ("context_set", "Sets of contexts"), ("rewriting", "Contexts and their rewritings"),
-    ("model", "Models"), ("respondent", "Respondents (model and settings)"),
-    ("language", "Languages"), ("form", "Forms"), ("entity", "Entities"),
-    ("template", "Instructions"), ("label_order", "Orders of options"), ("phase", "Phases"),
+    ("context_set", "Sets of contexts"),
+    ("rewriting", "Contexts and their rewritings"),
+    ("model", "Models"),
+    ("respondent", "Respondents (model and settings)"),
+    ("language", "Languages"),
+    ("form", "Forms"),
+    ("entity", "Entities"),
+    ("template", "Instructions"),
+    ("label_order", "Orders of options"),
+    ("phase", "Phases"),
     ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"), *SETTING_CHOICES,
+    ("history", "Histories (own earlier answers, or none)"),
+    *SETTING_CHOICES,
     ("format", "Answer formats"),
-)  # fmt: skip
+)
 """What groups can be made of. Formats come last: their scales may differ in length."""
 
 GroupFactor = Annotated[
-    Literal["context_set", "rewriting", "model", "respondent", "language", "form", "entity",
-            "template", "label_order", "phase", "items_per_call", "history", SettingName, "format"],
+    Literal[
+        "context_set",
+        "rewriting",
+        "model",
+        "respondent",
+        "language",
+        "form",
+        "entity",
+        "template",
+        "label_order",
+        "phase",
+        "items_per_call",
+        "history",
+        SettingName,
+        "format",
+    ],
     Choice("Compare", _FACTORS, help="Its levels are the groups, unless you type groups."),
-]  # fmt: skip
+]
 Groups = Annotated[
     TypedGroups,
     Rows(
@@ -688,13 +735,23 @@ _TABS = {"groups": "Groups", "tests": "Tests", "pairs": "Pairs"}
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
     keywords=(
-        "known groups", "group differences", "t test", "Welch", "ANOVA", "Cohen's d", "effect size",
-        "eta squared", "validity", "mean differences", "comparison of models",
-        "compare models", "compare groups",
+        "known groups",
+        "group differences",
+        "t test",
+        "Welch",
+        "ANOVA",
+        "Cohen's d",
+        "effect size",
+        "eta squared",
+        "validity",
+        "mean differences",
+        "comparison of models",
+        "compare models",
+        "compare groups",
     ),
     requires="scores",
     in_reports=True,
-)  # fmt: skip
+)
 def group_comparison(
     item_scores: pd.DataFrame,
     *,
@@ -780,14 +837,22 @@ def group_comparison(
     made = (
         table("groups", "Groups", _rows(comparisons, "groups"), (*lead, *_group_columns(ci_level))),
         table(
-            "tests", "All groups together", _rows(comparisons, "tests"),
-            (*lead, *_test_columns(ci_level)), names, adjust,
+            "tests",
+            "All groups together",
+            _rows(comparisons, "tests"),
+            (*lead, *_test_columns(ci_level)),
+            names,
+            adjust,
         ),
         table(
-            "pairs", "Groups two by two", _rows(comparisons, "pairs"),
-            (*lead, *_pair_columns(ci_level)), names, adjust,
+            "pairs",
+            "Groups two by two",
+            _rows(comparisons, "pairs"),
+            (*lead, *_pair_columns(ci_level)),
+            names,
+            adjust,
         ),
-    )  # fmt: skip
+    )
     return AnalysisResult(
         tables=with_tabs(made, _TABS),
         unit=analysis_unit(item_scores, called="row"),
@@ -810,7 +875,7 @@ def group_comparison(
             *row_notes(item_scores, *INDEPENDENT_ROWS),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
-    )  # fmt: skip
+    )
 
 
 def _matched_note(factor: str, *, typed: bool) -> str:

@@ -75,9 +75,14 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column("same_items", "Same items", "count", "Items with the same answer throughout."),
         Column("answers", "Answers", "count", "Answers to the items that the rates are of."),
         Column("with_option", "With an option", "count", "Replies with an option, to all items."),
-        Column("no_option", "No option", "count", "Replies without one, to all items. Where no "
-               "reply of a group has an option, its rates are undefined."),
-    )  # fmt: skip
+        Column(
+            "no_option",
+            "No option",
+            "count",
+            "Replies without one, to all items. Where no "
+            "reply of a group has an option, its rates are undefined.",
+        ),
+    )
 
 
 _ITEM_COLUMNS = (
@@ -171,12 +176,20 @@ class _ItemCounts:
         "Wilson (1927) doi:10.1080/01621459.1927.10502953",
     ),
     keywords=(
-        "consistency rate", "reluctancy rate", "midpoint", "neutral answers", "history", "big "
-        "five", "questionnaire", "words against questionnaire", "settings", "compare instruments",
+        "consistency rate",
+        "reluctancy rate",
+        "midpoint",
+        "neutral answers",
+        "history",
+        "big five",
+        "questionnaire",
+        "words against questionnaire",
+        "settings",
+        "compare instruments",
     ),
     requires="words",
     in_reports=True,
-)  # fmt: skip
+)
 def instrument_rates(
     option_counts: pd.DataFrame,
     *,
@@ -233,23 +246,37 @@ def instrument_rates(
     names, level = distinct(by), f"{ci_level * 100:g}% CI"
     factors = by_columns(names)
     pairs = comparison_table(
-        _consistent_items(counts, names, missing), names, units=("of_study", "item"),
-        value="value", title="Consistency", adjust=adjust, ci_level=ci_level, resamples=resamples,
-        seed=seed, tab="Groups", answers=option_counts,
+        _consistent_items(counts, names, missing),
+        names,
+        units=("of_study", "item"),
+        value="value",
+        title="Consistency",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        tab="Groups",
+        answers=option_counts,
         values_of=lambda own: _consistent_items(_count_items(own, by, unusable), names, missing),
-    )  # fmt: skip
+    )
     shared = pairs.tables if pairs.tables and pairs.tables[0].frame["n"].any() else ()
     n_used = int(counts.chosen[known].sum())
     n_usable = int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=(
             result_table(
-                "groups", "Rates by group", _group_rows(counts, known, rates),
-                (*factors, *_group_columns(level)), "Groups",
+                "groups",
+                "Rates by group",
+                _group_rows(counts, known, rates),
+                (*factors, *_group_columns(level)),
+                "Groups",
             ),
             *shared,
             ResultTable(
-                "items", "Every item", _items_frame(counts, names), (*factors, *_ITEM_COLUMNS),
+                "items",
+                "Every item",
+                _items_frame(counts, names),
+                (*factors, *_ITEM_COLUMNS),
                 "Items",
             ),
         ),
@@ -260,7 +287,7 @@ def instrument_rates(
         method=_method(unusable, missing, ci_level, resamples, seed),
         cautions=tuple(_cautions(counts, known, missing)),
         notes=(*_notes(option_counts, counts, unusable), *(pairs.notes if shared else ())),
-    )  # fmt: skip
+    )
 
 
 def _consistent_items(
@@ -422,9 +449,12 @@ def _items_frame(counts: _ItemCounts, names: Sequence[str]) -> pd.DataFrame:
     same = np.where(counts.different == 1, "yes", "no")
     told = (counts.n > 1) & ~counts.unreadable[:, None]
     arrays = {
-        "different": counts.different, "midpoint": counts.midpoint, "unusable": counts.unusable,
-        "n": counts.n, "missing": counts.missing,
-    }  # fmt: skip
+        "different": counts.different,
+        "midpoint": counts.midpoint,
+        "unusable": counts.unusable,
+        "n": counts.n,
+        "missing": counts.missing,
+    }
     return pd.DataFrame(
         {
             **own,

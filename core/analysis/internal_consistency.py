@@ -107,11 +107,16 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     ),
     scripts=internal_consistency_scripts,
     keywords=(
-        "alpha", "Cronbach", "Cronbach's alpha", "internal consistency", "reliability",
-        "item-total", "alpha if item dropped",
+        "alpha",
+        "Cronbach",
+        "Cronbach's alpha",
+        "internal consistency",
+        "reliability",
+        "item-total",
+        "alpha if item dropped",
     ),
     requires="scores",
-)  # fmt: skip
+)
 def internal_consistency(
     item_scores: ItemScores,
     *,

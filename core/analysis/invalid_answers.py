@@ -59,38 +59,82 @@ def _summary_columns(ci_level: float, unit: ResampleUnit) -> tuple[Column, ...]:
         Column("trials", "Trials", "count", "Planned trials: one item put once."),
         Column("replied", "With a reply", "count", "Trials whose first reply is on file."),
         Column("invalid", "Invalid at first", "count", "Trials whose first reply was not usable."),
-        Column("share_invalid", "Share invalid at first", "proportion",
-               "Invalid at first / trials with a reply. Sánchez Salazar (2024) asks for it."),
+        Column(
+            "share_invalid",
+            "Share invalid at first",
+            "proportion",
+            "Invalid at first / trials with a reply. Sánchez Salazar (2024) asks for it.",
+        ),
         Column("ci_low", f"{interval} low", "proportion", f"Of this share, {ends}"),
         Column("ci_high", f"{interval} high", "proportion", "The upper end of the same interval."),
         Column("wilson_low", "Wilson low", "proportion", wilson),
         Column("wilson_high", "Wilson high", "proportion", "The upper end of Wilson's interval."),
-        Column("never", "Never usable", "count",
-               "Trials whose replies were all unusable and that are not asked again."),
-        Column("share_never", "Share never usable", "proportion",
-               "Never usable / trials that ended with an answer or without."),
-        Column("never_low", f"{interval} low, never", "proportion",
-               f"Of the share never usable, by resampling whole {units}; Wilson's (1927) where the "
-               f"share is 0 or 1, or there is one {unit}."),
+        Column(
+            "never",
+            "Never usable",
+            "count",
+            "Trials whose replies were all unusable and that are not asked again.",
+        ),
+        Column(
+            "share_never",
+            "Share never usable",
+            "proportion",
+            "Never usable / trials that ended with an answer or without.",
+        ),
+        Column(
+            "never_low",
+            f"{interval} low, never",
+            "proportion",
+            f"Of the share never usable, by resampling whole {units}; Wilson's (1927) where the "
+            f"share is 0 or 1, or there is one {unit}.",
+        ),
         Column("never_high", f"{interval} high, never", "proportion", "The upper end."),
-        Column("mean_tries", "Mean tries", "points",
-               f"Replies that usable answers took; 1: none was asked again. {_UNKNOWN}"),
+        Column(
+            "mean_tries",
+            "Mean tries",
+            "points",
+            f"Replies that usable answers took; 1: none was asked again. {_UNKNOWN}",
+        ),
         Column("most_tries", "Most tries", "count", f"The most replies an answer took. {_UNKNOWN}"),
-        Column("unusable_replies", "Unusable replies", "count",
-               "Unusable replies at all tries; a reply to a block counts for each of its items."),
-        Column("failures", "Failures", "count",
-               "Tries that brought no reply, such as time-outs. They are no invalid answers."),
-        Column("tokens", "Tokens", "points",
-               "Of prompts and replies, of all tries; those of a block are divided by its items."),
+        Column(
+            "unusable_replies",
+            "Unusable replies",
+            "count",
+            "Unusable replies at all tries; a reply to a block counts for each of its items.",
+        ),
+        Column(
+            "failures",
+            "Failures",
+            "count",
+            "Tries that brought no reply, such as time-outs. They are no invalid answers.",
+        ),
+        Column(
+            "tokens",
+            "Tokens",
+            "points",
+            "Of prompts and replies, of all tries; those of a block are divided by its items.",
+        ),
         Column("tokens_unusable", "Tokens unusable", "points", "Of unusable replies."),
-        Column("share_tokens", "Share of tokens", "proportion",
-               "Tokens of unusable replies / tokens. Empty where the service counts none."),
-        Column("waiting", "To be asked again", "count",
-               "Trials with unusable replies that are still to be asked again."),
+        Column(
+            "share_tokens",
+            "Share of tokens",
+            "proportion",
+            "Tokens of unusable replies / tokens. Empty where the service counts none.",
+        ),
+        Column(
+            "waiting",
+            "To be asked again",
+            "count",
+            "Trials with unusable replies that are still to be asked again.",
+        ),
         Column("no_reply", "No reply", "count", "Trials whose tries have all failed."),
-        Column("not_asked", "Not asked", "count",
-               "Trials that were not tried yet, and answers without a row in an import."),
-    )  # fmt: skip
+        Column(
+            "not_asked",
+            "Not asked",
+            "count",
+            "Trials that were not tried yet, and answers without a row in an import.",
+        ),
+    )
 
 
 _TRIES = (
@@ -99,12 +143,20 @@ _TRIES = (
     Column("usable", "Usable", "count", "Replies with a usable answer."),
     Column("unusable", "Unusable", "count", "Replies without one."),
     Column("share_usable", "Share usable", "proportion", "Usable / replies at this try."),
-    Column("wilson_low", "Wilson low", "proportion",
-           "Of this share, taking trials as independent; Wilson (1927)."),
+    Column(
+        "wilson_low",
+        "Wilson low",
+        "proportion",
+        "Of this share, taking trials as independent; Wilson (1927).",
+    ),
     Column("wilson_high", "Wilson high", "proportion", "The upper end of the same interval."),
-    Column("share_by_now", "Usable by now", "proportion",
-           "Trials with a usable answer by this try / trials with a reply."),
-)  # fmt: skip
+    Column(
+        "share_by_now",
+        "Usable by now",
+        "proportion",
+        "Trials with a usable answer by this try / trials with a reply.",
+    ),
+)
 _FAILURES = (
     Column("outcome", "Failure", help="The kind of failure, as the page Collect names it."),
     Column("count", "Count", "count", "Tries that failed so; one of a block counts for each item."),
@@ -114,12 +166,16 @@ _ITEMS = (
     Column("item", "Item"),
     Column("invalid", "Invalid at first", "count", "Trials whose first reply was not usable."),
     Column("share", "Share", "proportion", "Invalid at first / trials with a reply."),
-    Column("wilson_low", "Wilson low", "proportion",
-           "Of this share, taking trials of one item as independent; Wilson (1927)."),
+    Column(
+        "wilson_low",
+        "Wilson low",
+        "proportion",
+        "Of this share, taking trials of one item as independent; Wilson (1927).",
+    ),
     Column("wilson_high", "Wilson high", "proportion", "The upper end of the same interval."),
     Column("never", "Never usable", "count", "Trials whose replies were all unusable."),
     Column("replied", "With a reply", "count", "Trials whose first reply is on file."),
-)  # fmt: skip
+)
 _TABS = {
     "summary": "Rates",
     "tries": "Tries",
@@ -181,12 +237,20 @@ class _Trials:
         "Wilson (1927) doi:10.1080/01621459.1927.10502953",
     ),
     keywords=(
-        "invalid rate", "invalid outputs", "retries", "asking again", "attempts", "tries",
-        "unusable replies", "wasted tokens", "valid at first try", "failures",
+        "invalid rate",
+        "invalid outputs",
+        "retries",
+        "asking again",
+        "attempts",
+        "tries",
+        "unusable replies",
+        "wasted tokens",
+        "valid at first try",
+        "failures",
     ),
     keeps=("format",),
     in_reports=True,
-)  # fmt: skip
+)
 def invalid_answers(
     attempt_counts: pd.DataFrame,
     *,
@@ -245,24 +309,43 @@ def invalid_answers(
     lead = by_columns(names)
     items = _item_rows(trials, ci_level)
     compared = comparison_table(
-        _unit_shares(by_unit, resample), names, units=(resample,), value="share",
-        title="Share invalid at first", unit_name=resample, adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed, answers=attempt_counts,
+        _unit_shares(by_unit, resample),
+        names,
+        units=(resample,),
+        value="share",
+        title="Share invalid at first",
+        unit_name=resample,
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=attempt_counts,
         values_of=lambda own: _unit_shares(_counted(own, names, resample), resample),
-    )  # fmt: skip
+    )
     finals = attempt_counts[attempt_counts["final"]]
     usable = int(finals.loc[finals["outcome"] == "usable", "count"].sum())
     planned = int(finals["count"].sum())
     tables = (
-        _table("summary", "Invalid answers and tries",
-               _summary_rows(attempt_counts, names, by_unit, ci_level, bootstrap),
-               (*lead, *_summary_columns(ci_level, resample))),
-        _table("tries", "Replies by try", _try_rows(attempt_counts, names, trials, ci_level),
-               (*lead, *_TRIES)),
-        _table("failures", "Tries without a reply", _failure_rows(attempt_counts, names),
-               (*lead, *_FAILURES)),
+        _table(
+            "summary",
+            "Invalid answers and tries",
+            _summary_rows(attempt_counts, names, by_unit, ci_level, bootstrap),
+            (*lead, *_summary_columns(ci_level, resample)),
+        ),
+        _table(
+            "tries",
+            "Replies by try",
+            _try_rows(attempt_counts, names, trials, ci_level),
+            (*lead, *_TRIES),
+        ),
+        _table(
+            "failures",
+            "Tries without a reply",
+            _failure_rows(attempt_counts, names),
+            (*lead, *_FAILURES),
+        ),
         _table("items", "Items with the most invalid answers", items, (*lead, *_ITEMS)),
-    )  # fmt: skip
+    )
     return AnalysisResult(
         tables=(*with_tabs(tables, _TABS), *compared.tables),
         unit="one trial: one item put once to a respondent, at one or several tries",
@@ -316,10 +399,13 @@ def _counted(attempt_counts: pd.DataFrame, names: Sequence[str], unit: ResampleU
         return np.bincount(cells, count[own], math.prod(shape)).reshape(shape).astype(np.float64)
 
     return _Trials(
-        labels, units[unit].to_numpy(), summed(first), summed(first & (outcome != "usable")),
+        labels,
+        units[unit].to_numpy(),
+        summed(first),
+        summed(first & (outcome != "usable")),
         summed(final & outcome.isin(["usable", "unusable"])),
         summed(final & (outcome == "unusable")),
-    )  # fmt: skip
+    )
 
 
 def _groups(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, pd.DataFrame]:
@@ -371,19 +457,29 @@ def _summary_rows(
     has_tries = summed(reached) > 0
     failed = ~outcome.isin(_NO_FAILURES)
     columns = {
-        "trials": summed(final), "replied": trials.replied.sum(axis=0),
-        "invalid": trials.invalid.sum(axis=0), "share_invalid": first[0], "ci_low": first[1],
-        "ci_high": first[2], "wilson_low": first[3], "wilson_high": first[4],
-        "never": trials.never.sum(axis=0), "share_never": never[0],
+        "trials": summed(final),
+        "replied": trials.replied.sum(axis=0),
+        "invalid": trials.invalid.sum(axis=0),
+        "share_invalid": first[0],
+        "ci_low": first[1],
+        "ci_high": first[2],
+        "wilson_low": first[3],
+        "wilson_high": first[4],
+        "never": trials.never.sum(axis=0),
+        "share_never": never[0],
         "never_low": np.where(np.isfinite(never[3]), never[3], never[1]),
         "never_high": np.where(np.isfinite(never[4]), never[4], never[2]),
         "mean_tries": _ratio(summed(reached, count * number), summed(reached)),
         "most_tries": np.where(has_tries, most, np.nan),
-        "unusable_replies": summed(unusable), "failures": summed(failed), "tokens": all_tokens,
-        "tokens_unusable": wasted, "share_tokens": _ratio(wasted, all_tokens),
-        "waiting": summed(final & (outcome == "pending")), "no_reply": summed(final & failed),
+        "unusable_replies": summed(unusable),
+        "failures": summed(failed),
+        "tokens": all_tokens,
+        "tokens_unusable": wasted,
+        "share_tokens": _ratio(wasted, all_tokens),
+        "waiting": summed(final & (outcome == "pending")),
+        "no_reply": summed(final & failed),
         "not_asked": summed(final & outcome.isin(NOT_TRIED)),
-    }  # fmt: skip
+    }
     columns_of_counts = (c.name for c in _summary_columns(ci_level, "item") if c.unit == "count")
     counts = {*columns_of_counts} - {"most_tries"}
     return labels.assign(
@@ -416,11 +512,20 @@ def _try_rows(
     place, tried = np.nonzero(replies)
     k, n = usable[place, tried], replies[place, tried]
     low, high = wilson_intervals(k, n, level=ci_level)
-    return labels.iloc[place].reset_index(drop=True).assign(
-        number=tried, replies=n.astype(np.int64), usable=k.astype(np.int64),
-        unusable=(n - k).astype(np.int64), share_usable=k / n, wilson_low=low, wilson_high=high,
-        share_by_now=by_now[place, tried],
-    )  # fmt: skip
+    return (
+        labels.iloc[place]
+        .reset_index(drop=True)
+        .assign(
+            number=tried,
+            replies=n.astype(np.int64),
+            usable=k.astype(np.int64),
+            unusable=(n - k).astype(np.int64),
+            share_usable=k / n,
+            wilson_low=low,
+            wilson_high=high,
+            share_by_now=by_now[place, tried],
+        )
+    )
 
 
 def _failure_rows(attempt_counts: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -446,10 +551,13 @@ def _unit_shares(trials: _Trials, unit: ResampleUnit) -> pd.DataFrame:
     n, invalid = trials.replied[number, group], trials.invalid[number, group]
     own = trials.labels.iloc[group].reset_index(drop=True)
     return own.assign(
-        **{unit: trials.units[number]}, invalid=invalid.astype(np.int64),
-        share=invalid / n, never=trials.never[number, group].astype(np.int64),
-        replied=n.astype(np.int64), place=group,
-    )  # fmt: skip
+        **{unit: trials.units[number]},
+        invalid=invalid.astype(np.int64),
+        share=invalid / n,
+        never=trials.never[number, group].astype(np.int64),
+        replied=n.astype(np.int64),
+        place=group,
+    )
 
 
 def _item_rows(trials: _Trials, ci_level: float) -> pd.DataFrame:

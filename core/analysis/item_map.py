@@ -119,11 +119,16 @@ _TABS = {"map": "One row per value", "wide": "One row per item"}
         "Cronbach (1951) doi:10.1007/BF02310555",
     ),
     keywords=(
-        "items", "heat map", "differences between models", "differences between languages",
-        "items that differ", "item difficulty", "items by group",
+        "items",
+        "heat map",
+        "differences between models",
+        "differences between languages",
+        "items that differ",
+        "item difficulty",
+        "items by group",
     ),
     requires="scores",
-)  # fmt: skip
+)
 def item_map(
     item_scores: ItemScores,
     *,

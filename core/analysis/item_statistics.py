@@ -282,15 +282,18 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: ItemRule) -> list[s
     varying = [matrix.varying() for matrix in matrices]
     gaps = sum(own.n_used - own.complete().size for own in varying)
     constant = sum(
-        matrix.n_used - own.n_used for matrix, own in zip(matrices, varying, strict=True)
+        matrix.n_used - own.n_used
+        for matrix, own in zip(matrices, varying, strict=True)
         if own.items
-    )  # fmt: skip
+    )
     parts = [
         f"{n:,} usable {'score' if n == 1 else 'scores'} {where}"
         for n, where in (
-            (gaps, "in incomplete administrations"), (constant, "of items without variance")
-        ) if n
-    ]  # fmt: skip
+            (gaps, "in incomplete administrations"),
+            (constant, "of items without variance"),
+        )
+        if n
+    ]
     if not parts:
         return []
     return [
@@ -374,16 +377,34 @@ def _rows(
         r = float(discriminations[i])
         low, high = _interval(r, int(behind[i]), ci_level, errors[i] if missing == "fiml" else None)
         remark = _item_remark(
-            scores, r=r, raw_r=float(as_worded[i]), interval=(low, high), keyed=matrix.keyed[i],
+            scores,
+            r=r,
+            raw_r=float(as_worded[i]),
+            interval=(low, high),
+            keyed=matrix.keyed[i],
             alone=len(matrix.items) == 1,
-        )  # fmt: skip
+        )
         rows.append(
             (
-                *matrix.group, matrix.subscale, item, matrix.keyed[i], own.n,
-                int(planned[i]) - own.n, own.mean, own.variance, own.sd, float(difficulty[i]),
-                r, low, high, int(behind[i]), own.constant, float(alphas[i]), remark,
+                *matrix.group,
+                matrix.subscale,
+                item,
+                matrix.keyed[i],
+                own.n,
+                int(planned[i]) - own.n,
+                own.mean,
+                own.variance,
+                own.sd,
+                float(difficulty[i]),
+                r,
+                low,
+                high,
+                int(behind[i]),
+                own.constant,
+                float(alphas[i]),
+                remark,
             )
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -540,9 +561,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     def sentence(rows: Sequence[TableRow]) -> str:
         total, good, below, above, negative, unknown = (
             sum(int(row[name]) for row in rows)
-            for name in ("items", "good_items", "below_items", "above_items", "negative_items",
-                         "undefined_items")
-        )  # fmt: skip
+            for name in (
+                "items",
+                "good_items",
+                "below_items",
+                "above_items",
+                "negative_items",
+                "undefined_items",
+            )
+        )
         verb = "discriminates" if good == 1 else "discriminate"
         parts = [f"{good} of {count_text(total, 'item')} {verb} well (.40 to .70)"]
         against = f" ({negative} against the other items)" if negative else ""
@@ -589,13 +616,20 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Revelle, psych: Procedures for psychological research (R package), function alpha",
     ),
     keywords=(
-        "item difficulty", "difficulty", "discrimination", "item-total correlation",
-        "corrected item-total", "item analysis", "alpha if item dropped", "mean", "SD",
+        "item difficulty",
+        "difficulty",
+        "discrimination",
+        "item-total correlation",
+        "corrected item-total",
+        "item analysis",
+        "alpha if item dropped",
+        "mean",
+        "SD",
         "items without variance",
     ),
     requires="scores",
     in_reports=True,
-)  # fmt: skip
+)
 def item_statistics(
     item_scores: ItemScores,
     *,

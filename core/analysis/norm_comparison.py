@@ -254,11 +254,16 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
     keywords=(
-        "norms", "comparison with people", "human sample", "human norms", "Cohen's d",
-        "difference from people", "reference values",
+        "norms",
+        "comparison with people",
+        "human sample",
+        "human norms",
+        "Cohen's d",
+        "difference from people",
+        "reference values",
     ),
     requires="norms",
-)  # fmt: skip
+)
 def norm_comparison(
     item_scores: pd.DataFrame,
     *,
@@ -435,11 +440,27 @@ def _row(
     own = summary(scores)
     test = compare_with_norms(scores, people, alternative=alternative, level=level)
     return (
-        *lead, own.n, len(scores) - own.n, *basis, own.mean, own.sd,
-        people.n, people.mean, people.sd, test.difference, test.low, test.high, test.t, test.df,
-        test.p, math.nan, test.effect, test.effect_low, test.effect_high,
+        *lead,
+        own.n,
+        len(scores) - own.n,
+        *basis,
+        own.mean,
+        own.sd,
+        people.n,
+        people.mean,
+        people.sd,
+        test.difference,
+        test.low,
+        test.high,
+        test.t,
+        test.df,
+        test.p,
+        math.nan,
+        test.effect,
+        test.effect_low,
+        test.effect_high,
         _remark(own, len(scores), people, possible, test),
-    )  # fmt: skip
+    )
 
 
 def _remark(own: Summary, n_planned: int, people: Summary, possible: Floats, test: MeanTest) -> str:

@@ -217,11 +217,21 @@ def _odds_rows(
             cells += [int(own[str(number)]), int(own[TOTAL])]
         odds = woolf_odds_ratio(cells[0], cells[1], cells[2], cells[3], ci_level)
         yield {
-            "group": group, "list": name, "stereotyped": levels[0], "other": levels[1],
-            "words": cells[0], "total": cells[1], "other_words": cells[2],
-            "other_total": cells[3], "odds_ratio": odds.value, "ci_low": odds.low,
-            "ci_high": odds.high, "z": odds.z, "p": odds.p, "remark": odds.problem,
-        }  # fmt: skip
+            "group": group,
+            "list": name,
+            "stereotyped": levels[0],
+            "other": levels[1],
+            "words": cells[0],
+            "total": cells[1],
+            "other_words": cells[2],
+            "other_total": cells[3],
+            "odds_ratio": odds.value,
+            "ci_low": odds.low,
+            "ci_high": odds.high,
+            "z": odds.z,
+            "p": odds.p,
+            "remark": odds.problem,
+        }
 
 
 def _summary_rows(
@@ -233,10 +243,17 @@ def _summary_rows(
         defined = summary(own["score"].to_numpy(dtype=np.float64))
         low, high = mean_interval(defined, ci_level) if defined.sd > 0 else (math.nan, math.nan)
         rows.append(
-            {"group": group, "mean": defined.mean, "ci_low": low, "ci_high": high,
-             "sd": defined.sd, "n": defined.n, "undefined": len(own) - defined.n,
-             "texts": int(own["texts"].sum())}
-        )  # fmt: skip
+            {
+                "group": group,
+                "mean": defined.mean,
+                "ci_low": low,
+                "ci_high": high,
+                "sd": defined.sd,
+                "n": defined.n,
+                "undefined": len(own) - defined.n,
+                "texts": int(own["texts"].sum()),
+            }
+        )
     return rows
 
 
@@ -312,9 +329,14 @@ def _score_columns(lists: Mapping[str, Any]) -> tuple[Column, ...]:
     return (
         Column("texts", "Texts", "count", "Usable texts of both groups."),
         *(Column(f"or_{name}", f"Odds ratio {name}", "points", _OR_HELP) for name in lists),
-        Column("score", "Score", "points", "Mean of the odds ratios; 1: no difference, above 1: "
-               "texts follow the stereotypes. Empty if one of them is undefined. Jung (2025)."),
-    )  # fmt: skip
+        Column(
+            "score",
+            "Score",
+            "points",
+            "Mean of the odds ratios; 1: no difference, above 1: "
+            "texts follow the stereotypes. Empty if one of them is undefined. Jung (2025).",
+        ),
+    )
 
 
 def table(
@@ -410,11 +432,21 @@ _TABS = {"summary": "Scores of groups", "odds": "Odds ratios", "scores": "Scores
         "Woolf (1955) doi:10.1111/j.1469-1809.1955.tb01348.x",
     ),
     keywords=(
-        "odds ratio", "bias", "stories", "letters", "texts", "stereotypes", "words", "word lists",
-        "gender", "agentic", "communal", "LLM bias",
+        "odds ratio",
+        "bias",
+        "stories",
+        "letters",
+        "texts",
+        "stereotypes",
+        "words",
+        "word lists",
+        "gender",
+        "agentic",
+        "communal",
+        "LLM bias",
     ),
     in_reports=True,
-)  # fmt: skip
+)
 def odds_ratios(
     texts: pd.DataFrame,
     *,
@@ -488,17 +520,26 @@ def odds_ratios(
     units = by_columns([name for name in UNIT if name not in names])
     usable = texts["status"].eq(Status.ANSWERED) & texts["text"].notna()
     return AnalysisResult(
-        tables=with_tabs((
-            table(
-                "summary", "Scores of each group", _summary_rows(scores, names, ci_level), lead,
-                _summary_columns(ci_level),
+        tables=with_tabs(
+            (
+                table(
+                    "summary",
+                    "Scores of each group",
+                    _summary_rows(scores, names, ci_level),
+                    lead,
+                    _summary_columns(ci_level),
+                ),
+                table("odds", "All texts of a group together", odds, lead, _odds_columns(ci_level)),
+                table(
+                    "scores",
+                    "Score of each context",
+                    scores,
+                    (*lead, *units),
+                    _score_columns(contrast.lists),
+                ),
             ),
-            table("odds", "All texts of a group together", odds, lead, _odds_columns(ci_level)),
-            table(
-                "scores", "Score of each context", scores, (*lead, *units),
-                _score_columns(contrast.lists),
-            ),
-        ), _TABS),
+            _TABS,
+        ),
         unit="one respondent under one context, whose texts are pooled",
         n_used=len(counts),
         n_missing=int((~usable).sum()),
@@ -509,7 +550,7 @@ def odds_ratios(
         cautions=(*undefined_scores(scores, odds, names), _DEPENDENT_WORDS),
         notes=(contrast.sentence,),
         n_left_out=int(usable.sum()) - len(counts),
-    )  # fmt: skip
+    )
 
 
 def odds_ratio_scores(

@@ -263,11 +263,25 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Wilson (1927) doi:10.1080/01621459.1927.10502953",
     ),
     keywords=(
-        "ideology", "stance", "bias b", "willingness", "strong neutral", "yes or no", "yes/no",
-        "binary choice", "split pairs", "acquiescence", "negation", "genre", "debate",
-        "political opinion", "agreement of models", "same sign", "leaning",
+        "ideology",
+        "stance",
+        "bias b",
+        "willingness",
+        "strong neutral",
+        "yes or no",
+        "yes/no",
+        "binary choice",
+        "split pairs",
+        "acquiescence",
+        "negation",
+        "genre",
+        "debate",
+        "political opinion",
+        "agreement of models",
+        "same sign",
+        "leaning",
     ),
-)  # fmt: skip
+)
 def opinions(
     option_counts: pd.DataFrame,
     *,
@@ -366,38 +380,61 @@ def opinions(
 
     compared = comparison_table(
         questions[[*names, "item", "b"]] if units is None else _unit_means(table, units, rules),
-        names, units=(resample,) if units else ("item",), value="b", title="Mean b",
-        value_unit="correlation", unit_name=resample if units else "question", adjust=adjust,
-        ci_level=ci_level, resamples=resamples, seed=seed, tab="Models",
-        answers=frame, values_of=values_of,
-    )  # fmt: skip
+        names,
+        units=(resample,) if units else ("item",),
+        value="b",
+        title="Mean b",
+        value_unit="correlation",
+        unit_name=resample if units else "question",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        tab="Models",
+        answers=frame,
+        values_of=values_of,
+    )
     factors = by_columns(names)
     columns = (*factors, *_question_columns(level))
     tables = (
         result_table(
-            "groups", "Opinions by group", _group_rows(table, neutral, means),
-            (*factors, *_group_columns(level, resample)), "Groups",
+            "groups",
+            "Opinions by group",
+            _group_rows(table, neutral, means),
+            (*factors, *_group_columns(level, resample)),
+            "Groups",
         ),
         ResultTable("questions", "Opinions by question", questions, columns, "Questions"),
         result_table(
-            "genres", "Opinions by genre", _genre_rows(table, means),
-            (*factors, *_genre_columns(level, resample)), "Genres",
+            "genres",
+            "Opinions by genre",
+            _genre_rows(table, means),
+            (*factors, *_genre_columns(level, resample)),
+            "Genres",
         ),
         result_table(
-            "pair_types", "Questions asked both ways",
+            "pair_types",
+            "Questions asked both ways",
             _type_rows(single, merged, ci_level, neutral_bias),
-            (*factors, *_type_columns(level)), "Split pairs",
+            (*factors, *_type_columns(level)),
+            "Split pairs",
         ),
         result_table(
-            "pairs", "Each pair", _pair_rows(single, merged, neutral_bias),
-            (*factors, *_PAIR_COLUMNS), "Split pairs",
+            "pairs",
+            "Each pair",
+            _pair_rows(single, merged, neutral_bias),
+            (*factors, *_PAIR_COLUMNS),
+            "Split pairs",
         ),
         result_table(
-            "agreement", "Agreement by sign", _agreement_rows(table, ci_level),
-            _agreement_columns(level), "Models",
+            "agreement",
+            "Agreement by sign",
+            _agreement_rows(table, ci_level),
+            _agreement_columns(level),
+            "Models",
         ),
         *compared.tables,
-    )  # fmt: skip
+    )
     n_used, n_usable = int(counts.chosen.sum()), int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=tables,
@@ -610,12 +647,17 @@ def _genre_rows(table: OpinionTable, means: _Means) -> list[tuple[Any, ...]]:
     """One row for each group and genre; none where no question has a genre."""
     genres = [genre for kind, genre in means if kind == "b" and genre is not None]
     return [
-        (*group, genre or "(none)", int(means["b", genre].n[row]),
-         *_mean_cells(means["b", genre], row), *_mean_cells(means["w", genre], row))
+        (
+            *group,
+            genre or "(none)",
+            int(means["b", genre].n[row]),
+            *_mean_cells(means["b", genre], row),
+            *_mean_cells(means["w", genre], row),
+        )
         for row, group in enumerate(table.counts.groups)
         for genre in genres
         if means["b", genre].n[row]
-    ]  # fmt: skip
+    ]
 
 
 _NEUTRAL_WORDS = ("", "acquiescence", "negation", "b near 0 both ways")

@@ -71,10 +71,8 @@ Codes = Annotated[
 ]
 UnitResamples = Annotated[
     int,
-    Number(
-        "Bootstrap resamples of items", 0, 10_000, help="Of whole items; 0 for no intervals."
-    ),
-]  # fmt: skip
+    Number("Bootstrap resamples of items", 0, 10_000, help="Of whole items; 0 for no intervals."),
+]
 _WEIGHTS: dict[str, Weights] = {"ordinal": "linear", "interval": "quadratic"}
 
 
@@ -94,7 +92,9 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column("raters", "Raters", "count"),
         Column("items", "Items", "count", "Items with a code of two raters or more."),
         Column(
-            "kappa", "Mean kappa", "correlation",
+            "kappa",
+            "Mean kappa",
+            "correlation",
             "Cohen's kappa of every two raters over the items that both coded, mean over pairs; "
             "Light (1971) doi:10.1037/h0031643. Without an interval, because pairs share raters: "
             "see alpha.",
@@ -102,14 +102,18 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column("sd", "SD", "correlation", "Of the kappas of pairs (n − 1)."),
         Column("pairs", "Pairs", "count", "Pairs of raters with a kappa."),
         Column(
-            "alpha", "Alpha", "correlation",
+            "alpha",
+            "Alpha",
+            "correlation",
             "Krippendorff's alpha of all raters; gaps cost nothing. Krippendorff (2019), Content "
             "analysis, chapter 12.",
         ),
         Column("ci_low", f"{level} low", "correlation", "Percentiles over redrawn items."),
         Column("ci_high", f"{level} high", "correlation", "Percentiles over redrawn items."),
         Column(
-            "fleiss", "Fleiss' kappa", "correlation",
+            "fleiss",
+            "Fleiss' kappa",
+            "correlation",
             "Of the items that all raters coded; Fleiss (1971) doi:10.1037/h0031619.",
         ),
         Column("fleiss_low", f"Fleiss {level} low", "correlation", "Over redrawn items."),
@@ -117,7 +121,7 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column("complete", "Complete", "count", "Items that all raters coded."),
         Column("same", "One code", "count", "Of them, with one code of all raters."),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
 
 
 def _pair_columns(level: str) -> tuple[Column, ...]:
@@ -126,14 +130,16 @@ def _pair_columns(level: str) -> tuple[Column, ...]:
         Column("second", "Second"),
         Column("kappa", "Kappa", "correlation", "Cohen (1960) doi:10.1177/001316446002000104."),
         Column(
-            "ci_low", f"{level} low", "correlation",
+            "ci_low",
+            f"{level} low",
+            "correlation",
             "Large-sample interval of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106.",
         ),
         Column("ci_high", f"{level} high", "correlation"),
         Column("agreement", "Same code", "proportion", "Items with the same code / items."),
         Column("n", "Items", "count", "Items that both coded."),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
 
 
 _ITEM_COLUMNS = (
@@ -182,10 +188,17 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Krippendorff, K. (2019). Content analysis (4th ed.), chapter 12",
     ),
     keywords=(
-        "inter-rater agreement", "Cohen's kappa", "Fleiss' kappa", "Krippendorff's alpha",
-        "agreement of models", "agreement of people", "coders", "Light's kappa", "pairwise kappa",
+        "inter-rater agreement",
+        "Cohen's kappa",
+        "Fleiss' kappa",
+        "Krippendorff's alpha",
+        "agreement of models",
+        "agreement of people",
+        "coders",
+        "Light's kappa",
+        "pairwise kappa",
     ),
-)  # fmt: skip
+)
 def rater_agreement(
     option_counts: pd.DataFrame,
     *,
@@ -245,32 +258,46 @@ def rater_agreement(
     pairs = [_pair_kappas(own, codes, ci_level) for own in groups]
     items = _item_frame(groups, names)
     compared = comparison_table(
-        items[[*names, "item", "agreement"]], names, units=("item",), value="agreement",
-        title="Pairs that agree", adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
+        items[[*names, "item", "agreement"]],
+        names,
+        units=("item",),
+        value="agreement",
+        title="Pairs that agree",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
         answers=option_counts,
-        values_of=lambda own: _item_frame(
-            list(_groups(_coded(own, codes), names, raters)), names
-        ),
-    )  # fmt: skip
+        values_of=lambda own: _item_frame(list(_groups(_coded(own, codes), names, raters)), names),
+    )
     metric: Metric = codes if codes in ("ordinal", "interval") else "nominal"
     tables = (
         result_table(
-            "groups", "Agreement of all raters",
-            (_group_row(own, found, metric, bootstrap, ci_level)
-             for own, found in zip(groups, pairs, strict=True)),
-            (*factors, *_group_columns(level)), "Raters",
+            "groups",
+            "Agreement of all raters",
+            (
+                _group_row(own, found, metric, bootstrap, ci_level)
+                for own, found in zip(groups, pairs, strict=True)
+            ),
+            (*factors, *_group_columns(level)),
+            "Raters",
         ),
         result_table(
-            "pairs", "Every two raters",
-            ((*own.name, *row) for own, found in zip(groups, pairs, strict=True)
-             for row in _pair_rows(own, found)),
-            (*factors, *_pair_columns(level)), "Pairs",
+            "pairs",
+            "Every two raters",
+            (
+                (*own.name, *row)
+                for own, found in zip(groups, pairs, strict=True)
+                for row in _pair_rows(own, found)
+            ),
+            (*factors, *_pair_columns(level)),
+            "Pairs",
         ),
         ResultTable(
             "items", "Items, the least agreement first", items, (*factors, *_ITEM_COLUMNS), "Items"
         ),
         *compared.tables,
-    )  # fmt: skip
+    )
     used = int(counted["count"].sum())
     usable = int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
@@ -342,9 +369,15 @@ def _pair_rows(
         both = np.isfinite(own.codes[a]) & np.isfinite(own.codes[b])
         same = float((own.codes[a] == own.codes[b])[both].mean()) if both.any() else math.nan
         yield (
-            own.raters[a], own.raters[b], kappa.value, kappa.low, kappa.high, same, kappa.n,
+            own.raters[a],
+            own.raters[b],
+            kappa.value,
+            kappa.low,
+            kappa.high,
+            same,
+            kappa.n,
             " ".join(kappa.problems),
-        )  # fmt: skip
+        )
 
 
 def _group_row(
@@ -369,12 +402,22 @@ def _group_row(
         *(f"Fleiss' kappa: {problem}" for problem in fleiss.problems),
     ]
     return (
-        *own.name, len(own.raters), alpha.n,
+        *own.name,
+        len(own.raters),
+        alpha.n,
         float(kappas.mean()) if kappas.size else math.nan,
         float(kappas.std(ddof=1)) if kappas.size > 1 else math.nan,
-        len(kappas), alpha.value, alpha.low, alpha.high, fleiss.value, fleiss.low, fleiss.high,
-        int(complete.sum()), int(same.sum()), " ".join(remarks),
-    )  # fmt: skip
+        len(kappas),
+        alpha.value,
+        alpha.low,
+        alpha.high,
+        fleiss.value,
+        fleiss.low,
+        fleiss.high,
+        int(complete.sum()),
+        int(same.sum()),
+        " ".join(remarks),
+    )
 
 
 def _item_frame(groups: Sequence[_Ratings], names: Sequence[str]) -> pd.DataFrame:

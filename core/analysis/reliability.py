@@ -172,17 +172,23 @@ def _split_halves(halves: SplitHalf, rows: str) -> Coefficients:
     some = halves.n_splits and not halves.every_split
     of_some = f" of {halves.n_splits:,} random splits" if some else ""
     return [
-        (title, Estimate(
-            value, n=halves.n, n_left_out=halves.n_left_out, problems=halves.problems,
-            method=f"Spearman-Brown, {how}, {rows}, no interval",
-        ))
+        (
+            title,
+            Estimate(
+                value,
+                n=halves.n,
+                n_left_out=halves.n_left_out,
+                problems=halves.problems,
+                method=f"Spearman-Brown, {how}, {rows}, no interval",
+            ),
+        )
         for title, value, how in (
             ("Split-half, odd-even", halves.odd_even, "odd against even items"),
             ("Split-half, mean", halves.mean, f"mean of {every}"),
             (f"Split-half, lowest{of_some}", halves.lowest, f"lowest of {every}"),
             (f"Split-half, highest{of_some}", halves.highest, f"highest of {every}"),
         )
-    ]  # fmt: skip
+    ]
 
 
 Resamples = Annotated[
@@ -256,13 +262,19 @@ _ANSWERING = {_FELDT: "α", _FULL_INFORMATION: "α", "ω total": "ω"}
     ),
     scripts=reliability_scripts,
     keywords=(
-        "reliability", "alpha", "Cronbach", "Cronbach's alpha", "omega", "McDonald", "split-half",
+        "reliability",
+        "alpha",
+        "Cronbach",
+        "Cronbach's alpha",
+        "omega",
+        "McDonald",
+        "split-half",
         "internal consistency",
         "stratified alpha",
     ),
     requires="scores",
     in_reports=True,
-)  # fmt: skip
+)
 def reliability(
     item_scores: ItemScores,
     *,
@@ -399,10 +411,22 @@ def _rows(scale: Scale) -> list[tuple[Any, ...]]:
     lead = (*matrix.group, matrix.subscale)
     gaps = (incomplete_administrations(matrix.scores)[1], scale.missing)
     return [
-        (*lead, title, own.value, own.low, own.high, len(scale.items), own.n, own.n_left_out,
-         *gaps, own.method, ", ".join(own.against), " ".join(own.problems))
+        (
+            *lead,
+            title,
+            own.value,
+            own.low,
+            own.high,
+            len(scale.items),
+            own.n,
+            own.n_left_out,
+            *gaps,
+            own.method,
+            ", ".join(own.against),
+            " ".join(own.problems),
+        )
         for title, own in scale.coefficients
-    ]  # fmt: skip
+    ]
 
 
 def _remarks(scale: Scale) -> tuple[list[str], list[str]]:

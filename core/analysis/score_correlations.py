@@ -243,9 +243,11 @@ def _compare(
         n_answered = scale.n_answered.loc[both.index[paired], [first, second]]
         most = n_answered.max() if studies else scale.n_items
         basis = (
-            int(asked - paired.sum()), scale.n_items, len(scale.items_left_out),
+            int(asked - paired.sum()),
+            scale.n_items,
+            len(scale.items_left_out),
             int((n_answered < most).any(axis=1).sum()),
-        )  # fmt: skip
+        )
         same = (_IDENTICAL,) if paired.any() and (x == y)[paired].all() else ()
         tables.correlations += [_correlation_row(lead, one, basis, same) for one in correlations]
         tables.differences.append(_difference_row(lead, x[paired], y[paired], shift))
@@ -280,9 +282,19 @@ def _compare_repetitions(tables: PairTables, scale: PairedScores, level: float) 
     complete = np.isfinite(table).all(axis=1)
     nan = math.nan
     tables.repetitions.append(
-        (*lead, "mean r of all pairs", retest.mean_r, nan, nan, nan, int(complete.sum()),
-         table.shape[1], int((~complete).sum()), " ".join(retest.problems))
-    )  # fmt: skip
+        (
+            *lead,
+            "mean r of all pairs",
+            retest.mean_r,
+            nan,
+            nan,
+            nan,
+            int(complete.sum()),
+            table.shape[1],
+            int((~complete).sum()),
+            " ".join(retest.problems),
+        )
+    )
     tables.cautions += [
         f"{scale.where}, intraclass correlations: {problem}" for problem in agreement.problems
     ]
@@ -319,28 +331,59 @@ def _correlation_row(
     lead: tuple[Any, ...], one: Correlation, basis: tuple[int, ...], same: tuple[str, ...]
 ) -> tuple[Any, ...]:
     return (
-        *lead, one.kind, one.r, one.low, one.high, one.bootstrap_low, one.bootstrap_high, one.p,
-        math.nan, "", one.n, one.n_left_out, *basis, " ".join(one.problems + same),
-    )  # fmt: skip
+        *lead,
+        one.kind,
+        one.r,
+        one.low,
+        one.high,
+        one.bootstrap_low,
+        one.bootstrap_high,
+        one.p,
+        math.nan,
+        "",
+        one.n,
+        one.n_left_out,
+        *basis,
+        " ".join(one.problems + same),
+    )
 
 
 def _difference_row(lead: tuple[Any, ...], x: Any, y: Any, shift: MeanTest) -> tuple[Any, ...]:
     return (
-        *lead, summary(x).mean, summary(y).mean, shift.difference, shift.low, shift.high,
-        shift.t, shift.df, shift.p, math.nan, "", shift.effect, shift.effect_low,
-        shift.effect_high, len(x),
+        *lead,
+        summary(x).mean,
+        summary(y).mean,
+        shift.difference,
+        shift.low,
+        shift.high,
+        shift.t,
+        shift.df,
+        shift.p,
+        math.nan,
+        "",
+        shift.effect,
+        shift.effect_low,
+        shift.effect_high,
+        len(x),
         " ".join(shift.problems),
-    )  # fmt: skip
+    )
 
 
 _COMPARED = (
-    ("language", "Languages"), ("form", "Forms (alternate form)"),
-    ("label_order", "Orders of options"), ("repetition", "Repetitions (test-retest)"),
-    ("format", "Answer formats"), ("template", "Instructions"), ("entity", "Entities"),
-    ("phase", "Phases"), ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"), *SETTING_CHOICES, ("study", "Studies"),
+    ("language", "Languages"),
+    ("form", "Forms (alternate form)"),
+    ("label_order", "Orders of options"),
+    ("repetition", "Repetitions (test-retest)"),
+    ("format", "Answer formats"),
+    ("template", "Instructions"),
+    ("entity", "Entities"),
+    ("phase", "Phases"),
+    ("items_per_call", "Numbers of items per call"),
+    ("history", "Histories (own earlier answers, or none)"),
+    *SETTING_CHOICES,
+    ("study", "Studies"),
     ("rewriting", "Contexts and their rewritings (ablation)"),
-)  # fmt: skip
+)
 _INDEPENDENT_PAIRS = (
     "Intervals and p take pairs as independent.",
     "Pairs of one model are not, so the true uncertainty is larger.",
@@ -355,10 +398,23 @@ _REMEDIES = {
 }
 
 Factor = Annotated[
-    Literal["language", "form", "label_order", "repetition", "format", "template", "entity",
-            "phase", "items_per_call", "history", SettingName, "study", "rewriting"],
+    Literal[
+        "language",
+        "form",
+        "label_order",
+        "repetition",
+        "format",
+        "template",
+        "entity",
+        "phase",
+        "items_per_call",
+        "history",
+        SettingName,
+        "study",
+        "rewriting",
+    ],
     Choice("Compare scores between", _COMPARED, help="All other factors are held the same."),
-]  # fmt: skip
+]
 Pairs = Annotated[
     Which,
     Choice("Pairs of levels", (("all", "Every pair"), ("first", "Each with the first"))),
@@ -468,14 +524,26 @@ _TABS = {
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
     keywords=(
-        "language correlation", "correlation between languages", "test-retest", "retest",
-        "alternate forms", "parallel forms", "option order", "repeatability", "stability",
-        "correlation between models", "correlation of scores", "convergent", "concurrent",
-        "intraclass", "ICC", "agreement",
+        "language correlation",
+        "correlation between languages",
+        "test-retest",
+        "retest",
+        "alternate forms",
+        "parallel forms",
+        "option order",
+        "repeatability",
+        "stability",
+        "correlation between models",
+        "correlation of scores",
+        "convergent",
+        "concurrent",
+        "intraclass",
+        "ICC",
+        "agreement",
         "option order symmetry",
     ),
     requires="scores",
-)  # fmt: skip
+)
 def score_correlations(
     item_scores: ItemScores,
     *,
@@ -566,17 +634,27 @@ def score_correlations(
         )
     lead = by_columns(names)
     correlations = table(
-        "correlations", "Correlations", tables.correlations,
-        (*lead, *_correlation_columns(ci_level)), (*names, "kind"), adjust,
-    )  # fmt: skip
+        "correlations",
+        "Correlations",
+        tables.correlations,
+        (*lead, *_correlation_columns(ci_level)),
+        (*names, "kind"),
+        adjust,
+    )
     differences = table(
-        "differences", "Mean differences", tables.differences,
-        (*lead, *_difference_columns(ci_level)), names, adjust,
-    )  # fmt: skip
+        "differences",
+        "Mean differences",
+        tables.differences,
+        (*lead, *_difference_columns(ci_level)),
+        names,
+        adjust,
+    )
     together = table(
-        "repetitions", "All repetitions together", tables.repetitions,
+        "repetitions",
+        "All repetitions together",
+        tables.repetitions,
         (*lead, *_repetition_columns(ci_level)),
-    )  # fmt: skip
+    )
     n_missing = n_without_score(item_scores)
     n_used = scores_used(compared_scores, tables.used)
     return AnalysisResult(

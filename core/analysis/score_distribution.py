@@ -219,12 +219,21 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Terwee et al. (2007) doi:10.1016/j.jclinepi.2006.03.012",
     ),
     keywords=(
-        "scores", "mean", "SD", "histogram", "scale scores", "descriptive statistics", "floor",
-        "ceiling", "skewness", "normality", "distribution",
+        "scores",
+        "mean",
+        "SD",
+        "histogram",
+        "scale scores",
+        "descriptive statistics",
+        "floor",
+        "ceiling",
+        "skewness",
+        "normality",
+        "distribution",
     ),
     requires="scores",
     in_reports=True,
-)  # fmt: skip
+)
 def score_distribution(
     item_scores: ItemScores,
     *,

@@ -74,10 +74,12 @@ Reliable = Annotated[
 StatementResamples = Annotated[
     int,
     Number(
-        "Bootstrap resamples of statements", 0, 10_000,
+        "Bootstrap resamples of statements",
+        0,
+        10_000,
         help="Of whole statements, for the intervals of shares; 0 for none.",
     ),
-]  # fmt: skip
+]
 
 
 def _share_columns(level: str, of: str) -> tuple[Column, ...]:
@@ -100,19 +102,24 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         *_share_columns(level, of),
         Column("asked", "Asked", "count", "Statements asked in their original wording."),
         Column(
-            "of_asked", "Share of asked", "proportion", "Reliable / all statements asked, also "
+            "of_asked",
+            "Share of asked",
+            "proportion",
+            "Reliable / all statements asked, also "
             "those that cannot be judged; mean over templates. The share that counts in Political "
             f"worldview. {_SOURCE}",
         ),
         Column(
-            "everywhere", "Reliable in all", "count",
+            "everywhere",
+            "Reliable in all",
+            "count",
             "Statements that are reliable in each of their templates.",
         ),
         Column("across", "All and templates", "proportion", "Share that passes these tests too."),
         Column("weakest", "Weakest test", help="The test within a template that fewest pass."),
         Column("weakest_share", "Weakest share", "proportion", "That passes the weakest test."),
         Column("tests", "Tests", help="The tests within a template that apply to these answers."),
-    )  # fmt: skip
+    )
 
 
 _PART_HELP = {
@@ -166,13 +173,23 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Efron (1979) doi:10.1214/aos/1176344552",
     ),
     keywords=(
-        "reliable statements", "sampling test", "paraphrase", "negation", "opposite",
-        "label inversion", "inverted labels", "prompt templates", "prompt brittleness",
-        "robustness", "random baseline", "political worldview", "bootstrap of answers",
+        "reliable statements",
+        "sampling test",
+        "paraphrase",
+        "negation",
+        "opposite",
+        "label inversion",
+        "inverted labels",
+        "prompt templates",
+        "prompt brittleness",
+        "robustness",
+        "random baseline",
+        "political worldview",
+        "bootstrap of answers",
     ),
     requires="forms",
     in_reports=True,
-)  # fmt: skip
+)
 def stance_reliability(
     option_counts: pd.DataFrame,
     *,
@@ -249,36 +266,63 @@ def stance_reliability(
         return _statement_frame(own, chosen)
 
     compared = comparison_table(
-        statements[[*found.by, "item", "share"]], found.by, units=("item",), value="share",
-        title="Share reliable", unit_name="statement", adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed, answers=option_counts, values_of=values_of,
-    )  # fmt: skip
+        statements[[*found.by, "item", "share"]],
+        found.by,
+        units=("item",),
+        value="share",
+        title="Share reliable",
+        unit_name="statement",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=option_counts,
+        values_of=values_of,
+    )
     parts = _part_tables(found, option_counts, loadings, chosen, bootstrap, ci_level)
     tables = (
         result_table(
-            "groups", "Reliable statements by group", _group_rows(found, shares, chosen),
-            (*factors, *_group_columns(level)), "Tests",
+            "groups",
+            "Reliable statements by group",
+            _group_rows(found, shares, chosen),
+            (*factors, *_group_columns(level)),
+            "Tests",
         ),
         result_table(
-            "tests", "Statements that pass each test", _test_rows(found, shares),
-            (*factors, Column("test", "Test", help=_tests_help()),
-             *_share_columns(level, "Statements that pass / that could be judged.")), "Tests",
+            "tests",
+            "Statements that pass each test",
+            _test_rows(found, shares),
+            (
+                *factors,
+                Column("test", "Test", help=_tests_help()),
+                *_share_columns(level, "Statements that pass / that could be judged."),
+            ),
+            "Tests",
         ),
         result_table(
-            "templates", "Shares of each template", _template_rows(found),
-            (*factors, *_template_columns(found)), "Templates",
+            "templates",
+            "Shares of each template",
+            _template_rows(found),
+            (*factors, *_template_columns(found)),
+            "Templates",
         ),
         ResultTable(
-            "statements", "Statements, the most fragile first", statements,
-            (*factors, *_statement_columns(found)), "Statements",
+            "statements",
+            "Statements, the most fragile first",
+            statements,
+            (*factors, *_statement_columns(found)),
+            "Statements",
         ),
         *parts,
         ResultTable(
-            "verdicts", "Every verdict", _verdict_frame(found),
-            (*factors, *_verdict_columns(found)), "Statements",
+            "verdicts",
+            "Every verdict",
+            _verdict_frame(found),
+            (*factors, *_verdict_columns(found)),
+            "Statements",
         ),
         *compared.tables,
-    )  # fmt: skip
+    )
     return AnalysisResult(
         tables=tables,
         unit="one statement in one template",
@@ -397,10 +441,16 @@ def _group_rows(
         )
         of_asked = float(template_means(_of_all_asked(found.frame.iloc[rows], chosen)).mean[0])
         yield (
-            *group, *cells_of_group, len(cells), of_asked, int((passed == cells).sum()), across,
+            *group,
+            *cells_of_group,
+            len(cells),
+            of_asked,
+            int((passed == cells).sum()),
+            across,
             TESTS[found.tests_within[within.index(weakest)]] if weakest >= 0 else "",
-            float(means.mean[weakest]) if weakest >= 0 else float("nan"), tests,
-        )  # fmt: skip
+            float(means.mean[weakest]) if weakest >= 0 else float("nan"),
+            tests,
+        )
 
 
 def _test_rows(
@@ -488,13 +538,15 @@ def _statement_frame(found: StatementVerdicts, chosen: str) -> pd.DataFrame:
     result = labels.assign(
         share=mean_of(verdict),
         templates=np.bincount(code, np.isfinite(verdict), size).astype(int),
-        stances=[f"{p} positive, {n} negative" + (f", {o} none" if o else "")
-                 for p, n, o in zip(*(own.tolist() for own in counts), strict=True)],
+        stances=[
+            f"{p} positive, {n} negative" + (f", {o} none" if o else "")
+            for p, n, o in zip(*(own.tolist() for own in counts), strict=True)
+        ],
         n=np.bincount(code, frame["n"], size).astype(int),
         **tests,
         failed=[", ".join(t for t, own in zip(titles, row, strict=True) if own) for row in failing],
         not_judged=[first.get(number, "") for number in range(size)],
-    )  # fmt: skip
+    )
     passed = np.nansum(np.stack(list(tests.values()), axis=1), axis=1)
     order = np.lexsort((passed, np.nan_to_num(result["share"].to_numpy(), nan=2.0), group))
     return result.iloc[order].reset_index(drop=True)
@@ -523,12 +575,16 @@ def _part_tables(
     for kind, parts in members.items():
         if parts:
             yield result_table(
-                f"{kind}s", f"Reliable statements by {kind}",
+                f"{kind}s",
+                f"Reliable statements by {kind}",
                 _part_rows(found, parts, chosen, bootstrap, level),
-                (*by_columns(found.by), Column(kind, kind.capitalize(), help=_PART_HELP[kind]),
-                 *columns),
+                (
+                    *by_columns(found.by),
+                    Column(kind, kind.capitalize(), help=_PART_HELP[kind]),
+                    *columns,
+                ),
                 "Domains",
-            )  # fmt: skip
+            )
 
 
 def _part_rows(
@@ -563,13 +619,15 @@ def _verdict_columns(found: StatementVerdicts) -> tuple[Column, ...]:
         Column("share", "Share positive", "proportion", "Positive / clear answers."),
         Column("low", "95% low", "proportion", interval),
         Column("high", "95% high", "proportion", interval),
-        *(Column(test, TESTS[test], "count", f"{_TEST_HELP[test]} {verdict}")
-          for test in found.tests),
+        *(
+            Column(test, TESTS[test], "count", f"{_TEST_HELP[test]} {verdict}")
+            for test in found.tests
+        ),
         Column(WITHIN, _ALL_TITLES[WITHIN], "count", f"All tests within a template. {verdict}"),
         Column(ACROSS, _ALL_TITLES[ACROSS], "count", f"These, and across templates. {verdict}"),
         Column("failed", "Fails", help="The tests that it fails."),
         Column("not_judged", "Not judged", help="Tests without a verdict, and why."),
-    )  # fmt: skip
+    )
 
 
 def _verdict_frame(found: StatementVerdicts) -> pd.DataFrame:

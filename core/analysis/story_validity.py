@@ -74,21 +74,26 @@ def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
     return (
         Column("quality", "Rating", help="What the judge rated."),
         Column(
-            "of", "Correlation with",
+            "of",
+            "Correlation with",
             help=f"{_OF_MEANS.capitalize()}: Pearson's r of {counted} with the mean rating of the "
             f"stories that have as many; published so, {_PUBLISHED}. "
             f"{_OF_STORIES.capitalize()}: with the rating of each story.",
         ),
         Column("r", "r", "correlation", "Pearson's r."),
         Column(
-            "ci_low", f"{interval} CI low", "correlation",
+            "ci_low",
+            f"{interval} CI low",
+            "correlation",
             "Redraws whole stories within each number of words; percentiles, Efron (1979) "
             "doi:10.1214/aos/1176344552. Redrawn means scatter more than the means, so the "
             "interval of an r near 1 may end below r.",
         ),
         Column("ci_high", f"{interval} CI high", "correlation", "The upper end."),
         Column(
-            "fisher_low", f"Fisher {interval} low", "correlation",
+            "fisher_low",
+            f"Fisher {interval} low",
+            "correlation",
             "Fisher's z with n rows: numbers of words, or stories. Fisher (1921).",
         ),
         Column("fisher_high", f"Fisher {interval} high", "correlation", "The upper end."),
@@ -96,7 +101,7 @@ def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
         Column("n", "n", "count", "Rows of r: different numbers of words, or stories."),
         Column("stories", "Stories", "count", "Stories with a valid rating and a number."),
         Column("remark", "Remark", help="Why a number is undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 def _level_columns(ci_level: float, descriptor: str) -> tuple[Column, ...]:
@@ -121,14 +126,16 @@ _OUTCOMES = (
     Column("ratings", "Replies asked", "count", "Trials: a story may be rated several times."),
     Column("rated", "Valid", "count", "Replies with a number in range for each quality."),
     Column(
-        "no_json", "No JSON", "count",
+        "no_json",
+        "No JSON",
+        "count",
         "Replies without a JSON object that holds a number for each quality, or with two objects.",
     ),
     Column("off_scale", "Out of range", "count", "Replies with a number beyond the scale."),
     Column("failed", "No reply", "count", "Calls that failed."),
     Column("not_asked", "Not asked", "count", "Planned trials that wait to be asked."),
     Column("without_number", "Without number", "count", "Stories whose prompt has no number."),
-)  # fmt: skip
+)
 
 
 def _judge_columns(ci_level: float) -> tuple[Column, ...]:
@@ -142,13 +149,15 @@ def _judge_columns(ci_level: float) -> tuple[Column, ...]:
         Column("ci_high", f"{interval} CI high", "correlation", "The upper end."),
         Column("difference", "Difference", "points", "Mean over stories of second − first."),
         Column(
-            "difference_low", f"Difference {interval} low", "points",
+            "difference_low",
+            f"Difference {interval} low",
+            "points",
             "Redraws stories; percentiles, Efron (1979).",
         ),
         Column("difference_high", f"Difference {interval} high", "points", "The upper end."),
         Column("n", "Stories", "count", "Stories that both judges rated."),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
 
 
 _TABS = {
@@ -250,11 +259,20 @@ class _Stories:
         "Student (1908) doi:10.1093/biomet/6.1.1",
     ),
     keywords=(
-        "validity by stories", "judge", "tragedy", "comedy", "negative words", "rating",
-        "LLM as a judge", "word association", "sentiment", "implicit association", "JSON",
+        "validity by stories",
+        "judge",
+        "tragedy",
+        "comedy",
+        "negative words",
+        "rating",
+        "LLM as a judge",
+        "word association",
+        "sentiment",
+        "implicit association",
+        "JSON",
     ),
     in_reports=True,
-)  # fmt: skip
+)
 def story_validity(
     ratings: pd.DataFrame,
     *,
@@ -309,15 +327,30 @@ def story_validity(
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     lead = _lead(names)
     correlations = list(_correlation_rows(stories, ci_level, bootstrap, tag))
-    tables = with_tabs((
-        result_table("correlations", "Number of words and ratings", correlations,
-                     (*lead, *_correlation_columns(ci_level, tag))),
-        result_table("levels", "Mean rating by number of words", _level_rows(stories, ci_level),
-                     (*lead, *_level_columns(ci_level, tag))),
-        result_table("outcomes", "What became of the replies", _outcome_rows(stories),
-                     (*lead, *_OUTCOMES)),
-        *_judge_tables(stories, names, ci_level, bootstrap, seed),
-    ), _TABS)  # fmt: skip
+    tables = with_tabs(
+        (
+            result_table(
+                "correlations",
+                "Number of words and ratings",
+                correlations,
+                (*lead, *_correlation_columns(ci_level, tag)),
+            ),
+            result_table(
+                "levels",
+                "Mean rating by number of words",
+                _level_rows(stories, ci_level),
+                (*lead, *_level_columns(ci_level, tag)),
+            ),
+            result_table(
+                "outcomes",
+                "What became of the replies",
+                _outcome_rows(stories),
+                (*lead, *_OUTCOMES),
+            ),
+            *_judge_tables(stories, names, ci_level, bootstrap, seed),
+        ),
+        _TABS,
+    )
     used = int(stories.outcomes[:, _KINDS.index("rated")].sum())
     return AnalysisResult(
         tables=tables,
@@ -354,10 +387,12 @@ def _is_known(ratings: pd.DataFrame, name: str) -> bool:
 def _number_tag(ratings: pd.DataFrame, wanted: str) -> str:
     """The tag that holds the number of words."""
     tags = [
-        str(name) for name in ratings
-        if name not in _NO_TAGS and not is_attribute(str(name))
+        str(name)
+        for name in ratings
+        if name not in _NO_TAGS
+        and not is_attribute(str(name))
         and pd.to_numeric(ratings[name], errors="coerce").notna().any()
-    ]  # fmt: skip
+    ]
     chosen = wanted or (NEGATIVE_WORDS if NEGATIVE_WORDS in tags else "")
     if chosen in tags:
         return chosen
@@ -417,9 +452,14 @@ def _stories(ratings: pd.DataFrame, names: Sequence[str], tag: str) -> _Stories:
         for end, how in (("lowest", "min"), ("highest", "max"))
     )
     return _Stories(
-        groups, tuple(map(str, qualities["quality"])), np.column_stack([low, high]), means,
-        numbers, asked, _outcomes(ratings, group, len(groups)),
-    )  # fmt: skip
+        groups,
+        tuple(map(str, qualities["quality"])),
+        np.column_stack([low, high]),
+        means,
+        numbers,
+        asked,
+        _outcomes(ratings, group, len(groups)),
+    )
 
 
 def _outcomes(ratings: pd.DataFrame, group: Integers, n_groups: int) -> Integers:
@@ -449,10 +489,19 @@ def _correlation_rows(
         found = level_correlations(stories.numbers, values, coverage=ci_level, bootstrap=bootstrap)
         for of, one in zip((_OF_MEANS, _OF_STORIES), found, strict=True):
             yield (
-                *label, stories.qualities[quality], of, one.r, one.bootstrap_low,
-                one.bootstrap_high, one.low, one.high, one.p, one.n, both,
+                *label,
+                stories.qualities[quality],
+                of,
+                one.r,
+                one.bootstrap_low,
+                one.bootstrap_high,
+                one.low,
+                one.high,
+                one.p,
+                one.n,
+                both,
                 _remark(stories, group, quality, one, of, tag),
-            )  # fmt: skip
+            )
 
 
 def _remark(
@@ -493,14 +542,26 @@ def _level_rows(stories: _Stories, ci_level: float) -> Iterator[tuple[Any, ...]]
         for level in np.unique(stories.numbers[put]).tolist():
             missing = int((put & (stories.numbers == level) & ~np.isfinite(values)).sum())
             row = place.get(level)
-            known = (0, *[math.nan] * 4) if row is None else (
-                int(means.n[row]), float(means.mean[row]), float(means.low[row]),
-                float(means.high[row]), float(means.sd[row]),
-            )  # fmt: skip
+            known = (
+                (0, *[math.nan] * 4)
+                if row is None
+                else (
+                    int(means.n[row]),
+                    float(means.mean[row]),
+                    float(means.low[row]),
+                    float(means.high[row]),
+                    float(means.sd[row]),
+                )
+            )
             yield (
-                *label, stories.qualities[quality], level, known[0], missing, *known[1:],
+                *label,
+                stories.qualities[quality],
+                level,
+                known[0],
+                missing,
+                *known[1:],
                 *stories.ends[quality].tolist(),
-            )  # fmt: skip
+            )
 
 
 def _outcome_rows(stories: _Stories) -> Iterator[tuple[Any, ...]]:
@@ -523,9 +584,14 @@ def _judge_tables(
     if _JUDGE not in names:
         return ()
     others = [name for name in names if name != _JUDGE]
-    alike, labels = cell_codes(stories.groups, others) if others else (
-        np.zeros(len(stories.groups), dtype=np.int64), pd.DataFrame(index=range(1)),
-    )  # fmt: skip
+    alike, labels = (
+        cell_codes(stories.groups, others)
+        if others
+        else (
+            np.zeros(len(stories.groups), dtype=np.int64),
+            pd.DataFrame(index=range(1)),
+        )
+    )
     judge = stories.groups[_JUDGE].astype(str).tolist()
     pairs = [
         (code, first, second)
@@ -538,11 +604,22 @@ def _judge_tables(
             values = stories.ratings[[first, second], quality]
             r = correlation(values[0], values[1], level=ci_level)
             apart = paired_differences(values, bootstrap=bootstrap, level=ci_level, seed=seed)
-            rows.append((
-                *labels.iloc[code].tolist(), name, judge[first], judge[second], r.r, r.low, r.high,
-                float(apart.difference[0]), float(apart.low[0]), float(apart.high[0]),
-                int(apart.n[0]), " ".join(r.problems),
-            ))  # fmt: skip
+            rows.append(
+                (
+                    *labels.iloc[code].tolist(),
+                    name,
+                    judge[first],
+                    judge[second],
+                    r.r,
+                    r.low,
+                    r.high,
+                    float(apart.difference[0]),
+                    float(apart.low[0]),
+                    float(apart.high[0]),
+                    int(apart.n[0]),
+                    " ".join(r.problems),
+                )
+            )
     if not rows:
         return ()
     columns = (*_lead(others), *_judge_columns(ci_level))

@@ -59,11 +59,13 @@ _NONE = "(none)"
 Count = Annotated[
     int,
     Number(
-        "Templates proposed of each kind", 1, 100,
+        "Templates proposed of each kind",
+        1,
+        100,
         help="The best personal and the best impersonal templates. The published study took three "
         "of each kind.",
     ),
-]  # fmt: skip
+]
 
 
 def _template_columns(ci_level: float, count: int) -> tuple[Column, ...]:
@@ -77,21 +79,37 @@ def _template_columns(ci_level: float, count: int) -> tuple[Column, ...]:
         Column("trials", "Trials", "count", "Trials asked, whatever came of them."),
         Column("usable", "Usable", "count", "Trials whose reply has an option."),
         Column("share", "Share usable", "proportion", "Usable / trials."),
-        Column("ci_low", f"{interval} low", "proportion",
-               "Of the share, by resampling whole items; percentile interval, Efron (1979). None "
-               "with a single item."),
+        Column(
+            "ci_low",
+            f"{interval} low",
+            "proportion",
+            "Of the share, by resampling whole items; percentile interval, Efron (1979). None "
+            "with a single item.",
+        ),
         Column("ci_high", f"{interval} high", "proportion", "The upper end of the same interval."),
-        Column("wilson_low", "Wilson low", "proportion",
-               "Of the share, taking trials as independent; Wilson (1927)."),
+        Column(
+            "wilson_low",
+            "Wilson low",
+            "proportion",
+            "Of the share, taking trials as independent; Wilson (1927).",
+        ),
         Column("wilson_high", "Wilson high", "proportion", "The upper end of Wilson's interval."),
-        Column("chosen", "Chosen in resamples", "proportion",
-               f"Share of the resamples of items in which the template is among the {count} best "
-               "of its kind: how sure the proposal is. Equal templates share a place."),
-        Column("agreement", "Same stance as others", "proportion",
-               "Pairs of this template with another one on the same item, whose majorities of "
-               "answers are both for or both against / all pairs with two majorities."),
+        Column(
+            "chosen",
+            "Chosen in resamples",
+            "proportion",
+            f"Share of the resamples of items in which the template is among the {count} best "
+            "of its kind: how sure the proposal is. Equal templates share a place.",
+        ),
+        Column(
+            "agreement",
+            "Same stance as others",
+            "proportion",
+            "Pairs of this template with another one on the same item, whose majorities of "
+            "answers are both for or both against / all pairs with two majorities.",
+        ),
         Column("items", "Items", "count", "Items asked with the template; they are resampled."),
-    )  # fmt: skip
+    )
 
 
 _OUTPUTS = (
@@ -102,10 +120,14 @@ _OUTPUTS = (
         Column(status, words, "count", f"Trials that came out as: {words.lower()}.")
         for status, words in _UNUSABLE.items()
     ),
-    Column("not_asked", "Not asked", "count",
-           "Planned trials without a reply, answers without a row in an import, and answers left "
-           "out: in no share."),
-)  # fmt: skip
+    Column(
+        "not_asked",
+        "Not asked",
+        "count",
+        "Planned trials without a reply, answers without a row in an import, and answers left "
+        "out: in no share.",
+    ),
+)
 _LEVELS = (
     Column("template", "Template"),
     Column("factor", "Factor"),
@@ -113,10 +135,14 @@ _LEVELS = (
     Column("trials", "Trials", "count", "Trials asked at this level."),
     Column("usable", "Usable", "count", "Trials whose reply has an option."),
     Column("share", "Share usable", "proportion", "Usable / trials at this level."),
-    Column("wilson_low", "Wilson low", "proportion",
-           "Of this share, taking trials as independent; Wilson (1927)."),
+    Column(
+        "wilson_low",
+        "Wilson low",
+        "proportion",
+        "Of this share, taking trials as independent; Wilson (1927).",
+    ),
     Column("wilson_high", "Wilson high", "proportion", "The upper end of the same interval."),
-)  # fmt: skip
+)
 _TABS = {"templates": "Templates", "outputs": "Unusable replies", "levels": "By condition"}
 
 
@@ -227,11 +253,18 @@ class _Pilot:
         "Efron (1979) doi:10.1214/aos/1176344552",
     ),
     keywords=(
-        "prompt templates", "pilot", "instructions", "personal", "impersonal", "usable answers",
-        "choice of templates", "label pairs", "prompt wording",
+        "prompt templates",
+        "pilot",
+        "instructions",
+        "personal",
+        "impersonal",
+        "usable answers",
+        "choice of templates",
+        "label pairs",
+        "prompt wording",
     ),
     keeps=("template", "format", "label_order", *_WHO),
-)  # fmt: skip
+)
 def template_pilot(
     option_counts: pd.DataFrame,
     *,
@@ -298,18 +331,34 @@ def template_pilot(
     )
     own = (*names, "template")
     compared = comparison_table(
-        _item_shares(pilot), own, units=("item",), value="share", title="Share usable",
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        _item_shares(pilot),
+        own,
+        units=("item",),
+        value="share",
+        title="Share usable",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=option_counts,
         values_of=lambda some: _item_shares(_counted(some, names, templates)),
-    )  # fmt: skip
+    )
     lead = by_columns(names)
     tables = (
-        _table("templates", "Templates by share of usable answers", rows,
-               (*lead, *_template_columns(ci_level, count))),
+        _table(
+            "templates",
+            "Templates by share of usable answers",
+            rows,
+            (*lead, *_template_columns(ci_level, count)),
+        ),
         _table("outputs", "Replies by template", _output_rows(pilot), (*lead, *_OUTPUTS)),
-        _table("levels", "Share usable by condition",
-               _level_rows(option_counts, pilot, ci_level), (*lead, *_LEVELS)),
-    )  # fmt: skip
+        _table(
+            "levels",
+            "Share usable by condition",
+            _level_rows(option_counts, pilot, ci_level),
+            (*lead, *_LEVELS),
+        ),
+    )
     usable = int(pilot.usable.sum())
     return AnalysisResult(
         tables=(*with_tabs(tables, _TABS), *compared.tables),
@@ -355,14 +404,24 @@ def _counted(
     not_asked = np.bincount(code[~asked], counts[~asked], len(labels)).astype(np.float64)
     group, of_groups = cell_codes(labels, names)
     found = _Pilot(
-        names, labels, group, tuple(map(group_name, of_groups.itertuples(index=False))),
-        items["item"].to_numpy(), table, not_asked,
-    )  # fmt: skip
+        names,
+        labels,
+        group,
+        tuple(map(group_name, of_groups.itertuples(index=False))),
+        items["item"].to_numpy(),
+        table,
+        not_asked,
+    )
     order = np.lexsort((_design_places(labels["template"], templates), -found.shares, group))
     return _Pilot(
-        names, labels.iloc[order].reset_index(drop=True), group[order], found.groups, found.items,
-        table[:, order], not_asked[order],
-    )  # fmt: skip
+        names,
+        labels.iloc[order].reset_index(drop=True),
+        group[order],
+        found.groups,
+        found.items,
+        table[:, order],
+        not_asked[order],
+    )
 
 
 def _design_places(codes: pd.Series[Any], templates: pd.DataFrame | None) -> np.ndarray:
@@ -431,11 +490,20 @@ def _template_rows(
             own_shares = shares_among_highest(shares[:, places], count)
             chosen[places] = np.where(n[places] > 0, np.nan_to_num(own_shares), np.nan)
     return pilot.labels.assign(
-        rank=_ranks(pilot), title=about["title"], kind=about["kind"], proposed=proposed,
-        trials=np.int64(n), usable=np.int64(k), share=pilot.shares, ci_low=own.low[:, 0],
-        ci_high=own.high[:, 0], wilson_low=low, wilson_high=high, chosen=chosen,
+        rank=_ranks(pilot),
+        title=about["title"],
+        kind=about["kind"],
+        proposed=proposed,
+        trials=np.int64(n),
+        usable=np.int64(k),
+        share=pilot.shares,
+        ci_low=own.low[:, 0],
+        ci_high=own.high[:, 0],
+        wilson_low=low,
+        wilson_high=high,
+        chosen=chosen,
         items=np.int64((trials > 0).sum(axis=0)),
-    )  # fmt: skip
+    )
 
 
 def _ranks(pilot: _Pilot) -> Floats:
@@ -471,9 +539,11 @@ def _output_rows(pilot: _Pilot) -> pd.DataFrame:
     pooled = pilot.table.sum(axis=0)
     kinds = {status: np.int64(pooled[:, k]) for k, status in enumerate(_STATUSES) if k >= _N_USABLE}
     return pilot.labels.assign(
-        trials=np.int64(pooled.sum(axis=1)), usable=np.int64(pooled[:, :_N_USABLE].sum(axis=1)),
-        **kinds, not_asked=np.int64(pilot.not_asked),
-    )  # fmt: skip
+        trials=np.int64(pooled.sum(axis=1)),
+        usable=np.int64(pooled[:, :_N_USABLE].sum(axis=1)),
+        **kinds,
+        not_asked=np.int64(pilot.not_asked),
+    )
 
 
 def _level_rows(option_counts: pd.DataFrame, pilot: _Pilot, ci_level: float) -> pd.DataFrame:
@@ -492,10 +562,16 @@ def _level_rows(option_counts: pd.DataFrame, pilot: _Pilot, ci_level: float) -> 
         k = np.bincount(code, own["usable"].to_numpy(np.float64), len(labels)).astype(np.float64)
         n = np.bincount(code, own["count"].to_numpy(np.float64), len(labels)).astype(np.float64)
         low, high = wilson_intervals(k, n, level=ci_level)
-        parts.append(labels.rename(columns={factor: "level"}).assign(
-            factor=grouping_title(factor), trials=np.int64(n), usable=np.int64(k), share=k / n,
-            wilson_low=low, wilson_high=high,
-        ))  # fmt: skip
+        parts.append(
+            labels.rename(columns={factor: "level"}).assign(
+                factor=grouping_title(factor),
+                trials=np.int64(n),
+                usable=np.int64(k),
+                share=k / n,
+                wilson_low=low,
+                wilson_high=high,
+            )
+        )
     rows = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
     return rows.assign(level=rows["level"].astype(object).replace("", _NONE))
 

@@ -87,11 +87,20 @@ _FACTORS = (
 )
 Compared = Annotated[
     Literal[
-        "language", "respondent", "phase", "format", "form", "entity", "template", "label_order",
-        "items_per_call", "history", SettingName,
+        "language",
+        "respondent",
+        "phase",
+        "format",
+        "form",
+        "entity",
+        "template",
+        "label_order",
+        "items_per_call",
+        "history",
+        SettingName,
     ],
     Choice("Compare", _FACTORS, help="Its levels are compared and tested."),
-]  # fmt: skip
+]
 
 _SUM_HELP = {
     UNEXPECTED: "Every response but the label alone.",
@@ -103,37 +112,46 @@ def _output_columns(ci_level: float, unit: str) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}% CI"
     return (
         Column(
-            "output", "Output",
+            "output",
+            "Output",
             help="Explained: a usable label with more words. Neutral: non-committal, without a "
             f"usable label. {UNEXPECTED.capitalize()}: {_SUM_HELP[UNEXPECTED]} "
             f"{NO_LABEL.capitalize()}: {_SUM_HELP[NO_LABEL]} Hirose and Uchida (2025).",
         ),
         Column("count", "Count", "count", "Responses that came out so."),
         Column(
-            "share", "Share of all", "proportion",
+            "share",
+            "Share of all",
+            "proportion",
             "Count / all responses of the group, usable or not. Trials not asked are no responses.",
         ),
         Column(
-            "ci_low", f"{interval} low", "proportion",
+            "ci_low",
+            f"{interval} low",
+            "proportion",
             f"Of the share of all, by resampling whole {unit}s; percentile interval, Efron (1979). "
             f"None with a single {unit}.",
         ),
         Column("ci_high", f"{interval} high", "proportion", "The upper end of the same interval."),
         Column(
-            "wilson_low", "Wilson low", "proportion",
+            "wilson_low",
+            "Wilson low",
+            "proportion",
             "Where the share is 0 or 1 every resample is the same, so that Wilson's interval "
             "(1927) stands beside. It takes responses as independent.",
         ),
         Column("wilson_high", "Wilson high", "proportion", "The upper end of Wilson's interval."),
         Column(
-            "share_of_usable", "Share of usable", "proportion",
+            "share_of_usable",
+            "Share of usable",
+            "proportion",
             "Count / responses with a usable label, so that label only and explained add up to "
             "100%. Empty for responses without a label. It has no interval of its own: the "
             "interval is of the share of all.",
         ),
         Column("responses", "Responses", "count", "All responses of the group."),
         Column("units", f"{unit.capitalize()}s", "count", f"The {unit}s that are resampled."),
-    )  # fmt: skip
+    )
 
 
 _SUMMARY = (
@@ -143,17 +161,21 @@ _SUMMARY = (
         for status, words in OUTPUTS.items()
     ),
     Column(
-        "not_asked", "Not asked", "count",
+        "not_asked",
+        "Not asked",
+        "count",
         "Planned trials without a response, answers without a row in an import, and answers left "
         "out: in no share.",
     ),
-)  # fmt: skip
+)
 _ITEMS = (
     Column("item", "Item"),
     Column("unexpected", "Unexpected", "count", _SUM_HELP[UNEXPECTED]),
     Column("share", "Share of all", "proportion", "Unexpected / all responses to the item."),
     Column(
-        "wilson_low", "Wilson low", "proportion",
+        "wilson_low",
+        "Wilson low",
+        "proportion",
         "Of the share, taking the responses to one item as independent; Wilson (1927).",
     ),
     Column("wilson_high", "Wilson high", "proportion", "The upper end of the same interval."),
@@ -162,7 +184,7 @@ _ITEMS = (
         for status, words in OUTPUTS.items()
     ),
     Column("responses", "Responses", "count", "All responses to the item in the group."),
-)  # fmt: skip
+)
 
 
 def _test_columns(ci_level: float, unit: str, adjust: Adjustment) -> tuple[Column, ...]:
@@ -173,30 +195,38 @@ def _test_columns(ci_level: float, unit: str, adjust: Adjustment) -> tuple[Colum
         Column("chi_square", "Chi-square", "points", "Pearson (1900), of levels by outputs."),
         Column("df", "df", "count", "Degrees of freedom."),
         Column(
-            "p", "p (responses)", "p",
+            "p",
+            "p (responses)",
+            "p",
             "Of chi-square, as published. It takes responses as independent, which repetitions of "
             "one question are not: too small.",
         ),
         Column("v", "Cramér's V", "correlation", "0: same shares; 1: as different as can be."),
         Column(
-            "v_low", f"{interval} low", "correlation",
+            "v_low",
+            f"{interval} low",
+            "correlation",
             f"Of V, by resampling whole {unit}s and inverting a test, Carpenter & Bithell (2000): "
             "it holds V, and 0 where levels do not differ.",
         ),
         Column("v_high", f"{interval} high", "correlation", "The upper end."),
         Column(
-            "p_units", f"p (whole {unit}s)", "p",
+            "p_units",
+            f"p (whole {unit}s)",
+            "p",
             f"Share of permutations that exchange all responses to a {unit} between the levels "
             "whose chi-square is at least that of the data; Phipson and Smyth (2010).",
         ),
         Column(
-            "p_adjusted", "p adjusted", "p",
+            "p_adjusted",
+            "p adjusted",
+            "p",
             f"p (whole {unit}s) adjusted over the outputs of the group by "
             f"{ADJUSTMENT_NAMES[adjust]}.",
         ),
         Column("responses", "Responses", "count", "All responses of the levels."),
         Column("units", f"{unit.capitalize()}s", "count", f"The {unit}s that are moved."),
-    )  # fmt: skip
+    )
 
 
 _TABS = {
@@ -278,10 +308,20 @@ class _Counts:
         "1141-1164",
     ),
     keywords=(
-        "refusals", "refused", "reluctance", "explainers", "explanations", "neutral answers",
-        "reluctancy", "no label", "off scale", "cut off", "chi-square", "Cramér's V",
+        "refusals",
+        "refused",
+        "reluctance",
+        "explainers",
+        "explanations",
+        "neutral answers",
+        "reluctancy",
+        "no label",
+        "off scale",
+        "cut off",
+        "chi-square",
+        "Cramér's V",
     ),
-)  # fmt: skip
+)
 def unexpected_outputs(
     option_counts: pd.DataFrame,
     *,
@@ -351,23 +391,49 @@ def unexpected_outputs(
         tests = _test_rows(same_counts, strata, factor, ci_level, bootstrap, adjust)
     items = _item_rows(option_counts, names, ci_level)
     compared = comparison_table(
-        _shares_by_unit(counts, resample), names, units=(resample,), value="share",
-        title="Share unexpected", unit_name=resample, adjust=adjust, ci_level=ci_level,
-        resamples=resamples, seed=seed, answers=option_counts,
+        _shares_by_unit(counts, resample),
+        names,
+        units=(resample,),
+        value="share",
+        title="Share unexpected",
+        unit_name=resample,
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=option_counts,
         values_of=lambda own: _shares_by_unit(_counted(own, names, resample), resample),
-    )  # fmt: skip
+    )
     lead = by_columns(names)
     usable = int(counts.table[:, :, : len(_USABLE)].sum())
     planned = int(counts.table.sum() + counts.not_asked.sum())
     return AnalysisResult(
-        tables=(*with_tabs((
-            _table("summary", "Counts of outputs", _summary_rows(counts), (*lead, *_SUMMARY)),
-            _table("outputs", "Shares of outputs", outputs,
-                   (*lead, *_output_columns(ci_level, resample))),
-            result_table("tests", f"Differences between levels of {grouping_title(factor).lower()}",
-                         tests, (*by_columns(strata), *_test_columns(ci_level, resample, adjust))),
-            _table("items", "Items with the most unexpected outputs", items, (*lead, *_ITEMS)),
-        ), _TABS), *compared.tables),
+        tables=(
+            *with_tabs(
+                (
+                    _table(
+                        "summary", "Counts of outputs", _summary_rows(counts), (*lead, *_SUMMARY)
+                    ),
+                    _table(
+                        "outputs",
+                        "Shares of outputs",
+                        outputs,
+                        (*lead, *_output_columns(ci_level, resample)),
+                    ),
+                    result_table(
+                        "tests",
+                        f"Differences between levels of {grouping_title(factor).lower()}",
+                        tests,
+                        (*by_columns(strata), *_test_columns(ci_level, resample, adjust)),
+                    ),
+                    _table(
+                        "items", "Items with the most unexpected outputs", items, (*lead, *_ITEMS)
+                    ),
+                ),
+                _TABS,
+            ),
+            *compared.tables,
+        ),
         unit="one response: one item put once to a respondent",
         n_used=usable,
         n_missing=planned - usable,
@@ -382,7 +448,7 @@ def unexpected_outputs(
             f"{resample} depend on each other: read V's interval and the p of whole {resample}s.",
             *compared.notes,
         ),
-    )  # fmt: skip
+    )
 
 
 def _group_names(option_counts: pd.DataFrame, by: Sequence[str], factor: str) -> tuple[str, ...]:
@@ -443,11 +509,16 @@ def _output_rows(counts: _Counts, ci_level: float, bootstrap: Bootstrap | None) 
         flat = (pooled == 0) | (pooled == responses) | (shares.n_units[:, None] < 2)
         wilson = [np.where(flat, end.reshape(pooled.shape), np.nan) for end in ends]
         cells: dict[str, np.ndarray] = {
-            "count": pooled.astype(np.int64), "share": shares.share, "ci_low": shares.low,
-            "ci_high": shares.high, "wilson_low": wilson[0], "wilson_high": wilson[1],
-            "share_of_usable": usable, "responses": responses.astype(np.int64),
+            "count": pooled.astype(np.int64),
+            "share": shares.share,
+            "ci_low": shares.low,
+            "ci_high": shares.high,
+            "wilson_low": wilson[0],
+            "wilson_high": wilson[1],
+            "share_of_usable": usable,
+            "responses": responses.astype(np.int64),
             "units": np.broadcast_to(shares.n_units[:, None], pooled.shape),
-        }  # fmt: skip
+        }
         part = pd.DataFrame({name: values.ravel() for name, values in cells.items()})
         part.insert(0, "output", np.tile(np.array(words, dtype=object), n_groups))
         part.index = pd.Index(np.repeat(np.arange(n_groups), len(words)))
@@ -494,9 +565,11 @@ def _test_rows(
         p = np.full(len(_TESTED), np.nan)
         if bootstrap is not None and len(own) > 1:
             p = unit_permutation_ps(
-                own, [_kinds(output) for output in _TESTED],
-                n_permutations=bootstrap.n_resamples, seed=bootstrap.seed,
-            )  # fmt: skip
+                own,
+                [_kinds(output) for output in _TESTED],
+                n_permutations=bootstrap.n_resamples,
+                seed=bootstrap.seed,
+            )
         adjusted = adjusted_p(p, adjust)
         units = int((own.sum(axis=(1, 2)) > 0).sum())
         compared = name_list(levels, 12)
@@ -541,11 +614,14 @@ def _item_rows(option_counts: pd.DataFrame, names: Sequence[str], ci_level: floa
     order = np.lexsort((item, -own, -own / n, group))
     rows = counts.labels.iloc[group].reset_index(drop=True)
     rows = rows.assign(
-        item=items["item"].to_numpy()[item], unexpected=np.int64(own), share=own / n,
-        wilson_low=low, wilson_high=high,
+        item=items["item"].to_numpy()[item],
+        unexpected=np.int64(own),
+        share=own / n,
+        wilson_low=low,
+        wilson_high=high,
         **{s: np.int64(counts.table[item, group, k]) for k, s in enumerate(_STATUSES)},
         responses=np.int64(n),
-    )  # fmt: skip
+    )
     return rows.iloc[order].reset_index(drop=True)
 
 

@@ -79,8 +79,10 @@ def _add_colors(table: pd.DataFrame, options: Sequence[str], theme: Theme) -> No
     """Add the color of each segment and of the label on it."""
     statuses = list(dict.fromkeys(table.loc[table["kind"] == "status", "option"]))
     greys = STATUS_GREYS[theme]
-    fills = {("option", name): color for name, color in
-             zip(options, option_colors(len(options), theme), strict=True)}  # fmt: skip
+    fills = {
+        ("option", name): color
+        for name, color in zip(options, option_colors(len(options), theme), strict=True)
+    }
     fills |= {("status", name): greys[i % len(greys)] for i, name in enumerate(statuses)}
     pairs = zip(table["kind"], table["option"], strict=True)
     table["fill"] = [fills[pair] for pair in pairs]
@@ -117,13 +119,15 @@ def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
     base = alt.Chart().encode(y=items_axis(table))
     labelled = with_number_texts(base, "share", decimals=1, percent=True)
     bars = labelled.mark_bar(stroke=BACKGROUNDS[theme], strokeWidth=1.5).encode(
-        x=alt.X("start:Q", title="Share of all trials", axis=alt.Axis(format="%"),
-                scale=alt.Scale(domain=[0, 1])),
+        x=alt.X(
+            "start:Q",
+            title="Share of all trials",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
         x2=alt.X2("end:Q"),
         color=alt.Color("fill:N", scale=None),
-        strokeDash=alt.condition(
-            alt.datum.kind == "status", alt.value([3, 2]), alt.value([1, 0])
-        ),
+        strokeDash=alt.condition(alt.datum.kind == "status", alt.value([3, 2]), alt.value([1, 0])),
         stroke=alt.condition(
             alt.datum.kind == "status", alt.value(INK[theme]), alt.value(BACKGROUNDS[theme])
         ),
@@ -133,7 +137,7 @@ def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
             alt.Tooltip("count:Q", title="Trials"),
             number_tip("share", "Share"),
         ],
-    )  # fmt: skip
+    )
     labels = base.transform_calculate(middle=(alt.datum.start + alt.datum.end) / 2).mark_text(
         fontSize=11
     )
@@ -180,7 +184,9 @@ def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) ->
     bars = alt.Chart().mark_bar(color=MARK[theme], stroke=BACKGROUNDS[theme], strokeWidth=1)
     bars = with_number_texts(bars, "bin_low", "bin_high").encode(
         x=alt.X(
-            "bin_low:Q", title="Score", bin="binned",
+            "bin_low:Q",
+            title="Score",
+            bin="binned",
             scale=alt.Scale(domain=_score_ends(rows, every)),
         ),
         x2=alt.X2("bin_high:Q"),
@@ -195,7 +201,7 @@ def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) ->
             number_tip("bin_high", "To"),
             alt.Tooltip("count:Q", title="Administrations"),
         ],
-    )  # fmt: skip
+    )
     return bars.properties(height=_HEIGHT if across == 1 else _HEIGHT_BESIDE)
 
 

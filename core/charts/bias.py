@@ -85,13 +85,14 @@ def _group_chart(groups: ResultTable, formats: ResultTable | None, theme: Theme)
         f"{count_text(means['group'].nunique(), 'group')}, "
         f"n up to {count_text(largest_count(table['n']), 'item')}: "
         + "; ".join(
-            f"{name} {short_number(value, 3)}" for name, value in zip(
+            f"{name} {short_number(value, 3)}"
+            for name, value in zip(
                 means["group"].head(MAX_PANELS), means["value"].head(MAX_PANELS), strict=True
             )
         )
         + f". The line at .5 is neutral; {range_text(known)}; {len(table) - len(known)} undefined."
         + left_out
-    )  # fmt: skip
+    )
     axis = DotAxis(
         "Share of positive answers with interval", _share_ends, lines=(0.5,), of=what, common=True
     )
@@ -147,12 +148,15 @@ def _item_layers(table: pd.DataFrame, groups: list[str], theme: Theme) -> Any:
     base = with_number_texts(alt.Chart(), "value")
     points = base.mark_point(filled=True, size=28, opacity=1, color=INK[theme]).encode(
         x=alt.X(
-            "rank:Q", title="Items, by their share",
+            "rank:Q",
+            title="Items, by their share",
             scale=alt.Scale(domain=[0, max(int(table["rank"].max()), 1) + 1], nice=False),
             axis=alt.Axis(tickMinStep=1),
         ),
         y=alt.Y(
-            "value:Q", title="Share of positive answers", scale=alt.Scale(domain=[0, 1]),
+            "value:Q",
+            title="Share of positive answers",
+            scale=alt.Scale(domain=[0, 1]),
             axis=alt.Axis(tickCount=5),
         ),
         tooltip=[
@@ -164,7 +168,7 @@ def _item_layers(table: pd.DataFrame, groups: list[str], theme: Theme) -> Any:
         ],
         **color,
         **shape,
-    )  # fmt: skip
+    )
     line = alt.Chart(pd.DataFrame({"at": [0.5]})).mark_rule(
         color=BAND[theme], strokeDash=[5, 4], strokeWidth=1.5
     )
@@ -214,9 +218,10 @@ def _item_map(items: ResultTable, theme: Theme) -> Chart:
 def _colored(cells: pd.DataFrame, theme: Theme) -> pd.DataFrame:
     """The cells with a color from orange (0) over gray (.5) to blue (1)."""
     known = cells["value"].notna()
-    fills = [color_at(value, theme) if ok else "" for value, ok in zip(
-        cells["value"], known, strict=True
-    )]  # fmt: skip
+    fills = [
+        color_at(value, theme) if ok else ""
+        for value, ok in zip(cells["value"], known, strict=True)
+    ]
     inks = [readable_on(fill) if fill else INK[theme] for fill in fills]
     return cells.assign(
         fill=fills,
@@ -229,8 +234,13 @@ def _colored(cells: pd.DataFrame, theme: Theme) -> pd.DataFrame:
 
 def _acquiescence_chart(table: ResultTable, theme: Theme) -> Chart:
     """The index of each group, one panel for each kind of opposite statements."""
-    names = {"opposites": "opposites", "index": "value", "ci_low": "ci_low", "ci_high": "ci_high",
-             "n_first": "n"}  # fmt: skip
+    names = {
+        "opposites": "opposites",
+        "index": "value",
+        "ci_low": "ci_low",
+        "ci_high": "ci_high",
+        "n_first": "n",
+    }
     frame = chart_rows(table, names, "opposites").rename(columns={"group": "item"})
     frame = frame.rename(columns={"opposites": "group"})[
         ["group", "item", "value", "ci_low", "ci_high", "n"]
@@ -277,10 +287,13 @@ def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
     )
     axis = DotAxis(
         f"Difference in {what[:1].lower()}{what[1:]} with interval",
-        lambda rows: free_ends(rows, (0.0,)), lines=(0.0,), of="Pair",
-    )  # fmt: skip
-    return dot_chart(drawn, axis, "Groups compared", words, theme, ["Dashed: 0, no difference"],
-                     left_out)  # fmt: skip
+        lambda rows: free_ends(rows, (0.0,)),
+        lines=(0.0,),
+        of="Pair",
+    )
+    return dot_chart(
+        drawn, axis, "Groups compared", words, theme, ["Dashed: 0, no difference"], left_out
+    )
 
 
 # The summary of an entity: a triangle, and beside it the same numbers with their intervals.
@@ -312,13 +325,15 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         shown = own[own["group"].isin(names[:_MOST_SERIES])].reset_index(drop=True)
         left_out = (
             f"Only the first {_MOST_SERIES} of {len(names)} are drawn."
-            if len(names) > _MOST_SERIES else ""
-        )  # fmt: skip
+            if len(names) > _MOST_SERIES
+            else ""
+        )
         whole = shown[shown.groupby("group")["value"].transform("count") == 3]
         without += [
             f"{panel}: {name}" if panel else name
-            for name in names[:_MOST_SERIES] if name not in set(whole["group"])
-        ]  # fmt: skip
+            for name in names[:_MOST_SERIES]
+            if name not in set(whole["group"])
+        ]
         title = f"Summary · {panel}" if panel else "Summary"
         order = list(dict.fromkeys(shown["group"]))
         if len(whole):
@@ -353,9 +368,13 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     ).strip()
     spec = stacked(parts)
     chart = Chart(
-        "Summary", spec, words, drawn.drop(columns="panel").reset_index(drop=True),
-        min(len(parts), 2), (),
-    )  # fmt: skip
+        "Summary",
+        spec,
+        words,
+        drawn.drop(columns="panel").reset_index(drop=True),
+        min(len(parts), 2),
+        (),
+    )
     return (chart,)
 
 
@@ -375,8 +394,13 @@ def _summary_rows(table: ResultTable) -> pd.DataFrame:
     """The rows with the last factor as the group and those before it as the panel."""
     frame = table.frame
     factors = list(frame.columns)[: list(frame.columns).index("measure")]
-    names = {"measure": "item", "value": "value", "ci_low": "ci_low", "ci_high": "ci_high",
-             "n_items": "n"}  # fmt: skip
+    names = {
+        "measure": "item",
+        "value": "value",
+        "ci_low": "ci_low",
+        "ci_high": "ci_high",
+        "n_items": "n",
+    }
     own = frame[list(names)].rename(columns=names)
     last = frame[factors[-1]].astype(str) if factors else pd.Series("all", index=frame.index)
     before = [" · ".join(map(str, row)) for row in frame[factors[:-1]].to_numpy()]
@@ -453,7 +477,7 @@ def _triangle(shown: pd.DataFrame, order: list[str], theme: Theme) -> Any:
         *lines,
         marks.encode(x=x, y=y, tooltip=tooltip, **color, **shape),
         *_corner_labels(points, angles, order, theme),
-    ).properties(height=_plot_height(len(order)))  # fmt: skip
+    ).properties(height=_plot_height(len(order)))
 
 
 def _places(n_groups: int) -> tuple[Any, Any]:
@@ -521,9 +545,13 @@ def _corner_labels(
             across = 64 if top else -14
             down = _LINE_OF_VALUES * (line + (0 if top else 1)) + (0 if top else 2)
             values.append(
-                (x + across / _RADIUS, y - (down + (16 if top else 0)) / _RADIUS,
-                 short_number(float(value.iloc[0])), group)
-            )  # fmt: skip
+                (
+                    x + across / _RADIUS,
+                    y - (down + (16 if top else 0)) / _RADIUS,
+                    short_number(float(value.iloc[0])),
+                    group,
+                )
+            )
     x, y = _places(len(order))
     titles = alt.Chart(pd.DataFrame(names, columns=["x", "y", "text"])).mark_text(
         fontSize=12, fontWeight="bold", color=INK[theme]

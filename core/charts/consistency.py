@@ -74,9 +74,14 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
         f"{range_text(rows['value'].dropna())}.{left_out}"
     )
     first = dot_chart(
-        shown, axis, "Repeatability", words, theme,
-        ("1: the same answer always comes again. 0: all answers are equally frequent.",), left_out,
-    )  # fmt: skip
+        shown,
+        axis,
+        "Repeatability",
+        words,
+        theme,
+        ("1: the same answer always comes again. 0: all answers are equally frequent.",),
+        left_out,
+    )
     first = replace(first, item_columns=())  # rows are formats
     unit = "bits" if "in bits" in result.method else "nats"
     title = f"Entropy of an item ({unit})"
@@ -163,9 +168,14 @@ def _sorted_chart(
     )
     ends = float(known["value"].max()) or 1.0
     spec = panels(
-        partial(_lines, axis=axis, of=of, top=ends, theme=theme), drawn, title, theme, below,
-        across=across, once=left_out + thinned,
-    )  # fmt: skip
+        partial(_lines, axis=axis, of=of, top=ends, theme=theme),
+        drawn,
+        title,
+        theme,
+        below,
+        across=across,
+        once=left_out + thinned,
+    )
     columns = ["group", "line", "rank", "item", "value"]
     return Chart(title, spec, words, drawn[columns].reset_index(drop=True), across, tab="Curves")
 
@@ -209,8 +219,12 @@ def _medians(shown: pd.DataFrame) -> str:
 def _lines(rows: pd.DataFrame, *, axis: str, of: str, top: float, theme: Theme) -> Any:
     """Lines of one panel, each with a color and a dash of its own."""
     names = list(dict.fromkeys(rows["line"]))
-    x = alt.X("rank:Q", title="Items, lowest first", axis=alt.Axis(tickMinStep=1, format="d"),
-              scale=alt.Scale(nice=False))  # fmt: skip
+    x = alt.X(
+        "rank:Q",
+        title="Items, lowest first",
+        axis=alt.Axis(tickMinStep=1, format="d"),
+        scale=alt.Scale(nice=False),
+    )
     y = alt.Y("value:Q", title=axis, scale=alt.Scale(domain=[0, top * 1.05], nice=False))
     tooltip = [
         alt.Tooltip("item:N", title="Item"),
@@ -223,8 +237,15 @@ def _lines(rows: pd.DataFrame, *, axis: str, of: str, top: float, theme: Theme) 
         line = base.mark_line(color=MARK[theme], strokeWidth=2)
         points = base.mark_point(color=MARK[theme], size=16, filled=True, opacity=1)
     else:
-        legend = alt.Legend(orient="top", title=None, labelLimit=240, columns=2, symbolSize=300,
-                            symbolType="stroke", labelColor=INK[theme])  # fmt: skip
+        legend = alt.Legend(
+            orient="top",
+            title=None,
+            labelLimit=240,
+            columns=2,
+            symbolSize=300,
+            symbolType="stroke",
+            labelColor=INK[theme],
+        )
         colors = alt.Scale(domain=names, range=list(GROUP_COLORS[theme][: len(names)]))
         dashes = alt.Scale(domain=names, range=[list(d) for d in _DASHES[: len(names)]])
         color = alt.Color("line:N", scale=colors, legend=legend)
@@ -276,9 +297,14 @@ def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> C
         f"intervals, {_formats_and_groups(rows)}: {range_text(rows['value'].dropna())}.{left_out}"
     )
     chart = dot_chart(
-        shown, axis, "How far each format lies from the others", words, theme,
-        (f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer.",), left_out,
-    )  # fmt: skip
+        shown,
+        axis,
+        "How far each format lies from the others",
+        words,
+        theme,
+        (f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer.",),
+        left_out,
+    )
     return replace(chart, item_columns=())
 
 

@@ -226,9 +226,12 @@ def _layers(
         beyond = (rows[field] < low) if shape == "triangle-left" else (rows[field] > high)
         if beyond.any():
             tips = base.transform_filter(f"isValid(datum.{field}) && {test}").mark_point(
-                shape=shape, filled=True, size=170 if field == "value" else 70, color=INK[theme],
+                shape=shape,
+                filled=True,
+                size=170 if field == "value" else 70,
+                color=INK[theme],
                 opacity=1,
-            )  # fmt: skip
+            )
             layers.append(tips.encode(x=across(field)))
     colored = max(len(series), 1)
     room = _HEIGHT / (max(len(order), 1) * panel.n_panels)

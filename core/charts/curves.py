@@ -87,8 +87,9 @@ def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         curves = _curves(shown, b)
         cut_words = (
             f" Only the first {len(shown)} of {len(own)} items are drawn."
-            if len(own) > len(shown) else ""
-        )  # fmt: skip
+            if len(own) > len(shown)
+            else ""
+        )
         steepest = shown.loc[[shown["a"].abs().idxmax()]].iloc[0]
         words = (
             f"Curves of the chance of each score over the trait, {group}, {subscale or 'items'}: "
@@ -114,9 +115,12 @@ def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
         for number in range(chances.shape[1]):
             option = options[number] if number < len(options) else str(number + 1)
             curve = {
-                "item": row["item"], "option": option, "number": number, "trait": trait,
+                "item": row["item"],
+                "option": option,
+                "number": number,
+                "trait": trait,
                 "probability": chances[:, number],
-            }  # fmt: skip
+            }
             parts.append(pd.DataFrame(curve))
     return pd.concat(parts, ignore_index=True)
 
@@ -158,20 +162,22 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     peaks = pd.concat([_labels(own) for _, own in drawn.groupby("item", sort=False)])
     cells = pd.DataFrame(
         {
-            "item": items, "x": [left[i] for i in items],
+            "item": items,
+            "x": [left[i] for i in items],
             "right": [left[i] + _CELL_WIDTH for i in items],
             "top": [down[i] + _CELL_HEAD for i in items],
             "bottom": [down[i] + _CELL_HEAD + _CELL_HEIGHT for i in items],
             "name_y": [down[i] + _CELL_HEAD - 0.2 for i in items],
         }
-    )  # fmt: skip
+    )
     ticks = pd.DataFrame(
         [
             (left[i] + _LIMIT + at, down[i] + _CELL_HEAD + _CELL_HEIGHT + 0.13, label)
-            for i in items for at, label in ((-3, "−3"), (0, "0"), (3, "3"))
+            for i in items
+            for at, label in ((-3, "−3"), (0, "0"), (3, "3"))
         ],
         columns=["x", "y", "label"],
-    )  # fmt: skip
+    )
 
     def x(field: str) -> Any:
         return alt.X(f"{field}:Q", axis=None, scale=alt.Scale(domain=[-0.3, width], nice=False))
@@ -182,9 +188,12 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
 
     boxes = alt.Chart(cells).mark_rect(fillOpacity=0, stroke=BAND[theme], strokeWidth=1)
     names = alt.Chart(cells).mark_text(
-        align="left", fontWeight="bold", fontSize=11, color=INK[theme],
+        align="left",
+        fontWeight="bold",
+        fontSize=11,
+        color=INK[theme],
         limit=alt.ExprRef(f"{_CELL_WIDTH / width} * width - 4"),
-    )  # fmt: skip
+    )
     tooltip = [
         alt.Tooltip("item:N", title="Item"),
         alt.Tooltip("option:N", title="Score"),
@@ -198,16 +207,21 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     layers = alt.layer(
         boxes.encode(x=x("x"), x2=alt.X2("right:Q"), y=y("top"), y2=alt.Y2("bottom:Q")),
         lines.encode(
-            x=x("x"), y=y("y"), order=alt.Order("trait:Q"),
+            x=x("x"),
+            y=y("y"),
+            order=alt.Order("trait:Q"),
             detail=[alt.Detail("item:N"), alt.Detail("number:N")],
-            color=alt.Color("color:N", scale=None, legend=None), tooltip=tooltip,
+            color=alt.Color("color:N", scale=None, legend=None),
+            tooltip=tooltip,
         ),
         labels.encode(x=x("x"), y=y("y"), text=alt.Text("option:N")),
         names.encode(x=x("x"), y=y("name_y"), text=alt.Text("item:N")),
         numbers.encode(x=x("x"), y=y("y"), text=alt.Text("label:N")),
-    )  # fmt: skip
-    lines = ["Across: trait in SD. Up: chance of each score, 0 to 1; the score stands at its "
-             "highest point."]  # fmt: skip
+    )
+    lines = [
+        "Across: trait in SD. Up: chance of each score, 0 to 1; the score stands at its "
+        "highest point."
+    ]
     above = heading(title, theme, lines)
     return layers.properties(width="container", height=round(height * _PIXELS), title=above)
 
@@ -241,9 +255,14 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
             words += f" {_TIPS} beyond the chart, highest of {name_list(named)}."
         across = panels_across(shown)
         spec = panels(
-            partial(_information_layers, theme=theme, height=_height(across)), shown, title, theme,
-            _information_lines, across=across, once=left_out,
-        )  # fmt: skip
+            partial(_information_layers, theme=theme, height=_height(across)),
+            shown,
+            title,
+            theme,
+            _information_lines,
+            across=across,
+            once=left_out,
+        )
         charts.append(Chart(title, spec, words, shown, across))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
@@ -294,9 +313,13 @@ def _information_layers(table: pd.DataFrame, theme: Theme, height: int) -> Any:
     ).encode(y=y)
     error_scale = alt.Scale(domain=[0, _HIGHEST_ERROR])
     dashed = base.mark_line(color=INK[theme], strokeWidth=1.5, strokeDash=[5, 4], clip=True).encode(
-        y=alt.Y("standard_error:Q", title="Standard error (SD)", scale=error_scale,
-                axis=alt.Axis(grid=False, orient="right"))
-    )  # fmt: skip
+        y=alt.Y(
+            "standard_error:Q",
+            title="Standard error (SD)",
+            scale=error_scale,
+            axis=alt.Axis(grid=False, orient="right"),
+        )
+    )
     curve = alt.layer(solid, tips) if (table["information"] > top).any() else solid
     return alt.layer(curve, dashed).resolve_scale(y="independent").properties(height=height)
 
@@ -351,11 +374,16 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
 def _scree_layers(drawn: pd.DataFrame, theme: Theme, height: int) -> Any:
     """The eigenvalues of one group and those of chance."""
     last = int(drawn["number"].max())
-    x = alt.X("number:Q", title="Number", axis=alt.Axis(tickMinStep=1, format="d"),
-              scale=alt.Scale(domain=[0.5, last + 0.5], nice=False))  # fmt: skip
+    x = alt.X(
+        "number:Q",
+        title="Number",
+        axis=alt.Axis(tickMinStep=1, format="d"),
+        scale=alt.Scale(domain=[0.5, last + 0.5], nice=False),
+    )
     top = max(drawn["value"].max(), 1.0) * 1.1
-    y = alt.Y("value:Q", title="Eigenvalue",
-              scale=alt.Scale(domain=[min(0.0, drawn["value"].min()), top]))  # fmt: skip
+    y = alt.Y(
+        "value:Q", title="Eigenvalue", scale=alt.Scale(domain=[min(0.0, drawn["value"].min()), top])
+    )
     tooltip = [
         alt.Tooltip("kind:N", title="Kind"),
         alt.Tooltip("number:Q", title="Number"),

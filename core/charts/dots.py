@@ -83,9 +83,11 @@ def _loading_ends(table: pd.DataFrame) -> Ends:
     low, high = correlation_ends(table)
     narrow = table[table["ci_high"] - table["ci_low"] <= _WIDE]
     within = narrow[["ci_low", "ci_high"]].clip(-FARTHEST, FARTHEST)
-    return (low, high) if within.empty else (
-        min(low, float(within.min().min())), max(high, float(within.max().max()))
-    )  # fmt: skip
+    return (
+        (low, high)
+        if within.empty
+        else (min(low, float(within.min().min())), max(high, float(within.max().max())))
+    )
 
 
 def free_ends(table: pd.DataFrame, lines: Sequence[float] = (), least: float = 0.0) -> Ends:
@@ -196,9 +198,10 @@ def dot_chart(
         ends = dict.fromkeys(groups, axis.ends_of(drawn))
         beyond = beyond_axis_sentences(drawn, ends, name_groups=True)
         spec = _dots(drawn, axis, theme).properties(
-            data=drawn, width="container",
+            data=drawn,
+            width="container",
             title=heading(title, theme, [*lines, *beyond, once.strip()]),
-        )  # fmt: skip
+        )
         return Chart(title, spec, " ".join([words, *beyond, *without]), table, item_columns=columns)
 
     def lines_of(rows: pd.DataFrame) -> list[str]:
@@ -210,9 +213,15 @@ def dot_chart(
     beyond = beyond_axis_sentences(drawn, ends, name_groups=several)
     across = panels_across(drawn) if _narrow(drawn, axis) else 1
     spec = panels(
-        lambda rows: _dots(rows, axis, theme), drawn, title, theme, lines_of, across=across,
-        name_groups=several, once=once,
-    )  # fmt: skip
+        lambda rows: _dots(rows, axis, theme),
+        drawn,
+        title,
+        theme,
+        lines_of,
+        across=across,
+        name_groups=several,
+        once=once,
+    )
     return Chart(title, spec, " ".join([words, *beyond, *without]), table, across, columns)
 
 
@@ -363,8 +372,10 @@ def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     columns = ("scale", "mean", "sd", "n", "norm_mean", "norm_sd", "norm_n")
     frame = chart_rows(table, columns, "scale")
     both = []
-    for source, names in (("model", ("mean", "sd", "n")),
-                       ("norm", ("norm_mean", "norm_sd", "norm_n"))):  # fmt: skip
+    for source, names in (
+        ("model", ("mean", "sd", "n")),
+        ("norm", ("norm_mean", "norm_sd", "norm_n")),
+    ):
         own = frame[["group", "scale", *names]].set_axis(
             ["group", "scale", "value", "sd", "n"], axis=1
         )
@@ -389,18 +400,26 @@ def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     names = [column.name for column in table.columns]
     level = names[names.index("scale") + 1]
-    columns = {"scale": "scale", level: "item", "mean": "value", "ci_low": "ci_low",
-            "ci_high": "ci_high", "n": "n"}  # fmt: skip
+    columns = {
+        "scale": "scale",
+        level: "item",
+        "mean": "value",
+        "ci_low": "ci_low",
+        "ci_high": "ci_high",
+        "n": "n",
+    }
     frame = chart_rows(table, columns, "scale")
     frame["item"] = frame["item"].astype(str)
     charts = [
         _means_chart(
-            own.drop(columns="scale"), f"Means by group, {scale}" if scale else "Means by group",
+            own.drop(columns="scale"),
+            f"Means by group, {scale}" if scale else "Means by group",
             f"Dot plot of mean scores{f' on {scale}' if scale else ''}, with intervals,",
-            "group compared", theme,
+            "group compared",
+            theme,
         )
         for scale, own in rows_by_chart(frame, "scale")
-    ]  # fmt: skip
+    ]
     return with_undrawn_count(charts, frame["scale"].nunique())
 
 
@@ -409,15 +428,23 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     table = table_with_rows(result, "odds")
     if table is None:
         return ()
-    columns = {"list": "item", "odds_ratio": "value", "ci_low": "ci_low", "ci_high": "ci_high",
-            "total": "n", "other_total": "other_n"}  # fmt: skip
+    columns = {
+        "list": "item",
+        "odds_ratio": "value",
+        "ci_low": "ci_low",
+        "ci_high": "ci_high",
+        "total": "n",
+        "other_total": "other_n",
+    }
     frame = chart_rows(table, columns, "list")
     frame["n"] = frame["n"] + frame.pop("other_n")
     drawn, left_out = limit_marks(frame, 5)
     drawn = drawn.reset_index(drop=True)
     nothing = drawn["value"] == 0  # a ratio of 0 has no place on such an axis
-    zeros = "; ".join(f"{group}, {name}" for group, name in
-                      drawn.loc[nothing, ["group", "item"]].itertuples(index=False))  # fmt: skip
+    zeros = "; ".join(
+        f"{group}, {name}"
+        for group, name in drawn.loc[nothing, ["group", "item"]].itertuples(index=False)
+    )
     drawn[["value", "ci_low", "ci_high"]] = drawn[["value", "ci_low", "ci_high"]].where(~nothing)
     drawn["label"] = [two_decimals(value) for value in drawn["value"]]
     known = drawn["value"].dropna()
@@ -431,16 +458,19 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
         f"{f' Not drawn, because 0: {zeros}.' if zeros else ''}{left_out}"
     )
     title = "Odds ratios of listed words"
-    axis = DotAxis("Odds ratio with interval", _ratio_ends, (1.0,), of="List", decimals=2,
-                   log=True)  # fmt: skip
+    axis = DotAxis("Odds ratio with interval", _ratio_ends, (1.0,), of="List", decimals=2, log=True)
     subtitle = ["Dashed: 1, no difference. To the right: as in the stereotype."]
     return (dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
 
 
 def _ratio_ends(table: pd.DataFrame) -> Ends:
     """Ends of an axis of ratios: a ratio beyond 100 sets none where such ratios are not usual."""
-    logs = table.assign(**{name: np.log(table[name].where(table[name] > 0))
-                           for name in ("value", "ci_low", "ci_high")})  # fmt: skip
+    logs = table.assign(
+        **{
+            name: np.log(table[name].where(table[name] > 0))
+            for name in ("value", "ci_low", "ci_high")
+        }
+    )
     low, high = free_ends(logs, (0.0,), math.log(100))
     return math.exp(low), math.exp(high)
 
@@ -518,12 +548,15 @@ def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     frame = chart_rows(table, columns, "scale").rename(columns={"coefficient": "item"})
     charts = [
         coefficient_chart(
-            own.drop(columns="scale"), f"Reliability, {scale or '(no subscale)'}",
-            "Coefficient with interval", f"Dot plot of the reliability of {scale or 'no subscale'}",
-            "coefficient", theme,
+            own.drop(columns="scale"),
+            f"Reliability, {scale or '(no subscale)'}",
+            "Coefficient with interval",
+            f"Dot plot of the reliability of {scale or 'no subscale'}",
+            "coefficient",
+            theme,
         )
         for scale, own in rows_by_chart(frame, "scale")
-    ]  # fmt: skip
+    ]
     return with_undrawn_count(charts, frame["scale"].nunique())
 
 
@@ -540,11 +573,15 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
     frame = frame.drop(columns=["first", "second", "kind"])
     charts = [
         coefficient_chart(
-            own.drop(columns="scale"), f"Correlations of scores, {scale}",
-            "Pearson's r with interval", f"Dot plot of Pearson's r on {scale}", "pair", theme,
+            own.drop(columns="scale"),
+            f"Correlations of scores, {scale}",
+            "Pearson's r with interval",
+            f"Dot plot of Pearson's r on {scale}",
+            "pair",
+            theme,
         )
         for scale, own in rows_by_chart(frame, "scale")
-    ]  # fmt: skip
+    ]
     return with_undrawn_count(charts, frame["scale"].nunique())
 
 
@@ -576,9 +613,12 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     columns = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
     frame = chart_rows(table, columns, "factor").rename(
-        columns={"standardized": "value", "standardized_low": "ci_low",
-                 "standardized_high": "ci_high"}
-    )  # fmt: skip
+        columns={
+            "standardized": "value",
+            "standardized_low": "ci_low",
+            "standardized_high": "ci_high",
+        }
+    )
     fit = table_with_rows(result, "fit")
     sizes = chart_rows(fit, ("n",), "reported") if fit else pd.DataFrame()
     n: dict[str, int] = dict(sizes.itertuples(index=False))
@@ -603,8 +643,9 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
             f"empty.{left_out}{not_drawn}"
         )
-        axis = DotAxis("Standardized loading with interval", _loading_ends, (0.0,), common=True,
-                       items=True)  # fmt: skip
+        axis = DotAxis(
+            "Standardized loading with interval", _loading_ends, (0.0,), common=True, items=True
+        )
         title = f"Loadings on {factor}"
         charts.append(dot_chart(drawn, axis, title, words, theme, left_out=left_out))
     return with_undrawn_count(charts, frame["factor"].nunique())
@@ -687,11 +728,13 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{len(drawn) - len(known)} undefined.{left_out}"
         )
         title = f"Differential functioning, {subscale}" if subscale else "Differential functioning"
-        axis = DotAxis("Rise of Nagelkerke's R²", _dif_ends, _JODOIN_GIERL, of="Item", common=True,
-                       items=True)  # fmt: skip
-        subtitle = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and "
-                    ".07.",
-                "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
+        axis = DotAxis(
+            "Rise of Nagelkerke's R²", _dif_ends, _JODOIN_GIERL, of="Item", common=True, items=True
+        )
+        subtitle = [
+            "A: negligible or not significant. B: moderate. C: large. Dashed: .035 and .07.",
+            "Classes of Jodoin and Gierl (2001).",
+        ]
         charts.append(dot_chart(drawn, axis, title, words, theme, subtitle, left_out))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
@@ -732,8 +775,9 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"{int(impossible[: len(drawn)].sum())} with impossible estimates.{left_out}"
     )
     title = "BIC above that of the best model"
-    axis = DotAxis("Difference in BIC", lambda rows: _widened(free_ends(rows, (0.0,))), (0.0,),
-                   of="Model")  # fmt: skip
+    axis = DotAxis(
+        "Difference in BIC", lambda rows: _widened(free_ends(rows, (0.0,))), (0.0,), of="Model"
+    )
     subtitle = ["Lower is better; 0, dashed: the best of the group."]
     return (dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
 

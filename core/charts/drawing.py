@@ -116,9 +116,11 @@ class _DrawingBeside:
             if self._ended:
                 raise RuntimeError("the drawing has ended")
             self._process = self._process or subprocess.Popen(
-                [sys.executable, __file__], env=_environment(self._folder),
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            )  # fmt: skip
+                [sys.executable, __file__],
+                env=_environment(self._folder),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
             return self._process
 
     def end(self) -> None:

@@ -59,11 +59,12 @@ def color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
     """The cells with color, ink and label; where undefined, a dash on the background."""
     low = ends[0]
     fills = [
-        BACKGROUNDS[theme] if math.isnan(value)
+        BACKGROUNDS[theme]
+        if math.isnan(value)
         # Values of one sign take the half from gray to blue, so gray never means less than 0.
         else color_at(_share(value, ends) if low < 0 else 0.5 + 0.5 * _share(value, ends), theme)
         for value in cells["value"]
-    ]  # fmt: skip
+    ]
     inks = [
         INK[theme] if math.isnan(value) else readable_on(fill)
         for value, fill in zip(cells["value"], fills, strict=True)
@@ -89,16 +90,20 @@ def heat_layers(
     down = order or list(dict.fromkeys(cells["item"]))
     shown = set(cells[column])
     x = alt.X(
-        f"{column}:N", title=None, sort=[name for name in across if name in shown],
+        f"{column}:N",
+        title=None,
+        sort=[name for name in across if name in shown],
         axis=top_axis(list(shown), upright=upright),
         scale=alt.Scale(paddingInner=0.03),
-    )  # fmt: skip
+    )
     listed = set(cells["item"])
     y = alt.Y(
-        "item:N", title=None, sort=[name for name in down if name in listed],
+        "item:N",
+        title=None,
+        sort=[name for name in down if name in listed],
         axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False, ticks=False),
         scale=alt.Scale(paddingInner=0.06),
-    )  # fmt: skip
+    )
     tooltip = [
         alt.Tooltip("item:N", title="Of"),
         alt.Tooltip(f"{column}:N", title=_COLUMN_PREPOSITIONS.get(column, "With")),
@@ -133,10 +138,15 @@ def top_axis(names: Sequence[str], *, upright: bool) -> Any:
         return alt.Axis(orient="top", labelAngle=-30, labelLimit=150, labelFlush=False, ticks=False)
     lines = max((len(re.findall(" · |: ", name)) for name in names), default=0)
     return alt.Axis(
-        orient="top", labelAngle=0, labelExpr="split(replace(datum.label, /: /g, ': · '), ' · ')",
-        labelLimit=column_limit(len(names)), labelOverlap=False, ticks=False,
-        labelFlush=False, labelPadding=5 + TOP_LINE * lines,
-    )  # fmt: skip
+        orient="top",
+        labelAngle=0,
+        labelExpr="split(replace(datum.label, /: /g, ': · '), ' · ')",
+        labelLimit=column_limit(len(names)),
+        labelOverlap=False,
+        ticks=False,
+        labelFlush=False,
+        labelPadding=5 + TOP_LINE * lines,
+    )
 
 
 def _share(value: float, ends: Ends) -> float:
@@ -203,9 +213,10 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{left_out}"
         )
         spec = heat_layers(cells, "group", theme).properties(
-            data=cells, width="container",
+            data=cells,
+            width="container",
             title=heading(title, theme, [scale_in_words(ends, frame["value"]), left_out.strip()]),
-        )  # fmt: skip
+        )
         charts.append(Chart(title, spec, words, cells))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
@@ -277,8 +288,11 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     table = table_with_rows(result, "correlations")
     if table is None:
         return ()
-    columns = [name for name in ("score_1", "score_2", "kind", "r", "n", "same_trait")
-            if name in table.frame]  # fmt: skip
+    columns = [
+        name
+        for name in ("score_1", "score_2", "kind", "r", "n", "same_trait")
+        if name in table.frame
+    ]
     frame = chart_rows(table, columns, "score_1").rename(columns={"r": "value"})
     if "kind" in frame:
         frame = frame[frame["kind"] == frame["kind"].iloc[0]].drop(columns="kind")
@@ -303,9 +317,14 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     layers = heat_layers(cells, "column", theme, order=order)
     drawn, without = groups_with_values(cells)
     spec = panels(
-        layers, drawn, title, theme, subtitle, name_groups=len(set(cells["group"])) > 1,
+        layers,
+        drawn,
+        title,
+        theme,
+        subtitle,
+        name_groups=len(set(cells["group"])) > 1,
         once=" ".join([*without, left_out]),
-    )  # fmt: skip
+    )
     words = " ".join([words, *without])
     return (Chart(title, spec, words, cells, item_columns=()),)  # rows are scores
 

@@ -18,8 +18,9 @@ from core.charts.panels import Chart
 
 LABEL_LENGTH = 28  # characters of a wording on an axis
 MOST_LABELLED = 40  # items of an axis with wordings; with more, an axis has codes alone
-_OVERRIDES = dict.fromkeys(map(ord, "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
-                               "\u2066\u2067\u2068\u2069"))  # fmt: skip
+_OVERRIDES = dict.fromkeys(
+    map(ord, "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+)
 _GAP = "\u2002"  # which a picture does not shorten to one blank
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 
@@ -47,9 +48,10 @@ def with_item_texts(chart: Chart, texts: Mapping[str, str]) -> Chart:
         wording, and the table has a column with it beside each column of codes.
     """
     columns = [
-        name for name in chart.item_columns
+        name
+        for name in chart.item_columns
         if name in chart.table and any(texts.get(code) for code in chart.table[name].astype(str))
-    ]  # fmt: skip
+    ]
     if not columns:
         return chart
     codes = dict.fromkeys(str(code) for name in columns for code in chart.table[name])
@@ -57,7 +59,7 @@ def with_item_texts(chart: Chart, texts: Mapping[str, str]) -> Chart:
     rows = [
         {"code": code, "label": label, "text": texts.get(code, "")}
         for code, label in labels.items()
-    ]  # fmt: skip
+    ]
     # a picture may have a field of items that its table calls otherwise
     fields = {*columns, *(name for name in chart.item_columns if name not in chart.table)}
     spec = _copied(chart.spec)

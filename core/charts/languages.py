@@ -57,9 +57,11 @@ _DOT = 3.5  # pixels from the middle of a point to its edge
 _Box = tuple[float, float, float, float]
 _Side = tuple[str, int, int, str]
 _SIDES: tuple[_Side, ...] = (
-    ("right", 8, 0, "left"), ("left", -8, 0, "right"), ("above", 0, -11, "center"),
+    ("right", 8, 0, "left"),
+    ("left", -8, 0, "right"),
+    ("above", 0, -11, "center"),
     ("below", 0, 12, "center"),
-)  # fmt: skip
+)
 """Where a label may stand: name, pixels right and down of its point, and alignment."""
 
 
@@ -119,10 +121,15 @@ def _heat_map(table: ResultTable, theme: Theme, half: Half) -> Chart:
     )
     shown, without = groups_with_values(cells)
     spec = panels(
-        heat_layers(cells, "column", theme, order=drawn), shown, table.title, theme,
-        [scale_in_words(ends, cells["value"])], across=panels_across(shown),
-        name_groups=len(set(cells["group"])) > 1, once=" ".join([*without, left_out]),
-    )  # fmt: skip
+        heat_layers(cells, "column", theme, order=drawn),
+        shown,
+        table.title,
+        theme,
+        [scale_in_words(ends, cells["value"])],
+        across=panels_across(shown),
+        name_groups=len(set(cells["group"])) > 1,
+        once=" ".join([*without, left_out]),
+    )
     words = " ".join([words, *without])
     return Chart(table.title, spec, words, cells, panels_across(shown), item_columns=())
 
@@ -149,10 +156,16 @@ def _scatter(
     level = [column.name for column in table.columns][-5]
     frame = chart_rows(
         table,
-        {"item": "item", "measure": "measure", level: "level", "value": "value",
-         "ci_low": "ci_low", "ci_high": "ci_high"},
+        {
+            "item": "item",
+            "measure": "measure",
+            level: "level",
+            "value": "value",
+            "ci_low": "ci_low",
+            "ci_high": "ci_high",
+        },
         "item",
-    ).astype({"level": str})  # fmt: skip
+    ).astype({"level": str})
     levels = list(dict.fromkeys(frame["level"]))
     known = len(set(chosen)) == 2 and set(chosen) <= set(levels)
     pair = chosen if known else least_alike(correlations.frame)
@@ -185,9 +198,14 @@ def _scatter(
         ]
 
     spec = panels(
-        lambda rows: _scatter_layers(rows, pair, (low, high), theme), points, title, theme, lines,
-        across=panels_across(points), once=left_out,
-    )  # fmt: skip
+        lambda rows: _scatter_layers(rows, pair, (low, high), theme),
+        points,
+        title,
+        theme,
+        lines,
+        across=panels_across(points),
+        once=left_out,
+    )
     named = points[points["name"] != ""]
     correlated = " ".join(by_r[group] for group in drawn_groups if group in by_r)
     words = (
@@ -239,10 +257,14 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
     for _, own in points.groupby("group", sort=False):
         boxes: list[_Box] = []
         dots = [
-            ((x - low) * across - _DOT, (high - y) * up - _DOT,
-             (x - low) * across + _DOT, (high - y) * up + _DOT)
+            (
+                (x - low) * across - _DOT,
+                (high - y) * up - _DOT,
+                (x - low) * across + _DOT,
+                (high - y) * up + _DOT,
+            )
             for x, y in zip(own["value_first"], own["value_second"], strict=True)
-        ]  # fmt: skip
+        ]
         far = own[own["size"] > 0].sort_values("size", ascending=False, kind="stable")
         for place, row in far.head(3 * _MOST_LABELS).iterrows():
             if len(boxes) == _MOST_LABELS:
@@ -331,8 +353,12 @@ def _scatter_layers(
             x=x("value_first"), y=y("value_second"), text=alt.Text("name:N")
         )
         style: dict[str, Any] = {
-            "align": align, "dx": right, "dy": down, "fontSize": 12, "baseline": "middle",
-        }  # fmt: skip
+            "align": align,
+            "dx": right,
+            "dy": down,
+            "fontSize": 12,
+            "baseline": "middle",
+        }
         layers.append(text.mark_text(color=ground, stroke=ground, strokeWidth=4, **style))
         layers.append(text.mark_text(color=INK[theme], **style))
     return alt.layer(*layers).properties(height=_HEIGHT)
@@ -340,8 +366,16 @@ def _scatter_layers(
 
 def _texts_of_r(table: ResultTable, pair: tuple[str, str]) -> dict[str, str]:
     """The correlation of a pair in words, by group."""
-    columns = ("first", "second", "r", "ci_low", "ci_high", "bootstrap_low", "bootstrap_high",
-               "n_items")  # fmt: skip
+    columns = (
+        "first",
+        "second",
+        "r",
+        "ci_low",
+        "ci_high",
+        "bootstrap_low",
+        "bootstrap_high",
+        "n_items",
+    )
     frame = chart_rows(table, columns, "first").astype({"first": str, "second": str})
     texts = {}
     for row in frame.to_dict("records"):
@@ -362,8 +396,16 @@ def _texts_of_r(table: ResultTable, pair: tuple[str, str]) -> dict[str, str]:
 
 
 def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
-    columns = {"first": "first", "second": "second", "difference": "value", "ci_low": "ci_low",
-               "ci_high": "ci_high", "bound": "bound", "verdict": "verdict", "n": "n"}  # fmt: skip
+    columns = {
+        "first": "first",
+        "second": "second",
+        "difference": "value",
+        "ci_low": "ci_low",
+        "ci_high": "ci_high",
+        "bound": "bound",
+        "verdict": "verdict",
+        "n": "n",
+    }
     frame = chart_rows(table, columns, "first")
     frame.insert(1, "item", frame["first"].astype(str) + " to " + frame["second"].astype(str))
     bound = float(frame["bound"].iloc[0])
@@ -377,8 +419,11 @@ def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
     axis = DotAxis(
         f"{what}: second minus first",
         lambda rows: free_ends(rows, (0.0, -bound, bound)),
-        lines=(0.0,), band=(-bound, bound), of="Pair", told=True,
-    )  # fmt: skip
+        lines=(0.0,),
+        band=(-bound, bound),
+        of="Pair",
+        told=True,
+    )
     words = (
         f"Dot plot of mean differences of {what} between pairs, with "
         f"{interval.removesuffix(' low')}, of {count_text(len(drawn), 'pair')}. The "
@@ -390,7 +435,12 @@ def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
         "before p is adjusted."
     ]
     chart = dot_chart(
-        drawn.drop(columns="verdict"), axis, f"Mean differences: {what}", words, theme, lines,
+        drawn.drop(columns="verdict"),
+        axis,
+        f"Mean differences: {what}",
+        words,
+        theme,
+        lines,
         left_out + further,
-    )  # fmt: skip
+    )
     return replace(chart, tab=table.tab)

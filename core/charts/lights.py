@@ -66,9 +66,11 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         left_out = f" Only the first {_MAX_GROUPS} of {len(groups)} groups are drawn."
     title = "Ratings by criterion"
     spec = _layers(cells, theme).properties(
-        data=cells, width="container", height=alt.Step(row_height(cells["group"], _ROW)),
+        data=cells,
+        width="container",
+        height=alt.Step(row_height(cells["group"], _ROW)),
         title=heading(title, theme, [_SHAPE_WORDS, *_source_line(result)]),
-    )  # fmt: skip
+    )
     return (Chart(title, spec, _in_words(cells, result) + left_out, cells),)
 
 
@@ -113,13 +115,21 @@ def _coefficients(cells: pd.DataFrame, bounds: Mapping[str, Sequence[float]]) ->
 def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
     """Shapes, ratings to their right, coefficients under both."""
     x = alt.X(
-        "criterion:N", title=None, sort=list(dict.fromkeys(cells["criterion"])),
+        "criterion:N",
+        title=None,
+        sort=list(dict.fromkeys(cells["criterion"])),
         axis=alt.Axis(
-            orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')",
-            labelLimit=column_limit(cells["criterion"].nunique()), ticks=False, domain=False,
-            labelOverlap=False, labelFlush=False, labelPadding=5 + TOP_LINE,
+            orient="top",
+            labelAngle=0,
+            labelExpr="split(datum.label, ' ')",
+            labelLimit=column_limit(cells["criterion"].nunique()),
+            ticks=False,
+            domain=False,
+            labelOverlap=False,
+            labelFlush=False,
+            labelPadding=5 + TOP_LINE,
         ),
-    )  # fmt: skip
+    )
     y = alt.Y(
         "group:N",
         title=None,
@@ -134,7 +144,8 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
         ),
     )
     base = with_number_texts(alt.Chart(), "value").encode(
-        x=x, y=y,
+        x=x,
+        y=y,
         tooltip=[
             alt.Tooltip("group:N", title="Group"),
             alt.Tooltip("criterion:N", title="Criterion"),
@@ -142,7 +153,7 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
             number_tip("value", "Coefficient"),
             alt.Tooltip("n:Q", title="n"),
         ],
-    )  # fmt: skip
+    )
     shapes = base.mark_point(size=260, strokeWidth=2, opacity=1, xOffset=-14, yOffset=-9).encode(
         shape=alt.Shape("shape:N", scale=None, legend=None),
         fill=alt.Fill("fill:N", scale=None, legend=None),
@@ -173,6 +184,9 @@ def _in_words(cells: pd.DataFrame, result: AnalysisResult) -> str:
     if verdicts is None:
         return words
     frame = chart_rows(verdicts, ("verdict",), "reliable")
-    sentences = [f"{group}: {str(verdict).rstrip('.')}" for group, verdict in
-            zip(frame["group"], frame["verdict"], strict=True) if group in groups]  # fmt: skip
+    sentences = [
+        f"{group}: {str(verdict).rstrip('.')}"
+        for group, verdict in zip(frame["group"], frame["verdict"], strict=True)
+        if group in groups
+    ]
     return f"{words} {'; '.join(sentences)}."

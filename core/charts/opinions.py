@@ -65,15 +65,25 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     in_tabs = [_in_tab(chart, "Groups") for chart in others]
     genres, types = (table_with_rows(result, name) for name in ("genres", "pair_types"))
     if genres is not None:
-        columns = {"genre": "item", "b": "value", "b_low": "ci_low", "b_high": "ci_high",
-                   "questions": "n"}  # fmt: skip
+        columns = {
+            "genre": "item",
+            "b": "value",
+            "b_low": "ci_low",
+            "b_high": "ci_high",
+            "questions": "n",
+        }
         words = "Dot plot of the mean b by genre, with intervals over redrawn questions."
         in_tabs.append(
             _dots(genres, columns, "genre", "Mean b by genre", (-1.0, 1.0), words, theme, "Genres")
         )
     if types is not None:
-        columns = {"type": "item", "share": "value", "ci_low": "ci_low", "ci_high": "ci_high",
-                   "pairs": "n"}  # fmt: skip
+        columns = {
+            "type": "item",
+            "share": "value",
+            "ci_low": "ci_low",
+            "ci_high": "ci_high",
+            "pairs": "n",
+        }
         title = "Share of each type of pair"
         words = "Dot plot of the share of each type of pair asked both ways, with intervals."
         in_tabs.append(
@@ -83,15 +93,25 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 
 def _dots(
-    table: ResultTable, columns: Mapping[str, str], before: str, title: str, ends: Ends, words: str,
-    theme: Theme, tab: str,
-) -> Chart:  # fmt: skip
+    table: ResultTable,
+    columns: Mapping[str, str],
+    before: str,
+    title: str,
+    ends: Ends,
+    words: str,
+    theme: Theme,
+    tab: str,
+) -> Chart:
     """A dot plot of one table, with a panel for each group; `before` as in `chart_rows`."""
     frame, left_out = limit_marks(chart_rows(table, columns, before), 3)
     axis = DotAxis(
-        title, ends_of=lambda _rows: ends, lines=(0.0,) if ends[0] < 0 else (), common=True,
-        of=before.capitalize(), told=True,
-    )  # fmt: skip
+        title,
+        ends_of=lambda _rows: ends,
+        lines=(0.0,) if ends[0] < 0 else (),
+        common=True,
+        of=before.capitalize(),
+        told=True,
+    )
     return _in_tab(dot_chart(frame, axis, title, words + left_out, theme, left_out=left_out), tab)
 
 
@@ -138,9 +158,10 @@ def histogram_rows(
     )
     reading = f"{lines} Bars: number of questions; diamond: mean with its interval."
     spec = layers.properties(
-        height=row_height(names, _ROW) * len(names), width="container",
+        height=row_height(names, _ROW) * len(names),
+        width="container",
         title=heading(title, theme, [reading, left_out.strip()]),
-    )  # fmt: skip
+    )
     n = int(table["questions"].sum())
     words = (
         f"Histograms of {title[:1].lower()}{title[1:]}, a row for each of "
@@ -184,9 +205,13 @@ def _binned(values: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme
 
 
 def _histogram_layers(
-    table: pd.DataFrame, means: pd.DataFrame, names: Sequence[str], ends: Ends, title: str,
+    table: pd.DataFrame,
+    means: pd.DataFrame,
+    names: Sequence[str],
+    ends: Ends,
+    title: str,
     theme: Theme,
-) -> Any:  # fmt: skip
+) -> Any:
     """Bars on the line of each group, and the mean with its interval on it."""
     low, high = ends
     margin = (high - low) / 20
@@ -196,9 +221,14 @@ def _histogram_layers(
     axis = alt.Axis(
         values=[number + 0.5 for number in range(len(names))],
         labelExpr=f"{json.dumps(labels)}[floor(datum.value)]" if names else "''",
-        grid=False, ticks=False, domain=False, labelLimit=LABEL_LIMIT, labelFlush=False,
-        labelOffset=label_offset(names), labelOverlap=False,
-    )  # fmt: skip
+        grid=False,
+        ticks=False,
+        domain=False,
+        labelLimit=LABEL_LIMIT,
+        labelFlush=False,
+        labelOffset=label_offset(names),
+        labelOverlap=False,
+    )
     y = alt.Y("top:Q", scale=down, axis=axis, title=None)
     base = with_number_texts(alt.Chart(table), "center", "share", percent=False)
     bars = base.mark_bar(stroke=INK[theme], strokeWidth=0.5).encode(
@@ -216,9 +246,11 @@ def _histogram_layers(
     )
     at = alt.Y("place:Q", scale=down, axis=axis, title=None)
     lines = pd.DataFrame({"place": means["place"], "from": low - margin, "to": high + margin})
-    ground = alt.Chart(lines).mark_rule(color=BAND[theme]).encode(
-        x=alt.X("from:Q", scale=across), x2=alt.X2("to:Q"), y=at
-    )  # fmt: skip
+    ground = (
+        alt.Chart(lines)
+        .mark_rule(color=BAND[theme])
+        .encode(x=alt.X("from:Q", scale=across), x2=alt.X2("to:Q"), y=at)
+    )
     spread = with_number_texts(alt.Chart(means), "mean", "ci_low", "ci_high")
     tooltip = [
         alt.Tooltip("group:N", title="Group"),
@@ -315,10 +347,11 @@ def question_map_chart(
             cells["label"] = [short_number(value, 1) for value in cells["value"]]
         maps.append(
             heat_layers(cells, "group", theme, upright=_fit_upright(shown)).properties(
-                data=cells, width="container",
+                data=cells,
+                width="container",
                 title=heading(title, theme, lines, line_length=_LINE_BESIDE),
             )
-        )  # fmt: skip
+        )
         words.append(f"{title}: {cells_in_words(cells)}")
         tables.append(cells.assign(measure=name, strong_neutral=neutral & (name == "b")))
     table = pd.concat(tables, ignore_index=True).drop(columns=["label", "known"])

@@ -40,9 +40,15 @@ GROUP_COLORS: dict[Theme, tuple[str, ...]] = {
 }  # fmt: skip
 """Of groups in one picture, which also have a shape of their own."""
 GROUP_SHAPES = (
-    "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
     "triangle-left",
-)  # fmt: skip
+)
 LIGHTS: dict[Theme, dict[str, str]] = {
     "light": {"green": "#1a7f37", "red": "#b3261e", "grey": "#6f6f6f"},
     "dark": {"green": "#4cc16a", "red": "#ff8a80", "grey": "#9a9a9a"},
@@ -182,9 +188,10 @@ def chart_rows(
     """
     frame = table.frame
     factors = [
-        name for name in list(frame.columns)[: list(frame.columns).index(before)]
+        name
+        for name in list(frame.columns)[: list(frame.columns).index(before)]
         if name not in columns
-    ]  # fmt: skip
+    ]
     groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
     ours = columns if isinstance(columns, Mapping) else {name: name for name in columns}
     own = pd.DataFrame({ours[name]: _readable_column(frame[name]) for name in columns})
@@ -219,9 +226,11 @@ def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, 
     n_rows = frame["group"].value_counts()[groups].cumsum()
     n_shown = max(MAX_PANELS, int((n_rows <= room)[:MAX_SMALL_PANELS].sum()))
     shown = frame[frame["group"].isin(groups[:n_shown])]
-    left_out = f" Only the first {n_shown} of {len(groups)} groups are drawn." if (
-        len(groups) > n_shown
-    ) else ""  # fmt: skip
+    left_out = (
+        f" Only the first {n_shown} of {len(groups)} groups are drawn."
+        if (len(groups) > n_shown)
+        else ""
+    )
     if "item" in shown and len(shown) > room:
         items = list(dict.fromkeys(shown["item"]))
         rows = shown["item"].map(shown["item"].value_counts()[items].cumsum())
@@ -257,9 +266,13 @@ def items_axis(table: pd.DataFrame, padding: float | None = None) -> Any:
     `padding` is the room before the first and after the last one, of the height of a row.
     """
     scale = alt.Undefined if padding is None else alt.Scale(padding=padding)
-    return alt.Y("item:N", sort=list(dict.fromkeys(table["item"])), title=None, scale=scale,
-                 axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False,
-                               labelPadding=EDGE))  # fmt: skip
+    return alt.Y(
+        "item:N",
+        sort=list(dict.fromkeys(table["item"])),
+        title=None,
+        scale=scale,
+        axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False, labelPadding=EDGE),
+    )
 
 
 # A row is as high as its label: no label is left out, and none lies on another.
@@ -319,16 +332,26 @@ def heading(
     """
     broken = [part for line in lines for part in wrap(line, line_length)]
     return alt.TitleParams(
-        title, subtitle=broken or alt.Undefined,  # no line leaves an empty one
-        subtitleColor=INK[theme], anchor="start", limit=_TITLE_LIMIT, offset=8,
-    )  # fmt: skip
+        title,
+        subtitle=broken or alt.Undefined,  # no line leaves an empty one
+        subtitleColor=INK[theme],
+        anchor="start",
+        limit=_TITLE_LIMIT,
+        offset=8,
+    )
 
 
 def panels(
-    layers: Any, table: pd.DataFrame, title: str, theme: Theme,
-    lines: Sequence[str] | Callable[[pd.DataFrame], Sequence[str]] = (), *, across: int = 1,
-    name_groups: bool | None = None, once: str = "",
-) -> Any:  # fmt: skip
+    layers: Any,
+    table: pd.DataFrame,
+    title: str,
+    theme: Theme,
+    lines: Sequence[str] | Callable[[pd.DataFrame], Sequence[str]] = (),
+    *,
+    across: int = 1,
+    name_groups: bool | None = None,
+    once: str = "",
+) -> Any:
     """One panel per group, each titled with its group and as wide as there is room.
 
     A specification carries no description: `Chart.alt` is the one text for screen readers.
@@ -403,8 +426,14 @@ def theme_ink(theme: Theme) -> dict[str, Any]:
     mark = {"aria": False, "tooltip": None}
     # a page would leave out every second name where names stand close; numbers may be left out
     names = {"labelOverlap": False}
-    return {"aria": False, "mark": mark, "axis": axis, "axisDiscrete": names, "legend": legend,
-            "header": ink}  # fmt: skip
+    return {
+        "aria": False,
+        "mark": mark,
+        "axis": axis,
+        "axisDiscrete": names,
+        "legend": legend,
+        "header": ink,
+    }
 
 
 def with_theme_ink(panel: Any, theme: Theme) -> Any:

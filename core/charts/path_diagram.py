@@ -73,17 +73,20 @@ class PathModel:
 def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
     """The model of each group that has estimates, and the names of the groups that have none."""
     loadings = _table_rows(
-        result, "loadings",
+        result,
+        "loadings",
         {"factor": "factor", "item": "item", "standardized": "value", "p": "p"},
-    )  # fmt: skip
+    )
     correlations = _table_rows(
-        result, "factor_correlations",
+        result,
+        "factor_correlations",
         {"factor_1": "first", "factor_2": "second", "correlation": "value", "p": "p"},
-    )  # fmt: skip
+    )
     pairs = _table_rows(
-        result, "residual_covariances",
+        result,
+        "residual_covariances",
         {"item_1": "first", "item_2": "second", "correlation": "value", "p": "p"},
-    )  # fmt: skip
+    )
     unexplained = _table_rows(
         result, "item_variances", {"item": "item", "residual_standardized": "value"}
     )
@@ -98,17 +101,27 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
         n = int(_rows_of_group(counts, group)["n"].iloc[0])
         models.append(
             _path_model(
-                group, n, own, _rows_of_group(correlations, group), _rows_of_group(pairs, group),
-                dict(zip(rest["item"], rest["value"], strict=True)), result.item_texts,
+                group,
+                n,
+                own,
+                _rows_of_group(correlations, group),
+                _rows_of_group(pairs, group),
+                dict(zip(rest["item"], rest["value"], strict=True)),
+                result.item_texts,
             )
-        )  # fmt: skip
+        )
     return models, without
 
 
 def _path_model(
-    group: str, n: int, loadings: pd.DataFrame, correlations: pd.DataFrame, pairs: pd.DataFrame,
-    unexplained: dict[str, float], texts: Mapping[str, str],
-) -> PathModel:  # fmt: skip
+    group: str,
+    n: int,
+    loadings: pd.DataFrame,
+    correlations: pd.DataFrame,
+    pairs: pd.DataFrame,
+    unexplained: dict[str, float],
+    texts: Mapping[str, str],
+) -> PathModel:
     """The numbers of one group, with factors and items in the order they are drawn."""
     factors = list(dict.fromkeys(loadings["factor"]))
     named = set(factors)
@@ -127,13 +140,23 @@ def _path_model(
     lower.sort(key=lambda factor: middle.get(factor, len(items)))
     free = (
         (correlations["value"].abs() > _FIXED)
-        & ~correlations["first"].isin(explained) & ~correlations["second"].isin(explained)
-    )  # fmt: skip
+        & ~correlations["first"].isin(explained)
+        & ~correlations["second"].isin(explained)
+    )
     both = pairs["first"].isin(items) & pairs["second"].isin(items)
     return PathModel(
-        group, n, tuple(lower), higher, tuple(items), drawn, correlations[free], pairs[both],
-        unexplained, len(every), worded=any(texts.get(item) for item in items),
-    )  # fmt: skip
+        group,
+        n,
+        tuple(lower),
+        higher,
+        tuple(items),
+        drawn,
+        correlations[free],
+        pairs[both],
+        unexplained,
+        len(every),
+        worded=any(texts.get(item) for item in items),
+    )
 
 
 def _items_by_factor(loadings: pd.DataFrame) -> list[str]:
@@ -143,9 +166,10 @@ def _items_by_factor(loadings: pd.DataFrame) -> list[str]:
     """
     items = list(dict.fromkeys(loadings["item"]))
     factors = [
-        factor for factor, own in loadings.groupby("factor", sort=False)["item"]
+        factor
+        for factor, own in loadings.groupby("factor", sort=False)["item"]
         if own.nunique() < len(items)
-    ]  # fmt: skip
+    ]
     rank = {factor: number for number, factor in enumerate(factors)}
     first = loadings["factor"].map(rank).fillna(len(rank)).groupby(loadings["item"]).min()
     return sorted(items, key=lambda item: first[item])  # stable: else as in the table
@@ -267,8 +291,9 @@ def _middle(model: PathModel, factor: str, y_of: dict[str, float]) -> float:
 
 def _widest(model: PathModel) -> float:
     """How far the widest curve stands out."""
-    return min(_BULGE + _FURTHER * max(len(model.factors) + len(model.higher) - 2, 0),
-               _BULGE_AT_MOST)  # fmt: skip
+    return min(
+        _BULGE + _FURTHER * max(len(model.factors) + len(model.higher) - 2, 0), _BULGE_AT_MOST
+    )
 
 
 def _curves(model: PathModel, factors: dict[str, Place]) -> tuple[pd.DataFrame, list[Place]]:
@@ -382,14 +407,21 @@ def _arrows(model: PathModel, layout: DiagramLayout) -> pd.DataFrame:
     ]
     return pd.DataFrame(
         {
-            "x1": [place.x for place in start], "y1": [place.y for place in start],
-            "x2": [place.x for place in end], "y2": [place.y for place in end],
-            "to_item": to_item, "place": own.groupby("item").cumcount(),
-            "from": own["factor"], "to": own["item"], "value": own["value"], "p": own["p"],
+            "x1": [place.x for place in start],
+            "y1": [place.y for place in start],
+            "x2": [place.x for place in end],
+            "y2": [place.y for place in end],
+            "to_item": to_item,
+            "place": own.groupby("item").cumcount(),
+            "from": own["factor"],
+            "to": own["item"],
+            "value": own["value"],
+            "p": own["p"],
             "thickness": 0.6 + 3.2 * own["value"].abs().clip(upper=1),
-            "negative": own["value"] < 0, "label": own["value"].map(short_number),
+            "negative": own["value"] < 0,
+            "label": own["value"].map(short_number),
         }
-    )  # fmt: skip
+    )
 
 
 _TOOLTIP = [
@@ -428,10 +460,14 @@ def _arrow_layers(arrows: pd.DataFrame, canvas: _Canvas) -> list[Any]:
         )
     )
     lines = base.mark_rule(color=MARK[canvas.theme]).encode(
-        x=canvas.x("x1"), y=canvas.y("y1"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"),
-        strokeDash=_dash(), tooltip=_TOOLTIP,
+        x=canvas.x("x1"),
+        y=canvas.y("y1"),
+        x2=alt.X2("x2:Q"),
+        y2=alt.Y2("y2:Q"),
+        strokeDash=_dash(),
+        tooltip=_TOOLTIP,
         strokeWidth=alt.StrokeWidth("thickness:Q", scale=None),
-    )  # fmt: skip
+    )
     heads = base.mark_point(
         shape=_HEAD_OF_ARROW, filled=True, size=260, color=MARK[canvas.theme], opacity=1
     ).encode(x=canvas.x("tip_x"), y=canvas.y("tip_y"), angle=alt.Angle("angle:Q", scale=None))
@@ -459,17 +495,28 @@ def _curve_layers(
         return []
     values = pairs["value"].reset_index(drop=True)
     drawn = lines.assign(negative=lines["pair"].map(values) < 0)
-    joints = alt.Chart(drawn).mark_line(color=MARK[canvas.theme], strokeWidth=1.5).encode(
-        x=canvas.x("x"), y=canvas.y("y"), detail=alt.Detail("pair:N"), order=alt.Order("step:Q"),
-        strokeDash=_dash(),
-    )  # fmt: skip
+    joints = (
+        alt.Chart(drawn)
+        .mark_line(color=MARK[canvas.theme], strokeWidth=1.5)
+        .encode(
+            x=canvas.x("x"),
+            y=canvas.y("y"),
+            detail=alt.Detail("pair:N"),
+            order=alt.Order("step:Q"),
+            strokeDash=_dash(),
+        )
+    )
     numbers = pd.DataFrame(
         {
-            "x": [place.x for place in labels], "y": [place.y for place in labels],
-            "from": pairs["first"].to_numpy(), "to": pairs["second"].to_numpy(),
-            "value": values, "p": pairs["p"].to_numpy(), "label": values.map(short_number),
+            "x": [place.x for place in labels],
+            "y": [place.y for place in labels],
+            "from": pairs["first"].to_numpy(),
+            "to": pairs["second"].to_numpy(),
+            "value": values,
+            "p": pairs["p"].to_numpy(),
+            "label": values.map(short_number),
         }
-    )  # fmt: skip
+    )
     places = {"x": canvas.x("x"), "y": canvas.y("y"), "text": "label:N"}
     return [
         joints,
@@ -487,9 +534,14 @@ def _factor_layers(layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
         x=canvas.x("x"), y=canvas.y("y"), tooltip=[alt.Tooltip("factor:N", title="Factor")]
     )
     ellipses = base.mark_point(
-        shape=_ELLIPSE, size=_FACTOR_WIDTH**2, filled=False, fill=BACKGROUNDS[canvas.theme],
-        stroke=INK[canvas.theme], strokeWidth=1.5, opacity=1,
-    )  # fmt: skip
+        shape=_ELLIPSE,
+        size=_FACTOR_WIDTH**2,
+        filled=False,
+        fill=BACKGROUNDS[canvas.theme],
+        stroke=INK[canvas.theme],
+        strokeWidth=1.5,
+        opacity=1,
+    )
     names = base.mark_text(
         fontSize=12, fontWeight="bold", limit=_FACTOR_WIDTH - 12, color=INK[canvas.theme]
     )
@@ -505,10 +557,14 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
     )
     rest = frame["item"].map(model.unexplained).astype(float)
     frame = frame.assign(
-        right=layout.right, middle=frame["left"] + layout.box_width / 2, above=frame["y"] - half,
-        below=frame["y"] + half, far=layout.right + 3, unexplained=rest,
+        right=layout.right,
+        middle=frame["left"] + layout.box_width / 2,
+        above=frame["y"] - half,
+        below=frame["y"] + half,
+        far=layout.right + 3,
+        unexplained=rest,
         label=rest.map(short_number),
-    )  # fmt: skip
+    )
     tooltip = [
         alt.Tooltip("item:N", title="Item"),
         number_tip("unexplained", "1 − R²"),
@@ -563,11 +619,14 @@ def path_diagrams(
         table = _table(drawn)
         charts.append(
             Chart(
-                title, _drawing(drawn, title, theme), _in_words(drawn) + left_out, table,
+                title,
+                _drawing(drawn, title, theme),
+                _in_words(drawn) + left_out,
+                table,
                 # paths start at factors, but residual correlations start at items
                 item_columns=(*(["from"] if len(drawn.pairs) else []), "to", "item"),
             )
-        )  # fmt: skip
+        )
     return tuple(charts)
 
 
@@ -610,14 +669,24 @@ def _in_words(model: PathModel) -> str:
     if model.heywood:
         words.append(f"{_HEYWOOD}: {name_list(model.heywood)}")
     words += [
-        f"{what} " + name_list([f"{a} with {b} {short_number(r)}" for a, b, r in
-                             zip(own["first"], own["second"], own["value"], strict=True)])
-        for what, own in (("correlation of factors", model.correlations),
-                          ("residual correlation", model.pairs)) if len(own)
-    ]  # fmt: skip
-    cut = f" Only the first {len(model.items)} of {model.n_items} items are drawn." if (
-        model.n_items > len(model.items)
-    ) else ""  # fmt: skip
+        f"{what} "
+        + name_list(
+            [
+                f"{a} with {b} {short_number(r)}"
+                for a, b, r in zip(own["first"], own["second"], own["value"], strict=True)
+            ]
+        )
+        for what, own in (
+            ("correlation of factors", model.correlations),
+            ("residual correlation", model.pairs),
+        )
+        if len(own)
+    ]
+    cut = (
+        f" Only the first {len(model.items)} of {model.n_items} items are drawn."
+        if (model.n_items > len(model.items))
+        else ""
+    )
     return f"{'; '.join(words)}.{cut}"
 
 
@@ -626,10 +695,13 @@ def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
     layout = layout_of(model)
     hidden = "; only loadings with p < .05 are drawn" if model.n_hidden else ""
     above = heading(
-        title, theme,
-        [f"Standardized, n = {model.n:,}. Dashed: negative. Thicker: larger{hidden}.",
-         "Circles: factors. Boxes: items; right: unexplained share 1 − R².",
-         *([f"{_HEYWOOD}: {name_list(model.heywood)}."] if model.heywood else [])],
-    )  # fmt: skip
+        title,
+        theme,
+        [
+            f"Standardized, n = {model.n:,}. Dashed: negative. Thicker: larger{hidden}.",
+            "Circles: factors. Boxes: items; right: unexplained share 1 − R².",
+            *([f"{_HEYWOOD}: {name_list(model.heywood)}."] if model.heywood else []),
+        ],
+    )
     layers = _path_layers(model, layout, theme)
     return alt.layer(*layers).properties(width="container", height=layout.height, title=above)

@@ -53,13 +53,18 @@ def vega_lite(chart: Chart) -> dict[str, Any]:
         _sized({name: part for name, part in panel.items() if name not in _SHARED}, width, room)
         for panel in panels
     ]
-    body = own[0] if len(own) == 1 else {
-        "concat": [_with_own_size(panel, panel) for panel in own],
-        "columns": chart.across, "spacing": 28,
-        "resolve": {
-            kind: dict.fromkeys(_OWN_SCALES, "independent") for kind in ("scale", "legend")
-        },
-    }  # fmt: skip
+    body = (
+        own[0]
+        if len(own) == 1
+        else {
+            "concat": [_with_own_size(panel, panel) for panel in own],
+            "columns": chart.across,
+            "spacing": 28,
+            "resolve": {
+                kind: dict.fromkeys(_OWN_SCALES, "independent") for kind in ("scale", "legend")
+            },
+        }
+    )
     return {
         "$schema": panels[0]["$schema"],
         "background": BACKGROUNDS["light"],

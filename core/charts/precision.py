@@ -40,12 +40,18 @@ def precision_charts(
     summary, curves = (table.frame for table in result.tables[:2])
     rows = curves.assign(
         group=curves["statistic"].map(titles),
-        line=[", ".join(filter(None, names)) or "all"
-              for names in zip(curves["group"], curves["scale"], strict=True)],
-    )  # fmt: skip
+        line=[
+            ", ".join(filter(None, names)) or "all"
+            for names in zip(curves["group"], curves["scale"], strict=True)
+        ],
+    )
     lines = {group: list(dict.fromkeys(own)) for group, own in rows.groupby("group")["line"]}
-    drawn = rows[[line in lines[group][: len(_DASHES)]
-                  for group, line in zip(rows["group"], rows["line"], strict=True)]]  # fmt: skip
+    drawn = rows[
+        [
+            line in lines[group][: len(_DASHES)]
+            for group, line in zip(rows["group"], rows["line"], strict=True)
+        ]
+    ]
     most = max(map(len, lines.values()))
     cut = (
         f" Only the first {len(_DASHES)} of {most} lines are drawn." if most > len(_DASHES) else ""
@@ -92,9 +98,15 @@ def _shares(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Th
 
 
 def _chart(
-    title: str, draw: Any, rows: pd.DataFrame, words: str, below: list[str], cut: str,
-    theme: Theme, columns: list[str],
-) -> Chart:  # fmt: skip
+    title: str,
+    draw: Any,
+    rows: pd.DataFrame,
+    words: str,
+    below: list[str],
+    cut: str,
+    theme: Theme,
+    columns: list[str],
+) -> Chart:
     table = rows[["group", "line", "number", *columns]].reset_index(drop=True)
     across = panels_across(table)
     spec = panels(draw, table, title, theme, below, across=across, once=cut, name_groups=True)
@@ -111,9 +123,11 @@ def _width_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: The
     if far:
         ticks["values"] = [n for n in _TICKS if ends[0] <= n <= ends[1]]
     y = alt.Y(
-        "half_width:Q", title="Half-width (±)", axis=alt.Axis(**ticks),
+        "half_width:Q",
+        title="Half-width (±)",
+        axis=alt.Axis(**ticks),
         scale=alt.Scale(type="log" if far else "linear", domain=ends, nice=False),
-    )  # fmt: skip
+    )
     tips = [number_tip("half_width", "Half-width")]
     base = with_number_texts(alt.Chart(), "half_width").encode(y=y)
     rule = alt.Chart(pd.DataFrame({"target": [target]})).mark_rule(
@@ -125,8 +139,12 @@ def _width_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: The
 
 def _share_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: Theme) -> Any:
     """The shares within the target of one statistic, with intervals."""
-    y = alt.Y("share:Q", title="Within target", axis=alt.Axis(format="%"),
-              scale=alt.Scale(domain=[0, 1], nice=False))  # fmt: skip
+    y = alt.Y(
+        "share:Q",
+        title="Within target",
+        axis=alt.Axis(format="%"),
+        scale=alt.Scale(domain=[0, 1], nice=False),
+    )
     names = ("share", "share_low", "share_high")
     base = with_number_texts(alt.Chart(), *names, decimals=0, percent=True).encode(y=y)
     tips = [
@@ -173,8 +191,15 @@ def _lines(
         line = base.mark_line(color=MARK[theme], strokeWidth=2)
         points = base.mark_point(color=MARK[theme], size=40, filled=True, opacity=1)
     else:
-        legend = alt.Legend(orient="top", title=None, labelLimit=260, columns=2, symbolSize=300,
-                            symbolType="stroke", labelColor=INK[theme])  # fmt: skip
+        legend = alt.Legend(
+            orient="top",
+            title=None,
+            labelLimit=260,
+            columns=2,
+            symbolSize=300,
+            symbolType="stroke",
+            labelColor=INK[theme],
+        )
         colors = alt.Scale(domain=names, range=list(GROUP_COLORS[theme][: len(names)]))
         dashes = alt.Scale(domain=names, range=[list(d) for d in _DASHES[: len(names)]])
         color = alt.Color("line:N", scale=colors, legend=legend)

@@ -59,19 +59,30 @@ def _share_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "shares")
     if table is None:
         return ()
-    columns = {"first": "first", "second": "second", "format": "format", "share": "value",
-               "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}  # fmt: skip
+    columns = {
+        "first": "first",
+        "second": "second",
+        "format": "format",
+        "share": "value",
+        "ci_low": "ci_low",
+        "ci_high": "ci_high",
+        "n": "n",
+    }
     frame, cut = _pair_rows(chart_rows(table, columns, "first"), " over ")
     return (
         _pair_chart(
-            frame, "Share of wins",
-            "Dot plot of the share of wins of the first entity of each pair", cut, theme,
+            frame,
+            "Share of wins",
+            "Dot plot of the share of wins of the first entity of each pair",
+            cut,
+            theme,
             DotAxis("Share of wins with interval", _share_ends, (_EVEN,), of="Pair", common=True),
             "Dashed: .5, where none of the two is preferred.",
-            lambda known: f"{int((known > _EVEN).sum())} of {len(known)} above .5, where none is "
-            "preferred",
+            lambda known: (
+                f"{int((known > _EVEN).sum())} of {len(known)} above .5, where none is preferred"
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _share_ends(_rows: pd.DataFrame) -> tuple[float, float]:
@@ -83,27 +94,40 @@ def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "order_effects")
     if table is None:
         return ()
-    columns = {"first": "first", "second": "second", "format": "format", "effect": "value",
-               "ci_low": "ci_low", "ci_high": "ci_high", "n_first": "n_first",
-               "n_second": "n_second"}  # fmt: skip
+    columns = {
+        "first": "first",
+        "second": "second",
+        "format": "format",
+        "effect": "value",
+        "ci_low": "ci_low",
+        "ci_high": "ci_high",
+        "n_first": "n_first",
+        "n_second": "n_second",
+    }
     own = chart_rows(table, columns, "first")
     own["n"] = own.pop("n_first") + own.pop("n_second")
     frame, cut = _pair_rows(own, " and ")
     if frame["value"].isna().all():
         return ()
-    axis = DotAxis("Effect of being named first, with interval", _effect_ends, (0.0,), of="Pair",
-                   common=True)  # fmt: skip
+    axis = DotAxis(
+        "Effect of being named first, with interval", _effect_ends, (0.0,), of="Pair", common=True
+    )
     return (
         _pair_chart(
-            frame, "Effect of the order of naming",
+            frame,
+            "Effect of the order of naming",
             "Dot plot of the share of wins of an entity named first less its share named second",
-            cut, theme, axis, "Dashed: 0, where the order of naming does not matter. At the right: "
+            cut,
+            theme,
+            axis,
+            "Dashed: 0, where the order of naming does not matter. At the right: "
             "being named first helps.",
-            lambda known: f"{int((known > 0).sum())} of {len(known)} above 0, where being named "
-            "first helps",
+            lambda known: (
+                f"{int((known > 0).sum())} of {len(known)} above 0, where being named first helps"
+            ),
             tab=_ORDER_TAB,
         ),
-    )  # fmt: skip
+    )
 
 
 def _effect_ends(rows: pd.DataFrame) -> tuple[float, float]:
@@ -161,8 +185,14 @@ def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "strengths")
     if table is None:
         return ()
-    columns = {"format": "format", "entity": "item", "strength": "value",
-               "bootstrap_low": "ci_low", "bootstrap_high": "ci_high", "n": "n"}  # fmt: skip
+    columns = {
+        "format": "format",
+        "entity": "item",
+        "strength": "value",
+        "bootstrap_low": "ci_low",
+        "bootstrap_high": "ci_high",
+        "n": "n",
+    }
     frame = chart_rows(table, columns, "format")
     whole = frame.groupby("group", sort=False)["format"].transform("first")
     frame = frame[frame["format"] == whole].drop(columns="format")
@@ -179,8 +209,14 @@ def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"{count_text(largest_count(drawn['n']), 'answer')}: {range_text(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )
-    axis = DotAxis("Strength (logit) with bootstrap interval", _effect_ends, (0.0,), of="Entity",
-                   decimals=2, common=True)  # fmt: skip
+    axis = DotAxis(
+        "Strength (logit) with bootstrap interval",
+        _effect_ends,
+        (0.0,),
+        of="Entity",
+        decimals=2,
+        common=True,
+    )
     lines = ["Dashed: 0, the mean of the entities."]
     chart = dot_chart(drawn, axis, "Strengths", words, theme, lines, left_out)
     return (
@@ -228,10 +264,16 @@ def _repetition_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
         )
         title = f"By repetition: {pair}"
         spec = panels(
-            lambda rows: _line_layers(rows, theme), drawn, title, theme,
-            ["Dashed: .5, where none of the two is preferred; the upright line divides the two "
-             "orders of naming."], once=left_out,
-        )  # fmt: skip
+            lambda rows: _line_layers(rows, theme),
+            drawn,
+            title,
+            theme,
+            [
+                "Dashed: .5, where none of the two is preferred; the upright line divides the two "
+                "orders of naming."
+            ],
+            once=left_out,
+        )
         charts.append(Chart(title, spec, words, drawn, 1, (), _ORDER_TAB))
     return with_undrawn_count(charts, frame["pair"].nunique())
 
@@ -275,11 +317,18 @@ def _line_layers(rows: pd.DataFrame, theme: Theme) -> Any:
     """The lines of one group."""
     formats = list(dict.fromkeys(rows["format"]))
     last = int(rows["place"].max())
-    x = alt.X("place:Q", title="Repetition, in both orders of naming",
-              scale=alt.Scale(domain=[0.5, last + 0.5], nice=False),
-              axis=alt.Axis(tickMinStep=1, grid=False))  # fmt: skip
-    y = alt.Y("value:Q", title="Share of wins", scale=alt.Scale(domain=[0, _HIGHEST], nice=False),
-              axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2"))  # fmt: skip
+    x = alt.X(
+        "place:Q",
+        title="Repetition, in both orders of naming",
+        scale=alt.Scale(domain=[0.5, last + 0.5], nice=False),
+        axis=alt.Axis(tickMinStep=1, grid=False),
+    )
+    y = alt.Y(
+        "value:Q",
+        title="Share of wins",
+        scale=alt.Scale(domain=[0, _HIGHEST], nice=False),
+        axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2"),
+    )
     several = alt.Legend(orient="top", title=None, labelLimit=200, columns=3, symbolSize=60)
     legend = several if len(formats) > 1 else None
     colors = [INK[theme], *GROUP_COLORS[theme]][: len(formats)]
@@ -287,9 +336,11 @@ def _line_layers(rows: pd.DataFrame, theme: Theme) -> Any:
         "format:N", scale=alt.Scale(domain=formats, range=colors), sort=formats, legend=legend
     )
     shape = alt.Shape(
-        "format:N", sort=formats, legend=legend,
+        "format:N",
+        sort=formats,
+        legend=legend,
         scale=alt.Scale(domain=formats, range=list(GROUP_SHAPES[: len(formats)])),
-    )  # fmt: skip
+    )
     tooltip = [
         alt.Tooltip("format:N", title="Format"),
         alt.Tooltip("named_first:N", title="Named first"),
@@ -350,8 +401,9 @@ def _arrow_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     drawn = frame[frame["group"].isin(groups[:MAX_PANELS])]
     left_out = (
         f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-        if len(groups) > MAX_PANELS else ""
-    )  # fmt: skip
+        if len(groups) > MAX_PANELS
+        else ""
+    )
     entities = _entities(drawn)
     if len(entities) > _MOST_ENTITIES:
         left_out += f" Only the first {_MOST_ENTITIES} of {len(entities)} entities are drawn."
@@ -375,20 +427,22 @@ def _arrow_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"undefined; {int(drawn['cycle'].sum())} arrows in a cycle.{left_out}"
     )
     title = "Who wins over whom"
-    lines = ["An arrow leads from winner to loser, with the winner's share. Dashed: the interval "
-             "holds .5, or there is none. No head: even. Thick: part of a cycle."]  # fmt: skip
-    spec = panels(
-        lambda rows: _circle(rows, theme), drawn, title, theme, lines, once=left_out
-    )  # fmt: skip
+    lines = [
+        "An arrow leads from winner to loser, with the winner's share. Dashed: the interval "
+        "holds .5, or there is none. No head: even. Thick: part of a cycle."
+    ]
+    spec = panels(lambda rows: _circle(rows, theme), drawn, title, theme, lines, once=left_out)
     return (Chart(title, spec, words, drawn, 1, (), _TRANSITIVITY_TAB),)
 
 
 def _entities(frame: pd.DataFrame) -> list[str]:
     """The entities, those with the highest mean share first."""
-    shares = pd.concat([
-        pd.DataFrame({"entity": frame["winner"], "share": frame["value"]}),
-        pd.DataFrame({"entity": frame["loser"], "share": 1 - frame["value"]}),
-    ])  # fmt: skip
+    shares = pd.concat(
+        [
+            pd.DataFrame({"entity": frame["winner"], "share": frame["value"]}),
+            pd.DataFrame({"entity": frame["loser"], "share": 1 - frame["value"]}),
+        ]
+    )
     means = shares.groupby("entity", sort=False)["share"].mean().fillna(-1.0)
     return [str(name) for name in means.sort_values(ascending=False, kind="stable").index]
 
@@ -406,9 +460,10 @@ def _in_cycle(frame: pd.DataFrame, entities: Sequence[str]) -> list[bool]:
         for (winner, loser), share in zip(ends, own["value"], strict=True):
             shares[winner, loser], shares[loser, winner] = share, 1 - share
         steps = {
-            step for cycle in preference_order(shares).cycles
+            step
+            for cycle in preference_order(shares).cycles
             for step in zip(cycle, (*cycle[1:], cycle[0]), strict=True)
-        }  # fmt: skip
+        }
         marked += [end in steps for end in ends]
     return marked
 
@@ -439,18 +494,23 @@ def _circle(rows: pd.DataFrame, theme: Theme) -> Any:
 
     arrows = _arrows(rows, nodes.set_index("entity"))
     tooltip = [
-        alt.Tooltip("winner:N", title="Winner"), alt.Tooltip("loser:N", title="Loser"),
-        number_tip("value", "Share of wins"), number_tip("ci_low", "Interval from"),
-        number_tip("ci_high", "Interval to"), alt.Tooltip("n:Q", title="n"),
-    ]  # fmt: skip
-    base = with_number_texts(
-        placed(arrows, "x1", "x2", "label_x"), "value", "ci_low", "ci_high"
-    )  # fmt: skip
+        alt.Tooltip("winner:N", title="Winner"),
+        alt.Tooltip("loser:N", title="Loser"),
+        number_tip("value", "Share of wins"),
+        number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "Interval to"),
+        alt.Tooltip("n:Q", title="n"),
+    ]
+    base = with_number_texts(placed(arrows, "x1", "x2", "label_x"), "value", "ci_low", "ci_high")
     lines = base.mark_rule(color=MARK[theme]).encode(
-        x=across("x1"), y=up("y1"), x2=alt.X2("x2_across:Q"), y2=alt.Y2("y2:Q"), tooltip=tooltip,
+        x=across("x1"),
+        y=up("y1"),
+        x2=alt.X2("x2_across:Q"),
+        y2=alt.Y2("y2:Q"),
+        tooltip=tooltip,
         strokeWidth=alt.condition("datum.cycle", alt.value(3.5), alt.value(1.5)),
         strokeDash=alt.condition("datum.clear == 'yes'", alt.value([1, 0]), alt.value([5, 4])),
-    )  # fmt: skip
+    )
     heads = base.transform_filter("datum.value > 0.5").mark_point(
         shape=_HEAD, filled=True, size=220, color=MARK[theme], opacity=1
     )
@@ -465,12 +525,14 @@ def _circle(rows: pd.DataFrame, theme: Theme) -> Any:
     named = placed(nodes, "dx").encode(x=across("dx"), y=up("name_dy"), text=alt.Text("entity:N"))
     title = {"fontSize": 13, "fontWeight": "bold", "limit": 160}
     return alt.layer(
-        lines, heads,
+        lines,
+        heads,
         base.mark_text(fontSize=12, **ground).encode(**label),
         base.mark_text(fontSize=12, color=INK[theme]).encode(**label, tooltip=tooltip),
         spots.encode(x=across("dx"), y=up("dy"), tooltip=[alt.Tooltip("entity:N", title="Entity")]),
-        named.mark_text(**title, **ground), named.mark_text(**title, color=INK[theme]),
-    ).properties(height=high - low)  # fmt: skip
+        named.mark_text(**title, **ground),
+        named.mark_text(**title, color=INK[theme]),
+    ).properties(height=high - low)
 
 
 def _arrows(rows: pd.DataFrame, nodes: pd.DataFrame) -> pd.DataFrame:
@@ -482,8 +544,12 @@ def _arrows(rows: pd.DataFrame, nodes: pd.DataFrame) -> pd.DataFrame:
     start, end = start + unit * _NODE, end - unit * _NODE
     label = start + (end - start) * _LABEL_AT
     return own.assign(
-        x1=start[:, 0], y1=start[:, 1], x2=end[:, 0], y2=end[:, 1],
+        x1=start[:, 0],
+        y1=start[:, 1],
+        x2=end[:, 0],
+        y2=end[:, 1],
         angle=-np.degrees(np.arctan2(unit[:, 1], unit[:, 0])),
-        label_x=label[:, 0], label_y=label[:, 1],
+        label_x=label[:, 0],
+        label_y=label[:, 1],
         label=[short_number(float(value)) for value in own["value"]],
-    )  # fmt: skip
+    )

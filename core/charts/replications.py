@@ -51,14 +51,16 @@ def comparison_chart(table: ResultTable, quantity: str, theme: Theme) -> Chart |
     rows = _rows(known)
     drawn = rows.head(_MOST_ROWS)
     left_out = (
-        f"Only the first {_MOST_ROWS} of {len(rows)} rows are drawn." if len(rows) > len(drawn)
+        f"Only the first {_MOST_ROWS} of {len(rows)} rows are drawn."
+        if len(rows) > len(drawn)
         else ""
-    )  # fmt: skip
+    )
     title = f"{quantity}: published and yours"
     spec = _layers(drawn, quantity, theme).properties(
-        data=drawn, width="container",
+        data=drawn,
+        width="container",
         title=heading(title, theme, [_LEGEND, *([left_out] if left_out else [])]),
-    )  # fmt: skip
+    )
     return Chart(title, spec, _words(drawn, quantity, left_out), drawn, item_columns=())
 
 
@@ -88,9 +90,13 @@ def _layers(rows: pd.DataFrame, quantity: str, theme: Theme) -> Any:
         return alt.X(f"{field}:Q", title=quantity, scale=scale, axis=axis)
 
     base = with_number_texts(
-        alt.Chart().encode(y=items_axis(rows)), "value", "ci_low", "ci_high", "published",
+        alt.Chart().encode(y=items_axis(rows)),
+        "value",
+        "ci_low",
+        "ci_high",
+        "published",
         decimals=_SHOWN,
-    )  # fmt: skip
+    )
     tooltip = [
         alt.Tooltip("item:N", title="Published for"),
         alt.Tooltip("yours_of:N", title="Of yours"),

@@ -160,9 +160,10 @@ def rater_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
     if groups is None or pairs is None:
         return ()
     kinds = (
-        ("Mean kappa of pairs", "kappa", None, None), ("Krippendorff's alpha", "alpha", "ci_low",
-        "ci_high"), ("Fleiss' kappa", "fleiss", "fleiss_low", "fleiss_high"),
-    )  # fmt: skip
+        ("Mean kappa of pairs", "kappa", None, None),
+        ("Krippendorff's alpha", "alpha", "ci_low", "ci_high"),
+        ("Fleiss' kappa", "fleiss", "fleiss_low", "fleiss_high"),
+    )
     parts = []
     for title, value, low, high in kinds:
         names = {value: "value", "items": "n", **({low: "ci_low", high: "ci_high"} if low else {})}

@@ -110,9 +110,12 @@ def _curves(table: ResultTable, theme: Theme) -> Chart:
     )
     across = panels_across(drawn)
     layers = partial(
-        _curve_layers, theme=theme, height=_HEIGHT if across == 1 else _HEIGHT_BESIDE,
-        across_title=title_of["number"], qualities=list(dict.fromkeys(drawn["quality"])),
-    )  # fmt: skip
+        _curve_layers,
+        theme=theme,
+        height=_HEIGHT if across == 1 else _HEIGHT_BESIDE,
+        across_title=title_of["number"],
+        qualities=list(dict.fromkeys(drawn["quality"])),
+    )
     spec = panels(layers, drawn, title, theme, _lines, across=across, once=left_out)
     return Chart(title, spec, words, drawn, across, item_columns=())
 
@@ -131,10 +134,11 @@ def _curve_layers(
     share = min(max(map(len, qualities)) * _LETTER / _USUAL_WIDTH, _MOST_OF_NAMES)
     beside = share / (1 - share) * (numbers[-1] - numbers[0] + 2 * room)  # room of the names
     x = alt.X(
-        "number:Q", title=across_title,
+        "number:Q",
+        title=across_title,
         scale=alt.Scale(domain=[numbers[0] - room, numbers[-1] + room + beside], nice=False),
         axis=alt.Axis(values=numbers, format="~g"),
-    )  # fmt: skip
+    )
     scale = alt.Scale(domain=[low, high], nice=False)
     base = with_number_texts(alt.Chart(), "mean", "ci_low", "ci_high", decimals=2)
     color = alt.Color("quality:N", scale=alt.Scale(domain=qualities, range=colors), legend=None)
@@ -150,17 +154,20 @@ def _curve_layers(
         x=x, y=alt.Y("ci_low:Q", scale=scale), y2=alt.Y2("ci_high:Q"), color=color
     )
     lines = base.mark_line(strokeWidth=2).encode(
-        x=x, y=alt.Y("mean:Q", title="Mean rating", scale=scale), color=color,
+        x=x,
+        y=alt.Y("mean:Q", title="Mean rating", scale=scale),
+        color=color,
         strokeDash=alt.StrokeDash(
             "quality:N", scale=alt.Scale(domain=qualities, range=dashes), legend=None
         ),
-    )  # fmt: skip
+    )
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x=x, y=alt.Y("mean:Q", scale=scale), color=color, tooltip=tooltip,
-        shape=alt.Shape(
-            "quality:N", scale=alt.Scale(domain=qualities, range=shapes), legend=None
-        ),
-    )  # fmt: skip
+        x=x,
+        y=alt.Y("mean:Q", scale=scale),
+        color=color,
+        tooltip=tooltip,
+        shape=alt.Shape("quality:N", scale=alt.Scale(domain=qualities, range=shapes), legend=None),
+    )
     last = rows.loc[rows.groupby("quality", sort=False)["number"].idxmax()].dropna(subset=["mean"])
     own = spaced_places(list(last["mean"]), low, high, (high - low) * LINE / height)
     limit = alt.ExprRef(f"width * {share:.3f} - 8")

@@ -43,10 +43,18 @@ _ROOM_FOR_TOTAL = 1.2  # times the longest bar, for the number at its end
 
 
 def stacked_bars(
-    table: pd.DataFrame, title: str, words: str, theme: Theme, *, of: str, axis_title: str,
-    first_line: str, left_out: str = "", tab: str = "More charts",
+    table: pd.DataFrame,
+    title: str,
+    words: str,
+    theme: Theme,
+    *,
+    of: str,
+    axis_title: str,
+    first_line: str,
+    left_out: str = "",
+    tab: str = "More charts",
     item_columns: tuple[str, ...] = (),
-) -> Chart:  # fmt: skip
+) -> Chart:
     """Bars that are not filled up to 100 %: a segment for each kind, and the sum at the end.
 
     Parameters
@@ -103,10 +111,13 @@ def _placed(table: pd.DataFrame, kinds: Sequence[str], theme: Theme) -> pd.DataF
         for share, n in zip(sums, own["n"], strict=True)
     ]
     return own.assign(
-        start=(end - own["share"]).clip(lower=0), end=end, fill=fill,
-        ink=[readable_on(color) for color in fill], label=own["kind"].where(fits, ""),
+        start=(end - own["share"]).clip(lower=0),
+        end=end,
+        fill=fill,
+        ink=[readable_on(color) for color in fill],
+        label=own["kind"].where(fits, ""),
         total=pd.Series(totals, dtype=object).where(last, ""),
-    )  # fmt: skip
+    )
 
 
 def _bar_layers(
@@ -140,9 +151,10 @@ def _bar_layers(
         middle=(alt.datum.start + alt.datum.end) / 2
     )
     labels = labels.mark_text(fontSize=11).encode(
-        x=alt.X("middle:Q", title=axis_title), text=alt.Text("label:N"),
+        x=alt.X("middle:Q", title=axis_title),
+        text=alt.Text("label:N"),
         color=alt.Color("ink:N", scale=None),
-    )  # fmt: skip
+    )
     totals = base.transform_filter("datum.total != ''")
     totals = totals.mark_text(align="left", dx=5, fontSize=11, color=INK[theme])
     totals = totals.encode(x=alt.X("end:Q", title=axis_title), text=alt.Text("total:N"))
@@ -188,10 +200,15 @@ def _groups_chart(table: ResultTable, theme: Theme) -> Chart:
         f"{f'; and {further} more' if further > 0 else ''}."
     )
     return stacked_bars(
-        shown, "Unexpected outputs", words, theme, of="Group", axis_title="Share of all responses",
+        shown,
+        "Unexpected outputs",
+        words,
+        theme,
+        of="Group",
+        axis_title="Share of all responses",
         first_line="The rest, up to 100%, is just the label of an option.",
         left_out=left_out,
-    )  # fmt: skip
+    )
 
 
 def _present(frame: pd.DataFrame) -> pd.DataFrame:
@@ -213,8 +230,9 @@ def _interval_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     shown = shown.assign(
         ci_low=shown["wilson_low"].fillna(shown["ci_low"]),
         ci_high=shown["wilson_high"].fillna(shown["ci_high"]),
-        group=shown["item"], item=shown["group"],
-    ).drop(columns=["wilson_low", "wilson_high"])  # fmt: skip
+        group=shown["item"],
+        item=shown["group"],
+    ).drop(columns=["wilson_low", "wilson_high"])
     left_out = _groups_left_out(every)
     place = {kind: number for number, kind in enumerate(kinds)}
     shown = shown.iloc[shown["group"].map(place).argsort(kind="stable")].reset_index(drop=True)
@@ -267,11 +285,17 @@ def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
         f"{int(most['responses'])})."
     )
     chart = stacked_bars(
-        shown, "Items with the most unexpected outputs", words, theme, of="Item",
+        shown,
+        "Items with the most unexpected outputs",
+        words,
+        theme,
+        of="Item",
         axis_title="Share of all responses to the item",
         first_line="The rest, up to 100%, is just the label of an option.",
-        left_out=left_out, tab="Items", item_columns=("item",),
-    )  # fmt: skip
+        left_out=left_out,
+        tab="Items",
+        item_columns=("item",),
+    )
     return (chart,)
 
 
@@ -360,15 +384,21 @@ def template_pilot_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
 
 def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
     """A row for each template, the best first; its kind is its shape."""
-    names = {"template": "item", "share": "value", **{end: end for end in _ENDS_OF_TEMPLATES},
-             "trials": "n", "kind": "kind", "proposed": "label"}  # fmt: skip
+    names = {
+        "template": "item",
+        "share": "value",
+        **{end: end for end in _ENDS_OF_TEMPLATES},
+        "trials": "n",
+        "kind": "kind",
+        "proposed": "label",
+    }
     frame = chart_rows(table, names, "rank")
     flat = frame["ci_low"].isna() | frame["value"].isin([0, 1])
     frame = frame.assign(
         ci_low=frame["wilson_low"].where(flat, frame["ci_low"]),
         ci_high=frame["wilson_high"].where(flat, frame["ci_high"]),
         label=frame["label"].astype(bool).map({True: _PROPOSED, False: ""}),
-    ).drop(columns=["wilson_low", "wilson_high"])  # fmt: skip
+    ).drop(columns=["wilson_low", "wilson_high"])
     shown, left_out = limit_marks(frame, 4)
     shown = shown.reset_index(drop=True)
     kinds = tuple(dict.fromkeys(shown["kind"]))
@@ -385,9 +415,12 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
         f"{'; '.join(said) or 'no reply yet'}. Proposed: {', '.join(chosen) or 'none'}.{left_out}"
     )
     axis = DotAxis(
-        "Share of trials with a usable answer", _share_from_lowest, of="Template", kinds=kinds,
+        "Share of trials with a usable answer",
+        _share_from_lowest,
+        of="Template",
+        kinds=kinds,
         percent=True,
-    )  # fmt: skip
+    )
     lines = [
         f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share is "
         "0 or 1."
@@ -419,8 +452,14 @@ def _unusable_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ..
         f" in {count_text(frame['group'].nunique(), 'group')}, in the order of rank."
     )
     chart = stacked_bars(
-        long, "Unusable replies by template", words, theme, of="Template",
-        axis_title="Share of trials", first_line="The rest, up to 100%, is usable.",
-        left_out=left_out, tab="Unusable replies",
-    )  # fmt: skip
+        long,
+        "Unusable replies by template",
+        words,
+        theme,
+        of="Template",
+        axis_title="Share of trials",
+        first_line="The rest, up to 100%, is usable.",
+        left_out=left_out,
+        tab="Unusable replies",
+    )
     return (chart,)

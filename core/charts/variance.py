@@ -70,9 +70,11 @@ def _share_chart(table: ResultTable, coefficients: ResultTable | None, theme: Th
     place = shown["group"].map({group: number for number, group in enumerate(groups)})
     shown = shown.assign(place=place).sort_values("place", kind="stable")
     shown = shown.drop(columns="place").reset_index(drop=True)
-    left_out = f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn." if (
-        len(groups) > MAX_PANELS
-    ) else ""  # fmt: skip
+    left_out = (
+        f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
+        if (len(groups) > MAX_PANELS)
+        else ""
+    )
     n_sources = int(frame.groupby("group")["source"].size().max())
     if n_sources > _MOST_SOURCES:
         left_out += f" Only the {_MOST_SOURCES} largest of {n_sources} sources are drawn."
@@ -99,8 +101,12 @@ def _share_chart(table: ResultTable, coefficients: ResultTable | None, theme: Th
 def _bars(table: pd.DataFrame, theme: Theme) -> Any:
     """The bars of one group, each with its interval and its percentage at the right."""
     end = min(1.0, max(0.05, float(table[["share", "share_high"]].max().max()) * 1.02))
-    y = alt.Y("source:N", sort=list(table["source"]), title=None,
-              axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False))  # fmt: skip
+    y = alt.Y(
+        "source:N",
+        sort=list(table["source"]),
+        title=None,
+        axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False),
+    )
     base = with_number_texts(
         alt.Chart().encode(y=y), "share", "share_low", "share_high", decimals=1, percent=True
     )
@@ -141,9 +147,11 @@ def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
         ]
     ).reset_index(drop=True)
     long["coefficient"] = long["coefficient"].replace({"g": "G"})
-    left_out = f" Only the first {MAX_PANELS} of {len(names)} curves are drawn." if (
-        len(names) > MAX_PANELS
-    ) else ""  # fmt: skip
+    left_out = (
+        f" Only the first {MAX_PANELS} of {len(names)} curves are drawn."
+        if (len(names) > MAX_PANELS)
+        else ""
+    )
     now = shown[shown["study"] != ""]
     named = "; ".join(
         f"{group}: G {short_number(g)}, phi {short_number(phi)} with {short_number(levels, 1)}"
@@ -168,9 +176,12 @@ def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
 def _curves(table: pd.DataFrame, target: float, theme: Theme) -> Any:
     """The two curves of one facet, with its number as it is, and the coefficient wanted."""
     facet = str(table["facet"].iloc[0])
-    x = alt.X("levels:Q", title=f"Number of levels: {facet.lower()}",
-              scale=alt.Scale(domain=[0, float(table["levels"].max())], nice=False),
-              axis=alt.Axis(tickCount=6, labelFlush=False))  # fmt: skip
+    x = alt.X(
+        "levels:Q",
+        title=f"Number of levels: {facet.lower()}",
+        scale=alt.Scale(domain=[0, float(table["levels"].max())], nice=False),
+        axis=alt.Axis(tickCount=6, labelFlush=False),
+    )
     y = alt.Y("value:Q", title="Coefficient", scale=alt.Scale(domain=[0, 1]))
     base = with_number_texts(alt.Chart().encode(x=x, y=y), "value", "levels", decimals=2)
     tooltip = [
@@ -181,9 +192,11 @@ def _curves(table: pd.DataFrame, target: float, theme: Theme) -> Any:
     solid = base.transform_filter("datum.coefficient == 'G'")
     dashed = base.transform_filter("datum.coefficient == 'phi'")
     now = base.transform_filter("datum.study != ''")
-    line = alt.Chart(pd.DataFrame({"at": [target]})).mark_rule(
-        color=BAND[theme], strokeWidth=1.5
-    ).encode(y=alt.Y("at:Q"))  # fmt: skip
+    line = (
+        alt.Chart(pd.DataFrame({"at": [target]}))
+        .mark_rule(color=BAND[theme], strokeWidth=1.5)
+        .encode(y=alt.Y("at:Q"))
+    )
     return alt.layer(
         line,
         solid.mark_line(color=MARK[theme], strokeWidth=2.5).encode(tooltip=tooltip),

@@ -214,13 +214,17 @@ def _curves(frame: pd.DataFrame, axis: _NumberAxis, theme: Theme) -> Chart:
     parts = [
         pd.DataFrame(
             {
-                "group": frame["group"], "place": frame["place"], "rate": shown,
-                "value": frame[name], "ci_low": frame[f"{name}_low"],
-                "ci_high": frame[f"{name}_high"], "n": frame["words"],
+                "group": frame["group"],
+                "place": frame["place"],
+                "rate": shown,
+                "value": frame[name],
+                "ci_low": frame[f"{name}_low"],
+                "ci_high": frame[f"{name}_high"],
+                "n": frame["words"],
             }
         )
         for name, shown in {**_CLASSES, **_OTHERS}.items()
-    ]  # fmt: skip
+    ]
     long = pd.concat(parts).sort_values("place", kind="stable").reset_index(drop=True)
     groups = list(dict.fromkeys(long["group"]))
     shown = long[long["group"].isin(groups[:MAX_PANELS])].reset_index(drop=True)
@@ -238,9 +242,14 @@ def _curves(frame: pd.DataFrame, axis: _NumberAxis, theme: Theme) -> Chart:
         f"intervals, in {count_text(len(groups), 'group')}: {_changes(shown)}.{left_out}"
     )
     spec = panels(
-        partial(_curve_layers, title=axis.title, theme=theme), shown, title, theme, [],
-        across=panels_across(shown), once=left_out,
-    )  # fmt: skip
+        partial(_curve_layers, title=axis.title, theme=theme),
+        shown,
+        title,
+        theme,
+        [],
+        across=panels_across(shown),
+        once=left_out,
+    )
     return Chart(title, spec, words, shown, panels_across(shown), (), tab="Groups")
 
 
@@ -261,16 +270,23 @@ def _curve_layers(rows: pd.DataFrame, *, title: str, theme: Theme) -> Any:
     color, shape = group_marks(rates, theme)
     base = alt.Chart().encode(
         x=alt.X("place:Q", title=title, scale=alt.Scale(zero=False, padding=12)),
-        y=alt.Y("value:Q", title="Share", scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%", tickCount=5)),
-    )  # fmt: skip
+        y=alt.Y(
+            "value:Q",
+            title="Share",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(format="%", tickCount=5),
+        ),
+    )
     base = with_number_texts(base, "value", "ci_low", "ci_high", decimals=1, percent=True)
     base = base.transform_calculate(group="datum.rate")
     tooltip = [
-        alt.Tooltip("rate:N", title="Rate"), alt.Tooltip("place:Q", title=title),
-        number_tip("value", "Value"), number_tip("ci_low", "Interval from"),
-        number_tip("ci_high", "Interval to"), alt.Tooltip("n:Q", title="Words"),
-    ]  # fmt: skip
+        alt.Tooltip("rate:N", title="Rate"),
+        alt.Tooltip("place:Q", title=title),
+        number_tip("value", "Value"),
+        number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "Interval to"),
+        alt.Tooltip("n:Q", title="Words"),
+    ]
     intervals = base.mark_rule(strokeWidth=1).encode(
         y=alt.Y("ci_low:Q"), y2=alt.Y2("ci_high:Q"), tooltip=tooltip, **color
     )
@@ -295,13 +311,16 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
         [
             pd.DataFrame(
                 {
-                    "group": own["group"], "place": own["place"], "list": side.capitalize(),
-                    "word": own[side], "rank": own[f"{side}_rank"],
+                    "group": own["group"],
+                    "place": own["place"],
+                    "list": side.capitalize(),
+                    "word": own[side],
+                    "rank": own[f"{side}_rank"],
                 }
             )
             for side in sides
         ]
-    )  # fmt: skip
+    )
     long = long[long["word"] != ""].sort_index(kind="stable").reset_index(drop=True)
     rank = [f" {value:.0f}" if value == value else "" for value in long["rank"]]
     long["text"] = long["word"].astype(str) + rank
@@ -331,17 +350,23 @@ def _top_layers(rows: pd.DataFrame, *, theme: Theme) -> Any:
         alt.Chart()
         .mark_text(align="center", fontSize=12, color=INK[theme])
         .encode(
-            x=alt.X("list:N", sort=["Positive", "Negative", "Neutral"], title=None,
-                    axis=alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False)),
+            x=alt.X(
+                "list:N",
+                sort=["Positive", "Negative", "Neutral"],
+                title=None,
+                axis=alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False),
+            ),
             y=alt.Y("place:O", title="Place", axis=alt.Axis(ticks=False, domain=False)),
             text=alt.Text("text:N"),
             tooltip=[
-                alt.Tooltip("list:N", title="List"), alt.Tooltip("place:O", title="Place"),
-                alt.Tooltip("word:N", title="Word"), alt.Tooltip("rank:Q", title="Rank"),
+                alt.Tooltip("list:N", title="List"),
+                alt.Tooltip("place:O", title="Place"),
+                alt.Tooltip("word:N", title="Word"),
+                alt.Tooltip("rank:Q", title="Rank"),
             ],
         )
         .properties(height=alt.Step(_ROW))
-    )  # fmt: skip
+    )
 
 
 def _agreement_chart(table: ResultTable, theme: Theme) -> Chart:
@@ -352,10 +377,12 @@ def _agreement_chart(table: ResultTable, theme: Theme) -> Chart:
         {
             "group": frame["factor"],
             "item": frame["first"] + " – " + frame["second"] + held,
-            "value": frame["kappa"], "ci_low": frame["kappa_low"], "ci_high": frame["kappa_high"],
+            "value": frame["kappa"],
+            "ci_low": frame["kappa_low"],
+            "ci_high": frame["kappa_high"],
             "n": frame["words"],
         }
-    )  # fmt: skip
+    )
     known = drawn["value"].dropna()
     left_out = (
         f" Only the first {_MOST_ROWS} of {len(table.frame)} pairs are drawn."

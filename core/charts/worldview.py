@@ -55,9 +55,12 @@ def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Domains as spider and dot plot, leaning, parties, parties against each other, groups."""
     charts = []
     drawn = (
-        ("domains", _domain_chart), ("leaning", _leaning_chart), ("parties", _party_chart),
-        ("party_pairs", _pair_chart), ("comparisons", comparison_chart),
-    )  # fmt: skip
+        ("domains", _domain_chart),
+        ("leaning", _leaning_chart),
+        ("parties", _party_chart),
+        ("party_pairs", _pair_chart),
+        ("comparisons", comparison_chart),
+    )
     for name, draw in drawn:
         table = table_with_rows(result, name)
         if table is not None:
@@ -77,8 +80,9 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
     shown = frame[frame["group"].isin(every[:MAX_PANELS])].reset_index(drop=True)
     left_out = (
         f"Only the first {MAX_PANELS} of {len(every)} groups are drawn."
-        if len(every) > MAX_PANELS else ""
-    )  # fmt: skip
+        if len(every) > MAX_PANELS
+        else ""
+    )
     known = frame["value"].dropna()
     words = (
         "Spider chart of the stance on "
@@ -93,16 +97,21 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
         lines = ["Center: −1, against; dashed: 0; edge: 1, for", "Order of axes: arbitrary"]
         if few.any():
             lines.append(_WEAK_LINE)
-        title = heading("Stance on domains", theme, [line for line in (*lines, left_out) if line],
-                        )  # fmt: skip
-        parts.append(_spider(shown, weak, theme).properties(width="container",
-                                                                     title=title))  # fmt: skip
+        title = heading(
+            "Stance on domains",
+            theme,
+            [line for line in (*lines, left_out) if line],
+        )
+        parts.append(_spider(shown, weak, theme).properties(width="container", title=title))
     marked = {name: f"{name} {_WEAK_MARK}" if name in weak else name for name in shown["item"]}
     dots = shown.drop(columns="weak").assign(item=shown["item"].map(marked))
     axis = DotAxis(
-        "Stance with interval, −1 against to 1 for", _whole_scale, lines=(0.0,), of="Domain",
+        "Stance with interval, −1 against to 1 for",
+        _whole_scale,
+        lines=(0.0,),
+        of="Domain",
         common=True,
-    )  # fmt: skip
+    )
     dots_title = "The same, with intervals" if parts else "Stance on domains"
     below = [f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"]
     parts += dot_chart(dots, axis, dots_title, "", theme, below).panels
@@ -161,9 +170,11 @@ def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
         own = points[points["group"] == group].set_index("item").reindex([*axes, axes[0]])
         own = own.assign(step=range(len(own)), group=group).reset_index(drop=True)
         line = alt.Chart(own[["x", "y", "step", "group"]]).mark_line(
-            strokeWidth=2, color=MARK[theme], strokeDash=list(_DASHES[place % len(_DASHES)]),
+            strokeWidth=2,
+            color=MARK[theme],
+            strokeDash=list(_DASHES[place % len(_DASHES)]),
             invalid="break-paths-show-path-domains",
-        )  # fmt: skip
+        )
         layers.append(line.encode(x=x, y=y, order=alt.Order("step:Q"), **color))
     marks = with_number_texts(
         alt.Chart(points[points["value"].notna()]), "value", "ci_low", "ci_high"
@@ -229,9 +240,14 @@ def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[
     layers = []
     for (align, baseline, moved), own in rows.items():
         texts = alt.Chart(pd.DataFrame(own, columns=["x", "y", "text"])).mark_text(
-            align=align, baseline=baseline, dy=moved, fontSize=11, color=INK[theme],
-            lineBreak="\n", lineHeight=_LINE_HEIGHT,
-        )  # fmt: skip
+            align=align,
+            baseline=baseline,
+            dy=moved,
+            fontSize=11,
+            color=INK[theme],
+            lineBreak="\n",
+            lineHeight=_LINE_HEIGHT,
+        )
         layers.append(texts.encode(x=x, y=y, text=alt.Text("text:N")))
     return layers
 
@@ -269,11 +285,13 @@ def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
         )
         + f".{left_out}"
     )
-    axis = DotAxis("Share of statements with the same stance", _from_zero, of="Leaning",
-                   common=True)  # fmt: skip
+    axis = DotAxis(
+        "Share of statements with the same stance", _from_zero, of="Leaning", common=True
+    )
     lines = ["All countries; upper bound: the share of reliable statements"]
-    chart = dot_chart(drawn, axis, "Same stance as parties, by leaning", words, theme, lines,
-                      left_out)  # fmt: skip
+    chart = dot_chart(
+        drawn, axis, "Same stance as parties, by leaning", words, theme, lines, left_out
+    )
     return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, ())
 
 
@@ -287,14 +305,17 @@ def _party_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of statements with the stance of each party."""
     frame = chart_rows(table, {"party": "party", "leaning": "leaning", **_SHARES}, "country")
     names = frame["party"].str.replace("_", " ")
-    frame.insert(1, "item", names.where(frame["leaning"] == "", names + " (" + frame["leaning"]
-                                        + ")"))  # fmt: skip
+    frame.insert(
+        1, "item", names.where(frame["leaning"] == "", names + " (" + frame["leaning"] + ")")
+    )
     return _plain_dots(
-        frame.drop(columns=["party", "leaning"]), "Same stance as each party",
+        frame.drop(columns=["party", "leaning"]),
+        "Same stance as each party",
         DotAxis("Share of statements with the same stance", _from_zero, of="Party", common=True),
         "Dot plot of the share of statements with the stance of each party, with intervals",
-        "statement", theme,
-    )  # fmt: skip
+        "statement",
+        theme,
+    )
 
 
 def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
@@ -303,25 +324,41 @@ def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
     first, second = (own[name].str.replace("_", " ") for name in ("first", "second"))
     pairs = first + " – " + second
     both = pd.concat(
-        pd.DataFrame({"group": group, "item": pairs, "value": own[value], "ci_low": own[low],
-                      "ci_high": own[high], "n": own[n]})
+        pd.DataFrame(
+            {
+                "group": group,
+                "item": pairs,
+                "value": own[value],
+                "ci_low": own[low],
+                "ci_high": own[high],
+                "n": own[n],
+            }
+        )
         for group, value, low, high, n in (
             ("neutral kept", "rho", "rho_low", "rho_high", "n"),
             ("without neutral", "rho_decided", "decided_low", "decided_high", "n_decided"),
         )
-    )  # fmt: skip
+    )
     return _plain_dots(
-        both, "Parties against each other",
+        both,
+        "Parties against each other",
         DotAxis("Spearman's ρ with interval", _whole_scale, lines=(0.0,), of="Pair", common=True),
         "Dot plot of Spearman's correlation between the positions of parties, with intervals",
-        "statement", theme, ["Dashed: 0"],
-    )  # fmt: skip
+        "statement",
+        theme,
+        ["Dashed: 0"],
+    )
 
 
 def _plain_dots(
-    frame: pd.DataFrame, title: str, axis: DotAxis, what: str, noun: str, theme: Theme,
+    frame: pd.DataFrame,
+    title: str,
+    axis: DotAxis,
+    what: str,
+    noun: str,
+    theme: Theme,
     lines: list[str] | None = None,
-) -> Chart:  # fmt: skip
+) -> Chart:
     """A dot plot of rows that are no items."""
     drawn, left_out = limit_marks(frame.reset_index(drop=True), 3)
     drawn = drawn.reset_index(drop=True)
@@ -344,12 +381,22 @@ def annotator_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     charts = []
     domains = table_with_rows(result, "domains")
     if domains is not None:
-        names = {"domain": "item", "kappa": "value", "ci_low": "ci_low", "ci_high": "ci_high",
-                 "n": "n"}  # fmt: skip
+        names = {
+            "domain": "item",
+            "kappa": "value",
+            "ci_low": "ci_low",
+            "ci_high": "ci_high",
+            "n": "n",
+        }
         charts.append(
-            _kappa_chart(chart_rows(domains, names, "domain"), "Agreement on each domain",
-                         "mean kappa over pairs of annotators", "Domain", theme)
-        )  # fmt: skip
+            _kappa_chart(
+                chart_rows(domains, names, "domain"),
+                "Agreement on each domain",
+                "mean kappa over pairs of annotators",
+                "Domain",
+                theme,
+            )
+        )
     pairs = table_with_rows(result, "pairs")
     if pairs is not None:
         own = pairs.frame
@@ -358,9 +405,14 @@ def annotator_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         )
         frame["group"] = frame["group"].str.replace("_", " ")
         charts.append(
-            _kappa_chart(frame[["group", "item", "value", "ci_low", "ci_high", "n"]],
-                         "Every two annotators", "kappa of every two annotators", "Pair", theme)
-        )  # fmt: skip
+            _kappa_chart(
+                frame[["group", "item", "value", "ci_low", "ci_high", "n"]],
+                "Every two annotators",
+                "kappa of every two annotators",
+                "Pair",
+                theme,
+            )
+        )
     return tuple(charts)
 
 
@@ -368,9 +420,14 @@ def _kappa_chart(frame: pd.DataFrame, title: str, what: str, of: str, theme: The
     frame["item"] = frame["item"].str.replace("_", " ")
     axis = DotAxis("Cohen's κ with interval", _kappa_ends, lines=(0.0,), of=of, common=True)
     return _plain_dots(
-        frame, title, axis, f"Dot plot of the {what}, with intervals", "item", theme,
+        frame,
+        title,
+        axis,
+        f"Dot plot of the {what}, with intervals",
+        "item",
+        theme,
         ["Dashed: 0, agreement as by chance"],
-    )  # fmt: skip
+    )
 
 
 def _kappa_ends(table: pd.DataFrame) -> tuple[float, float]:

@@ -107,9 +107,12 @@ class Budget:
             reservation = Reservation(None)
         else:
             reservation = Reservation(
-                self.ceiling(request), *prices, request.sampling.price_cached, request.model,
+                self.ceiling(request),
+                *prices,
+                request.sampling.price_cached,
+                request.model,
                 _size(request),
-            )  # fmt: skip
+            )
         if self.cap is not None:
             total = math.fsum((self.spent, self.reserved, reservation.amount or 0.0))
             if total > self.cap:

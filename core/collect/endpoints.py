@@ -48,10 +48,14 @@ SERVICES: tuple[Service, ...] = (
 _BLOCKED_NETWORKS = tuple(
     ip_network(text)
     for text in (
-        "169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128", "100.100.100.200/32",
-        "168.63.129.16/32", "192.0.0.192/32",
+        "169.254.0.0/16",
+        "fe80::/10",
+        "fd00:ec2::254/128",
+        "100.100.100.200/32",
+        "168.63.129.16/32",
+        "192.0.0.192/32",
     )
-)  # fmt: skip
+)
 _EMBEDDING_NETWORKS = tuple(
     ip_network(text) for text in ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")
 )

@@ -112,9 +112,14 @@ class LocalModel:
         }
         process = subprocess.Popen(
             [sys.executable, "-m", "core.collect.local_model_server"],
-            cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, encoding="utf-8", errors="replace",
-        )  # fmt: skip
+            cwd=_ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
         log = _LastLines(process.stderr)
         try:
             address = _address(process, json.dumps(settings))

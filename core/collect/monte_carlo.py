@@ -24,8 +24,15 @@ from core.errors import DesignError
 _SEPARATOR = "\x1f"
 _PERSON = ["context", "entity", "repetition"]
 _ADMINISTRATION = [
-    *_PERSON, "entity_b", "language", "form", "format", "template", "phase", "label_order",
-]  # fmt: skip
+    *_PERSON,
+    "entity_b",
+    "language",
+    "form",
+    "format",
+    "template",
+    "phase",
+    "label_order",
+]
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -214,17 +221,21 @@ class _Draws:
 
         common = of_people("common")
         subscales = dict.fromkeys(item.subscale for item in self._items)
-        level = np.column_stack([
-            simulated.trait(simulation, common, of_people("trait", _bytes("", name)))
-            for name in subscales
-        ])  # fmt: skip
+        level = np.column_stack(
+            [
+                simulated.trait(simulation, common, of_people("trait", _bytes("", name)))
+                for name in subscales
+            ]
+        )
         acquiescence = simulation.acquiescence * of_people("acquiescence")
         acquiescence += simulation.acquiescence_mean
-        standing = np.array([
-            simulated.entity_standing(simulation, str(first))
-            - simulated.entity_standing(simulation, str(second))
-            for first, second in zip(askings["entity"], askings["entity_b"], strict=True)
-        ])  # fmt: skip
+        standing = np.array(
+            [
+                simulated.entity_standing(simulation, str(first))
+                - simulated.entity_standing(simulation, str(second))
+                for first, second in zip(askings["entity"], askings["entity_b"], strict=True)
+            ]
+        )
         return level[places], acquiescence[places], standing
 
     def _shifts(self) -> _Floats:

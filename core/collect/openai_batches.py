@@ -49,9 +49,13 @@ class BatchService(OpenAIClient):
         self, base_url: str, key: str | None, *, used_keys: Callable[[], Collection[str]]
     ) -> None:
         super().__init__(
-            base_url, key, at_once=2, timeout_s=_TIMEOUT_S, used_keys=used_keys,
+            base_url,
+            key,
+            at_once=2,
+            timeout_s=_TIMEOUT_S,
+            used_keys=used_keys,
             largest=_LARGEST_FILE,
-        )  # fmt: skip
+        )
 
     async def upload(self, path: Path) -> str:
         """Bring a file of requests to the service; its id there."""

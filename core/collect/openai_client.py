@@ -96,9 +96,13 @@ class CleanTransport(httpx2.AsyncBaseTransport):
     """
 
     def __init__(
-        self, session: Callable[[], aiohttp.ClientSession], keys: Callable[[], Collection[str]],
-        largest: int, timeout: aiohttp.ClientTimeout, proxy: URL | None,
-    ) -> None:  # fmt: skip
+        self,
+        session: Callable[[], aiohttp.ClientSession],
+        keys: Callable[[], Collection[str]],
+        largest: int,
+        timeout: aiohttp.ClientTimeout,
+        proxy: URL | None,
+    ) -> None:
         self._make_session = session
         self._session: aiohttp.ClientSession | None = None
         self._keys = keys
@@ -113,9 +117,14 @@ class CleanTransport(httpx2.AsyncBaseTransport):
         if self._session is None:
             self._session = self._make_session()
         async with self._session.request(
-            method, url, headers=headers, data=content, proxy=self._proxy,
-            timeout=self._timeout, allow_redirects=False,
-        ) as response:  # fmt: skip
+            method,
+            url,
+            headers=headers,
+            data=content,
+            proxy=self._proxy,
+            timeout=self._timeout,
+            allow_redirects=False,
+        ) as response:
             content = await self._content(response)
         keys = self._keys()
         return Answer(
@@ -209,9 +218,15 @@ class OpenAIClient:
     """One address with its key. Use and close it in one event loop."""
 
     def __init__(
-        self, base_url: str, key: str | None, *, at_once: int, timeout_s: float,
-        used_keys: Callable[[], Collection[str]] = frozenset, largest: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        base_url: str,
+        key: str | None,
+        *,
+        at_once: int,
+        timeout_s: float,
+        used_keys: Callable[[], Collection[str]] = frozenset,
+        largest: int | None = None,
+    ) -> None:
         """`used_keys` names the keys to take out of replies beside the client's own.
 
         A response of more than `largest` bytes is a failure; None: MAX_REPLY_BYTES.
@@ -256,7 +271,7 @@ class OpenAIClient:
                 "/completions" if completes else "/chat/completions",
                 request_body(request, stream=stream),
                 read_stream if stream else _read_whole,
-            )  # fmt: skip
+            )
             return reply if limits is None else replace(reply, limits=limits)
         except CallFailure as failure:
             if not failure.filtered:
@@ -444,8 +459,10 @@ def _tls(*, verify: Any, cert: Any, trust_env: bool, **_: Any) -> dict[str, Any]
 
 
 async def list_models(
-    base_url: str, key: str | None, used_keys: Callable[[], Collection[str]] = frozenset,
-) -> tuple[str, ...]:  # fmt: skip
+    base_url: str,
+    key: str | None,
+    used_keys: Callable[[], Collection[str]] = frozenset,
+) -> tuple[str, ...]:
     """The names of the models a service offers; CallFailure where it does not say."""
     client = OpenAIClient(base_url, key, at_once=1, timeout_s=15, used_keys=used_keys)
     try:

@@ -21,12 +21,26 @@ _SHORTEST_SECRET = 6  # placeholders like "x" are no secrets, and redacting them
 _LONG_SECRET = 20
 _MOST_CUT = 4  # characters that may lack at either end
 _INVISIBLE_MARKS = (
-    "\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff",
+    "\u00ad",
+    "\u200b",
+    "\u200c",
+    "\u200d",
+    "\u200e",
+    "\u200f",
+    "\u2060",
+    "\ufeff",
     # the same as bytes of UTF-8, and escaped
     *(f"\u00e2\u0080{last}" for last in "\u008b\u008c\u008d\u008e\u008f"),
-    "\u00e2\u0081\u00a0", "\u00ef\u00bb\u00bf", "\u00c2\u00ad",
-    "\\u200", "\\u2060", "\\ufeff", "\\uFEFF", "\\u00ad", "\\u00AD",
-)  # fmt: skip
+    "\u00e2\u0081\u00a0",
+    "\u00ef\u00bb\u00bf",
+    "\u00c2\u00ad",
+    "\\u200",
+    "\\u2060",
+    "\\ufeff",
+    "\\uFEFF",
+    "\\u00ad",
+    "\\u00AD",
+)
 _INSIDE = (
     r"(?:[\s\u00ad\u200b-\u200f\u2060\ufeff]|\u00e2\u0080[\u008b-\u008f]|\u00e2\u0081\u00a0"
     r"|\u00ef\u00bb\u00bf|\u00c2\u00ad|\\[nrt]|\\u(?:200[b-f]|2060|feff|00ad))*"

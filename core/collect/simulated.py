@@ -131,9 +131,15 @@ def normal(simulation: SimulationSettings, *parts: object) -> float:
 def check_settings(simulation: SimulationSettings) -> None:
     """Refuse settings that describe no respondent."""
     for name in (
-        "loading", "trait_correlation", "noise", "position_bias", "refusal_rate",
-        "explanation_rate", "giving_way", "stability",
-    ):  # fmt: skip
+        "loading",
+        "trait_correlation",
+        "noise",
+        "position_bias",
+        "refusal_rate",
+        "explanation_rate",
+        "giving_way",
+        "stability",
+    ):
         value = getattr(simulation, name)
         if not 0 <= value <= 1:
             raise DesignError(
@@ -153,8 +159,12 @@ def check_settings(simulation: SimulationSettings) -> None:
                 "Set it to a number, such as 0.5 or -0.5.",
             )
     for name in (
-        "loading_spread", "acquiescence", "language_spread", "entity_spread", "refusing_tries",
-    ):  # fmt: skip
+        "loading_spread",
+        "acquiescence",
+        "language_spread",
+        "entity_spread",
+        "refusing_tries",
+    ):
         value = getattr(simulation, name)
         if not 0 <= value < math.inf:
             raise DesignError(
@@ -331,9 +341,14 @@ def _reply_text(simulation: SimulationSettings, question: Question) -> str:
 
 def _one_reply(simulation: SimulationSettings, question: Question, item: Item) -> str:
     asked = (
-        question.context, question.entity, question.repetition, item.code, question.language,
-        question.response_format.code, *_beyond_basic(question),
-    )  # fmt: skip
+        question.context,
+        question.entity,
+        question.repetition,
+        item.code,
+        question.language,
+        question.response_format.code,
+        *_beyond_basic(question),
+    )
     if question.response_format.is_free_text:
         words = _words_of_story(item)
         return _story(simulation, words, asked) if words else _free_text(simulation, asked)

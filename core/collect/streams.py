@@ -15,8 +15,13 @@ from core.domain.reply_bodies import END_NAMES, stated_end
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _END = "[DONE]"
 _GROWING = (
-    "content", "refusal", "reasoning_content", "reasoning", "thinking", "reasoning_details",
-)  # fmt: skip
+    "content",
+    "refusal",
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "reasoning_details",
+)
 
 
 def read_stream(content: bytes) -> Reply:

@@ -21,36 +21,63 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command(_analyze, (
-        argument("name"),
-        argument("--study", required=True, action="append"),
-        argument("--option", action="append", default=[], metavar="NAME=VALUE"),
-        argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]",
-                  help="only answers with these levels of a factor, or to items with these "
-                  "values of an attribute (item.country=DE,FR) or a range of numbers "
-                  f"(item.rank=1..100); {LEAVE_OUT}={','.join(LEFT_OUT_KINDS)} counts answers "
-                  "of these kinds as missing"),
-        argument("--by", help="factors, and attributes such as item.genre, to compare side by "
-                  "side, comma-separated"),
-        argument("--over", default="", help="factors to average over first, comma-separated"),
-        argument("--syntax", type=Path,
-                  help="also write R and Python scripts with their data (.zip)"),
-        argument("--compare-left-out", action="store_true",
-                  help=f"with --where {LEAVE_OUT}=...: write each number with all answers, "
-                  "without those left out, and the difference"),
-        argument("--tables", type=Path, metavar="DIR",
-                  help="analyze the answers in a folder that the command tables wrote, and not "
-                  "those in the database"),
-        argument("--engine", choices=("duckdb", "spark"), default="duckdb",
-                  help="what counts the answers of --tables (default: duckdb); the environment "
-                  "variable INKBLOT_SPARK names the master of spark (default: local[*])"),
-        argument("--table", help="only this table of the result"),
-        argument("--charts", type=Path,
-                  help="also write the charts as PNG, SVG and Vega-Lite (.zip)"),
-        argument("--out", type=Path,
-                  help="file to write: .csv, .zip (all tables) or .json; for a paper .docx, "
-                  ".html or .tex (all tables, or that of --table)"),
-    ))  # fmt: skip
+    return Command(
+        _analyze,
+        (
+            argument("name"),
+            argument("--study", required=True, action="append"),
+            argument("--option", action="append", default=[], metavar="NAME=VALUE"),
+            argument(
+                "--where",
+                action="append",
+                default=[],
+                metavar="FACTOR=VALUE[,VALUE]",
+                help="only answers with these levels of a factor, or to items with these "
+                "values of an attribute (item.country=DE,FR) or a range of numbers "
+                f"(item.rank=1..100); {LEAVE_OUT}={','.join(LEFT_OUT_KINDS)} counts answers "
+                "of these kinds as missing",
+            ),
+            argument(
+                "--by",
+                help="factors, and attributes such as item.genre, to compare side by "
+                "side, comma-separated",
+            ),
+            argument("--over", default="", help="factors to average over first, comma-separated"),
+            argument(
+                "--syntax", type=Path, help="also write R and Python scripts with their data (.zip)"
+            ),
+            argument(
+                "--compare-left-out",
+                action="store_true",
+                help=f"with --where {LEAVE_OUT}=...: write each number with all answers, "
+                "without those left out, and the difference",
+            ),
+            argument(
+                "--tables",
+                type=Path,
+                metavar="DIR",
+                help="analyze the answers in a folder that the command tables wrote, and not "
+                "those in the database",
+            ),
+            argument(
+                "--engine",
+                choices=("duckdb", "spark"),
+                default="duckdb",
+                help="what counts the answers of --tables (default: duckdb); the environment "
+                "variable INKBLOT_SPARK names the master of spark (default: local[*])",
+            ),
+            argument("--table", help="only this table of the result"),
+            argument(
+                "--charts", type=Path, help="also write the charts as PNG, SVG and Vega-Lite (.zip)"
+            ),
+            argument(
+                "--out",
+                type=Path,
+                help="file to write: .csv, .zip (all tables) or .json; for a paper .docx, "
+                ".html or .tex (all tables, or that of --table)",
+            ),
+        ),
+    )
 
 
 def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:

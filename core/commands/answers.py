@@ -16,42 +16,71 @@ from core.workflow.workspace import Workspace
 
 def import_command() -> Command:
     """The command that imports a file."""
-    return Command(_import, (
+    return Command(
+        _import,
+        (
             argument("file", type=Path),
-            argument("--mapping", type=Path, metavar="YAML",
-                     help="what the columns are, where they are not called as in docs/files.md; "
-                     "the command mapping writes one"),
-            argument("--study", default="",
-                     help="name of the study, if the file names no study or only one"),
-            argument("--bank", help="code of the bank of the items (default: the bank that the "
-                     "file or mapping names, or one that fits)"),
-            argument("--new-bank", action="store_true",
-                     help="make a new bank from the answers, without keys"),
-            argument("--add", action="store_true",
-                     help="add the answers to the study if it is there; equal ones on file stay"),
-            argument("--scores", choices=tuple(imports.SCORE_MEANINGS), default="bank",
-                     help="meaning of the column score: " + "; ".join(
-                         f"{name}: {words}" for name, words in imports.SCORE_MEANINGS.items())),
+            argument(
+                "--mapping",
+                type=Path,
+                metavar="YAML",
+                help="what the columns are, where they are not called as in docs/files.md; "
+                "the command mapping writes one",
+            ),
+            argument(
+                "--study",
+                default="",
+                help="name of the study, if the file names no study or only one",
+            ),
+            argument(
+                "--bank",
+                help="code of the bank of the items (default: the bank that the "
+                "file or mapping names, or one that fits)",
+            ),
+            argument(
+                "--new-bank",
+                action="store_true",
+                help="make a new bank from the answers, without keys",
+            ),
+            argument(
+                "--add",
+                action="store_true",
+                help="add the answers to the study if it is there; equal ones on file stay",
+            ),
+            argument(
+                "--scores",
+                choices=tuple(imports.SCORE_MEANINGS),
+                default="bank",
+                help="meaning of the column score: "
+                + "; ".join(f"{name}: {words}" for name, words in imports.SCORE_MEANINGS.items()),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def undo_import_command() -> Command:
     """The command that deletes what an unfinished import has saved."""
-    return Command(_undo_import, (argument("study"),),
-    )  # fmt: skip
+    return Command(
+        _undo_import,
+        (argument("study"),),
+    )
 
 
 def mapping_command() -> Command:
     """The command that writes a guessed mapping."""
-    return Command(_mapping, (
+    return Command(
+        _mapping,
+        (
             argument("file", type=Path),
-            argument("--layout", choices=tuple(mappings.LAYOUTS),
-                     help="; ".join(f"{name}: {words}" for name, words in mappings.LAYOUTS.items())
-                     + " (default: a guess)"),
+            argument(
+                "--layout",
+                choices=tuple(mappings.LAYOUTS),
+                help="; ".join(f"{name}: {words}" for name, words in mappings.LAYOUTS.items())
+                + " (default: a guess)",
+            ),
             argument("--out", type=Path, help="YAML file to write"),
         ),
-    )  # fmt: skip
+    )
 
 
 def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:

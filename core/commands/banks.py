@@ -25,53 +25,120 @@ def command() -> Command:
     one = argument("what", nargs="+", metavar="FILE")
     tables = (
         argument("what", nargs="+", metavar="FILE", help="one file, or a file of each annotator"),
-        argument("--bank", default="",
-                 help="code of the bank (default: the bank that holds most of the items)"),
+        argument(
+            "--bank",
+            default="",
+            help="code of the bank (default: the bank that holds most of the items)",
+        ),
         argument("--new-bank", metavar="TITLE", default="", help="make a bank of the items"),
-        argument("--item", metavar="COLUMN", default="",
-                 help="column of item codes (default: a guess)"),
-        argument("--column", action="append", metavar="COLUMN", default=[],
-                 help="column of -1, 0 and 1; may be given several times (default: a guess)"),
-        argument("--annotator", metavar="NAME", default="",
-                 help="loadings: who coded the one file (default: its column annotator; without "
-                 "one, the file is the consensus)"),
-        argument("--skip-unknown", action="store_true",
-                 help="leave out items that the bank does not have"),
-    )  # fmt: skip
-    return Command(_bank, actions=(
-        Action("import", "import a bank file", (one,)),
-        Action("export", "write a bank as CSV or XLSX", (
-            argument("what", nargs="+", metavar="CODE", help="code of the bank"),
-            argument("--out", type=Path, help="file to write (.csv or .xlsx)"),
-            argument("--version", type=int, help="a published version"),
-        )),
-        Action("loadings", "bring in loadings of items on domains", tables),
-        Action("positions", "bring in positions of parties on items", tables),
-        Action("words", "make a bank of the most frequent nouns and verbs of texts", (
-            argument("files", type=Path, nargs="+",
-                     help="plain text (.txt), JSON Lines, JSON, CSV or Parquet; .gz"),
-            argument("--language", required=True, metavar="CODE",
-                     help=f"of the texts, one of: {', '.join(LANGUAGES)}"),
-            argument("--column", default="", help="column of the texts (default: a guess)"),
-            argument("--top", type=int, default=usual.top, metavar="N",
-                     help="the most words (default: %(default)s)"),
-            argument("--genres", default=",".join(usual.genres),
-                     help="parts of speech, comma-separated (default: %(default)s)"),
-            argument("--least-count", type=int, default=usual.least_count, metavar="N",
-                     help="the lowest count of a word (default: %(default)s)"),
-            argument("--least-length", type=int, default=usual.least_length, metavar="N",
-                     help="the letters of the shortest word (default: %(default)s)"),
-            argument("--leave-out", type=Path, metavar="FILE",
-                     help="base forms to leave out, separated by blanks, commas or line breaks"),
-            argument("--both-genres", action="store_true",
-                     help="a word that is noun and verb stands twice, not once"),
-            argument("--unknown-words", action="store_true",
-                     help="also words that the dictionary of the tagger does not have"),
-            argument("--title", default="", help="of the bank (default: made from the file names)"),
-            argument("--code", default="", help="save the bank under this code"),
-            argument("--out", type=Path, help="write the bank as a CSV file"),
-        )),
-    ))  # fmt: skip
+        argument(
+            "--item", metavar="COLUMN", default="", help="column of item codes (default: a guess)"
+        ),
+        argument(
+            "--column",
+            action="append",
+            metavar="COLUMN",
+            default=[],
+            help="column of -1, 0 and 1; may be given several times (default: a guess)",
+        ),
+        argument(
+            "--annotator",
+            metavar="NAME",
+            default="",
+            help="loadings: who coded the one file (default: its column annotator; without "
+            "one, the file is the consensus)",
+        ),
+        argument(
+            "--skip-unknown",
+            action="store_true",
+            help="leave out items that the bank does not have",
+        ),
+    )
+    return Command(
+        _bank,
+        actions=(
+            Action("import", "import a bank file", (one,)),
+            Action(
+                "export",
+                "write a bank as CSV or XLSX",
+                (
+                    argument("what", nargs="+", metavar="CODE", help="code of the bank"),
+                    argument("--out", type=Path, help="file to write (.csv or .xlsx)"),
+                    argument("--version", type=int, help="a published version"),
+                ),
+            ),
+            Action("loadings", "bring in loadings of items on domains", tables),
+            Action("positions", "bring in positions of parties on items", tables),
+            Action(
+                "words",
+                "make a bank of the most frequent nouns and verbs of texts",
+                (
+                    argument(
+                        "files",
+                        type=Path,
+                        nargs="+",
+                        help="plain text (.txt), JSON Lines, JSON, CSV or Parquet; .gz",
+                    ),
+                    argument(
+                        "--language",
+                        required=True,
+                        metavar="CODE",
+                        help=f"of the texts, one of: {', '.join(LANGUAGES)}",
+                    ),
+                    argument("--column", default="", help="column of the texts (default: a guess)"),
+                    argument(
+                        "--top",
+                        type=int,
+                        default=usual.top,
+                        metavar="N",
+                        help="the most words (default: %(default)s)",
+                    ),
+                    argument(
+                        "--genres",
+                        default=",".join(usual.genres),
+                        help="parts of speech, comma-separated (default: %(default)s)",
+                    ),
+                    argument(
+                        "--least-count",
+                        type=int,
+                        default=usual.least_count,
+                        metavar="N",
+                        help="the lowest count of a word (default: %(default)s)",
+                    ),
+                    argument(
+                        "--least-length",
+                        type=int,
+                        default=usual.least_length,
+                        metavar="N",
+                        help="the letters of the shortest word (default: %(default)s)",
+                    ),
+                    argument(
+                        "--leave-out",
+                        type=Path,
+                        metavar="FILE",
+                        help="base forms to leave out, separated by blanks, commas or line breaks",
+                    ),
+                    argument(
+                        "--both-genres",
+                        action="store_true",
+                        help="a word that is noun and verb stands twice, not once",
+                    ),
+                    argument(
+                        "--unknown-words",
+                        action="store_true",
+                        help="also words that the dictionary of the tagger does not have",
+                    ),
+                    argument(
+                        "--title",
+                        default="",
+                        help="of the bank (default: made from the file names)",
+                    ),
+                    argument("--code", default="", help="save the bank under this code"),
+                    argument("--out", type=Path, help="write the bank as a CSV file"),
+                ),
+            ),
+        ),
+    )
 
 
 def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -121,9 +188,15 @@ def _add(workspace: Workspace, parsed: argparse.Namespace, holds: loadings.Holds
     codes = [i.code for i in editing.load(workspace, code).instrument.items] if code else []
     columns = [_columns(table, codes, parsed, holds) for table in tables]
     made = loadings.addition(
-        workspace, code, tables, columns, holds=holds, annotator=parsed.annotator,
-        skip_unknown=parsed.skip_unknown, title=parsed.new_bank,
-    )  # fmt: skip
+        workspace,
+        code,
+        tables,
+        columns,
+        holds=holds,
+        annotator=parsed.annotator,
+        skip_unknown=parsed.skip_unknown,
+        title=parsed.new_bank,
+    )
     saved = loadings.save(workspace, code, made, holds=holds)
     print(f"Bank '{saved.code}', version {saved.version}: {made.words}")
     for table, chosen in zip(tables, columns, strict=True):

@@ -31,35 +31,88 @@ def command() -> Command:
         help="what a batch costs of the full price: 0.5 for half (default: 1)",
     )
     limits = (
-        argument("--max-requests", type=int, default=requests.MOST_REQUESTS, metavar="N",
-                 help="requests in a file at most (default: %(default)s)"),
-        argument("--max-bytes", type=int, default=requests.MOST_BYTES, metavar="N",
-                 help="bytes of a file at most (default: %(default)s)"),
-    )  # fmt: skip
-    return Command(_batch, actions=(
-        Action("export", "write what remains as OpenAI Batch JSONL", (
-            study, argument("directory", type=Path), respondent, factor, *limits,
-        )),
-        Action("import", "take output and error files, compressed by gzip or not", (
-            study, argument("files", type=Path, nargs="+"),
-        )),
-        Action("drive", "have the batch service of the endpoint answer what remains", (
-            study, respondent, factor,
-            argument("--poll", type=float, default=service.POLL_S, metavar="SECONDS",
-                     help="between two looks at the service (default: %(default)g)"),
-            *limits,
-        )),
-        Action("list", "list the batches and what became of them", (
-            argument("study", nargs="?", default=""),
-        )),
-        Action("cancel", "cancel batches at the service, and give back those in files", (
-            study, respondent,
-            argument("--batch", type=int, metavar="NUMBER",
-                     help="one batch that is a file only, by its number in the list"),
-            argument("--poll", type=float, default=service.POLL_S, metavar="SECONDS",
-                     help="between two looks at the service (default: %(default)g)"),
-        )),
-    ))  # fmt: skip
+        argument(
+            "--max-requests",
+            type=int,
+            default=requests.MOST_REQUESTS,
+            metavar="N",
+            help="requests in a file at most (default: %(default)s)",
+        ),
+        argument(
+            "--max-bytes",
+            type=int,
+            default=requests.MOST_BYTES,
+            metavar="N",
+            help="bytes of a file at most (default: %(default)s)",
+        ),
+    )
+    return Command(
+        _batch,
+        actions=(
+            Action(
+                "export",
+                "write what remains as OpenAI Batch JSONL",
+                (
+                    study,
+                    argument("directory", type=Path),
+                    respondent,
+                    factor,
+                    *limits,
+                ),
+            ),
+            Action(
+                "import",
+                "take output and error files, compressed by gzip or not",
+                (
+                    study,
+                    argument("files", type=Path, nargs="+"),
+                ),
+            ),
+            Action(
+                "drive",
+                "have the batch service of the endpoint answer what remains",
+                (
+                    study,
+                    respondent,
+                    factor,
+                    argument(
+                        "--poll",
+                        type=float,
+                        default=service.POLL_S,
+                        metavar="SECONDS",
+                        help="between two looks at the service (default: %(default)g)",
+                    ),
+                    *limits,
+                ),
+            ),
+            Action(
+                "list",
+                "list the batches and what became of them",
+                (argument("study", nargs="?", default=""),),
+            ),
+            Action(
+                "cancel",
+                "cancel batches at the service, and give back those in files",
+                (
+                    study,
+                    respondent,
+                    argument(
+                        "--batch",
+                        type=int,
+                        metavar="NUMBER",
+                        help="one batch that is a file only, by its number in the list",
+                    ),
+                    argument(
+                        "--poll",
+                        type=float,
+                        default=service.POLL_S,
+                        metavar="SECONDS",
+                        help="between two looks at the service (default: %(default)g)",
+                    ),
+                ),
+            ),
+        ),
+    )
 
 
 def _batch(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -76,9 +129,13 @@ def _batch(workspace: Workspace, parsed: argparse.Namespace) -> None:
 def _export(workspace: Workspace, parsed: argparse.Namespace) -> None:
     limits = requests.Limits(parsed.max_requests, parsed.max_bytes)
     written = requests.export(
-        workspace, parsed.study, parsed.directory, respondent=parsed.respondent, limits=limits,
+        workspace,
+        parsed.study,
+        parsed.directory,
+        respondent=parsed.respondent,
+        limits=limits,
         price_factor=parsed.price_factor,
-    )  # fmt: skip
+    )
     for batch in written:
         print(f"{parsed.directory / batch.file}\t{count_text(batch.calls, 'call')}")
 

@@ -21,40 +21,83 @@ _OWN_COLUMNS = frozenset(
 
 def command() -> Command:
     """The command with its actions."""
-    return Command(_context, actions=(
-        Action("import", "choose a set of contexts from a file", (
-            argument("file", type=Path, help="JSON Lines, JSON, CSV or Parquet; .gz"),
-            argument("--name", required=True, help="name of the set"),
-            argument("--replace", action="store_true", help="replace a set of that name"),
-            argument("--conversation", action="append", metavar="COLUMN", default=[],
-                     help="column of conversations; may be given twice (default: a guess)"),
-            argument("--persona", metavar="COLUMN", default="", help="column of personas"),
-            argument("--code", metavar="COLUMN", default="",
-                     help="column of the codes; 'row' for the number of the row"),
-            argument("--language-column", metavar="COLUMN", default=""),
-            argument("--language", action="append", metavar="CODE", default=[],
-                     help="keep contexts in this language; may be given several times"),
-            argument("--min-messages", type=int), argument("--max-messages", type=int),
-            argument("--min-characters", type=int), argument("--max-characters", type=int),
-            argument("--crop", type=int, metavar="K", help="keep the first K exchanges"),
-            argument("--duplicates", choices=tuple(DUPLICATES), default="text",
-                     help="; ".join(f"{name}: {words}" for name, words in DUPLICATES.items())),
-            argument("--sample", type=int, metavar="N", help="draw N at random"),
-            argument("--seed", type=int, default=1),
-            argument("--stratify", metavar="COLUMN", default="", help="draw from each group"),
-            argument("--allocation", choices=tuple(ALLOCATIONS), default="equal",
-                     help="equal: N from each group; proportional: N in all, by their shares"),
-            argument("--skip-unreadable", action="store_true",
-                     help="leave out texts that cannot be read, and count them"),
-        )),
-        Action("list", "list the sets"),
-        Action("export", "write a set as JSON Lines or CSV", (
-            argument("name"),
-            argument("--out", type=Path, help="file to write (.jsonl or .csv)"),
-            argument("--recipe", action="store_true",
-                     help="write how the set was chosen, as JSON, instead of the set"),
-        )),
-    ))  # fmt: skip
+    return Command(
+        _context,
+        actions=(
+            Action(
+                "import",
+                "choose a set of contexts from a file",
+                (
+                    argument("file", type=Path, help="JSON Lines, JSON, CSV or Parquet; .gz"),
+                    argument("--name", required=True, help="name of the set"),
+                    argument("--replace", action="store_true", help="replace a set of that name"),
+                    argument(
+                        "--conversation",
+                        action="append",
+                        metavar="COLUMN",
+                        default=[],
+                        help="column of conversations; may be given twice (default: a guess)",
+                    ),
+                    argument("--persona", metavar="COLUMN", default="", help="column of personas"),
+                    argument(
+                        "--code",
+                        metavar="COLUMN",
+                        default="",
+                        help="column of the codes; 'row' for the number of the row",
+                    ),
+                    argument("--language-column", metavar="COLUMN", default=""),
+                    argument(
+                        "--language",
+                        action="append",
+                        metavar="CODE",
+                        default=[],
+                        help="keep contexts in this language; may be given several times",
+                    ),
+                    argument("--min-messages", type=int),
+                    argument("--max-messages", type=int),
+                    argument("--min-characters", type=int),
+                    argument("--max-characters", type=int),
+                    argument("--crop", type=int, metavar="K", help="keep the first K exchanges"),
+                    argument(
+                        "--duplicates",
+                        choices=tuple(DUPLICATES),
+                        default="text",
+                        help="; ".join(f"{name}: {words}" for name, words in DUPLICATES.items()),
+                    ),
+                    argument("--sample", type=int, metavar="N", help="draw N at random"),
+                    argument("--seed", type=int, default=1),
+                    argument(
+                        "--stratify", metavar="COLUMN", default="", help="draw from each group"
+                    ),
+                    argument(
+                        "--allocation",
+                        choices=tuple(ALLOCATIONS),
+                        default="equal",
+                        help="equal: N from each group; proportional: N in all, by their shares",
+                    ),
+                    argument(
+                        "--skip-unreadable",
+                        action="store_true",
+                        help="leave out texts that cannot be read, and count them",
+                    ),
+                ),
+            ),
+            Action("list", "list the sets"),
+            Action(
+                "export",
+                "write a set as JSON Lines or CSV",
+                (
+                    argument("name"),
+                    argument("--out", type=Path, help="file to write (.jsonl or .csv)"),
+                    argument(
+                        "--recipe",
+                        action="store_true",
+                        help="write how the set was chosen, as JSON, instead of the set",
+                    ),
+                ),
+            ),
+        ),
+    )
 
 
 def _context(workspace: Workspace, parsed: argparse.Namespace) -> None:

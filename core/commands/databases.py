@@ -12,8 +12,13 @@ from core.workflow.workspace import Workspace
 
 def backup_command() -> Command:
     """The command that copies the database."""
-    out = argument("--out", type=Path, metavar="FILE", help="a new file (default: one with the "
-                   "time in its name, in the folder 'backups' beside the database)")  # fmt: skip
+    out = argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="a new file (default: one with the "
+        "time in its name, in the folder 'backups' beside the database)",
+    )
     return Command(_back_up, (out,))
 
 

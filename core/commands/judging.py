@@ -16,18 +16,32 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command(_judge, (
-        argument("study"),
-        argument("--respondent", metavar="LABEL",
-                 help="freeze a study that puts the replies to this respondent; nothing is sent"),
-        argument("--kinds", default=",".join(judging.DEFAULT_KINDS), metavar="KIND[,KIND]",
-                 help=f"kinds of replies, of: {', '.join(judging.KINDS)} (default: %(default)s)"),
-        argument("--rubric", type=Path, help="text file with the question to the judge, with "
-                 + ", ".join(f"{{{name}}}" for name in judging.PLACES)),
-        argument("--take", metavar="STUDY", help="take over the codings of this judge's study"),
-        argument("--preview", action="store_true", help="with --take: only show the changes"),
-        argument("--undo", metavar="STUDY", help="undo the codings of this judge's study"),
-    ))  # fmt: skip
+    return Command(
+        _judge,
+        (
+            argument("study"),
+            argument(
+                "--respondent",
+                metavar="LABEL",
+                help="freeze a study that puts the replies to this respondent; nothing is sent",
+            ),
+            argument(
+                "--kinds",
+                default=",".join(judging.DEFAULT_KINDS),
+                metavar="KIND[,KIND]",
+                help=f"kinds of replies, of: {', '.join(judging.KINDS)} (default: %(default)s)",
+            ),
+            argument(
+                "--rubric",
+                type=Path,
+                help="text file with the question to the judge, with "
+                + ", ".join(f"{{{name}}}" for name in judging.PLACES),
+            ),
+            argument("--take", metavar="STUDY", help="take over the codings of this judge's study"),
+            argument("--preview", action="store_true", help="with --take: only show the changes"),
+            argument("--undo", metavar="STUDY", help="undo the codings of this judge's study"),
+        ),
+    )
 
 
 def _judge(workspace: Workspace, parsed: argparse.Namespace) -> None:

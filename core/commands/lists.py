@@ -11,10 +11,17 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command(_list, (
-        argument("what", nargs="?", default="studies",
-                 choices=("studies", "banks", "analyses", "published")),
-    ))  # fmt: skip
+    return Command(
+        _list,
+        (
+            argument(
+                "what",
+                nargs="?",
+                default="studies",
+                choices=("studies", "banks", "analyses", "published"),
+            ),
+        ),
+    )
 
 
 def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:

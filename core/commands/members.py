@@ -18,10 +18,12 @@ def command() -> Command:
     """The command of members; the database may be open in a server meanwhile."""
     roles = "; ".join(f"{role}: {words}" for role, words in ROLE_WORDS.items())
     name = argument("name", help="as typed at the login; with a login provider, the e-mail address")
-    role = argument("--role", choices=[role.value for role in Role], help=f"what the member may "
-                    f"do ({roles})")  # fmt: skip
-    without = argument("--no-password", action="store_true",
-                       help="a login provider knows the member")  # fmt: skip
+    role = argument(
+        "--role", choices=[role.value for role in Role], help=f"what the member may do ({roles})"
+    )
+    without = argument(
+        "--no-password", action="store_true", help="a login provider knows the member"
+    )
     return Command(
         None,
         actions=(
@@ -39,9 +41,12 @@ def _run(parsed: argparse.Namespace) -> None:
     if parsed.db:
         os.environ["INKBLOT_DB"] = parsed.db
     verbs: dict[str, Callable[[argparse.Namespace], None]] = {
-        "list": _list, "add": _add, "role": _change_role, "password": _change_password,
+        "list": _list,
+        "add": _add,
+        "role": _change_role,
+        "password": _change_password,
         "remove": _remove,
-    }  # fmt: skip
+    }
     verbs[parsed.action](parsed)
 
 

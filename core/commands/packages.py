@@ -13,14 +13,21 @@ from core.workflow.workspace import Workspace
 
 def package_command() -> Command:
     """The command that writes a study package."""
-    return Command(_package, (
+    return Command(
+        _package,
+        (
             argument("study"),
             argument("--out", type=Path, required=True, metavar="ZIP", help="the file to write"),
-            argument("--analysis", action="append", metavar="NAME",
-                     help="an analysis whose results and scripts go in; may be repeated (default: "
-                     + ", ".join(making.PROPOSED) + ")"),
+            argument(
+                "--analysis",
+                action="append",
+                metavar="NAME",
+                help="an analysis whose results and scripts go in; may be repeated (default: "
+                + ", ".join(making.PROPOSED)
+                + ")",
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _package(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -23,23 +23,53 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command(_precision, (
-        argument("study"),
-        argument("--target", action="append", required=True, metavar="STATISTIC=HALF-WIDTH",
-                  help=f"half-width wanted, of one of: {', '.join(STATISTICS)}"),
-        argument("--set", action="append", default=[], metavar="SETTING=NUMBER",
-                  help="the truth behind the simulated people: "
-                  f"{', '.join(SimulationSettings.__dataclass_fields__)}"),
-        argument("--respondent", default="", help="label of the respondent (default: the first)"),
-        argument("--vary", choices=tuple(AXES), default="",
-                  help="what there may be more or fewer of (default: contexts, if several)"),
-        argument("--replications", type=int, default=20, help="simulated studies (default: 20)"),
-        argument("--share", type=float, default=0.8, metavar="SHARE",
-                  help="share of replications that reach the target (default: 0.8)"),
-        argument("--table", choices=("precision", "curves"), default="precision",
-                  help="the table of a CSV (default: precision)"),
-        argument("--out", type=Path, help="file to write: .csv, .zip (all tables) or .json"),
-    ))  # fmt: skip
+    return Command(
+        _precision,
+        (
+            argument("study"),
+            argument(
+                "--target",
+                action="append",
+                required=True,
+                metavar="STATISTIC=HALF-WIDTH",
+                help=f"half-width wanted, of one of: {', '.join(STATISTICS)}",
+            ),
+            argument(
+                "--set",
+                action="append",
+                default=[],
+                metavar="SETTING=NUMBER",
+                help="the truth behind the simulated people: "
+                f"{', '.join(SimulationSettings.__dataclass_fields__)}",
+            ),
+            argument(
+                "--respondent", default="", help="label of the respondent (default: the first)"
+            ),
+            argument(
+                "--vary",
+                choices=tuple(AXES),
+                default="",
+                help="what there may be more or fewer of (default: contexts, if several)",
+            ),
+            argument(
+                "--replications", type=int, default=20, help="simulated studies (default: 20)"
+            ),
+            argument(
+                "--share",
+                type=float,
+                default=0.8,
+                metavar="SHARE",
+                help="share of replications that reach the target (default: 0.8)",
+            ),
+            argument(
+                "--table",
+                choices=("precision", "curves"),
+                default="precision",
+                help="the table of a CSV (default: precision)",
+            ),
+            argument("--out", type=Path, help="file to write: .csv, .zip (all tables) or .json"),
+        ),
+    )
 
 
 def _precision(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -15,18 +15,30 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command."""
-    return Command(_replicate, (
+    return Command(
+        _replicate,
+        (
             argument("table", help="a table that `list published` names"),
             argument("--study", required=True, action="append"),
-            argument("--match", action="append", default=[], metavar="PUBLISHED=OWN",
-                     help="the level of your study that stands for a published one, such as "
-                     "gemma-2b-it=my-model; nothing after = for none (default: by name)"),
-            argument("--option", action="append", default=[], metavar="NAME=VALUE",
-                     help="another study or list for the analysis behind the table, such as "
-                     "convergent=STUDY"),
+            argument(
+                "--match",
+                action="append",
+                default=[],
+                metavar="PUBLISHED=OWN",
+                help="the level of your study that stands for a published one, such as "
+                "gemma-2b-it=my-model; nothing after = for none (default: by name)",
+            ),
+            argument(
+                "--option",
+                action="append",
+                default=[],
+                metavar="NAME=VALUE",
+                help="another study or list for the analysis behind the table, such as "
+                "convergent=STUDY",
+            ),
             argument("--out", type=Path, help="file to write: .csv"),
         ),
-    )  # fmt: skip
+    )
 
 
 def _replicate(workspace: Workspace, parsed: argparse.Namespace) -> None:

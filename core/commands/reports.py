@@ -17,41 +17,75 @@ from core.workflow.statistics import analyses
 from core.workflow.workspace import Workspace
 
 _CHOICES = (
-    argument("--analysis", action="append", default=[], metavar="NAME",
-             help="an analysis, in the order of the report (default: those chosen on the "
-             "page Report, or those that fit the study)"),
-    argument("--option", action="append", default=[], metavar="NAME.OPTION=VALUE",
-             help="an option of an analysis (default: as last chosen on its page)"),
-    argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]",
-             help="only answers with these levels of a factor; "
-             f"{LEAVE_OUT}={','.join(LEFT_OUT_KINDS)} counts answers as missing"),
+    argument(
+        "--analysis",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an analysis, in the order of the report (default: those chosen on the "
+        "page Report, or those that fit the study)",
+    ),
+    argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME.OPTION=VALUE",
+        help="an option of an analysis (default: as last chosen on its page)",
+    ),
+    argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="FACTOR=VALUE[,VALUE]",
+        help="only answers with these levels of a factor; "
+        f"{LEAVE_OUT}={','.join(LEFT_OUT_KINDS)} counts answers as missing",
+    ),
     argument("--title", default=""),
-    argument("--author", action="append", default=[], metavar="NAME",
-             help="may be given several times"),
-)  # fmt: skip
+    argument(
+        "--author", action="append", default=[], metavar="NAME", help="may be given several times"
+    ),
+)
 
 
 def command() -> Command:
     """The command that writes a report."""
-    return Command(_report, (
-        argument("study"),
-        argument("--out", required=True, type=Path,
-                 help="file to write: .html, .docx (Word) or .txt (the methods paragraph alone)"),
-        *_CHOICES,
-        argument("--longest-table", type=int, metavar="ROWS",
-                 help="longer tables are named and not printed "
-                 f"(default: {choices.LONGEST_TABLE})"),
-    ))  # fmt: skip
+    return Command(
+        _report,
+        (
+            argument("study"),
+            argument(
+                "--out",
+                required=True,
+                type=Path,
+                help="file to write: .html, .docx (Word) or .txt (the methods paragraph alone)",
+            ),
+            *_CHOICES,
+            argument(
+                "--longest-table",
+                type=int,
+                metavar="ROWS",
+                help=f"longer tables are named and not printed (default: {choices.LONGEST_TABLE})",
+            ),
+        ),
+    )
 
 
 def view_command() -> Command:
     """The command that writes a page to look at a study."""
-    return Command(_view, (
-        argument("study"),
-        argument("--out", required=True, type=Path, metavar="FOLDER",
-                 help="a new folder; open index.html in it"),
-        *_CHOICES,
-    ))  # fmt: skip
+    return Command(
+        _view,
+        (
+            argument("study"),
+            argument(
+                "--out",
+                required=True,
+                type=Path,
+                metavar="FOLDER",
+                help="a new folder; open index.html in it",
+            ),
+            *_CHOICES,
+        ),
+    )
 
 
 def _request(

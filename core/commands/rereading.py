@@ -15,11 +15,14 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command(_reread, (
-        argument("study"),
-        argument("--preview", action="store_true", help="only show the changes"),
-        argument("--persons", action="store_true", help="also what a person has coded"),
-    ))  # fmt: skip
+    return Command(
+        _reread,
+        (
+            argument("study"),
+            argument("--preview", action="store_true", help="only show the changes"),
+            argument("--persons", action="store_true", help="also what a person has coded"),
+        ),
+    )
 
 
 def _reread(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -14,33 +14,55 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its actions."""
-    return Command(_respondent,
-                   actions=(
-        Action("list", "list the respondents on offer"),
-        Action("test", "send a harmless question, then again with each setting",
-                 (argument("label"),)),
-        Action("import", "offer the respondents of a YAML file", (
-            argument("file", type=Path),
-        )),
-        Action("export", "write respondents as YAML, without keys", (
-            argument("label", nargs="*", help="which (default: all on offer)"),
-            argument("--out", type=Path, help="file to write (default: the standard output)"),
-        )),
-        Action("add", "offer a model of a service", (
-            argument("label", help="its name in designs"),
-            argument("--model", required=True, help="the service's name for the model"),
-            argument("--service", help=f"one of: {', '.join(s.name for s in SERVICES)}"),
-            argument("--address", help="base URL of another service"),
-            argument("--key-variable", help="environment variable that holds the key, such as "
-                      "INKBLOT_KEY_MINE"),
-            argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                      help="temperature, top_p, max_tokens, seed, system_prompt, at_once, "
-                      "per_minute, tokens_per_minute, timeout_s, price_in, price_out, "
-                      "price_cached, stream or completes_text (true or false), reasoning_marks "
-                      "('opening ... closing'), or any other setting of the service; "
-                      "what is not set here is left to the service"),
-        )),
-    ))  # fmt: skip
+    return Command(
+        _respondent,
+        actions=(
+            Action("list", "list the respondents on offer"),
+            Action(
+                "test",
+                "send a harmless question, then again with each setting",
+                (argument("label"),),
+            ),
+            Action(
+                "import", "offer the respondents of a YAML file", (argument("file", type=Path),)
+            ),
+            Action(
+                "export",
+                "write respondents as YAML, without keys",
+                (
+                    argument("label", nargs="*", help="which (default: all on offer)"),
+                    argument(
+                        "--out", type=Path, help="file to write (default: the standard output)"
+                    ),
+                ),
+            ),
+            Action(
+                "add",
+                "offer a model of a service",
+                (
+                    argument("label", help="its name in designs"),
+                    argument("--model", required=True, help="the service's name for the model"),
+                    argument("--service", help=f"one of: {', '.join(s.name for s in SERVICES)}"),
+                    argument("--address", help="base URL of another service"),
+                    argument(
+                        "--key-variable",
+                        help="environment variable that holds the key, such as INKBLOT_KEY_MINE",
+                    ),
+                    argument(
+                        "--set",
+                        action="append",
+                        default=[],
+                        metavar="NAME=VALUE",
+                        help="temperature, top_p, max_tokens, seed, system_prompt, at_once, "
+                        "per_minute, tokens_per_minute, timeout_s, price_in, price_out, "
+                        "price_cached, stream or completes_text (true or false), reasoning_marks "
+                        "('opening ... closing'), or any other setting of the service; "
+                        "what is not set here is left to the service",
+                    ),
+                ),
+            ),
+        ),
+    )
 
 
 def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:

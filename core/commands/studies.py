@@ -30,59 +30,89 @@ def init_command() -> Command:
 
 def plan_command() -> Command:
     """The command that freezes a study."""
-    return Command(_plan, (
-        argument("design", type=Path),
-        argument("--out", type=Path, help="also write the plan as CSV"),
-    ))  # fmt: skip
+    return Command(
+        _plan,
+        (
+            argument("design", type=Path),
+            argument("--out", type=Path, help="also write the plan as CSV"),
+        ),
+    )
 
 
 def plan_opposing_command() -> Command:
     """The command that plans the second phase of a study."""
-    return Command(_plan_opposing, (
-        argument("study"),
-        argument("--template", help="template that states an opinion"),
-    ))  # fmt: skip
+    return Command(
+        _plan_opposing,
+        (
+            argument("study"),
+            argument("--template", help="template that states an opinion"),
+        ),
+    )
 
 
 def amend_command() -> Command:
     """The command that leaves out settings, or names marks of reasoning."""
-    return Command(_amend, (
-        argument("study"),
-        argument("--respondent", required=True),
-        argument("--without", action="append", default=[], metavar="SETTING",
-                  help=f"one of: {', '.join(PARAMETERS)}"),
-        argument("--completion-limit", action="store_true",
-                  help="send the longest reply as max_completion_tokens"),
-        argument("--reasoning-marks", metavar="MARKS",
-                  help="'opening ... closing': what stands between is not read, also in replies on "
-                  "file once they are read again"),
-        argument("--reason", required=True, help="a sentence for the methods section"),
-    ))  # fmt: skip
+    return Command(
+        _amend,
+        (
+            argument("study"),
+            argument("--respondent", required=True),
+            argument(
+                "--without",
+                action="append",
+                default=[],
+                metavar="SETTING",
+                help=f"one of: {', '.join(PARAMETERS)}",
+            ),
+            argument(
+                "--completion-limit",
+                action="store_true",
+                help="send the longest reply as max_completion_tokens",
+            ),
+            argument(
+                "--reasoning-marks",
+                metavar="MARKS",
+                help="'opening ... closing': what stands between is not read, also in replies on "
+                "file once they are read again",
+            ),
+            argument("--reason", required=True, help="a sentence for the methods section"),
+        ),
+    )
 
 
 def run_command() -> Command:
     """The command that asks what has no answer yet."""
-    return Command(_run, (
-        argument("study"),
-        argument("--cost-cap", type=float, help="the most to spend, in US dollars"),
-    ))  # fmt: skip
+    return Command(
+        _run,
+        (
+            argument("study"),
+            argument("--cost-cap", type=float, help="the most to spend, in US dollars"),
+        ),
+    )
 
 
 def attach_command() -> Command:
     """The command that attaches a bank to imported answers."""
-    return Command(_attach, (
-        argument("study"),
-        argument("--bank", default="",
-                  help="code of the bank (default: the bank that fits best)"),
-    ))  # fmt: skip
+    return Command(
+        _attach,
+        (
+            argument("study"),
+            argument(
+                "--bank", default="", help="code of the bank (default: the bank that fits best)"
+            ),
+        ),
+    )
 
 
 def export_command() -> Command:
     """The command that writes a study into a folder."""
-    return Command(_export, (
-        argument("study"),
-        argument("directory", type=Path),
-    ))  # fmt: skip
+    return Command(
+        _export,
+        (
+            argument("study"),
+            argument("directory", type=Path),
+        ),
+    )
 
 
 def log_command() -> Command:
@@ -130,9 +160,12 @@ def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
 def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.reasoning_marks is not None:
         amendments.amend_marks(
-            workspace, parsed.study, parsed.respondent,
-            marks=parsed.reasoning_marks, reason=parsed.reason,
-        )  # fmt: skip
+            workspace,
+            parsed.study,
+            parsed.respondent,
+            marks=parsed.reasoning_marks,
+            reason=parsed.reason,
+        )
     if parsed.without or parsed.completion_limit or parsed.reasoning_marks is None:
         amendments.amend(
             workspace,
@@ -208,9 +241,12 @@ def _finish(workspace: Workspace, study: str) -> None:
     with _signals() as asked:
         reporter = _Reporter()
         ended = control.wait(
-            workspace, study, report=reporter.show, tell=reporter.tell,
+            workspace,
+            study,
+            report=reporter.show,
+            tell=reporter.tell,
             asked_to_end=lambda: len(asked),
-        )  # fmt: skip
+        )
     print(file=sys.stderr)
     if unsaved := control.no_answer_words(ended):
         print(unsaved, file=sys.stderr)

@@ -12,10 +12,13 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its arguments."""
-    return Command(_tables, (
-        argument("study", nargs="+"),
-        argument("directory", type=Path, help="a new folder"),
-    ))  # fmt: skip
+    return Command(
+        _tables,
+        (
+            argument("study", nargs="+"),
+            argument("directory", type=Path, help="a new folder"),
+        ),
+    )
 
 
 def _tables(workspace: Workspace, parsed: argparse.Namespace) -> None:

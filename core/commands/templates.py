@@ -12,15 +12,27 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its actions."""
-    return Command(_template, actions=(
-        Action("list", "list the templates with their languages and studies"),
-        Action("import", "save the templates of a YAML file, each as a version",
-                (argument("file", type=Path),)),
-        Action("export", "write templates as a YAML file", (
-            argument("codes", nargs="*", help="codes of templates; none: all"),
-            argument("--out", type=Path, help="file to write (default: the standard output)"),
-        )),
-    ))  # fmt: skip
+    return Command(
+        _template,
+        actions=(
+            Action("list", "list the templates with their languages and studies"),
+            Action(
+                "import",
+                "save the templates of a YAML file, each as a version",
+                (argument("file", type=Path),),
+            ),
+            Action(
+                "export",
+                "write templates as a YAML file",
+                (
+                    argument("codes", nargs="*", help="codes of templates; none: all"),
+                    argument(
+                        "--out", type=Path, help="file to write (default: the standard output)"
+                    ),
+                ),
+            ),
+        ),
+    )
 
 
 def _template(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -17,9 +17,18 @@ from core.domain.study import Design
 from core.errors import DesignError
 
 AXES = (
-    "repetition", "respondent", "language", "form", "format", "template", "label_order",
-    "items_per_call", "history", "entities", "context",
-)  # fmt: skip
+    "repetition",
+    "respondent",
+    "language",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "items_per_call",
+    "history",
+    "entities",
+    "context",
+)
 """What a cell is a product of, in the order of asking."""
 
 _MOST_CELLS = 5_000
@@ -140,10 +149,9 @@ def overlap(one: Sequence[Cell], other: Sequence[Cell]) -> Iterator[Product]:
 
 def asks_in_company(plan: PlanCells, levels: Product) -> bool:
     """Whether a call of these levels depends on other items: it asks several, or has history."""
-    alone = (
-        [plan.levels["items_per_call"][n] for n in places(levels[_PER_CALL])] == [1]
-        and [plan.levels["history"][n] for n in places(levels[_HISTORY])] == ["none"]
-    )  # fmt: skip
+    alone = [plan.levels["items_per_call"][n] for n in places(levels[_PER_CALL])] == [1] and [
+        plan.levels["history"][n] for n in places(levels[_HISTORY])
+    ] == ["none"]
     return not alone
 
 

@@ -42,9 +42,12 @@ def _about_bank(old: Instrument, new: Instrument) -> Iterator[Difference]:
             yield Difference("Bank", f"{name} changed", before, after, critical=False)
     if old.languages != new.languages:
         yield Difference(
-            "Bank", "languages changed", ", ".join(old.languages), ", ".join(new.languages),
+            "Bank",
+            "languages changed",
+            ", ".join(old.languages),
+            ", ".join(new.languages),
             critical=bool(set(old.languages) - set(new.languages)),
-        )  # fmt: skip
+        )
     if old.kind != new.kind:
         yield Difference("Bank", "kind changed", KINDS[old.kind], KINDS[new.kind], critical=True)
     yield from _about_parties(old, new)
@@ -80,9 +83,12 @@ def _about_items(old: Instrument, new: Instrument) -> Iterator[Difference]:
     kept_after = [code for code in after if code in before]
     if kept_before != kept_after:
         yield Difference(
-            "Bank", "items are in another order", " ".join(kept_before), " ".join(kept_after),
+            "Bank",
+            "items are in another order",
+            " ".join(kept_before),
+            " ".join(kept_after),
             critical=False,
-        )  # fmt: skip
+        )
 
 
 def _about_item(old: Item, new: Item) -> Iterator[Difference]:

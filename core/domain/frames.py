@@ -66,13 +66,29 @@ Of an imported study, an answer that it expects and does not hold has a row with
 OPTION_COUNTS = FrameSpec(
     row="how often one option, or none with some status, came up for one item in one cell",
     columns=(
-        "study", "format", "item", "subscale", "keyed", "pair", "genre", "direction", "option",
-        "position", "points", "stance", "coin", "status", "lowest", "highest", "n_options",
-        "midpoint", "count",
+        "study",
+        "format",
+        "item",
+        "subscale",
+        "keyed",
+        "pair",
+        "genre",
+        "direction",
+        "option",
+        "position",
+        "points",
+        "stance",
+        "coin",
+        "status",
+        "lowest",
+        "highest",
+        "n_options",
+        "midpoint",
+        "count",
     ),
     key=("study", "format", "item", "direction", "option", "coin", "status"),
     optional_key=(*(f for f in FACTORS if f != "format"), CONTEXT_SET, REWRITING),
-)  # fmt: skip
+)
 """A cell is one combination of the factors that the analysis and the user keep apart (columns of
 the optional key); counts are summed over all other factors.
 
@@ -90,12 +106,21 @@ the table; the analysis adds them with 0."""
 ATTEMPT_COUNTS = FrameSpec(
     row="how often the tries at one item came to one outcome in one cell",
     columns=(
-        "study", "format", "item", "number", "outcome", "final", "from_attempts", "count",
-        "tokens_in", "tokens_out", "tokens_known",
+        "study",
+        "format",
+        "item",
+        "number",
+        "outcome",
+        "final",
+        "from_attempts",
+        "count",
+        "tokens_in",
+        "tokens_out",
+        "tokens_known",
     ),
     key=("study", "format", "item", "number", "outcome", "final", "from_attempts"),
     optional_key=tuple(f for f in FACTORS if f != "format"),
-)  # fmt: skip
+)
 """A cell is as in OPTION_COUNTS. `number` counts the replies to a trial's call: a reply has its
 place among them, a failure that of the reply it stood in for, and a trial without any try 0.
 
@@ -122,12 +147,25 @@ texts have a row with their status."""
 RATINGS = FrameSpec(
     row="one quality of one text, as a judge rated it in one trial (or did not)",
     columns=(
-        "study", "trial", "respondent", "model", "language", "context", "template", "repetition",
-        "item", "writer", "status", "quality", "lowest", "highest", "rating",
+        "study",
+        "trial",
+        "respondent",
+        "model",
+        "language",
+        "context",
+        "template",
+        "repetition",
+        "item",
+        "writer",
+        "status",
+        "quality",
+        "lowest",
+        "highest",
+        "rating",
     ),
     key=("trial", "quality"),
     noun="ratings",
-)  # fmt: skip
+)
 """`respondent` is the judge and `writer` the respondent that wrote the text, empty where the bank
 does not say. `rating` is a number from `lowest` to `highest`, NaN where `status` says why not.
 Every planned trial has its rows; status "not_asked" until asked. Further columns are the tags of
@@ -180,9 +218,13 @@ TEMPLATES = FrameSpec(
 part of a bank; they come in the order of the design."""
 
 BANK_TABLES: Mapping[str, FrameSpec] = {
-    "items": ITEMS, "wordings": WORDINGS, "loadings": LOADINGS, "positions": POSITIONS,
-    "annotations": ANNOTATIONS, "templates": TEMPLATES,
-}  # fmt: skip
+    "items": ITEMS,
+    "wordings": WORDINGS,
+    "loadings": LOADINGS,
+    "positions": POSITIONS,
+    "annotations": ANNOTATIONS,
+    "templates": TEMPLATES,
+}
 """The tables of studies and their banks, by the name under which an analysis asks for them."""
 
 

@@ -18,9 +18,19 @@ from core.domain.values import Number, json_value, stable_id
 # Keying: the words for it in files, and its effect on points.
 
 _SIGNS = {
-    "": 1, "+": 1, "1": 1, "+1": 1, "1.0": 1,
-    "-": -1, "-1": -1, "-1.0": -1, "r": -1, "reverse": -1, "reversed": -1, "- reverse": -1,
-}  # fmt: skip
+    "": 1,
+    "+": 1,
+    "1": 1,
+    "+1": 1,
+    "1.0": 1,
+    "-": -1,
+    "-1": -1,
+    "-1.0": -1,
+    "r": -1,
+    "reverse": -1,
+    "reversed": -1,
+    "- reverse": -1,
+}
 DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-"))
 """Makes the dashes that people type for a minus into one, by `str.translate`."""
 
@@ -336,9 +346,17 @@ PLACEHOLDERS = ("{entity}", "{entity_b}")
 
 
 ProblemKind = Literal[
-    "", "no text", "no placeholder", "same text", "no subscale", "not mutual", "no partner",
-    "code used twice", "no code", "no label",
-]  # fmt: skip
+    "",
+    "no text",
+    "no placeholder",
+    "same text",
+    "no subscale",
+    "not mutual",
+    "no partner",
+    "code used twice",
+    "no code",
+    "no label",
+]
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,10 @@ NO_FACTS = ("", "context", "person")
 """Names, in small letters, that no fact can have, as they stand for the person."""
 FactKind = Literal["category", "ordered", "number"]
 FACT_KINDS: dict[FactKind, str] = {
-    "category": "Category", "ordered": "Ordered category", "number": "Number",
-}  # fmt: skip
+    "category": "Category",
+    "ordered": "Ordered category",
+    "number": "Number",
+}
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,20 @@ PartKind = Literal["text", "reasoning", "refusal", "unknown"]
 _KIND_OF_TYPE: Mapping[str, PartKind] = {
     **dict.fromkeys(("", "text", "output_text", "text_delta", "output_text_delta"), "text"),
     **dict.fromkeys(
-        ("thinking", "reasoning", "reasoning_text", "summary_text", "thinking_delta",
-         "reasoning.text", "reasoning.summary", "thought"),
+        (
+            "thinking",
+            "reasoning",
+            "reasoning_text",
+            "summary_text",
+            "thinking_delta",
+            "reasoning.text",
+            "reasoning.summary",
+            "thought",
+        ),
         "reasoning",
     ),
     "refusal": "refusal",
-}  # fmt: skip
+}
 _FIELDS: Mapping[PartKind, tuple[str, ...]] = {
     "text": ("text", "content", "value"),
     "reasoning": ("thinking", "reasoning", "text", "summary", "content"),
@@ -192,18 +200,39 @@ _WITHHELD = re.compile(
 )
 _COMPLETE = frozenset(
     {
-        "", "stop", "stopped", "stopsequence", "endturn", "eos", "eostoken", "endoftext",
-        "complete", "completed", "finish", "finished", "done", "toolcalls", "toolcall", "tooluse",
-        "functioncall", "unspecified", "null", "none",
+        "",
+        "stop",
+        "stopped",
+        "stopsequence",
+        "endturn",
+        "eos",
+        "eostoken",
+        "endoftext",
+        "complete",
+        "completed",
+        "finish",
+        "finished",
+        "done",
+        "toolcalls",
+        "toolcall",
+        "tooluse",
+        "functioncall",
+        "unspecified",
+        "null",
+        "none",
     }
-)  # fmt: skip
+)
 _REFUSALS = frozenset({"refusal", "refused"})
 
 
 END_NAMES = (
-    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason",
+    "finish_reason",
+    "finishReason",
+    "stop_reason",
+    "stopReason",
+    "done_reason",
     "native_finish_reason",
-)  # fmt: skip
+)
 """Where a choice, or the body around it, says why the reply ended; the first that does counts."""
 
 
@@ -266,8 +295,10 @@ class TokenUsage:
 def stated_usage(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The counts of tokens in a body, wherever the service puts them."""
     places = (
-        body.get("usage"), body.get("usageMetadata"), as_mapping(body.get("x_groq")).get("usage")
-    )  # fmt: skip
+        body.get("usage"),
+        body.get("usageMetadata"),
+        as_mapping(body.get("x_groq")).get("usage"),
+    )
     return next((place for place in places if isinstance(place, Mapping) and place), {})
 
 

@@ -21,14 +21,29 @@ from core.domain.values import STRICT, Number, json_value, stable_id
 RespondentKind = Literal["simulated", "local", "api"]
 
 SETTINGS: Mapping[str, str] = {
-    "temperature": "temperatures", "top_p": "top_p", "max_tokens": "max_tokens"
-}  # fmt: skip
+    "temperature": "temperatures",
+    "top_p": "top_p",
+    "max_tokens": "max_tokens",
+}
 """The settings of calls that a design can vary, with the field of its levels; each is a factor."""
 
 FACTORS = (
-    "respondent", "model", "language", "context", "entity", "entity_b", "form", "format",
-    "template", "label_order", "phase", "items_per_call", "history", *SETTINGS, "repetition",
-)  # fmt: skip
+    "respondent",
+    "model",
+    "language",
+    "context",
+    "entity",
+    "entity_b",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+    *SETTINGS,
+    "repetition",
+)
 """The factors in which administrations can differ, as pages, files and the command line name them.
 `respondent` is the label of model plus settings, `model` the model's own name, `items_per_call`
 a number or `all`, `history` a History. A setting has a level only where the design varies it."""
@@ -37,8 +52,15 @@ USUAL_CALLS = {"items_per_call": "1", "history": "none", **dict.fromkeys(SETTING
 """The factors of calls at the level that a design has where it does not state them."""
 
 WAYS_OF_ASKING = (
-    "form", "format", "template", "label_order", "phase", "items_per_call", "history", *SETTINGS,
-)  # fmt: skip
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+    *SETTINGS,
+)
 """The factors that say how an item is asked, not who is asked or about what."""
 
 CUT_OFF = "length"
@@ -240,8 +262,11 @@ RESPONDENT = TypeAdapter(Respondent)
 # A respondent without these fields keeps the JSON that it had before them, so that databases of
 # earlier and later times hold the same text for it.
 _RESPONDENT_DEFAULTS: Mapping[str, object] = {
-    "completes_text": False, "reasoning_marks": (), "refusing_tries": 0, "base_label": "",
-}  # fmt: skip
+    "completes_text": False,
+    "reasoning_marks": (),
+    "refusing_tries": 0,
+    "base_label": "",
+}
 
 
 def respondent_json(respondent: Respondent) -> str:
@@ -437,9 +462,17 @@ CONTEXTS = TypeAdapter(tuple[Context, ...])
 
 # A design without later fields keeps the JSON, and with it the hash, that it had before them.
 _DEFAULTS: Mapping[str, object] = {
-    "messages": (), "language": "", "variant_of": "", "items": (), "top_p": (), "max_tokens": (),
-    "histories": ("none",), "second_phase": "", "blocks": (), "whole_calls": False,
-}  # fmt: skip
+    "messages": (),
+    "language": "",
+    "variant_of": "",
+    "items": (),
+    "top_p": (),
+    "max_tokens": (),
+    "histories": ("none",),
+    "second_phase": "",
+    "blocks": (),
+    "whole_calls": False,
+}
 
 
 def as_json_values(value: object) -> Any:

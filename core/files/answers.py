@@ -27,12 +27,40 @@ _REQUIRED = ("item", "answer")
 INTEGERS = ("repetition", "position", "tokens_in", "tokens_out")
 DECIMALS = ("score", "latency_s", "cost")
 TIDY_COLUMNS = (
-    "study", "instrument", "item", "model", "language", "entity", "entity_b", "context", "form",
-    "format", "template", "label_order", "phase", "items_per_call", "history", *SETTINGS,
+    "study",
+    "instrument",
+    "item",
+    "model",
+    "language",
+    "entity",
+    "entity_b",
+    "context",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+    *SETTINGS,
     "repetition",
-    "call", "position", "answer", "raw", "status", "layer", "certainty", "hedged", "judge",
-    "score", "latency_s", "tokens_in", "tokens_out", "cost", "time", "tags",
-)  # fmt: skip
+    "call",
+    "position",
+    "answer",
+    "raw",
+    "status",
+    "layer",
+    "certainty",
+    "hedged",
+    "judge",
+    "score",
+    "latency_s",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "time",
+    "tags",
+)
 """Columns of the frame. `tags` is JSON of the file's other columns that hold something, or ""."""
 KEY = TIDY_COLUMNS[: TIDY_COLUMNS.index("repetition") + 1]
 """The key of a row: the item and its conditions."""
@@ -47,9 +75,16 @@ _READINGS: Mapping[str, tuple[str, ...]] = {
 _LATER_COLUMNS = (*_READINGS, "judge")
 """Columns whose names earlier imports kept as tags."""
 PERSON_COLUMNS = (
-    "respondentid", "participantid", "subjectid", "personid", "respondent", "participant",
-    "subject", "person", "id",
-)  # fmt: skip
+    "respondentid",
+    "participantid",
+    "subjectid",
+    "personid",
+    "respondent",
+    "participant",
+    "subject",
+    "person",
+    "id",
+)
 """Names of columns that identify the respondent, the surest first, without case and separators."""
 
 
@@ -229,9 +264,12 @@ def _word_faults(source: TextColumns, frame: pd.DataFrame) -> Iterator[Fault]:
 
 
 def _contradictions(
-    source: TextColumns, frame: pd.DataFrame, column: str, values: pd.Series[str],
+    source: TextColumns,
+    frame: pd.DataFrame,
+    column: str,
+    values: pd.Series[str],
     key: tuple[str, ...],
-) -> Fault:  # fmt: skip
+) -> Fault:
     """Rows whose filled cell differs from that of the first filled row with the same key."""
     filled = values != ""
     known = frame.loc[filled, list(key)].assign(value=values[filled])

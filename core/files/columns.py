@@ -182,11 +182,13 @@ def _headed(read: HeadedTable, kind: str = "line") -> TextColumns:
     table = _exact_table(read.table)
     columns = dict(zip(table.column_names, table.columns, strict=True))
     return TextColumns(
-        read.table.name, columns, table.num_rows,
+        read.table.name,
+        columns,
+        table.num_rows,
         lambda index: f"{kind} {read.table.rows[index][0]}",
         {column: ColumnLabels(text) for column, text in read.texts.items()},
         header=read.header,
-    )  # fmt: skip
+    )
 
 
 def _exact_table(read: Table) -> Any:
@@ -452,9 +454,12 @@ def _of_spss(name: str, content: bytes) -> TextColumns:
     }
     labels = {column: _spss_labels(about, column, columns[column]) for column in header}
     return TextColumns(
-        name, columns, n_rows, lambda index: f"row {index + 1}",
+        name,
+        columns,
+        n_rows,
+        lambda index: f"row {index + 1}",
         {column: known for column, known in labels.items() if known != ColumnLabels()},
-    )  # fmt: skip
+    )
 
 
 def _read_spss(name: str, content: bytes, **options: Any) -> tuple[dict[str, list[Any]], Any]:

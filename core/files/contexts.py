@@ -172,8 +172,10 @@ def _refuse_same(personas: Sequence[Context]) -> None:
 
 def _code_and_origin(context: Context) -> _Record:
     return {
-        "code": context.code, "language": context.language, "variant_of": context.variant_of,
-    }  # fmt: skip
+        "code": context.code,
+        "language": context.language,
+        "variant_of": context.variant_of,
+    }
 
 
 def _csv_error(what: str) -> FileError:
@@ -183,9 +185,14 @@ def _csv_error(what: str) -> FileError:
 # Reading conversations from a table: a row is one message, or one exchange.
 
 _ROLES_IN_TABLES = {
-    "user": "user", "human": "user", "assistant": "assistant", "gpt": "assistant",
-    "bot": "assistant", "model": "assistant", "system": "system",
-}  # fmt: skip
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "gpt": "assistant",
+    "bot": "assistant",
+    "model": "assistant",
+    "system": "system",
+}
 """The roles as files name them -> the roles of Inkblot."""
 _MESSAGE = frozenset({"role", "content"})
 _EXCHANGE = frozenset({"user", "assistant"})

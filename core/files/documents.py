@@ -170,8 +170,9 @@ def html_document(document: Document) -> bytes:
 
 def html_header(document: Document) -> str:
     """Title, authors and date, and what the document is about."""
-    lines = "".join(f'<p dir="auto">{html_text(line)}</p>\n'
-                    for line in (document.byline, document.about))  # fmt: skip
+    lines = "".join(
+        f'<p dir="auto">{html_text(line)}</p>\n' for line in (document.byline, document.about)
+    )
     return f'<header>\n<h1 dir="auto">{html_text(document.title)}</h1>\n{lines}</header>\n'
 
 

@@ -90,9 +90,10 @@ def _rows_of_items(source: TextColumns, mapping: AnswerMapping) -> Iterator[str]
     texts = [
         column
         for column, role in mapping.columns.items()
-        if role in (TAG, PERSON) and len(values_of(source, column)) == source.n_rows >= _FEWEST_ROWS
+        if role in (TAG, PERSON)
+        and len(values_of(source, column)) == source.n_rows >= _FEWEST_ROWS
         and all(map(_WORDS.search, values_of(source, column)))
-    ]  # fmt: skip
+    ]
     if runs and len(runs) * 2 > len(items):
         yield (
             f"{_named(runs)} are called like repetitions, and not like items. If each row is an "

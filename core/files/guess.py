@@ -95,10 +95,12 @@ def guess_mapping(
     return replace(
         mapping,
         columns={
-            **mapping.columns, **dict.fromkeys(private, IGNORE), **dict.fromkeys(groups, GROUP)
+            **mapping.columns,
+            **dict.fromkeys(private, IGNORE),
+            **dict.fromkeys(groups, GROUP),
         },
         header=header,
-    )  # fmt: skip
+    )
 
 
 def _guess(
@@ -203,9 +205,12 @@ def _guess_wide(source: TextColumns, names: Mapping[str, str]) -> AnswerMapping:
     columns |= _conditions(source, columns, [])
     constants = {} if "model" in columns.values() else {"model": "people"}
     return AnswerMapping(
-        "wide", columns, _codes_of_texts(source, items), constants,
+        "wide",
+        columns,
+        _codes_of_texts(source, items),
+        constants,
         missing=guess_missing(source, items),
-    )  # fmt: skip
+    )
 
 
 def _has_runs(source: TextColumns) -> bool:
@@ -240,9 +245,12 @@ def _guess_items_in_rows(source: TextColumns) -> AnswerMapping:
     codes = {name: f"q{number}" for number, name in enumerate(names, start=1)}
     is_text = any(" " in name and len(name) > _LONGEST_CODE for name in names)
     return AnswerMapping(
-        "items", columns, codes if is_text else {}, missing=guess_missing(source, answers),
+        "items",
+        columns,
+        codes if is_text else {},
+        missing=guess_missing(source, answers),
         columns_are="repetition" if are_runs else "context",
-    )  # fmt: skip
+    )
 
 
 def _codes_of_texts(source: TextColumns, items: Sequence[str]) -> dict[str, str]:
@@ -378,9 +386,17 @@ def _conditions(
 
 
 ROLE_KEY = (
-    PERSON, "model", "language", "entity", "entity_b", "form", "template", "label_order", "phase",
+    PERSON,
+    "model",
+    "language",
+    "entity",
+    "entity_b",
+    "form",
+    "template",
+    "label_order",
+    "phase",
     "repetition",
-)  # fmt: skip
+)
 """Roles by which two rows of one person differ."""
 
 
@@ -424,9 +440,13 @@ def _guess_program(
         columns |= {items[0]: ANSWER} | parts
         return AnswerMapping("long", columns, constants=dict(program.constants))
     return AnswerMapping(
-        "wide", columns, program.codes(items), dict(program.constants),
-        _guess_options(source, items), guess_missing(source, items),
-    )  # fmt: skip
+        "wide",
+        columns,
+        program.codes(items),
+        dict(program.constants),
+        _guess_options(source, items),
+        guess_missing(source, items),
+    )
 
 
 def _first_of_each(source: TextColumns, roles: Mapping[str, str]) -> dict[str, str]:

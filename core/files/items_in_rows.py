@@ -46,11 +46,14 @@ def made_long(source: TextColumns, mapping: AnswerMapping) -> tuple[TextColumns,
     turned = pa.array([names[column] for column in columns] * source.n_rows, pa.large_string())
     labels = source.labels.get(columns[0], ColumnLabels())
     long = TextColumns(
-        source.name, {**made, _ANSWERS: answers, _RUNS: turned}, source.n_rows * n,
-        lambda index: source.place(index // n), {**source.labels, _ANSWERS: labels},
+        source.name,
+        {**made, _ANSWERS: answers, _RUNS: turned},
+        source.n_rows * n,
+        lambda index: source.place(index // n),
+        {**source.labels, _ANSWERS: labels},
         lambda column, index: columns[index % n] if column in (_ANSWERS, ANSWER) else column,
         source.header,
-    )  # fmt: skip
+    )
     roles = {column: mapping.columns[column] for column in others}
     roles |= {_ANSWERS: ANSWER, _RUNS: mapping.columns_are}
     return long, replace(mapping, layout="long", columns=roles)

@@ -404,9 +404,12 @@ def _wide(
         return own if column in (ITEM, ANSWER, "status") else names_of.get(column, column)
 
     return TextColumns(
-        source.name, columns, len(rows), lambda index: source.place(start + index // n_items),
+        source.name,
+        columns,
+        len(rows),
+        lambda index: source.place(start + index // n_items),
         column_at=column_at,
-    )  # fmt: skip
+    )
 
 
 def _sliced(texts: Any, people: range) -> Any:
@@ -437,9 +440,12 @@ def _long(
         columns["format"] = pa.repeat(large_text(code), source.n_rows)
     names_of = {role: column for column, role in mapping.columns.items()}
     return TextColumns(
-        source.name, columns, source.n_rows, source.place,
+        source.name,
+        columns,
+        source.n_rows,
+        source.place,
         column_at=lambda column, _: names_of.get(column, column),
-    )  # fmt: skip
+    )
 
 
 def _with_read_replies(
@@ -456,8 +462,9 @@ def _with_read_replies(
     if read_reply is None:
         unread = pc.if_else(
             pc.and_(pc.equal(tidy.columns["answer"], ""), pc.equal(tidy.columns["status"], "")),
-            Status.NO_ANSWER.value, tidy.columns["status"],
-        )  # fmt: skip
+            Status.NO_ANSWER.value,
+            tidy.columns["status"],
+        )
         return replace(tidy, columns={**tidy.columns, "status": unread})
     if not formats:
         raise FileError(

@@ -41,9 +41,18 @@ GROUP = "group"
 REPLY, FINISH_REASON = "reply", "finish_reason"
 """A reply in which the answer is still to be read, and the service's word for why it ended."""
 _OF_AN_ANSWER = (
-    ANSWER, "format", "raw", "status", "layer", "certainty", "hedged", "judge", "score", "call",
+    ANSWER,
+    "format",
+    "raw",
+    "status",
+    "layer",
+    "certainty",
+    "hedged",
+    "judge",
+    "score",
+    "call",
     "position",
-)  # fmt: skip
+)
 _FILE_COLUMNS = TIDY_COLUMNS[:-1]
 ROLES: Mapping[Layout, tuple[str, ...]] = {
     "long": (*_FILE_COLUMNS, REPLY, FINISH_REASON, GROUP, TAG, IGNORE),

@@ -168,8 +168,9 @@ def _of_batch(name: str, text: str) -> TextColumns:
 def _batch_line(where: str, line: Any) -> _Record:
     """What a line says of one request."""
     if not isinstance(line, dict) or not isinstance(line.get("custom_id"), str):
-        raise FileError(f"{where}: this JSON is no line of a batch, for it has no custom_id.",
-                        _CONVERT)  # fmt: skip
+        raise FileError(
+            f"{where}: this JSON is no line of a batch, for it has no custom_id.", _CONVERT
+        )
     response, body = _part(line, "response"), _part(_part(line, "response"), "body")
     failed = _part(line, "error") or _part(body, "error")
     if not response and not failed:

@@ -112,9 +112,11 @@ def write_package(
         ),
     ]
     codebook = PackageFile(
-        _CODEBOOK, "Every column of the CSV files: what it says, and its values.",
-        _codebook(files), _CODEBOOK_FIELDS,
-    )  # fmt: skip
+        _CODEBOOK,
+        "Every column of the CSV files: what it says, and its values.",
+        _codebook(files),
+        _CODEBOOK_FIELDS,
+    )
     every.insert(0, codebook)
     bodies = {file.path: file.body for file in every}
     bodies[_PSYCH_DS] = _json(_psych_ds(every, facts))
@@ -189,8 +191,10 @@ def _resource(file: PackageFile) -> dict[str, Any]:
 
 def _described(field: Field) -> dict[str, Any]:
     described: dict[str, Any] = {
-        "name": field.name, "type": field.type, "description": field.title,
-    }  # fmt: skip
+        "name": field.name,
+        "type": field.type,
+        "description": field.title,
+    }
     if field.values:
         described["inkblot:values"] = dict(field.values)
     return described
@@ -277,9 +281,16 @@ def read_package(
 
 
 _DAMAGES = (
-    EOFError, NotImplementedError, OSError, ValueError, OverflowError, IndexError, struct.error,
-    zlib.error, lzma.LZMAError,
-)  # fmt: skip
+    EOFError,
+    NotImplementedError,
+    OSError,
+    ValueError,
+    OverflowError,
+    IndexError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+)
 """What zipfile and what unpacks raise on damaged bytes, each from another place."""
 
 

@@ -206,22 +206,42 @@ def _latex_table(table: PaperTable) -> str:
         rf"\textsuperscript{{{mark}}} {latex_text(text)}" for mark, text in table.numbered_footnotes
     ]
     below = [
-        r"\par\smallskip", r"{\raggedright\footnotesize", r"\par ".join(f"{n}\n" for n in notes),
+        r"\par\smallskip",
+        r"{\raggedright\footnotesize",
+        r"\par ".join(f"{n}\n" for n in notes),
         r"\par}",
-    ]  # fmt: skip
+    ]
     size = next(size for most, size in _LATEX_SIZES if len(columns) <= most)
     if len(rows) > _MOST_ON_A_PAGE:
         body = [
-            rf"\begingroup{size}", rf"\begin{{longtable}}{{{columns}}}", rf"{caption} \\",
-            r"\toprule", head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot", *rows,
-            r"\end{longtable}", *below, r"\endgroup",
-        ]  # fmt: skip
+            rf"\begingroup{size}",
+            rf"\begin{{longtable}}{{{columns}}}",
+            rf"{caption} \\",
+            r"\toprule",
+            head,
+            r"\midrule",
+            r"\endhead",
+            r"\bottomrule",
+            r"\endfoot",
+            *rows,
+            r"\end{longtable}",
+            *below,
+            r"\endgroup",
+        ]
     else:
         body = [
-            rf"\begin{{table}}[htbp]{size}", caption, rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", *below,
+            rf"\begin{{table}}[htbp]{size}",
+            caption,
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *below,
             r"\end{table}",
-        ]  # fmt: skip
+        ]
     return "\n".join([f"% {table.name}", *body, ""])
 
 

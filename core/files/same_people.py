@@ -56,10 +56,12 @@ def _key_columns(mapping: AnswerMapping) -> list[str]:
 
 
 def _key_of(source: TextColumns, mapping: AnswerMapping) -> pd.DataFrame:
-    return pd.DataFrame({
-        column: pd.Series(source.columns[column], dtype="str").str.strip()
-        for column in _key_columns(mapping)
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            column: pd.Series(source.columns[column], dtype="str").str.strip()
+            for column in _key_columns(mapping)
+        }
+    )
 
 
 def rows_of_same_people(source: TextColumns, mapping: AnswerMapping, most: int) -> pd.DataFrame:

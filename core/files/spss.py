@@ -59,10 +59,14 @@ def write_sav(frame: pd.DataFrame, variables: Iterable[SpssVariable], title: str
     with tempfile.TemporaryDirectory(prefix="inkblot-") as folder:
         path = Path(folder) / "answers.sav"
         pyreadstat.write_sav(
-            frame.rename(columns=names), str(path), file_label=_cut(title, 60),
-            column_labels=labels, variable_value_labels=values, missing_ranges=missing,
+            frame.rename(columns=names),
+            str(path),
+            file_label=_cut(title, 60),
+            column_labels=labels,
+            variable_value_labels=values,
+            missing_ranges=missing,
             variable_measure=measures,
-        )  # fmt: skip
+        )
         body = bytearray(path.read_bytes())
     body[_CREATED] = b"01 Jan 8000:00:00"
     return bytes(body)

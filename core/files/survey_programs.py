@@ -100,9 +100,13 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         "REDCap",
-        (("redcap_event_name",), ("redcap_repeat_instrument",), ("redcap_survey_identifier",),
-         ("record_id", r"\w+_complete"),
-         ("Record ID", r"Complete\?|Event Name")),
+        (
+            ("redcap_event_name",),
+            ("redcap_repeat_instrument",),
+            ("redcap_survey_identifier",),
+            ("record_id", r"\w+_complete"),
+            ("Record ID", r"Complete\?|Event Name"),
+        ),
         {
             "record_id|Record ID": "context",
             "redcap_event_name|Event Name": "phase",
@@ -180,7 +184,7 @@ PROGRAMS: tuple[Program, ...] = (
         is_long=True,
         constants={},
     ),
-)  # fmt: skip
+)
 
 
 def program_of(source: TextColumns) -> Program | None:
@@ -208,8 +212,10 @@ def read_answer_file(name: str, data: bytes, header: HeaderRows | None = None) -
 
 def _without_further_headers(source: TextColumns) -> TextColumns:
     """The rows below the texts of the questions, which become labels, and below the import ids."""
-    first = [{column: texts.slice(row, 1).to_pylist() for column, texts in source.columns.items()}
-             for row in range(min(2, source.n_rows))]  # fmt: skip
+    first = [
+        {column: texts.slice(row, 1).to_pylist() for column, texts in source.columns.items()}
+        for row in range(min(2, source.n_rows))
+    ]
     n_headers = 0
     if first and (first[0]["ResponseId"] == ["Response ID"]):
         n_headers = 1

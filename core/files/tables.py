@@ -39,9 +39,19 @@ _SHEET_ROWS = 1_048_576  # Excel's own limit; a file that claims more was not ma
 _BLANK_ROWS = 20_000  # in sequence; below them, no table goes on
 _SMALL = 1024**2  # below this, no ratio is dangerous
 _BROKEN_WORKBOOK = (
-    zipfile.BadZipFile, ParseError, KeyError, ValueError, TypeError, IndexError, AttributeError,
-    OSError, EOFError, NotImplementedError, RuntimeError, zlib.error,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    ParseError,
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    zlib.error,
+)
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _EXCEL_ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!")

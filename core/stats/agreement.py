@@ -210,10 +210,12 @@ def form_kappas(
     known = np.isfinite(original)[:, :, None] & np.isfinite(others)
     yes, same = (original > 0)[:, :, None], others > 0
     tables = np.stack(
-        [(known & a & b).sum(axis=2) for a, b in
-         ((yes, same), (yes, ~same), (~yes, same), (~yes, ~same))],
+        [
+            (known & a & b).sum(axis=2)
+            for a, b in ((yes, same), (yes, ~same), (~yes, same), (~yes, ~same))
+        ],
         axis=-1,
-    ).astype(np.float64)  # fmt: skip
+    ).astype(np.float64)
     kappas = kappas_of_tables(tables.sum(axis=0))
     defined = kappas[np.isfinite(kappas)]
     mean = float(defined.mean()) if defined.size else math.nan
@@ -233,9 +235,16 @@ def form_kappas(
         found = percentile_intervals(np.column_stack([drawn, means]), level)
         ends = np.stack([found.low, found.high])
     return FormKappas(
-        kappas, ends[0, :-1], ends[1, :-1], known.sum(axis=(0, 2)).astype(np.int64),
-        mean, sd, float(ends[0, -1]), float(ends[1, -1]), len(defined),
-    )  # fmt: skip
+        kappas,
+        ends[0, :-1],
+        ends[1, :-1],
+        known.sum(axis=(0, 2)).astype(np.int64),
+        mean,
+        sd,
+        float(ends[0, -1]),
+        float(ends[1, -1]),
+        len(defined),
+    )
 
 
 @dataclass(frozen=True)
@@ -597,9 +606,11 @@ def pairwise_kappas(
             )
         return replace(result, problems=(reason,))
     drawn = np.concatenate(
-        [_mean_kappas(totals, len(pairs))
-         for totals in resampled_totals(_pair_tables(table[twice], pairs), bootstrap)]
-    )  # fmt: skip
+        [
+            _mean_kappas(totals, len(pairs))
+            for totals in resampled_totals(_pair_tables(table[twice], pairs), bootstrap)
+        ]
+    )
     ends = percentile_interval(drawn, level)
     enough = twice.sum() > 1
     problems = resampling_problems(ends, bootstrap)
@@ -640,6 +651,10 @@ def _mean_kappas(totals: Floats, n_pairs: int) -> Floats:
     known = np.isfinite(kappas)
     count = known.sum(axis=1)
     return np.asarray(
-        np.divide(np.where(known, kappas, 0.0).sum(axis=1), count,
-                  out=np.full(len(n), np.nan), where=count > 0)
-    )  # fmt: skip
+        np.divide(
+            np.where(known, kappas, 0.0).sum(axis=1),
+            count,
+            out=np.full(len(n), np.nan),
+            where=count > 0,
+        )
+    )

@@ -290,9 +290,12 @@ def resampled_cramers_v(
     value = float(_values_of_v(pooled[None])[0])
     n = int((table.sum(axis=(1, 2)) > 0).sum())
     result = Estimate(
-        value, level=level, n=n, problems=chi_square(pooled).problems,
+        value,
+        level=level,
+        n=n,
+        problems=chi_square(pooled).problems,
         method="Cramér's V; interval by resampling whole units",
-    )  # fmt: skip
+    )
     if bootstrap is None or not result.defined:
         return result
     flat = table.reshape(len(table), -1)

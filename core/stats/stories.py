@@ -59,9 +59,12 @@ def level_means(levels: Floats, values: Floats, coverage: float = 0.95) -> Level
     own = [(level, summary(values[both & (levels == level)])) for level in np.unique(levels[both])]
     ends = [mean_interval(one, coverage) for _, one in own]
     columns = [
-        [level for level, _ in own], [one.mean for _, one in own], [one.sd for _, one in own],
-        [low for low, _ in ends], [high for _, high in ends],
-    ]  # fmt: skip
+        [level for level, _ in own],
+        [one.mean for _, one in own],
+        [one.sd for _, one in own],
+        [low for low, _ in ends],
+        [high for _, high in ends],
+    ]
     level, mean, sd, low, high = (np.array(column, dtype=np.float64) for column in columns)
     return LevelMeans(
         level, np.array([one.n for _, one in own], dtype=np.int64), mean, sd, low, high

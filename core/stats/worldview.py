@@ -88,8 +88,9 @@ def template_means(
     counted = known.sum(axis=0)
     mean = _means(by_template, 0)
     squares = np.where(known, (by_template - mean) ** 2, 0.0).sum(axis=0)
-    sd = np.sqrt(np.divide(squares, counted - 1, out=np.full(mean.shape, np.nan),
-                           where=counted > 1))  # fmt: skip
+    sd = np.sqrt(
+        np.divide(squares, counted - 1, out=np.full(mean.shape, np.nan), where=counted > 1)
+    )
     in_any = (below != 0).any(axis=1)
     n_counting = ((in_any.astype(np.float64) @ own_pools.T.astype(np.float64)) > 0).sum(axis=0)
     low = high = np.full(len(own_pools), np.nan)

@@ -118,9 +118,20 @@ where r.study_id = $study and (r.option is not null or r.score is not null)
 group by all order by all
 """  # noqa: S608
 _LEVEL_COLUMNS = (
-    "language", "context", "entity", "entity_b", "form", "format", "template", "label_order",
-    "phase", "items_per_call", "history", *SETTINGS, "repetition",
-)  # fmt: skip
+    "language",
+    "context",
+    "entity",
+    "entity_b",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+    *SETTINGS,
+    "repetition",
+)
 _LEVELS = """
 select list(distinct language), list(distinct context), list(distinct entity),
     list(distinct entity_b), list(distinct form), list(distinct format), list(distinct template),
@@ -156,9 +167,14 @@ _STATUSES = """
 select $status as status, count(*) as count from trial t$joins where $where group by all
 """.replace("$status", _FILTERS["status"][0])
 _SCORE = score_sql(
-    keyed="i.keyed", form="a.form", exception="d.direction", given="r.score", points="o.points",
-    low="b.low", high="b.high",
-)  # fmt: skip
+    keyed="i.keyed",
+    form="a.form",
+    exception="d.direction",
+    given="r.score",
+    points="o.points",
+    low="b.low",
+    high="b.high",
+)
 _TIDY = f"""
 select s.code as study, n.code as instrument, i.code as item, p.name as model, a.language,
     a.entity, a.entity_b, a.context, a.form, a.format, a.template, a.label_order, a.phase,

@@ -307,8 +307,12 @@ def _save_code(
     option: str | None,
 ) -> None:
     values = {
-        "audit": audit_id, "trial": trial_id, "coder": coder, "status": status, "option": option,
-    }  # fmt: skip
+        "audit": audit_id,
+        "trial": trial_id,
+        "coder": coder,
+        "status": status,
+        "option": option,
+    }
     with database.transaction() as cursor:
         cursor.execute(statement, values)
 
@@ -394,9 +398,12 @@ where r.study_id = ? and r.trial_id in (select unnest(?::bigint[])) and r.layer 
 qualify row_number() over (partition by r.trial_id order by u.number desc) = 1
 """
 _ROW = {
-    "keyed": "i.keyed", "form": "a.form", "exception": "d.direction", "low": "b.low",
+    "keyed": "i.keyed",
+    "form": "a.form",
+    "exception": "d.direction",
+    "low": "b.low",
     "high": "b.high",
-}  # fmt: skip
+}
 _NEW_SCORE = "case when c.trial_id is null then r.score else c.score end"
 _MEANS = f"""
 with scored as (
@@ -423,12 +430,22 @@ from scored group by respondent, format, item, position having bool_or(moved)
 order by respondent, format, position
 """  # noqa: S608 - the parts are constants
 _COLUMNS = (
-    ("trial_id", pa.int64()), ("old_status", pa.string()), ("old_option", pa.string()),
-    ("old_attempt_id", pa.int64()), ("status", pa.string()), ("option", pa.string()),
-    ("parser", pa.int32()), ("attempt_id", pa.int64()), ("tries", pa.int32()),
-    ("chance", pa.float64()), ("score", pa.float64()), ("layer", pa.string()),
-    ("certainty", pa.string()), ("hedged", pa.bool_()), ("judge", pa.string()),
-)  # fmt: skip
+    ("trial_id", pa.int64()),
+    ("old_status", pa.string()),
+    ("old_option", pa.string()),
+    ("old_attempt_id", pa.int64()),
+    ("status", pa.string()),
+    ("option", pa.string()),
+    ("parser", pa.int32()),
+    ("attempt_id", pa.int64()),
+    ("tries", pa.int32()),
+    ("chance", pa.float64()),
+    ("score", pa.float64()),
+    ("layer", pa.string()),
+    ("certainty", pa.string()),
+    ("hedged", pa.bool_()),
+    ("judge", pa.string()),
+)
 CHANGE_COLUMNS = tuple(name for name, _ in _COLUMNS)
 """The columns of a table of changes."""
 
@@ -502,10 +519,17 @@ def changes_by_person(
     for trial_id, status, option, old_attempt, attempt, tries in rows:
         changes.append(
             ResponseChange(
-                trial_id, status, option, old_attempt, *codings[trial_id], None, attempt, tries,
+                trial_id,
+                status,
+                option,
+                old_attempt,
+                *codings[trial_id],
+                None,
+                attempt,
+                tries,
                 layer=Layer.PERSON,
             )
-        )  # fmt: skip
+        )
     return change_table(changes)
 
 
@@ -598,10 +622,21 @@ def changes_by_judge(
         given = codings[trial_id]
         changes.append(
             ResponseChange(
-                trial_id, status, option, attempt, given.status, given.option, None, attempt, tries,
-                layer=Layer.JUDGE, certainty=given.certainty, hedged=hedged, judge=given.judge,
+                trial_id,
+                status,
+                option,
+                attempt,
+                given.status,
+                given.option,
+                None,
+                attempt,
+                tries,
+                layer=Layer.JUDGE,
+                certainty=given.certainty,
+                hedged=hedged,
+                judge=given.judge,
             )
-        )  # fmt: skip
+        )
     return change_table(changes)
 
 

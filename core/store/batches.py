@@ -157,9 +157,16 @@ def save_batch(
     with database.adding_answers(), database.transaction() as cursor:
         cursor.execute(
             _ADD,
-            [batch.batch_id, batch.study_id, batch.respondent_id, batch.number, batch.file,
-             batch.sha256, batch.price_factor],
-        )  # fmt: skip
+            [
+                batch.batch_id,
+                batch.study_id,
+                batch.respondent_id,
+                batch.number,
+                batch.file,
+                batch.sha256,
+                batch.price_factor,
+            ],
+        )
         insert(cursor, "prompt", prompt_table(prompts), key="prompt_id")
         insert(cursor, "batch_call", calls)
         cursor.execute(_ADD_EVENT, [batch.batch_id, batch.status, "{}"])
@@ -222,9 +229,13 @@ def save_lines(
 
 
 def report_drive(
-    database: Database, study_id: int, respondent_id: int, kind: str, process: str,
+    database: Database,
+    study_id: int,
+    respondent_id: int,
+    kind: str,
+    process: str,
     detail: Mapping[str, Any],
-) -> None:  # fmt: skip
+) -> None:
     """Write that the driving of batches began, is to stop, or ended."""
     with database.transaction() as cursor:
         cursor.execute(

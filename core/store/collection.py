@@ -441,10 +441,30 @@ def _storable_json(text: str) -> str:
 def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
     """One call from its rows, one for each trial in the order of asking."""
     (
-        call_id, _, _, _, _, administration_id, respondent_id, language, context, entity, entity_b,
-        form, response_format, template, label_order, phase, items_per_call, history, repetition,
-        option_order, opinion, tries, replies,
-    ) = rows[0]  # fmt: skip
+        call_id,
+        _,
+        _,
+        _,
+        _,
+        administration_id,
+        respondent_id,
+        language,
+        context,
+        entity,
+        entity_b,
+        form,
+        response_format,
+        template,
+        label_order,
+        phase,
+        items_per_call,
+        history,
+        repetition,
+        option_order,
+        opinion,
+        tries,
+        replies,
+    ) = rows[0]
     return PlannedCall(
         call_id=call_id,
         items=tuple(PlannedItem(row[2], row[3], row[4]) for row in rows),

@@ -476,9 +476,12 @@ def _connect_with_log(
 
 
 def _brought_up_to_date(
-    connection: duckdb.DuckDBPyConnection, path: str, memory_limit: str, readable: Path | None,
+    connection: duckdb.DuckDBPyConnection,
+    path: str,
+    memory_limit: str,
+    readable: Path | None,
     tell: Callable[[str], object],
-) -> duckdb.DuckDBPyConnection:  # fmt: skip
+) -> duckdb.DuckDBPyConnection:
     """The connection with the newest schema and format; an older file is kept as a backup."""
     has_tables = bool(connection.execute("select 1 from duckdb_tables() limit 1").fetchall())
     state = database_file.state_of(path)

@@ -219,8 +219,9 @@ def write_in_new_format(path: str, memory_limit: str) -> None:
     try:
         with duckdb.connect(config={"memory_limit": memory_limit}) as connection:
             for place, name, options in (
-                (path, "old", "read_only"), (str(anew), "new", f"storage_version '{FORMAT}'"),
-            ):  # fmt: skip
+                (path, "old", "read_only"),
+                (str(anew), "new", f"storage_version '{FORMAT}'"),
+            ):
                 text = "'" + place.replace("'", "''") + "'"
                 connection.execute(f"attach {text} as {name} ({options})")
             connection.execute("copy from database old to new")

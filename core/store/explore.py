@@ -55,9 +55,14 @@ _RESPONSES = f"""
     ) f on f.call_id = t.call_id
 """  # noqa: S608 - all parts are constants of the program; values are parameters
 _SCORE = score_sql(
-    keyed="i.keyed", form="a.form", exception="d.direction", given="r.score", points="o.points",
-    low="b.low", high="b.high",
-)  # fmt: skip
+    keyed="i.keyed",
+    form="a.form",
+    exception="d.direction",
+    given="r.score",
+    points="o.points",
+    low="b.low",
+    high="b.high",
+)
 _SCORES = f"""
 with answer as (
     select <factors>, {_SCORE} as score, b.low, b.high

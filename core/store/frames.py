@@ -43,10 +43,16 @@ _study = ibis.table(
     name="study",
 )
 _trial = ibis.table(
-    {"trial_id": "int64", "study_id": "int64", "administration_id": "int64", "item_id": "int64",
-     "ordinal": "int64", "call_id": "int64"},
+    {
+        "trial_id": "int64",
+        "study_id": "int64",
+        "administration_id": "int64",
+        "item_id": "int64",
+        "ordinal": "int64",
+        "call_id": "int64",
+    },
     name="trial",
-)  # fmt: skip
+)
 _administration = ibis.table(
     {
         "administration_id": "int64",
@@ -61,19 +67,34 @@ _respondent = ibis.table(
     {"respondent_id": "int64", "name": "string", "model": "string"}, name="respondent"
 )
 _item = ibis.table(
-    {"item_id": "int64", "instrument_id": "int64", "position": "int32", "code": "string",
-     "subscale": "string", "keyed": "int8", "pair": "string", "genre": "string", "rank": "int32"},
+    {
+        "item_id": "int64",
+        "instrument_id": "int64",
+        "position": "int32",
+        "code": "string",
+        "subscale": "string",
+        "keyed": "int8",
+        "pair": "string",
+        "genre": "string",
+        "rank": "int32",
+    },
     name="item",
-)  # fmt: skip
+)
 _attribute = ibis.table(
     {"item_id": "int64", "name": "string", "text": "string", "number": "float64"},
     name="item_attribute",
 )
 _option = ibis.table(
-    {"instrument_id": "int64", "format": "string", "position": "int32", "code": "string",
-     "points": "float64", "stance": "int8"},
+    {
+        "instrument_id": "int64",
+        "format": "string",
+        "position": "int32",
+        "code": "string",
+        "points": "float64",
+        "stance": "int8",
+    },
     name="answer_option",
-)  # fmt: skip
+)
 _format = ibis.table(
     {"instrument_id": "int64", "format": "string", "midpoint": "string"}, name="answer_format"
 )
@@ -215,9 +236,13 @@ def _cells_expression(
         [cells.study_instrument == ends.scored_instrument, cells.format == ends.scored_format],
     )
     return cells.select(
-        *kept, "lowest", "highest", "midpoint",
-        administration=cells.administration_id, n_options=ibis.coalesce(cells.n_options, 0),
-    )  # fmt: skip
+        *kept,
+        "lowest",
+        "highest",
+        "midpoint",
+        administration=cells.administration_id,
+        n_options=ibis.coalesce(cells.n_options, 0),
+    )
 
 
 def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
@@ -282,9 +307,13 @@ def _items_of_ways(studies: Sequence[str] | None, where: Where) -> Any:
     joined = held.join(sizes, "way")
     n_places = joined.n_administrations * joined.n_items
     return joined.select(
-        "way", "item_key", "study", "n_rows",
-        n_places=n_places, filled=n_places <= _MOST_PLACES * joined.n_rows,
-    )  # fmt: skip
+        "way",
+        "item_key",
+        "study",
+        "n_rows",
+        n_places=n_places,
+        filled=n_places <= _MOST_PLACES * joined.n_rows,
+    )
 
 
 def _absent_counts(studies: Sequence[str] | None, where: Where, factors: Sequence[str] = ()) -> Any:
@@ -359,9 +388,12 @@ class _ExpectedItems:
     ) -> _ExpectedItems:
         """What these administrations were to answer of these items; both are keys."""
         ways = _kept_frame(
-            database, studies, {}, ("ways",),
+            database,
+            studies,
+            {},
+            ("ways",),
             lambda: _read(database, _ways_of_asking, studies, {}).to_pandas(),
-        )  # fmt: skip
+        )
         items = items_of_ways(database, studies)
         items = items[items["filled"]]
         names = pd.Index(items["way"].unique())
@@ -397,9 +429,12 @@ def items_of_ways(database: Database, studies: Sequence[str]) -> pd.DataFrame:
     it `n_rows` of `n_places` have an answer, and only these were to be answered.
     """
     return _kept_frame(
-        database, studies, {}, ("items of ways",),
+        database,
+        studies,
+        {},
+        ("items of ways",),
         lambda: _read(database, _items_of_ways, studies, {}).to_pandas(),
-    )  # fmt: skip
+    )
 
 
 def share_of_places(database: Database, study: str) -> float:
@@ -620,13 +655,16 @@ class _WideTable:
         """A table without an answer; `items` are those of all banks, `columns` those of all."""
         shape = len(administrations), len(columns)
         return cls(
-            administrations, columns,
-            pd.Index(administrations["administration_id"]), pd.Index(items["item_key"]),
+            administrations,
+            columns,
+            pd.Index(administrations["administration_id"]),
+            pd.Index(items["item_key"]),
             items["item_position"].to_numpy(dtype=np.int64),
             pd.Index(columns["item"]).get_indexer(pd.Index(items["item"])),
-            np.full(shape, np.nan), np.full(shape, NOT_PLANNED, dtype=np.int8),
+            np.full(shape, np.nan),
+            np.full(shape, NOT_PLANNED, dtype=np.int8),
             np.full(shape[0], np.iinfo(np.int64).max),
-        )  # fmt: skip
+        )
 
     def place(self, rows: pa.RecordBatch, option_scores: _OptionScores) -> None:
         """Put some answers at their places."""
@@ -668,10 +706,14 @@ class _WideTable:
     def in_order(self, studies: Sequence[str]) -> WideScores:
         """The table in the order of the rows of `item_scores`."""
         study = pd.Index(studies).get_indexer(pd.Index(self.administrations["study"]))
-        order = np.lexsort([
-            self.administrations["administration_id"], self.first & _LAST_ORDINAL, study,
-            self.first >> _ORDINAL_BITS,
-        ])  # fmt: skip
+        order = np.lexsort(
+            [
+                self.administrations["administration_id"],
+                self.first & _LAST_ORDINAL,
+                study,
+                self.first >> _ORDINAL_BITS,
+            ]
+        )
         order = order[: np.count_nonzero(self.first < np.iinfo(np.int64).max)]
         about = self.administrations.rename(columns={"administration_id": "administration"})
         about = about[["study", *FACTORS, "administration"]]
@@ -722,9 +764,13 @@ def _answered_trials(studies: Sequence[str] | None, where: Where) -> Any:
     trials = _trials(studies, where)
     joined = _with_status(trials.left_join(answers, trials.trial_id == answers.answered_trial))
     return joined.select(
-        "ordinal", "status", "option", "given",
-        administration=joined.administration_id, item_key=joined.item_id,
-    )  # fmt: skip
+        "ordinal",
+        "status",
+        "option",
+        "given",
+        administration=joined.administration_id,
+        item_key=joined.item_id,
+    )
 
 
 def _option_scores(studies: Sequence[str] | None, where: Where) -> Any:
@@ -750,9 +796,13 @@ def _option_scores(studies: Sequence[str] | None, where: Where) -> Any:
     )
     scored = _with_options(rows.mutate(given=ibis.null("float64")))
     return scored.select(
-        "study_instrument", "format", "form", "option",
-        item_key=scored.item_id, score=scoring.score(scored),
-    )  # fmt: skip
+        "study_instrument",
+        "format",
+        "form",
+        "option",
+        item_key=scored.item_id,
+        score=scoring.score(scored),
+    )
 
 
 def _answers(
@@ -835,9 +885,12 @@ def option_counts(
     """
     own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
     return _kept_frame(
-        database, studies, where, ("options", own, seed),
+        database,
+        studies,
+        where,
+        ("options", own, seed),
         lambda: _count_options(database, studies, where, own, seed),
-    )  # fmt: skip
+    )
 
 
 _KEPT_BYTES = 100_000_000
@@ -901,11 +954,18 @@ def _count_options(
         "count": rows.column("count").to_numpy(),
     }
     asked = counted["first_asked"].groupby(rows.column("administration").to_numpy())
-    order = np.lexsort([  # the same rows are in the same order, whatever counted them
-        columns["coin"], _text_ranks(columns["status"]), np.asarray(columns["direction"]),
-        _text_ranks(columns["option"]), columns["position"], asked.transform("min"),
-        columns["item_position"], _places_in(studies, columns["study"]),
-    ])  # fmt: skip
+    order = np.lexsort(
+        [  # the same rows are in the same order, whatever counted them
+            columns["coin"],
+            _text_ranks(columns["status"]),
+            np.asarray(columns["direction"]),
+            _text_ranks(columns["option"]),
+            columns["position"],
+            asked.transform("min"),
+            columns["item_position"],
+            _places_in(studies, columns["study"]),
+        ]
+    )
     names = ("study", *own, *(name for name in OPTION_COUNTS.columns if name != "study"))
     return pd.DataFrame({name: _in_order(columns[name], order) for name in names}, copy=False)
 
@@ -995,9 +1055,12 @@ def attempt_counts(
     """ATTEMPT_COUNTS frame of some studies; items in bank order, then as asked."""
     own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
     return _kept_frame(
-        database, studies, where, ("attempts", own),
+        database,
+        studies,
+        where,
+        ("attempts", own),
         lambda: _count_attempts(database, studies, where, own),
-    )  # fmt: skip
+    )
 
 
 def _count_attempts(
@@ -1010,31 +1073,45 @@ def _count_attempts(
         columns = {
             **_columns_by_key(
                 _read(database, _cells_expression, studies, where, (own,)),
-                "administration", absent.column("administration"),
+                "administration",
+                absent.column("administration"),
             ),
             **_columns_by_key(
                 _read(database, _items, studies, {}), "item_key", absent.column("item_key")
             ),
-        }  # fmt: skip
+        }
         names = ("study", "format", *own, "item", "item_position")
         more = pd.DataFrame({name: columns[name] for name in names})
         more["count"] = absent.column("count").to_numpy()
         more = more.groupby(list(names), observed=True, dropna=False).sum().reset_index()
         table = _with_more(
-            table, pa.Table.from_pandas(more, preserve_index=False), outcome=NO_ROW, final=True,
-            from_attempts=False, number=0, tokens_in=0.0, tokens_out=0.0, tokens_known=0,
+            table,
+            pa.Table.from_pandas(more, preserve_index=False),
+            outcome=NO_ROW,
+            final=True,
+            from_attempts=False,
+            number=0,
+            tokens_in=0.0,
+            tokens_out=0.0,
+            tokens_known=0,
             first_asked=_LAST_ORDINAL,
-        )  # fmt: skip
+        )
     names = ("study", "item_position", "first_asked", "number", "outcome")
     frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
     return frame[["study", *own, *(n for n in ATTEMPT_COUNTS.columns if n != "study")]]
 
 
 _reply = ibis.table(
-    {"study_id": "int64", "call_id": "int64", "number": "int32", "outcome": "string",
-     "tokens_in": "int32", "tokens_out": "int32"},
+    {
+        "study_id": "int64",
+        "call_id": "int64",
+        "number": "int32",
+        "outcome": "string",
+        "tokens_in": "int32",
+        "tokens_out": "int32",
+    },
     name="attempt",
-)  # fmt: skip
+)
 _settled = ibis.table(
     {"trial_id": "int64", "study_id": "int64", "status": "string", "tries": "int32"},
     name="response",
@@ -1085,10 +1162,13 @@ def _attempt_counts_expression(
         else_=joined.place.cast("int32"),
     )
     counted = joined.mutate(
-        try_number=number, outcome=outcome, final=final, from_attempts=tried | ~answered,
+        try_number=number,
+        outcome=outcome,
+        final=final,
+        from_attempts=tried | ~answered,
         tokens_in=joined.tokens_in / joined.n_trials,
         tokens_out=joined.tokens_out / joined.n_trials,
-    )  # fmt: skip
+    )
     kept = dict.fromkeys(("study", "format", *factors, "item", "item_position"))
     return counted.group_by(
         *kept, "outcome", "final", "from_attempts", number=counted.try_number
@@ -1110,11 +1190,14 @@ def _tries(study: Any) -> Any:
     )
     ranked = ibis.window(group_by=own.call_id, order_by=own.number.desc())
     return own.select(
-        "tokens_in", "tokens_out", tried_call=own.call_id, try_outcome=own.outcome,
+        "tokens_in",
+        "tokens_out",
+        tried_call=own.call_id,
+        try_outcome=own.outcome,
         place=1 + ibis.coalesce(is_reply.sum().over(before), 0),
         n_replies=is_reply.sum().over(ibis.window(group_by=own.call_id)),
         from_last=1 + ibis.row_number().over(ranked),
-    )  # fmt: skip
+    )
 
 
 def answer_kinds(database: Database, studies: Sequence[str], where: Where) -> dict[str, int]:
@@ -1180,10 +1263,15 @@ def _items(_studies: Sequence[str] | None, where: Where) -> Any:
         if is_attribute(name):
             item = item.filter(_has_attribute(item, name.removeprefix(ATTRIBUTE), values))
     return item.select(
-        item_key=item.item_id, item_position=item.position, item=item.code,
-        subscale=item.subscale, keyed=item.keyed, pair=item.pair, genre=item.genre,
+        item_key=item.item_id,
+        item_position=item.position,
+        item=item.code,
+        subscale=item.subscale,
+        keyed=item.keyed,
+        pair=item.pair,
+        genre=item.genre,
         item_instrument=item.instrument_id,
-    )  # fmt: skip
+    )
 
 
 def _has_attribute(item: Any, name: str, values: Sequence[Any]) -> Any:
@@ -1251,10 +1339,13 @@ def _with_status(trials: Any) -> Any:
 def _with_options(rows: Any) -> Any:
     """Rows of item, form, format and option, with the option's place, points and stance."""
     options = _option.select(
-        option_instrument=_option.instrument_id, option_format=_option.format,
-        option_position=_option.position, option_code=_option.code, points=_option.points,
+        option_instrument=_option.instrument_id,
+        option_format=_option.format,
+        option_position=_option.position,
+        option_code=_option.code,
+        points=_option.points,
         stance=_option.stance,
-    )  # fmt: skip
+    )
     joined = _with_exceptions(rows)
     return joined.left_join(
         options,

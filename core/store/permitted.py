@@ -20,12 +20,25 @@ from core.store.database import Database
 # At the beginning, with no comment and no WITH before it: words elsewhere decide nothing.
 _TARGET = re.compile(r"\s*(?:insert\s+into|update|delete\s+from)\s+(\w+)\b(?!\s*\.)", re.I)
 _CHANGES_OF_ROWS = (
-    duckdb.StatementType.INSERT, duckdb.StatementType.UPDATE, duckdb.StatementType.DELETE,
-)  # fmt: skip
-_OTHERWISE = frozenset({
-    "begin", "commit", "rollback", "register", "unregister", "description",
-    "fetchall", "fetchone", "df", "to_arrow_table", "to_arrow_reader",
-})  # fmt: skip
+    duckdb.StatementType.INSERT,
+    duckdb.StatementType.UPDATE,
+    duckdb.StatementType.DELETE,
+)
+_OTHERWISE = frozenset(
+    {
+        "begin",
+        "commit",
+        "rollback",
+        "register",
+        "unregister",
+        "description",
+        "fetchall",
+        "fetchone",
+        "df",
+        "to_arrow_table",
+        "to_arrow_reader",
+    }
+)
 """What a cursor does beside running statements."""
 
 

@@ -62,9 +62,13 @@ def get(database: Database, respondent_id: int) -> Respondent:
 
 def _row(respondent: Respondent) -> list[object]:
     return [
-        respondent.respondent_id, respondent.label, respondent.kind, respondent.model,
-        respondent_json(respondent), respondent.name,
-    ]  # fmt: skip
+        respondent.respondent_id,
+        respondent.label,
+        respondent.kind,
+        respondent.model,
+        respondent_json(respondent),
+        respondent.name,
+    ]
 
 
 # Prices of models, as the user entered them.

@@ -19,16 +19,31 @@ from core.domain.instrument import INVERTED_FORMS, keyed_points
 from core.domain.study import LEFT_OUT, Certainty, Layer
 
 _ROW = ibis.table(
-    {"keyed": "int8", "form": "string", "exception": "int8", "given": "float64",
-     "points": "float64", "low": "float64", "high": "float64"},
+    {
+        "keyed": "int8",
+        "form": "string",
+        "exception": "int8",
+        "given": "float64",
+        "points": "float64",
+        "low": "float64",
+        "high": "float64",
+    },
     name="row",
-)  # fmt: skip
+)
 _COLUMN = re.compile(r'"t0"\."(\w+)"')  # of _ROW, as the SQL names it
 RESPONSE = ibis.table(
-    {"trial_id": "int64", "study_id": "int64", "status": "string", "option": "string",
-     "score": "float64", "layer": "string", "certainty": "string", "hedged": "boolean"},
+    {
+        "trial_id": "int64",
+        "study_id": "int64",
+        "status": "string",
+        "option": "string",
+        "score": "float64",
+        "layer": "string",
+        "certainty": "string",
+        "hedged": "boolean",
+    },
     name="response",
-)  # fmt: skip
+)
 """The columns of responses that analyses read."""
 _OPTION = ibis.table(
     {"instrument_id": "int64", "format": "string", "points": "float64"}, name="answer_option"

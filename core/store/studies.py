@@ -294,8 +294,13 @@ def _frozen(row: tuple[Any, ...]) -> FrozenStudy:
 
 def _record(study: FrozenStudy, counts: dict[int, tuple[int, int, int, int]]) -> StudyRecord:
     n_trials, n_responses, n_usable, n_failed = counts.get(study.study_id, (0, 0, 0, 0))
-    return StudyRecord(**vars(study), n_trials=n_trials, n_responses=n_responses,
-                       n_usable=n_usable, n_asked=n_responses + n_failed)  # fmt: skip
+    return StudyRecord(
+        **vars(study),
+        n_trials=n_trials,
+        n_responses=n_responses,
+        n_usable=n_usable,
+        n_asked=n_responses + n_failed,
+    )
 
 
 # Amendments: changes of a respondent after the study was frozen.

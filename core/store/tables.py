@@ -36,8 +36,18 @@ _OF_ITEM = f"item_id in (select item_id from item where {_OF_BANK})"  # noqa: S6
 _ASKED = f"respondent_id in (select respondent_id from administration where {_OF_STUDY})"  # noqa: S608
 _ROWS: Mapping[str, str] = {
     **dict.fromkeys(
-        ("study", "study_context", "study_template", "study_phase", "study_recipe", "amendment",
-         "run_event", "import_event", "call_shown", "recoding"),
+        (
+            "study",
+            "study_context",
+            "study_template",
+            "study_phase",
+            "study_recipe",
+            "amendment",
+            "run_event",
+            "import_event",
+            "call_shown",
+            "recoding",
+        ),
         _OF_STUDY,
     ),
     **dict.fromkeys(("instrument", "item", "answer_option", "answer_format"), _OF_BANK),
@@ -46,7 +56,7 @@ _ROWS: Mapping[str, str] = {
     ),
     "respondent": _ASKED,
     **dict.fromkeys(("administration", "trial", "attempt", "response"), _OF_STUDY),
-}  # fmt: skip
+}
 """The rows of the studies, by table."""
 _BY_STUDY = ("administration", "trial", "attempt", "response")
 """Tables with a row for each answer or so: a folder for each study, named `study_id=` and its key,

@@ -189,17 +189,29 @@ class StudyMaterials:
             return render(question, template, words, context=context, system_prompt=system_prompt)
         shown = question.response_format
         key = (
-            id(shown), question.template, question.listing, question.instructions,
-            question.language, question.context, question.entity, question.entity_b, question.form,
-            question.phase, question.opinion, system_prompt,
-        )  # fmt: skip
+            id(shown),
+            question.template,
+            question.listing,
+            question.instructions,
+            question.language,
+            question.context,
+            question.entity,
+            question.entity_b,
+            question.form,
+            question.phase,
+            question.opinion,
+            system_prompt,
+        )
         layout = self._layouts.get(key)
         if layout is None or layout[0] is not shown:
             marked = Item(_MARK, (Wording(question.language, _MARK, question.form),))
             messages = render(
-                replace(question, items=(marked,)), template, words, context=context,
+                replace(question, items=(marked,)),
+                template,
+                words,
+                context=context,
                 system_prompt=system_prompt,
-            )  # fmt: skip
+            )
             _make_room(self._layouts)
             layout = self._layouts[key] = (shown, messages)
         text = item_text(question.item, question)

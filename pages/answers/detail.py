@@ -197,14 +197,15 @@ def _attempts(tries: tuple[AttemptDetail, ...]) -> None:
             "Tokens of reasoning": one.tokens_reasoning,
             "Tokens cached": one.tokens_cached,
             "Cost ($)": one.cost,
-            "Outcome": "Reply" if one.outcome == "reply" else
-            FAILURE_WORDS.get(one.outcome, one.outcome.capitalize()),
+            "Outcome": "Reply"
+            if one.outcome == "reply"
+            else FAILURE_WORDS.get(one.outcome, one.outcome.capitalize()),
             "Details": one.message,
             "Ended by": one.finish_reason,
             "Model as named by the service": one.model,
         }
         for one in tries
-    ]  # fmt: skip
+    ]
     for name, values in (
         ("Tokens of reasoning", [one.tokens_reasoning for one in tries]),
         ("Tokens cached", [one.tokens_cached for one in tries]),
@@ -282,9 +283,12 @@ def reading_section(study: StudyRecord) -> None:
             help="Otherwise, the coding of the person stays. The coding of a judge always stays.",
         )
         st.button(
-            "Show the changes", key="reread", icon=":material/find_replace:",
-            on_click=_start, args=(study.code, persons),
-        )  # fmt: skip
+            "Show the changes",
+            key="reread",
+            icon=":material/find_replace:",
+            on_click=_start,
+            args=(study.code, persons),
+        )
         _preview(study.code)
         done = st.session_state.pop(f"reread_done:{study.code}", None)
         if done is not None:
@@ -302,10 +306,12 @@ def _marks_form(study: StudyRecord) -> None:
         )
         label = st.selectbox("Respondent", sorted(p.label for p in people), key="marks_respondent")
         marks = st.text_area(
-            "Marks of reasoning, one pair per line", key=f"marks:{study.code}:{label}",
-            placeholder="[MULL] ... [/MULL]", height=80,
+            "Marks of reasoning, one pair per line",
+            key=f"marks:{study.code}:{label}",
+            placeholder="[MULL] ... [/MULL]",
+            height=80,
             help="What opens the reasoning, three dots, what closes it.",
-        )  # fmt: skip
+        )
         reason = st.text_input("Reason", key=f"marks_reason:{study.code}")
         with widgets.error_box():
             if st.button("Add the marks", key="marks_add", icon=":material/edit_note:"):
@@ -362,18 +368,22 @@ def _show(preview: RereadingPreview) -> None:
     if preview.n_changed:
         st.markdown("**Kinds of changes**")
         widgets.table(
-            _kinds(preview), alt=f"Kinds of changes: {len(preview.kinds)}",
+            _kinds(preview),
+            alt=f"Kinds of changes: {len(preview.kinds)}",
             column_config={"Answers": _count()},
-        )  # fmt: skip
+        )
         _means(preview.means)
         _changes(preview)
     with st.container(horizontal=True):
         st.button(
             _apply_words(preview),
-            key="reread_apply", type="primary", on_click=_apply, args=(preview,),
+            key="reread_apply",
+            type="primary",
+            on_click=_apply,
+            args=(preview,),
             help="Answers that have changed in the meantime stay as they are. All others are "
             "recorded as read by the current version.",
-        )  # fmt: skip
+        )
         st.button(
             "Change nothing", key="reread_drop", on_click=_forget_preview, args=(preview.study,)
         )
@@ -440,14 +450,22 @@ def _means(means: pd.DataFrame) -> None:
     decimals = st.column_config.NumberColumn(format="%.2f")
     shown = round_frame(means, 2).rename(
         columns={
-            "respondent": "Respondent", "format": "Format", "item": "Item", "old_mean": "Mean now",
-            "new_mean": "Mean then", "old_n": "n now", "new_n": "n then", "changed": "Answers",
+            "respondent": "Respondent",
+            "format": "Format",
+            "item": "Item",
+            "old_mean": "Mean now",
+            "new_mean": "Mean then",
+            "old_n": "n now",
+            "new_n": "n then",
+            "changed": "Answers",
         }
-    )  # fmt: skip
+    )
     widgets.table(
-        shown, alt=f"Item means that would change: {len(means)}", placeholder="undefined",
+        shown,
+        alt=f"Item means that would change: {len(means)}",
+        placeholder="undefined",
         column_config={"Mean now": decimals, "Mean then": decimals},
-    )  # fmt: skip
+    )
 
 
 def _changes(preview: RereadingPreview) -> None:
@@ -461,16 +479,21 @@ def _changes(preview: RereadingPreview) -> None:
     )
     shown = rows.drop(columns="trial_id").rename(
         columns={
-            "ordinal": "Place", "respondent": "Respondent", "item": "Item", "before": "Now",
-            "after": "Then", "reply": "Reply",
+            "ordinal": "Place",
+            "respondent": "Respondent",
+            "item": "Item",
+            "before": "Now",
+            "after": "Then",
+            "reply": "Reply",
         }
-    )  # fmt: skip
+    )
     widgets.table(
-        shown, alt=f"Answers that would change, page {number} of {last}",
+        shown,
+        alt=f"Answers that would change, page {number} of {last}",
         column_config={
             name: st.column_config.TextColumn(name) for name in shown.columns if name != "Place"
         },
-    )  # fmt: skip
+    )
 
 
 def _apply(preview: RereadingPreview) -> None:
@@ -488,8 +511,9 @@ def _forget_preview(study: str) -> None:
 
 def _read_by(versions: dict[int | None, int]) -> str:
     parts = [
-        f"{count:,} by version {version}" if version is not None
+        f"{count:,} by version {version}"
+        if version is not None
         else f"{count:,} coded by a person or a judge"
         for version, count in versions.items()
-    ]  # fmt: skip
+    ]
     return f"Answers read: {', '.join(parts)}. Current version: {rereading.PARSER_VERSION}."

@@ -72,17 +72,20 @@ def _counts(
         with st.popover("Counts", icon=":material/table_rows:"):
             by = _choose_rows(study.code, [n for n in FACTORS if n in varied or n == "model"])
             percent = st.toggle(
-                "Percentages", key=table.name_of(study.code, "percent"), persist_state="session",
+                "Percentages",
+                key=table.name_of(study.code, "percent"),
+                persist_state="session",
                 help="Shares of the trials asked, beside the counts.",
-            )  # fmt: skip
+            )
             if readings_known:
                 how_read = st.toggle(
-                    "How answers were read", key=table.name_of(study.code, "how_read"),
+                    "How answers were read",
+                    key=table.name_of(study.code, "how_read"),
                     persist_state="session",
                     help="Of the answers that can be scored: how many are certain, likely or a "
                     "guess, come with a disclaimer, or were coded by a judge or a person. One "
                     "answer can count in several of these columns.",
-                )  # fmt: skip
+                )
             file = st.container()
         widgets.import_link()
     if not by:
@@ -101,11 +104,15 @@ def _counts(
 
 def _choose_rows(study: str, offered: list[str]) -> list[str]:
     chosen: list[str] = st.multiselect(
-        "Rows", offered, ["model"], format_func=factor_word,
-        key=table.name_of(study, "status_rows"), persist_state="session",
+        "Rows",
+        offered,
+        ["model"],
+        format_func=factor_word,
+        key=table.name_of(study, "status_rows"),
+        persist_state="session",
         help="The table has one row for each combination of these factors. You can choose the "
         "model and every factor that varies in this study.",
-    )  # fmt: skip
+    )
     return chosen
 
 
@@ -238,11 +245,13 @@ def _log(study: StudyRecord) -> None:
         pd.DataFrame(cells, columns=["When", "Who", "What"]),
         alt=f"Log of the study: {len(rows)} entries",
         column_config={"What": st.column_config.TextColumn(width="large")},
-    )  # fmt: skip
+    )
     downloads.download_when_asked(
-        "Log as CSV", lambda: study_log.as_csv(widgets.workspace(), study.code),
-        f"{downloads.file_stem(study.code)}-log.csv", key="download:log",
-    )  # fmt: skip
+        "Log as CSV",
+        lambda: study_log.as_csv(widgets.workspace(), study.code),
+        f"{downloads.file_stem(study.code)}-log.csv",
+        key="download:log",
+    )
     downloads.command("log", study.code)
 
 
@@ -257,9 +266,11 @@ def main() -> None:
         if study.n_responses == 0:
             st.info("This study has no answers yet. Start it on the page Collect.")
             st.page_link(
-                "pages/collect/page.py", label="Go to Collect", icon=":material/play_circle:",
+                "pages/collect/page.py",
+                label="Go to Collect",
+                icon=":material/play_circle:",
                 query_params={widgets.STUDY_PARAMETER: study.code},
-            )  # fmt: skip
+            )
         workspace = widgets.workspace()
         revision = (workspace.process, analyses.revision(workspace, [study.code]))
         levels = browsing.all_levels(workspace, study.code)
@@ -273,9 +284,11 @@ def main() -> None:
             _answers(study, levels, read, statuses)
         with st.container(horizontal=True):
             st.page_link(
-                "pages/audit/page.py", label="Code a sample of replies yourself (Audit)",
-                icon=":material/fact_check:", query_params={widgets.STUDY_PARAMETER: study.code},
-            )  # fmt: skip
+                "pages/audit/page.py",
+                label="Code a sample of replies yourself (Audit)",
+                icon=":material/fact_check:",
+                query_params={widgets.STUDY_PARAMETER: study.code},
+            )
             study_bar.texts_link(study)
         _tools(study, revision)
 

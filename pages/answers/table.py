@@ -31,9 +31,11 @@ from pages.shared.widgets import STUDY_PARAMETER, factor_word, plain, workspace
 _WRITTEN = "answers_address"
 _SHOWN_STUDY = "answers_study"
 _WORDS = {
-    "tries": "Number of replies", "option": "Option chosen", "layer": "Read by",
+    "tries": "Number of replies",
+    "option": "Option chosen",
+    "layer": "Read by",
     "hedged": "Disclaimer",
-}  # fmt: skip
+}
 _FIRST = ("model", "language", "item")  # beside the search; the others are in a box
 _LISTED_LEVELS = 1000  # more would make the page heavy; others can be typed
 _LONGEST_ADDRESS = 20  # values of one filter that are kept in the address
@@ -80,9 +82,13 @@ def choose_view(
         chosen["status"] = _status_pills(code, counts)
         if search or any(chosen.values()):
             st.button(
-                "Clear all filters", key="answers_clear", icon=":material/filter_alt_off:",
-                type="tertiary", on_click=show_only, args=(code, {}),
-            )  # fmt: skip
+                "Clear all filters",
+                key="answers_clear",
+                icon=":material/filter_alt_off:",
+                type="tertiary",
+                on_click=show_only,
+                args=(code, {}),
+            )
     with st.container(horizontal=True, vertical_alignment="bottom", key="answers_filters"):
         _search(code)
         for name in _FIRST:
@@ -192,23 +198,34 @@ def _status_pills(study: str, counts: Mapping[str, int]) -> list[str]:
     key = name_of(study, "where:status")
     chosen = st.session_state.get(key) or []
     return st.pills(
-        "Status", [s for s in STATUS_WORDS if s in counts or s in chosen], selection_mode="multi",
+        "Status",
+        [s for s in STATUS_WORDS if s in counts or s in chosen],
+        selection_mode="multi",
         key=key,
         format_func=lambda s: f"{STATUS_WORDS[s].capitalize()} {counts.get(s, 0):,}",
-        on_change=_back_to_start, args=(study,), persist_state="session",
-        label_visibility="collapsed", wrap=True,
-    )  # fmt: skip
+        on_change=_back_to_start,
+        args=(study,),
+        persist_state="session",
+        label_visibility="collapsed",
+        wrap=True,
+    )
 
 
 def _search(study: str) -> None:
     st.text_input(
-        "Search in replies and prompts", key=name_of(study, "search"), type="search",
+        "Search in replies and prompts",
+        key=name_of(study, "search"),
+        type="search",
         icon=":material/search:",
-        placeholder="Replies, prompts", on_change=_back_to_start, args=(study,),
-        persist_state="session", width=170, label_visibility="collapsed",
+        placeholder="Replies, prompts",
+        on_change=_back_to_start,
+        args=(study,),
+        persist_state="session",
+        width=170,
+        label_visibility="collapsed",
         help="Finds the text anywhere in a reply or a prompt. Capital and small letters are the "
         "same.",
-    )  # fmt: skip
+    )
 
 
 def _filter(study: str, name: str, values: list[Any]) -> None:
@@ -335,9 +352,13 @@ def _page(code: str, view: View, number: int) -> tuple[pd.DataFrame, int, int]:
 
     def read(at: int) -> tuple[pd.DataFrame, int]:
         return browsing.page(
-            workspace(), code, view.filters, view.search,
-            offset=(at - 1) * _PAGE_SIZE, limit=_PAGE_SIZE,
-        )  # fmt: skip
+            workspace(),
+            code,
+            view.filters,
+            view.search,
+            offset=(at - 1) * _PAGE_SIZE,
+            limit=_PAGE_SIZE,
+        )
 
     frame, total = read(number)
     last = max(math.ceil(total / _PAGE_SIZE), 1)
@@ -359,9 +380,16 @@ def show_list(study: StudyRecord, view: View, shown: ListPage) -> None:
 
 
 _WIDTHS = {
-    "Item": 104, "Text": 172, "Answer": 96, "Reply": 106, "How read": 96, "Language": 74,
-    "Status": 150, "Model": 130, "Respondent": 130,
-}  # fmt: skip
+    "Item": 104,
+    "Text": 172,
+    "Answer": 96,
+    "Reply": 106,
+    "How read": 96,
+    "Language": 74,
+    "Status": 150,
+    "Model": 130,
+    "Respondent": 130,
+}
 _HELP = {
     "Text": "The item as it was asked.",
     "Answer": "The option that was read from the reply, with its label in the language of the "
@@ -449,21 +477,35 @@ def _page_buttons(code: str, shown: ListPage) -> None:
     first = (number - 1) * _PAGE_SIZE + 1
     with st.container(horizontal=True, vertical_alignment="center", key="answers_pages"):
         st.button(
-            "Previous page", key="answers_previous_page", icon=":material/chevron_left:",
-            disabled=number <= 1, on_click=_go_to_page, args=(code, number - 1),
-        )  # fmt: skip
+            "Previous page",
+            key="answers_previous_page",
+            icon=":material/chevron_left:",
+            disabled=number <= 1,
+            on_click=_go_to_page,
+            args=(code, number - 1),
+        )
         st.button(
-            "Next page", key="answers_next_page", icon=":material/chevron_right:",
-            icon_position="right", disabled=number >= last,
-            on_click=_go_to_page, args=(code, number + 1),
-        )  # fmt: skip
+            "Next page",
+            key="answers_next_page",
+            icon=":material/chevron_right:",
+            icon_position="right",
+            disabled=number >= last,
+            on_click=_go_to_page,
+            args=(code, number + 1),
+        )
         if last > 2:
             field = name_of(code, f"go:{number}:{last}")
             st.number_input(
-                f"Page, 1 to {last:,}", 1, last, number, key=field, width=120,
-                label_visibility="collapsed", help=f"Page, 1 to {last:,}",
+                f"Page, 1 to {last:,}",
+                1,
+                last,
+                number,
+                key=field,
+                width=120,
+                label_visibility="collapsed",
+                help=f"Page, 1 to {last:,}",
                 on_change=lambda: _go_to_page(code, int(st.session_state[field])),
-            )  # fmt: skip
+            )
         st.text(f"Rows {first:,}–{min(first + _PAGE_SIZE - 1, shown.total):,} of {shown.total:,}")
 
 
@@ -474,15 +516,25 @@ def answer_buttons(study: StudyRecord, shown: ListPage) -> None:
     is_last = place == len(shown.trials) - 1 and shown.number == shown.last
     with st.container(horizontal=True, key="answers_steps"):
         st.button(
-            "Previous", key="answers_previous", icon=":material/arrow_upward:",
-            shortcut="Alt+Up", disabled=is_first, on_click=_step, args=(study.code, shown, -1),
+            "Previous",
+            key="answers_previous",
+            icon=":material/arrow_upward:",
+            shortcut="Alt+Up",
+            disabled=is_first,
+            on_click=_step,
+            args=(study.code, shown, -1),
             help="The answer before this one in the list.",
-        )  # fmt: skip
+        )
         st.button(
-            "Next", key="answers_next", icon=":material/arrow_downward:",
-            shortcut="Alt+Down", disabled=is_last, on_click=_step, args=(study.code, shown, 1),
+            "Next",
+            key="answers_next",
+            icon=":material/arrow_downward:",
+            shortcut="Alt+Down",
+            disabled=is_last,
+            on_click=_step,
+            args=(study.code, shown, 1),
             help="The next answer of the list.",
-        )  # fmt: skip
+        )
 
 
 def _step(code: str, shown: ListPage, by: int) -> None:

@@ -186,9 +186,12 @@ def _begin(audit: Audit, person: str) -> None:
         icon=":material/gavel:",
     )
     st.button(
-        plain(f"Adjudicate as {person}"), key="audit_begin_adjudication", type="primary",
-        on_click=_try, args=(audits.begin_adjudication, audit, person),
-    )  # fmt: skip
+        plain(f"Adjudicate as {person}"),
+        key="audit_begin_adjudication",
+        type="primary",
+        on_click=_try,
+        args=(audits.begin_adjudication, audit, person),
+    )
 
 
 def _nothing(audit: Audit, sample: CodedSample, person: str, *, adjudicates: bool) -> str:
@@ -219,12 +222,17 @@ def _note(audit: Audit, sample: CodedSample, to_code: ReplyToCode, person: str) 
     trial = to_code.answer.trial_id
     key = f"audit_note:{audit.audit_id}:{trial}:{person}"
     st.text_area(
-        "Your note", sample.notes.get((trial, person), ""), key=key, height=68,
-        max_chars=audits.MAX_NOTE, on_change=_save_note, args=(audit, trial, person, key),
+        "Your note",
+        sample.notes.get((trial, person), ""),
+        key=key,
+        height=68,
+        max_chars=audits.MAX_NOTE,
+        on_change=_save_note,
+        args=(audit, trial, person, key),
         placeholder="Why this code, or what was unclear",
         help="Saved when you leave the field. Others see it where they may see your code. While "
         "you type here, the keys of the codes do nothing.",
-    )  # fmt: skip
+    )
 
 
 def _codes_side_by_side(sample: CodedSample, trial: int, person: str) -> None:
@@ -250,18 +258,24 @@ def _choices(task: _Task, to_code: ReplyToCode) -> None:
             label += f" (in the prompt: {option.key})" if option.key else ""
             # the trial is part of the key: a second press cannot fall on the next reply
             st.button(
-                plain(label), key=f"{task.name}_option:{trial}:{option.code}", width="stretch",
-                shortcut=keys.get(option.code), on_click=_code,
+                plain(label),
+                key=f"{task.name}_option:{trial}:{option.code}",
+                width="stretch",
+                shortcut=keys.get(option.code),
+                on_click=_code,
                 args=(task, trial, option.code, None),
-            )  # fmt: skip
+            )
     st.markdown("**The reply chooses no option**")
     with st.container(horizontal=True, gap="xsmall"):
         for status in audits.MISSING_KINDS:
             st.button(
-                STATUS_WORDS[status].capitalize(), key=f"{task.name}_status:{trial}:{status}",
-                shortcut=_STATUS_KEYS[status], help=_STATUS_HELP[status],
-                on_click=_code, args=(task, trial, None, status),
-            )  # fmt: skip
+                STATUS_WORDS[status].capitalize(),
+                key=f"{task.name}_status:{trial}:{status}",
+                shortcut=_STATUS_KEYS[status],
+                help=_STATUS_HELP[status],
+                on_click=_code,
+                args=(task, trial, None, status),
+            )
 
 
 def _steps(task: _Task, to_code: ReplyToCode | None) -> None:
@@ -272,20 +286,31 @@ def _steps(task: _Task, to_code: ReplyToCode | None) -> None:
     with st.container(horizontal=True):
         st.button(
             "Correct the last reply" if opened is None else "Go back one reply",
-            key=f"{task.name}_back", icon=":material/undo:", shortcut="Backspace",
-            disabled=before is None, on_click=task.open, args=(before,),
-        )  # fmt: skip
+            key=f"{task.name}_back",
+            icon=":material/undo:",
+            shortcut="Backspace",
+            disabled=before is None,
+            on_click=task.open,
+            args=(before,),
+        )
         if opened is not None:
             st.button(
-                "Go on to the next reply", key=f"{task.name}_on", icon=":material/redo:",
-                shortcut="End", on_click=task.open, args=(None,),
-            )  # fmt: skip
+                "Go on to the next reply",
+                key=f"{task.name}_on",
+                icon=":material/redo:",
+                shortcut="End",
+                on_click=task.open,
+                args=(None,),
+            )
         if to_code is not None:
             shows = bool(st.session_state.get(_SHOWS_PROMPT))
             st.button(
-                "Hide the prompt" if shows else "Show the prompt", key=f"{task.name}_show_prompt",
-                icon=":material/chat:", shortcut=_PROMPT_KEY, on_click=_flip_prompt,
-            )  # fmt: skip
+                "Hide the prompt" if shows else "Show the prompt",
+                key=f"{task.name}_show_prompt",
+                icon=":material/chat:",
+                shortcut=_PROMPT_KEY,
+                on_click=_flip_prompt,
+            )
 
 
 def _last(words: str, sample: CodedSample, trial: int, own: Code, audit: Audit) -> None:

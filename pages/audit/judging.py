@@ -35,9 +35,11 @@ def judging_section(study: StudyRecord) -> None:
     if source:
         st.info(plain(f"In this study, a judge reads replies of {source}. Take them over there."))
         st.page_link(
-            "pages/audit/page.py", label="Audit that study", icon=":material/fact_check:",
+            "pages/audit/page.py",
+            label="Audit that study",
+            icon=":material/fact_check:",
             query_params={widgets.STUDY_PARAMETER: source},
-        )  # fmt: skip
+        )
         return
     materials = judging.load_replies(workspace(), study.code)
     counts = judging.count_kinds(materials)
@@ -63,12 +65,16 @@ def judging_section(study: StudyRecord) -> None:
 def _show_counts(counts: pd.DataFrame) -> None:
     shown = counts.rename(
         columns={
-            "words": "Unclear replies", "replies": "n", "different": "Different",
+            "words": "Unclear replies",
+            "replies": "n",
+            "different": "Different",
             "judged": "Judged already",
         }
-    ).drop(columns="kind")  # fmt: skip
+    ).drop(columns="kind")
     widgets.table(
-        shown, alt="Unclear replies by kind", width="content",
+        shown,
+        alt="Unclear replies by kind",
+        width="content",
         column_config={
             "Different": st.column_config.NumberColumn(
                 help="Equal replies to the same question are put to the judge once."
@@ -77,7 +83,7 @@ def _show_counts(counts: pd.DataFrame) -> None:
                 help="The data hold what a judge decided. Another judge can be asked all the same."
             ),
         },
-    )  # fmt: skip
+    )
 
 
 def _new_study(study: StudyRecord, counts: pd.DataFrame) -> None:
@@ -86,11 +92,14 @@ def _new_study(study: StudyRecord, counts: pd.DataFrame) -> None:
     left, right = st.columns(2)
     with left:
         kinds = st.multiselect(
-            "Kinds of replies", offered, [k for k in offered if k in judging.DEFAULT_KINDS],
-            format_func=judging.KINDS.__getitem__, key=f"judging_kinds:{study.code}",
+            "Kinds of replies",
+            offered,
+            [k for k in offered if k in judging.DEFAULT_KINDS],
+            format_func=judging.KINDS.__getitem__,
+            key=f"judging_kinds:{study.code}",
             help="A refusal or a neutral reply is an answer of its own kind. Choose it only to "
             "check whether it was read rightly.",
-        )  # fmt: skip
+        )
     with right:
         labels = [person.label for person in catalog.list_respondents(workspace())]
         judge = st.selectbox(
@@ -99,9 +108,12 @@ def _new_study(study: StudyRecord, counts: pd.DataFrame) -> None:
     with st.expander("Rubric: the question to the judge"):
         st.session_state.setdefault(_RUBRIC, judging.RUBRIC)
         rubric = st.text_area(
-            "Rubric", height=340, key=_RUBRIC, persist_state="session",
+            "Rubric",
+            height=340,
+            key=_RUBRIC,
+            persist_state="session",
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
         places = (f"{{{name}}}: {words}" for name, words in judging.PLACES.items())
         st.caption(plain(f"{'; '.join(places)}."))
         st.button("Use the standard rubric", on_click=_reset_rubric, key="judging_reset")
@@ -128,11 +140,15 @@ def _offer(planned: JudgePlan) -> None:
     with st.expander("The first question, as it will be sent"):
         widgets.text_block(planned.example, monospace=True)
     st.button(
-        "Make the study of the judge", key="judging_make", type="primary",
-        icon=":material/gavel:", on_click=_make, args=(planned,),
+        "Make the study of the judge",
+        key="judging_make",
+        type="primary",
+        icon=":material/gavel:",
+        on_click=_make,
+        args=(planned,),
         help="It is frozen like any other study. Nothing is sent before you start it on the page "
         "Collect.",
-    )  # fmt: skip
+    )
 
 
 def _make(planned: JudgePlan) -> None:
@@ -151,9 +167,11 @@ def _show_note() -> None:
 
 def _collect_link(code: str) -> None:
     st.page_link(
-        "pages/collect/page.py", label="Go to Collect", icon=":material/play_circle:",
+        "pages/collect/page.py",
+        label="Go to Collect",
+        icon=":material/play_circle:",
         query_params={widgets.STUDY_PARAMETER: code},
-    )  # fmt: skip
+    )
 
 
 # What judges decided, and taking it over.
@@ -165,9 +183,12 @@ def _decided(study: StudyRecord, made: Sequence[JudgeStudy]) -> None:
     chosen = next(iter(by_code))
     if len(by_code) > 1:
         chosen = st.selectbox(
-            "Study of a judge", list(by_code), key=f"judging_study:{len(by_code)}",
-            format_func=lambda code: f"{code} ({by_code[code].judge})", width=420,
-        )  # fmt: skip
+            "Study of a judge",
+            list(by_code),
+            key=f"judging_study:{len(by_code)}",
+            format_func=lambda code: f"{code} ({by_code[code].judge})",
+            width=420,
+        )
     one = by_code[chosen]
     st.caption(
         plain(
@@ -200,17 +221,25 @@ def _changes(study: StudyRecord, previewed: JudgingPreview, one: JudgeStudy) -> 
     st.caption(plain(" ".join(filter(None, sentences))))
     with st.container(horizontal=True):
         st.button(
-            f"Take over (n = {previewed.n_changes:,})", key="judging_take", type="primary",
-            icon=":material/edit:", disabled=not previewed.n_changes, on_click=_take,
+            f"Take over (n = {previewed.n_changes:,})",
+            key="judging_take",
+            type="primary",
+            icon=":material/edit:",
+            disabled=not previewed.n_changes,
+            on_click=_take,
             args=(previewed,),
             help="The data then hold what the judge decided, marked with the name of the judge. "
             "Analyses can leave judged answers out. The earlier readings are kept.",
-        )  # fmt: skip
+        )
         st.button(
-            f"Undo (n = {one.n_taken:,})", key="judging_undo", icon=":material/undo:",
-            disabled=not one.n_taken, on_click=_undo, args=(study.code, one.code),
+            f"Undo (n = {one.n_taken:,})",
+            key="judging_undo",
+            icon=":material/undo:",
+            disabled=not one.n_taken,
+            on_click=_undo,
+            args=(study.code, one.code),
             help="The earlier readings stand again, but for replies that a person has coded since.",
-        )  # fmt: skip
+        )
     if previewed.n_changes:
         with st.expander("The replies that would change, with the replies of the judge"):
             _replies(previewed)
@@ -227,9 +256,14 @@ def _replies(previewed: JudgingPreview) -> None:
         workspace(), previewed, offset=(number - 1) * _PER_PAGE, limit=_PER_PAGE
     )
     names = {
-        "ordinal": "Place", "respondent": "Respondent", "item": "Item", "reply": "Reply",
-        "judge_reply": "Reply of the judge", "before": "Read as", "after": "Judged as",
-    }  # fmt: skip
+        "ordinal": "Place",
+        "respondent": "Respondent",
+        "item": "Item",
+        "reply": "Reply",
+        "judge_reply": "Reply of the judge",
+        "before": "Read as",
+        "after": "Judged as",
+    }
     widgets.table(
         rows[list(names)].rename(columns=names), alt=f"Replies that would change: {len(rows)}"
     )

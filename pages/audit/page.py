@@ -36,9 +36,11 @@ def choose_audit_and_coder(study: StudyRecord) -> tuple[Audit, str] | None:
     if study.n_responses == 0:
         st.info("This study has no replies yet. Start it on the page Collect.")
         st.page_link(
-            "pages/collect/page.py", label="Go to Collect", icon=":material/play_circle:",
+            "pages/collect/page.py",
+            label="Go to Collect",
+            icon=":material/play_circle:",
             query_params={widgets.STUDY_PARAMETER: study.code},
-        )  # fmt: skip
+        )
         return None
     by_id = {str(audit.audit_id): audit for audit in audits.list_audits(workspace(), study.code)}
     if not by_id:
@@ -65,12 +67,14 @@ def _choose_audit(study: StudyRecord, by_id: Mapping[str, Audit]) -> Audit:
     in_address = st.query_params.get(_PARAMETER, "")
     keys = list(by_id)
     chosen = st.selectbox(
-        "Sample", keys, keys.index(in_address) if in_address in by_id else 0,
+        "Sample",
+        keys,
+        keys.index(in_address) if in_address in by_id else 0,
         format_func=lambda key: _draw_in_words(by_id[key]),
         key=f"audit_chooser:{study.code}:{','.join(keys)}:"
         f"{in_address if in_address in by_id else ''}",
         help="Newest first. The same seed, size and kinds always give the same replies.",
-    )  # fmt: skip
+    )
     st.query_params[_PARAMETER] = chosen
     return by_id[chosen]
 
@@ -91,32 +95,45 @@ def _draw_form(study: StudyRecord) -> None:
     columns = st.columns(3)
     with columns[0]:
         per_model = st.number_input(
-            "Replies per model", 1, audits.MAX_PER_MODEL, audits.DEFAULT_PER_MODEL,
+            "Replies per model",
+            1,
+            audits.MAX_PER_MODEL,
+            audits.DEFAULT_PER_MODEL,
             key="audit_per_model",
             help="Of each kind, where you choose kinds. A model with fewer replies gives all of "
             "them. With 100 replies, an observed "
             "success of 97 % has an interval from 92 to 99 %.",
-        )  # fmt: skip
+        )
     with columns[1]:
         seed = st.number_input(
-            "Seed", 0, 2**31 - 1, 1, key="audit_seed",
+            "Seed",
+            0,
+            2**31 - 1,
+            1,
+            key="audit_seed",
             help="Any number. The same seed draws the same replies again.",
-        )  # fmt: skip
+        )
     with columns[2]:
         at_end = st.radio(
-            "Show what Inkblot read", list(_WHEN), format_func=lambda late: _WHEN[late],
+            "Show what Inkblot read",
+            list(_WHEN),
+            format_func=lambda late: _WHEN[late],
             key="audit_at_end",
             help="The end is stricter: you cannot adapt your coding to Inkblot's readings.",
-        )  # fmt: skip
+        )
     if study.n_responses < study.n_trials:
         st.caption(
             f"{study.n_responses:,} of {study.n_trials:,} questions have a reply so far; the "
             "sample is drawn from these and does not change when more come in."
         )
     st.button(
-        "Draw the sample", key="audit_draw", type="primary", icon=":material/casino:",
-        on_click=_draw, args=(study.code, int(seed), int(per_model), bool(at_end), tuple(kinds)),
-    )  # fmt: skip
+        "Draw the sample",
+        key="audit_draw",
+        type="primary",
+        icon=":material/casino:",
+        on_click=_draw,
+        args=(study.code, int(seed), int(per_model), bool(at_end), tuple(kinds)),
+    )
 
 
 def _choose_kinds(study: StudyRecord) -> list[str]:
@@ -125,14 +142,16 @@ def _choose_kinds(study: StudyRecord) -> list[str]:
     if not counts:
         return []
     chosen: list[str] = st.pills(
-        "Draw only", [kind for kind in audits.KIND_WORDS if kind in counts],
-        selection_mode="multi", key=f"audit_kinds:{study.code}",
+        "Draw only",
+        [kind for kind in audits.KIND_WORDS if kind in counts],
+        selection_mode="multi",
+        key=f"audit_kinds:{study.code}",
         format_func=lambda kind: f"{audits.KIND_WORDS[kind].capitalize()} {counts[kind]:,}",
         help="With none chosen, the sample is drawn from all replies. With one or more, it has so "
         "many replies of each model and each kind, so that rare kinds are checked. A rate over "
         "such a sample is not the rate of the study. Coders see which kinds you choose: with two "
         "or more, they do not know of which kind a reply is.",
-    )  # fmt: skip
+    )
     return chosen
 
 
@@ -158,10 +177,12 @@ def choose_coder(audit: Audit) -> str:
     if workspace().member is not None:
         name = workspace().name
         st.text_input(
-            "Coder", name, disabled=True,
+            "Coder",
+            name,
+            disabled=True,
             help="You code under the name of your login. You see the codes of others only for "
             "replies that you have coded.",
-        )  # fmt: skip
+        )
         return name
     preferred = st.query_params.get(_CODER_PARAMETER) or st.session_state.get(_CODER_STATE)
     problem = st.session_state.pop(f"{_CODER_STATE}_problem", None)
@@ -173,11 +194,16 @@ def choose_coder(audit: Audit) -> str:
     names = list(dict.fromkeys([*known, name]))
     key = f"audit_coder:{audit.audit_id}:{name}:{len(names)}"
     st.selectbox(
-        "Coder", names, names.index(name), key=key, accept_new_options=True,
-        on_change=_choose_coder, args=(audit, key),
+        "Coder",
+        names,
+        names.index(name),
+        key=key,
+        accept_new_options=True,
+        on_change=_choose_coder,
+        args=(audit, key),
         help="Who codes now. Type a new name and press Enter. Each coder codes the sample alone, "
         "and sees the codes of others only for replies that he or she has coded.",
-    )  # fmt: skip
+    )
     if problem is not None:
         widgets.show_problem(problem)
     st.query_params[_CODER_PARAMETER] = name

@@ -17,8 +17,12 @@ from pages.shared import widgets
 from pages.shared.widgets import plain, workspace
 
 _ALL, _UNCODED, _CODERS, _READER, _NOTED = (
-    "All", "Not coded by you", "Coders differ", "Coder and Inkblot differ", "With a note",
-)  # fmt: skip
+    "All",
+    "Not coded by you",
+    "Coders differ",
+    "Coder and Inkblot differ",
+    "With a note",
+)
 _IN_FULL = 5
 
 
@@ -36,8 +40,11 @@ def replies_section(
         "coding is the adjudicator's, or the one on which all who coded the reply agree."
     )
     event = widgets.table(
-        _shown(sample, trials), alt=f"Replies of the sample: {len(trials)}",
-        key=f"audit_table:{audit.audit_id}", on_select="rerun", selection_mode="multi-row",
+        _shown(sample, trials),
+        alt=f"Replies of the sample: {len(trials)}",
+        key=f"audit_table:{audit.audit_id}",
+        on_select="rerun",
+        selection_mode="multi-row",
         column_config={
             "Counts as": st.column_config.TextColumn(
                 help="A failure: Inkblot or the final coding has an option, and the other has "
@@ -48,7 +55,7 @@ def replies_section(
             "How read": st.column_config.TextColumn(help=explanation()),
             **{name: st.column_config.TextColumn() for name in ("Model", "Item", "Reply", "Judge")},
         },
-    )  # fmt: skip
+    )
     ticked = [trials[row] for row in event["selection"]["rows"] if row < len(trials)]
     _take_buttons(audit, sample, trials, ticked)
     for trial in ticked[:_IN_FULL]:
@@ -61,15 +68,26 @@ def _filtered(sample: CodedSample, person: str) -> list[int]:
     """The trials that pass the filters of the page."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which = st.pills(
-            "Show", [_ALL, _UNCODED, _CODERS, _READER, _NOTED], default=_ALL, required=True,
-            key="audit_which", persist_state="session",
-        )  # fmt: skip
+            "Show",
+            [_ALL, _UNCODED, _CODERS, _READER, _NOTED],
+            default=_ALL,
+            required=True,
+            key="audit_which",
+            persist_state="session",
+        )
         models = list(dict.fromkeys(sample.replies["model"]))
         chosen = models
         if len(models) > 1:
-            chosen = st.multiselect(
-                "Model", models, key="audit_models", placeholder="All", width=260,
-            ) or models  # fmt: skip
+            chosen = (
+                st.multiselect(
+                    "Model",
+                    models,
+                    key="audit_models",
+                    placeholder="All",
+                    width=260,
+                )
+                or models
+            )
         seen = {
             "answered" if code.option is not None else code.status
             for of_coder in sample.codes.values()
@@ -77,11 +95,14 @@ def _filtered(sample: CodedSample, person: str) -> list[int]:
         }
         readings = _choose_readings(sample)
         statuses = st.multiselect(
-            "Status", [status for status in STATUS_WORDS if status in seen],
-            format_func=lambda status: STATUS_WORDS[status], key="audit_statuses",
-            placeholder="All", width=260,
+            "Status",
+            [status for status in STATUS_WORDS if status in seen],
+            format_func=lambda status: STATUS_WORDS[status],
+            key="audit_statuses",
+            placeholder="All",
+            width=260,
             help="Replies to which a coder or Inkblot gave this status, of those you may see.",
-        )  # fmt: skip
+        )
     noted = {trial for trial, _ in sample.notes}
     of_model = sample.replies["model"].isin(chosen).to_numpy()
     return [
@@ -105,10 +126,14 @@ def _choose_readings(sample: CodedSample) -> dict[str, set[str]]:
         if len(kinds) > 1:
             chosen[feature] = set(
                 st.multiselect(
-                    title, kinds, key=f"audit_read:{feature}", placeholder="All", width=200,
+                    title,
+                    kinds,
+                    key=f"audit_read:{feature}",
+                    placeholder="All",
+                    width=200,
                     help="How Inkblot read the reply, of replies where you may see it.",
                 )
-            )  # fmt: skip
+            )
     return chosen
 
 
@@ -204,16 +229,24 @@ def _take_buttons(
     which = "those ticked" if ticked else "all shown"
     with st.container(horizontal=True):
         st.button(
-            f"Use the final coding for {which} (n = {len(changing):,})", key="audit_take",
-            icon=":material/edit:", disabled=not changing, on_click=_take, args=(audit, changing),
+            f"Use the final coding for {which} (n = {len(changing):,})",
+            key="audit_take",
+            icon=":material/edit:",
+            disabled=not changing,
+            on_click=_take,
+            args=(audit, changing),
             help="The data then hold the final coding. An option that Inkblot did not read gets "
             "the status answered with explanation. Replies on which coders differ wait for a "
             "final coding.",
-        )  # fmt: skip
+        )
         st.button(
-            f"Restore Inkblot's reading for {which} (n = {len(back):,})", key="audit_give_back",
-            icon=":material/undo:", disabled=not back, on_click=_give_back, args=(audit, back),
-        )  # fmt: skip
+            f"Restore Inkblot's reading for {which} (n = {len(back):,})",
+            key="audit_give_back",
+            icon=":material/undo:",
+            disabled=not back,
+            on_click=_give_back,
+            args=(audit, back),
+        )
 
 
 def _in_full(
@@ -237,19 +270,26 @@ def _in_full(
             if not adjudicates:
                 coded = trial in sample.codes.get(person, {})
                 st.button(
-                    "Correct your code" if coded else "Code it", key=f"audit_open_code:{trial}",
-                    icon=":material/edit_note:", on_click=open_reply, args=("Code", audit, trial),
-                )  # fmt: skip
+                    "Correct your code" if coded else "Code it",
+                    key=f"audit_open_code:{trial}",
+                    icon=":material/edit_note:",
+                    on_click=open_reply,
+                    args=("Code", audit, trial),
+                )
             if sample.differ(trial):
                 st.button(
-                    "Adjudicate it", key=f"audit_open_adjudication:{trial}",
-                    icon=":material/gavel:", on_click=open_reply,
+                    "Adjudicate it",
+                    key=f"audit_open_adjudication:{trial}",
+                    icon=":material/gavel:",
+                    on_click=open_reply,
                     args=("Adjudicate", audit, trial),
-                )  # fmt: skip
+                )
             st.page_link(
-                "pages/answers/page.py", label="Open it on Answers", icon=":material/forum:",
+                "pages/answers/page.py",
+                label="Open it on Answers",
+                icon=":material/forum:",
                 query_params={widgets.STUDY_PARAMETER: study.code, "answer": str(trial)},
-            )  # fmt: skip
+            )
 
 
 def _take(audit: Audit, trials: Sequence[int]) -> None:

@@ -51,9 +51,13 @@ def agreement_section(study: StudyRecord, audit: Audit, sample: CodedSample, cod
         )
         return
     stem = "_".join(
-        [f"{downloads.file_stem(study.code)}-audit", f"{audit.seed}", f"{audit.per_model}",
-         *audit.kinds]
-    )  # fmt: skip
+        [
+            f"{downloads.file_stem(study.code)}-audit",
+            f"{audit.seed}",
+            f"{audit.per_model}",
+            *audit.kinds,
+        ]
+    )
     if len(sample.coders) > 1:
         _coders(sample, stem)
     _reader(audit, sample, coder, stem)
@@ -104,10 +108,14 @@ def _by_reading(sample: CodedSample, stem: str) -> None:
     if words:
         st.markdown(plain(words))
     chosen = st.segmented_control(
-        "By", [one for one in agreement.FEATURES if agreement.kinds_of(sample, one)],
-        default="certainty", required=True, key="audit_feature",
-        format_func=agreement.FEATURES.__getitem__, help=explanation(),
-    )  # fmt: skip
+        "By",
+        [one for one in agreement.FEATURES if agreement.kinds_of(sample, one)],
+        default="certainty",
+        required=True,
+        key="audit_feature",
+        format_func=agreement.FEATURES.__getitem__,
+        help=explanation(),
+    )
     table = agreement.reading_agreement(sample)
     own = table.frame[table.frame["feature"] == agreement.FEATURES[chosen or "certainty"]]
     columns = tuple(column for column in table.columns if column.name != "feature")
@@ -122,9 +130,12 @@ def _one_pair(sample: CodedSample, stem: str) -> None:
     raters = (*sample.coders, FINAL) if len(sample.coders) > 1 else sample.coders
     pairs = [*combinations(sample.coders, 2), *((rater, READER) for rater in raters)]
     chosen = st.selectbox(
-        "Coders", range(len(pairs)), format_func=lambda n: " and ".join(pairs[n]),
-        key=f"audit_pair:{len(pairs)}", width=420,
-    )  # fmt: skip
+        "Coders",
+        range(len(pairs)),
+        format_func=lambda n: " and ".join(pairs[n]),
+        key=f"audit_pair:{len(pairs)}",
+        width=420,
+    )
     first, second = pairs[chosen]
     statuses = agreement.status_agreement(sample, first, second)
     left, right = st.columns(2)

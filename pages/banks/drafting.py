@@ -33,9 +33,11 @@ def _review_section(editor: BankEditor) -> None:
     if len(columns) > 1:
         counts = {c: sum(draft.place[1] == c for draft in drafts) for c in columns}
         chosen = st.selectbox(
-            "Text", columns, key=f"bank_review_{editor.code}_{hash(tuple(columns))}",
+            "Text",
+            columns,
+            key=f"bank_review_{editor.code}_{hash(tuple(columns))}",
             format_func=lambda column: f"{text_title(column)}: {counts[column]:,}",
-        )  # fmt: skip
+        )
     waiting = [draft for draft in drafts if draft.place[1] == chosen]
     st.caption(
         f"Drafts to review: {len(drafts):,}. If you edit a draft, you accept it; it is saved when "
@@ -48,9 +50,12 @@ def _review_section(editor: BankEditor) -> None:
     shown = waiting[(page - 1) * _ROWS_A_PAGE : page * _ROWS_A_PAGE]
     places = [draft.place for draft in shown]
     st.button(
-        f"Accept all shown ({len(shown)})", key=editor.key("accept_shown"),
-        icon=":material/done_all:", on_click=_accept, args=(editor, places),
-    )  # fmt: skip
+        f"Accept all shown ({len(shown)})",
+        key=editor.key("accept_shown"),
+        icon=":material/done_all:",
+        on_click=_accept,
+        args=(editor, places),
+    )
     for draft in shown:
         _draft(editor, draft)
 
@@ -63,18 +68,29 @@ def _draft(editor: BankEditor, draft: PlacedDraft) -> None:
         for language, text in _reference_texts(editor.bank, draft):
             widgets.text_block(text, language=language)
         st.text_area(
-            "Draft", draft.wording.text, key=key, height="content", label_visibility="collapsed",
-            on_change=_edit, args=(editor, draft.place, key),
-        )  # fmt: skip
+            "Draft",
+            draft.wording.text,
+            key=key,
+            height="content",
+            label_visibility="collapsed",
+            on_change=_edit,
+            args=(editor, draft.place, key),
+        )
         with st.container(horizontal=True):
             st.button(
-                "Accept", key=f"{key}_accept", icon=":material/check:", on_click=_accept,
+                "Accept",
+                key=f"{key}_accept",
+                icon=":material/check:",
+                on_click=_accept,
                 args=(editor, [draft.place]),
-            )  # fmt: skip
+            )
             st.button(
-                "Discard", key=f"{key}_discard", icon=":material/delete:", on_click=_discard,
+                "Discard",
+                key=f"{key}_discard",
+                icon=":material/delete:",
+                on_click=_discard,
                 args=(editor, draft.place),
-            )  # fmt: skip
+            )
 
 
 def _reference_texts(bank: Instrument, draft: PlacedDraft) -> list[tuple[str, str]]:
@@ -155,9 +171,12 @@ def _choose(editor: BankEditor) -> None:
 def _target(editor: BankEditor) -> DraftTarget | None:
     bank, code = editor.bank, editor.code
     kind = st.segmented_control(
-        "What to draft", [_TRANSLATION, _ANOTHER_FORM], default=_TRANSLATION, required=True,
+        "What to draft",
+        [_TRANSLATION, _ANOTHER_FORM],
+        default=_TRANSLATION,
+        required=True,
         key=f"bank_draft_kind_{code}",
-    )  # fmt: skip
+    )
     columns = st.columns(3)
     mood_key = f"bank_draft_mood_{code}"
     if kind == _TRANSLATION:
@@ -183,15 +202,21 @@ def _target(editor: BankEditor) -> DraftTarget | None:
     )
     forms = _forms(bank)
     form = columns[1].selectbox(
-        "Form", forms, format_func=form_word, key=f"bank_draft_form_{code}_{hash(tuple(forms))}",
+        "Form",
+        forms,
+        format_func=form_word,
+        key=f"bank_draft_form_{code}_{hash(tuple(forms))}",
         help="A paraphrase says the same in other words. A negation denies it. An opposite claims "
         "the contrary in other words. An alternate asks about the same topic in another way.",
-    )  # fmt: skip
+    )
     mood = columns[2].selectbox(
-        "Mood", ["", *MOODS], format_func=lambda mood: mood or "any", key=mood_key,
+        "Mood",
+        ["", *MOODS],
+        format_func=lambda mood: mood or "any",
+        key=mood_key,
         help="Draft a statement, a question or a choice, for the formats of that mood. Any: the "
         "model keeps the mood of the original.",
-    )  # fmt: skip
+    )
     return DraftTarget(GridTextColumn(language, form, mood), language)
 
 
@@ -209,10 +234,13 @@ def _text_word(text: tuple[str, str]) -> str:
 def _items(editor: BankEditor, lacking: tuple[str, ...]) -> list[str]:
     st.text(f"{count_text(len(lacking), 'item')} of {len(editor.bank.items):,} without this text")
     number = st.number_input(
-        "How many of them", 1, len(lacking), min(len(lacking), _FIRST_OFFER),
+        "How many of them",
+        1,
+        len(lacking),
+        min(len(lacking), _FIRST_OFFER),
         key=f"bank_draft_n_{editor.code}_{len(lacking)}",
         help="The first items in the order of the bank. Each item takes one call.",
-    )  # fmt: skip
+    )
     return list(lacking[: int(number)])
 
 

@@ -40,9 +40,13 @@ from pages.shared import widgets
 KIND_WORDS: dict[Kind, str] = {"items": "questions", "words": "words", "prompts": "prompts"}
 _MAX_CODES = 5  # named one by one
 FACT_WORDS = {
-    "subscale": "Subscale", "keyed": "Keyed", "pair": "Partner", "genre": "Genre", "tags": "Tags",
+    "subscale": "Subscale",
+    "keyed": "Keyed",
+    "pair": "Partner",
+    "genre": "Genre",
+    "tags": "Tags",
     "rank": "Rank",
-}  # fmt: skip
+}
 
 
 def text_title(column: GridTextColumn) -> str:
@@ -97,8 +101,11 @@ def moved_words(edits: GridEdits, kind: str, before: Sequence[str], after: Seque
     new_codes = codes_given(edits, before, after)
     if new_codes:
         more = f" and {len(new_codes) - _MAX_CODES:,} more" if len(new_codes) > _MAX_CODES else ""
-        which = f"The new {kind} without a code has" if len(new_codes) == 1 else (
-            f"The {len(new_codes):,} new {kind}s without a code have")  # fmt: skip
+        which = (
+            f"The new {kind} without a code has"
+            if len(new_codes) == 1
+            else (f"The {len(new_codes):,} new {kind}s without a code have")
+        )
         sentences.append(f"{which} been given {', '.join(new_codes[:_MAX_CODES])}{more}.")
     return " ".join(sentences)
 
@@ -269,10 +276,12 @@ class BankEditor:
             if changed != self.bank:
                 self._set_state(
                     editing.save(
-                        widgets.workspace(), changed,
-                        expected_revision=self.revision, summary=summary,
+                        widgets.workspace(),
+                        changed,
+                        expected_revision=self.revision,
+                        summary=summary,
                     )
-                )  # fmt: skip
+                )
         except ConflictError as error:
             conflict = ConflictError(error.problem, _NOT_SAVED)
             earlier = self.unsaved.tables if self.unsaved else []

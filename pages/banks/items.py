@@ -58,19 +58,25 @@ def _party_form(editor: BankEditor, *, after_adding: Callable[[], None]) -> None
     with st.form(editor.key("party_form"), border=True, clear_on_submit=True):
         left, right = st.columns(2)
         left.text_input(
-            "Add a party", key=name_key, placeholder="Greenfield",
+            "Add a party",
+            key=name_key,
+            placeholder="Greenfield",
             help="The grid gets a column for its position on each item. If you type the name of a "
             "party of the bank, its leaning changes.",
-        )  # fmt: skip
+        )
         right.selectbox("Leaning", LEANINGS, key=leaning_key)
         st.text_input(
-            "Country of the party", key=country_key, placeholder="Freedonia",
+            "Country of the party",
+            key=country_key,
+            placeholder="Freedonia",
             help="Any text. If you leave it empty, a party of the bank keeps its country.",
-        )  # fmt: skip
+        )
         st.form_submit_button(
-            "Add party", icon=":material/add:", on_click=_set_party,
+            "Add party",
+            icon=":material/add:",
+            on_click=_set_party,
             args=(editor, name_key, leaning_key, country_key, after_adding),
-        )  # fmt: skip
+        )
     if editor.bank.parties:
         _party_removal_form(editor)
 
@@ -84,9 +90,11 @@ def _party_removal_form(editor: BankEditor) -> None:
     with st.form(editor.key("party_removal"), border=True):
         st.selectbox("Party", list(leanings), format_func=leanings.__getitem__, key=key)
         st.form_submit_button(
-            "Remove this party with its positions", icon=":material/delete:",
-            on_click=_remove_party, args=(editor, key),
-        )  # fmt: skip
+            "Remove this party with its positions",
+            icon=":material/delete:",
+            on_click=_remove_party,
+            args=(editor, key),
+        )
 
 
 def _set_party(
@@ -116,12 +124,18 @@ def _remove_party(editor: BankEditor, key: str) -> None:
 _MOST_AT_FIRST = 8
 _OWN_FORM = ""
 _ATTRIBUTES, _LOADINGS, _ANNOTATIONS, _POSITIONS = (
-    "attributes", "loadings", "annotations", "positions",
-)  # fmt: skip
+    "attributes",
+    "loadings",
+    "annotations",
+    "positions",
+)
 _FACT_TITLES = {
-    **FACT_WORDS, _ATTRIBUTES: "Attributes", _LOADINGS: "Domains", _ANNOTATIONS: "Annotators",
+    **FACT_WORDS,
+    _ATTRIBUTES: "Attributes",
+    _LOADINGS: "Domains",
+    _ANNOTATIONS: "Annotators",
     _POSITIONS: "Parties",
-}  # fmt: skip
+}
 _VALUE_KINDS = {ATTRIBUTE: "texts", NUMBER: "numbers"}
 _SIGNS = [*SIGN_WORDS.values()]
 _HELP = {
@@ -168,9 +182,13 @@ def _choose_columns(editor: BankEditor) -> tuple[str, ...]:
     attributes = bank_grid.attribute_columns(bank, choice.attributes)
     coded = bank_grid.annotation_columns(bank, choice.domains, choice.annotators)
     return bank_grid.order_columns(
-        facts, shown, domains, parties,
-        attributes if _ATTRIBUTES in facts else (), coded if _ANNOTATIONS in facts else (),
-    )  # fmt: skip
+        facts,
+        shown,
+        domains,
+        parties,
+        attributes if _ATTRIBUTES in facts else (),
+        coded if _ANNOTATIONS in facts else (),
+    )
 
 
 def _column_settings(columns: Sequence[str]) -> dict[str, Any]:
@@ -178,14 +196,20 @@ def _column_settings(columns: Sequence[str]) -> dict[str, Any]:
     config = st.column_config
     settings: dict[str, Any] = {
         POSITION: config.NumberColumn(
-            "Position", step=1, min_value=1, width=105, pinned=True,
+            "Position",
+            step=1,
+            min_value=1,
+            width=105,
+            pinned=True,
             help="The place of the item in the questionnaire. Type another number to move it.",
         ),
         CODE: config.TextColumn(
-            "Code", width=110, pinned=True,
+            "Code",
+            width=110,
+            pinned=True,
             help="The short name of the item, the same in every language and in every result.",
         ),
-    }  # fmt: skip
+    }
     n_texts = sum(name.startswith(TEXT) for name in columns)
     others = (name for name in columns if name not in settings)
     return settings | {name: _setting(name, 320 if n_texts <= 2 else 260) for name in others}
@@ -195,10 +219,11 @@ def _setting(name: str, text_width: int) -> Any:
     config, title = st.column_config, column_title(name)
     if name.startswith(TEXT):
         return config.TextColumn(
-            title, width=text_width,
+            title,
+            width=text_width,
             help="The text of the item. {entity} stands for a brand, party or person that the "
             "design names.",
-        )  # fmt: skip
+        )
     if name.startswith(LOADING):
         help_text = (
             "Domain: +1 if agreeing means more of it, −1 if it means less, 0 if neither; empty if "
@@ -241,10 +266,15 @@ def _column_choice(editor: BankEditor) -> ColumnChoice:
 def _choose_texts(editor: BankEditor, choice: ColumnChoice, names: list[str]) -> None:
     key = editor.key(f"texts_{hash(tuple(names))}")
     st.multiselect(
-        "Texts", names, [name for name in names if name not in choice.hidden], key=key,
-        format_func=column_title, on_change=_save_texts, args=(choice, names, key),
+        "Texts",
+        names,
+        [name for name in names if name not in choice.hidden],
+        key=key,
+        format_func=column_title,
+        on_change=_save_texts,
+        args=(choice, names, key),
         help="The bank has one column of texts for each language, form and mood.",
-    )  # fmt: skip
+    )
 
 
 def _save_texts(choice: ColumnChoice, names: list[str], key: str) -> None:
@@ -263,10 +293,15 @@ def _choose_facts(editor: BankEditor, choice: ColumnChoice) -> list[str]:
     shown = used if choice.facts is None else choice.facts
     key = editor.key(f"facts_{hash(tuple(shown)) if choice.facts is None else ''}")
     st.multiselect(
-        "Facts about the items", list(_FACT_TITLES), shown, key=key,
-        format_func=_FACT_TITLES.__getitem__, on_change=_save_facts, args=(choice, key),
+        "Facts about the items",
+        list(_FACT_TITLES),
+        shown,
+        key=key,
+        format_func=_FACT_TITLES.__getitem__,
+        on_change=_save_facts,
+        args=(choice, key),
         help="Until you choose, the grid shows the facts that the bank uses.",
-    )  # fmt: skip
+    )
     return [name for name in _FACT_TITLES if name in shown]
 
 
@@ -281,22 +316,28 @@ def _new_form_form(editor: BankEditor) -> None:
     with st.form(editor.key("form_form"), border=True):
         left, right = st.columns(2)
         left.selectbox(
-            "Add a form", offered, key=form_key,
+            "Add a form",
+            offered,
+            key=form_key,
             format_func=lambda form: form_word(form) if form else "A name of your own",
             help="A form is another wording of each item. A person who agrees with the original "
             "disagrees with its negation or opposite.",
-        )  # fmt: skip
+        )
         right.selectbox(
-            "For formats of mood", ["", *bank_grid.MOODS], key=mood_key,
+            "For formats of mood",
+            ["", *bank_grid.MOODS],
+            key=mood_key,
             format_func=lambda mood: mood or "any",
             help="The mood is a statement, a question or a choice between two. Response options "
             "with a mood take the text of that mood, or else the text for any mood.",
-        )  # fmt: skip
+        )
         st.text_input("Name of your own form", key=name_key, placeholder="shortened")
         st.form_submit_button(
-            "Add columns", icon=":material/add:", on_click=_add_form,
+            "Add columns",
+            icon=":material/add:",
+            on_click=_add_form,
             args=(editor, form_key, name_key, mood_key),
-        )  # fmt: skip
+        )
 
 
 def _add_form(editor: BankEditor, form_key: str, name_key: str, mood_key: str) -> None:
@@ -321,10 +362,12 @@ def _new_domain_form(editor: BankEditor) -> None:
     key = editor.key("new_domain")
     with st.form(editor.key("domain_form"), border=True, clear_on_submit=True):
         st.text_input(
-            "Add a domain", key=key, placeholder="law_and_order",
+            "Add a domain",
+            key=key,
+            placeholder="law_and_order",
             help="A topic that the items are for, against or silent about, such as a field of "
             "policy.",
-        )  # fmt: skip
+        )
         st.form_submit_button(
             "Add domain", icon=":material/add:", on_click=_add_domain, args=(editor, key)
         )
@@ -345,17 +388,24 @@ def _new_attribute_form(editor: BankEditor) -> None:
     with st.form(editor.key("attribute_form"), border=True, clear_on_submit=True):
         left, right = st.columns(2)
         left.text_input(
-            "Add an attribute", key=name_key, placeholder="country",
+            "Add an attribute",
+            key=name_key,
+            placeholder="country",
             help="A column of your own, such as country or year. Analyses filter and group by it.",
-        )  # fmt: skip
+        )
         right.selectbox(
-            "Its values are", list(_VALUE_KINDS), format_func=_VALUE_KINDS.__getitem__,
-            key=kind_key, help="All values of an attribute are texts, or all are numbers.",
-        )  # fmt: skip
+            "Its values are",
+            list(_VALUE_KINDS),
+            format_func=_VALUE_KINDS.__getitem__,
+            key=kind_key,
+            help="All values of an attribute are texts, or all are numbers.",
+        )
         st.form_submit_button(
-            "Add attribute", icon=":material/add:", on_click=_add_attribute,
+            "Add attribute",
+            icon=":material/add:",
+            on_click=_add_attribute,
             args=(editor, name_key, kind_key),
-        )  # fmt: skip
+        )
 
 
 def _add_attribute(editor: BankEditor, name_key: str, kind_key: str) -> None:
@@ -384,13 +434,17 @@ def _attribute_change_form(editor: BankEditor) -> None:
         right.text_input("New name", key=name_key)
         with st.container(horizontal=True):
             st.form_submit_button(
-                "Rename", icon=":material/edit:", on_click=_rename_attribute,
+                "Rename",
+                icon=":material/edit:",
+                on_click=_rename_attribute,
                 args=(editor, chosen_key, name_key),
-            )  # fmt: skip
+            )
             st.form_submit_button(
-                "Remove with its values", icon=":material/delete:", on_click=_remove_attribute,
+                "Remove with its values",
+                icon=":material/delete:",
+                on_click=_remove_attribute,
                 args=(editor, chosen_key),
-            )  # fmt: skip
+            )
 
 
 def _rename_attribute(editor: BankEditor, chosen_key: str, name_key: str) -> None:
@@ -420,9 +474,11 @@ def _new_annotator_form(editor: BankEditor) -> None:
     key = editor.key("new_annotator")
     with st.form(editor.key("annotator_form"), border=True, clear_on_submit=True):
         st.text_input(
-            "Add an annotator", key=key, placeholder="anna",
+            "Add an annotator",
+            key=key,
+            placeholder="anna",
             help="A person who codes the items. The grid gets a column for each domain.",
-        )  # fmt: skip
+        )
         st.form_submit_button(
             "Add annotator", icon=":material/add:", on_click=_add_annotator, args=(editor, key)
         )
@@ -480,9 +536,14 @@ def _direction_choice(editor: BankEditor, code: str, form: str) -> None:
     options = {None: f"{by_name} (by its name)", 1: _DIRECTION_WORDS[1], -1: _DIRECTION_WORDS[-1]}
     chosen = item.directions.get(form) if item else None
     st.selectbox(
-        form_word(form), list(options), list(options).index(chosen), key=key,
-        format_func=options.__getitem__, on_change=_save_direction, args=(editor, code, form, key),
-    )  # fmt: skip
+        form_word(form),
+        list(options),
+        list(options).index(chosen),
+        key=key,
+        format_func=options.__getitem__,
+        on_change=_save_direction,
+        args=(editor, code, form, key),
+    )
 
 
 def _direction_exceptions(bank: Instrument) -> None:
@@ -517,16 +578,21 @@ def items_section(editor: BankEditor) -> None:
     row = st.container(horizontal=True, vertical_alignment="center")
     with row:
         search = st.text_input(
-            "Find items", key=f"{_SEARCH}_{editor.code}", icon=":material/search:", type="search",
-            placeholder="Part of a code, subscale or text", width=320,
+            "Find items",
+            key=f"{_SEARCH}_{editor.code}",
+            icon=":material/search:",
+            type="search",
+            placeholder="Part of a code, subscale or text",
+            width=320,
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
         columns = _choose_columns(editor)
         only = st.toggle(
-            "Only items with a problem", key=f"bank_only_{editor.code}",
+            "Only items with a problem",
+            key=f"bank_only_{editor.code}",
             help="Items that lack a text in the columns shown, have an unreviewed draft, or are "
             "listed below.",
-        )  # fmt: skip
+        )
     texts = [bank_grid.text_column(name) for name in columns if name.startswith(TEXT)]
     problems = editing.problems_besides_gaps(editor.bank)
     with_problem = editing.rows_with_problems(editor.bank, texts, problems) if only else None
@@ -603,9 +669,11 @@ def _grid(
     if moved:
         st.caption(moved)
         st.button(
-            "Show the new order and codes", key=editor.key("redraw"), on_click=editor.redraw,
+            "Show the new order and codes",
+            key=editor.key("redraw"),
+            on_click=editor.redraw,
             icon=":material/refresh:",
-        )  # fmt: skip
+        )
 
 
 def _more_rows(editor: BankEditor, columns: tuple[str, ...]) -> None:
@@ -621,8 +689,9 @@ def _more_rows(editor: BankEditor, columns: tuple[str, ...]) -> None:
             lambda bank: replace(
                 bank, items=bank_grid.edit_items(bank.items, range(len(bank.items)), edits)
             ),
-            "Items added", redraw=True,
-        )  # fmt: skip
+            "Items added",
+            redraw=True,
+        )
 
     if texts:
         titles = {name: column_title(name) for name in columns}

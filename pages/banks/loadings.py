@@ -30,16 +30,26 @@ _HOLDS: dict[Holds, str] = {
 def loadings_section() -> None:
     """Files, what their columns hold, a preview with errors by row, and a button to import."""
     _show_saved()
-    holds: Holds = st.segmented_control(
-        "The file holds", list(_HOLDS), default="loadings", required=True, key="loadings_holds",
-        format_func=_HOLDS.__getitem__,
-    ) or "loadings"  # fmt: skip
+    holds: Holds = (
+        st.segmented_control(
+            "The file holds",
+            list(_HOLDS),
+            default="loadings",
+            required=True,
+            key="loadings_holds",
+            format_func=_HOLDS.__getitem__,
+        )
+        or "loadings"
+    )
     st.caption(_CAPTIONS[holds])
     number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
     uploads = st.file_uploader(
-        "Files", ["csv", "tsv", "txt", "xlsx", "gz"], accept_multiple_files=True,
-        key=f"loadings_upload_{number}", max_upload_size=50,
-    )  # fmt: skip
+        "Files",
+        ["csv", "tsv", "txt", "xlsx", "gz"],
+        accept_multiple_files=True,
+        key=f"loadings_upload_{number}",
+        max_upload_size=50,
+    )
     if not uploads:
         return
     with error_box():
@@ -57,9 +67,15 @@ def loadings_section() -> None:
             "Leave out items that the bank does not have", key="loadings_skip"
         )
         made = loadings.addition(
-            workspace(), code, tables, columns, holds=holds, annotator=annotator,
-            skip_unknown=skip, title=title,
-        )  # fmt: skip
+            workspace(),
+            code,
+            tables,
+            columns,
+            holds=holds,
+            annotator=annotator,
+            skip_unknown=skip,
+            title=title,
+        )
         _preview(made, holds, code)
 
 
@@ -82,9 +98,12 @@ def _bank_choice(first: Table, holds: Holds) -> tuple[str, str]:
         code: f"{one.title} ({code})" for code, one in banks.items()
     }
     code = st.selectbox(
-        "Bank", list(titles), list(titles).index(likely), format_func=titles.__getitem__,
+        "Bank",
+        list(titles),
+        list(titles).index(likely),
+        format_func=titles.__getitem__,
         key=f"loadings_bank_{first.name}",
-    )  # fmt: skip
+    )
     if code != _NEW:
         return code, ""
     stem = first.name.split(".")[0]
@@ -107,9 +126,11 @@ def _column_choice(
     if holds == "loadings":
         offered = [_NONE, *first.header]
         chosen = right.selectbox(
-            "Column of annotators", offered, offered.index(guess.annotator or _NONE),
+            "Column of annotators",
+            offered,
+            offered.index(guess.annotator or _NONE),
             key=f"loadings_annotators_{key}",
-        )  # fmt: skip
+        )
         annotator = "" if chosen == _NONE else chosen
     what = "position" if guess.party else "-1, 0 and 1"
     signs = st.multiselect(
@@ -141,18 +162,26 @@ def _preview(made: BankAddition, holds: Holds, code: str) -> None:
     counts = loadings.domain_counts(made.bank)
     if holds == "loadings" and counts:
         rows = [
-            {"Domain": c.domain, "For (1)": c.supporting, "Against (-1)": c.against,
-             "Neither (0)": c.neither}
+            {
+                "Domain": c.domain,
+                "For (1)": c.supporting,
+                "Against (-1)": c.against,
+                "Neither (0)": c.neither,
+            }
             for c in counts
-        ]  # fmt: skip
+        ]
         table(pd.DataFrame(rows), alt=f"Items of each domain: {len(rows)} rows")
     problem = st.session_state.pop(_PROBLEM, None)
     if problem is not None:
         show_problem(problem)
     st.button(
-        "Import as a new version", key="loadings_import", type="primary",
-        icon=":material/download_done:", on_click=_import, args=(code, made, holds),
-    )  # fmt: skip
+        "Import as a new version",
+        key="loadings_import",
+        type="primary",
+        icon=":material/download_done:",
+        on_click=_import,
+        args=(code, made, holds),
+    )
 
 
 def _import(code: str, made: BankAddition, holds: Holds) -> None:
@@ -176,11 +205,14 @@ def _show_saved() -> None:
     st.success(f"Bank {plain(saved.code)}, version {saved.version}: {plain(words)}")
     for study in saved.studies:
         st.button(
-            f"Give the answers of {plain(study)} this version", key=f"loadings_attach_{study}",
-            icon=":material/link:", on_click=_attach, args=(study, saved.code),
+            f"Give the answers of {plain(study)} this version",
+            key=f"loadings_attach_{study}",
+            icon=":material/link:",
+            on_click=_attach,
+            args=(study, saved.code),
             help="The imported answers keep their items and options; analyses then read the new "
             "version of the bank.",
-        )  # fmt: skip
+        )
 
 
 def _attach(study: str, code: str) -> None:

@@ -48,9 +48,11 @@ def options_section(editor: BankEditor) -> None:
     code = codes[0]
     if len(codes) > 1:
         code = st.selectbox(
-            "Set of response options", codes, key=editor.key("set"),
+            "Set of response options",
+            codes,
+            key=editor.key("set"),
             help="A study uses the first set unless its design names another.",
-        )  # fmt: skip
+        )
     else:
         st.text(f"Set: {code}")
     response_format = bank.format(code)
@@ -73,9 +75,12 @@ def options_section(editor: BankEditor) -> None:
     with right.popover("Remove this set", icon=":material/delete:"):
         st.write("Remove this set of response options? Undo restores it.")
         st.button(
-            "Yes, remove it", key=editor.key(f"remove_set_{code}"), type="primary",
-            on_click=_remove, args=(editor, code),
-        )  # fmt: skip
+            "Yes, remove it",
+            key=editor.key(f"remove_set_{code}"),
+            type="primary",
+            on_click=_remove,
+            args=(editor, code),
+        )
 
 
 def _rules(editor: BankEditor, response_format: ResponseFormat) -> None:
@@ -87,20 +92,27 @@ def _rules(editor: BankEditor, response_format: ResponseFormat) -> None:
     )
     midpoints = list(MIDPOINTS)
     left.selectbox(
-        "A neutral answer counts as", midpoints, midpoints.index(response_format.midpoint),
-        format_func=MIDPOINTS.__getitem__, key=midpoint_key, on_change=_save_rules,
+        "A neutral answer counts as",
+        midpoints,
+        midpoints.index(response_format.midpoint),
+        format_func=MIDPOINTS.__getitem__,
+        key=midpoint_key,
+        on_change=_save_rules,
         args=(editor, response_format.code, midpoint_key, mood_key),
         help="How analyses that turn answers into 0 or 1 count an option with a neutral stance.",
-    )  # fmt: skip
+    )
     moods = ["", *MOODS]
     right.selectbox(
-        "Use item texts of mood", moods,
+        "Use item texts of mood",
+        moods,
         moods.index(response_format.mood) if response_format.mood in moods else 0,
-        format_func=lambda mood: mood or "any (the text without a mood)", key=mood_key,
-        on_change=_save_rules, args=(editor, response_format.code, midpoint_key, mood_key),
+        format_func=lambda mood: mood or "any (the text without a mood)",
+        key=mood_key,
+        on_change=_save_rules,
+        args=(editor, response_format.code, midpoint_key, mood_key),
         help="An item is asked with its text of this mood. If it has none, it is asked with its "
         "text without a mood.",
-    )  # fmt: skip
+    )
 
 
 def _save_rules(editor: BankEditor, code: str, midpoint_key: str, mood_key: str) -> None:
@@ -115,10 +127,13 @@ def _label_languages(editor: BankEditor, response_format: ResponseFormat) -> lis
     labelled = (language for option in response_format.options for language in option.labels)
     known = list(offered_languages([*own, *labelled]))
     return st.multiselect(
-        "Labels in", known, list(own), format_func=language_name,
+        "Labels in",
+        known,
+        list(own),
+        format_func=language_name,
         key=f"bank_labels_{editor.code}_{hash(own)}",
         help="You can write labels in any language, even before the items are translated.",
-    )  # fmt: skip
+    )
 
 
 def _grid(editor: BankEditor, code: str, languages: list[str]) -> None:
@@ -163,15 +178,19 @@ def _grid(editor: BankEditor, code: str, languages: list[str]) -> None:
     show_remarks((*grid.remarks, *remarks()))
     grids.add_rows_button(editor.key("more_options"), editor.redraw)
     _box(editor, code, columns)
-    codes = [[o.code for o in f.options] if (f := bank.format(code)) else []
-             for bank in (grid.base, editor.bank)]  # fmt: skip
+    codes = [
+        [o.code for o in f.options] if (f := bank.format(code)) else []
+        for bank in (grid.base, editor.bank)
+    ]
     moved = moved_words(grid.edits(st.session_state.to_dict()), "option", *codes)
     if moved:
         st.caption(moved)
         st.button(
-            "Show the new order and codes", key=editor.key("redraw"), on_click=editor.redraw,
+            "Show the new order and codes",
+            key=editor.key("redraw"),
+            on_click=editor.redraw,
             icon=":material/refresh:",
-        )  # fmt: skip
+        )
 
 
 def _box(editor: BankEditor, code: str, columns: tuple[str, ...]) -> None:
@@ -206,15 +225,18 @@ def _columns(languages: Sequence[str]) -> dict[str, Any]:
             "Code", width=90, help="The code stored for this answer, the same in every language."
         ),
         POINTS: config.NumberColumn(
-            "Points", width=80,
+            "Points",
+            width=80,
             help="The score of this answer on an item that is not reverse-keyed.",
         ),
         STANCE: config.SelectboxColumn(
-            "Stance", width=130, options=list(STANCE_WORDS.values()),
+            "Stance",
+            width=130,
+            options=list(STANCE_WORDS.values()),
             help="Whether the answer is for or against the item; empty if no stance fits. In the "
             "box below the table: +1 or for, −1 or against, 0 or neutral.",
         ),
-    }  # fmt: skip
+    }
     for language in languages:
         columns[TEXT + language] = config.TextColumn(
             f"Label, {language_name(language)}", width=220, help="The words that models read."

@@ -63,15 +63,21 @@ def _list_section() -> None:
         return
     titles = {bank.code: f"{bank.title} ({bank.code})" for bank in shown}
     chosen = st.selectbox(
-        "Open a bank", list(titles), index=None, format_func=titles.__getitem__,
-        placeholder=f"Choose one of {len(shown)}", key="bank_open",
-    )  # fmt: skip
+        "Open a bank",
+        list(titles),
+        index=None,
+        format_func=titles.__getitem__,
+        placeholder=f"Choose one of {len(shown)}",
+        key="bank_open",
+    )
     if chosen:
         _open_bank(chosen)
         st.rerun()
     if len(shown) > _MOST_LISTED:
-        st.caption(f"The table has the first {_MOST_LISTED} of {len(shown):,} banks; the box above "
-                   "finds the others.")  # fmt: skip
+        st.caption(
+            f"The table has the first {_MOST_LISTED} of {len(shown):,} banks; the box above "
+            "finds the others."
+        )
         shown = shown[:_MOST_LISTED]
     event = widgets.table(
         pd.DataFrame([_row(bank, with_state=show_archived) for bank in shown]),
@@ -132,11 +138,13 @@ def _create_section() -> None:
         left, right = st.columns([2, 1])
         left.text_input("Title", key="bank_new_title", placeholder="Trust in institutions")
         right.selectbox(
-            "Response options", codes, index=codes.index("likert_5"),
+            "Response options",
+            codes,
+            index=codes.index("likert_5"),
             format_func=formats.TITLES.__getitem__,
             key="bank_new_format",
             help="The options of an answer. You can edit codes, points and labels later.",
-        )  # fmt: skip
+        )
         st.form_submit_button("Create bank", icon=":material/add:", on_click=_create)
     problem = st.session_state.pop(_CREATE_PROBLEM, None)
     if problem is not None:
@@ -147,9 +155,10 @@ def _create() -> None:
     values = st.session_state.to_dict()
     try:
         draft = editing.create(
-            widgets.workspace(), values.get("bank_new_title") or "",
+            widgets.workspace(),
+            values.get("bank_new_title") or "",
             response_format=values.get("bank_new_format") or "likert_5",
-        )  # fmt: skip
+        )
     except UserError as error:
         st.session_state[_CREATE_PROBLEM] = error
     else:
@@ -211,9 +220,13 @@ def _preview(draft: ImportedBank) -> None:
         widgets.show_problem(problem)
     if not draft.errors:
         st.button(
-            "Import this bank", key="bank_import", type="primary", icon=":material/download_done:",
-            on_click=_import, args=(draft,),
-        )  # fmt: skip
+            "Import this bank",
+            key="bank_import",
+            type="primary",
+            icon=":material/download_done:",
+            on_click=_import,
+            args=(draft,),
+        )
 
 
 def _warn_of_similar_banks(arrival: ImportCheck) -> None:
@@ -278,10 +291,12 @@ def header(editor: BankEditor) -> None:
     parts = (
         *((words,) if words else ()),
         saved_words(editor.saved_at) if editor.revision > 1 else "No changes yet",
-        bank.code, counted_word(bank), ", ".join(bank.languages),
+        bank.code,
+        counted_word(bank),
+        ", ".join(bank.languages),
         *((count_text(n_problems, "problem"),) if n_problems else ()),
         *(("archived",) if editor.state.archived else ()),
-    )  # fmt: skip
+    )
     with st.container(horizontal=True, vertical_alignment="center", key="bank_facts"):
         # one line whatever it says, so that nothing below it moves
         st.html(
@@ -290,22 +305,39 @@ def header(editor: BankEditor) -> None:
             width="stretch",
         )
         st.button(
-            "Undo", key="bank_undo", icon=":material/undo:", disabled=not editor.state.can_undo,
-            on_click=editor.step, args=(editing.undo,), help="Takes back the last change.",
-        )  # fmt: skip
+            "Undo",
+            key="bank_undo",
+            icon=":material/undo:",
+            disabled=not editor.state.can_undo,
+            on_click=editor.step,
+            args=(editing.undo,),
+            help="Takes back the last change.",
+        )
         st.button(
-            "Redo", key="bank_redo", icon=":material/redo:", disabled=not editor.state.can_redo,
-            on_click=editor.step, args=(editing.redo,), help="Repeats the change that was undone.",
-        )  # fmt: skip
+            "Redo",
+            key="bank_redo",
+            icon=":material/redo:",
+            disabled=not editor.state.can_redo,
+            on_click=editor.step,
+            args=(editing.redo,),
+            help="Repeats the change that was undone.",
+        )
         st.button(
-            "Duplicate", key="bank_duplicate", icon=":material/content_copy:", on_click=_duplicate,
-            args=(editor,), help="A copy under a new code, free to edit.",
-        )  # fmt: skip
+            "Duplicate",
+            key="bank_duplicate",
+            icon=":material/content_copy:",
+            on_click=_duplicate,
+            args=(editor,),
+            help="A copy under a new code, free to edit.",
+        )
         st.button(
-            "Restore" if editor.state.archived else "Archive", key="bank_archive",
-            icon=":material/inventory_2:", on_click=_toggle_archived, args=(editor,),
+            "Restore" if editor.state.archived else "Archive",
+            key="bank_archive",
+            icon=":material/inventory_2:",
+            on_click=_toggle_archived,
+            args=(editor,),
             help="An archived bank is hidden from the lists. Nothing is deleted.",
-        )  # fmt: skip
+        )
 
 
 def leave(editor: BankEditor) -> None:
@@ -375,15 +407,23 @@ def _one_bank(code: str) -> None:
         editor = open_editor(code)
         with row:
             st.button(
-                "All banks", icon=":material/arrow_back:", key="bank_all", on_click=leave,
+                "All banks",
+                icon=":material/arrow_back:",
+                key="bank_all",
+                on_click=leave,
                 args=(editor,),
-            )  # fmt: skip
+            )
             heading(editor.bank.title)
         header(editor)
         section = st.segmented_control(
-            "Part of the bank", list(_SECTIONS), default="Items", required=True, key=_SECTION,
-            label_visibility="collapsed", persist_state="session",
-        )  # fmt: skip
+            "Part of the bank",
+            list(_SECTIONS),
+            default="Items",
+            required=True,
+            key=_SECTION,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
         with widgets.error_box():
             _SECTIONS[section or "Items"](editor)
         show_messages(editor)

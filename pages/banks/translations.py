@@ -64,19 +64,27 @@ def _choose(editor: BankEditor) -> tuple[GridTextColumn, GridTextColumn, bool] |
     bank, code = editor.bank, editor.code
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source = st.selectbox(
-            "From", bank.languages, format_func=language_name, width=220,
+            "From",
+            bank.languages,
+            format_func=language_name,
+            width=220,
             key=f"bank_translate_from_{code}",
-        )  # fmt: skip
+        )
         others = [known for known in bank.languages if known != source]
         offered = [known for known in offered_languages(others) if known != source]
         target = st.selectbox(
-            "Into", offered, 0 if others else None, format_func=language_name, width=240,
-            accept_new_options=True, placeholder="Choose a language",
+            "Into",
+            offered,
+            0 if others else None,
+            format_func=language_name,
+            width=240,
+            accept_new_options=True,
+            placeholder="Choose a language",
             key=f"bank_translate_into_{code}_{source}",
             help="The languages of the bank come first. A new language is added to the bank with "
             "its first text. For a language that is not in the list, type its code, such as "
             "pt-BR.",
-        )  # fmt: skip
+        )
         texts = list(
             dict.fromkeys(
                 [(ORIGINAL, ""), *((w.form, w.mood) for i in bank.items for w in i.wordings)]
@@ -86,10 +94,11 @@ def _choose(editor: BankEditor) -> tuple[GridTextColumn, GridTextColumn, bool] |
             "Form", texts, format_func=_form_words, width=180, key=f"bank_translate_form_{code}"
         )
         only = st.toggle(
-            "Only texts to do", key=f"bank_translate_only_{code}",
+            "Only texts to do",
+            key=f"bank_translate_only_{code}",
             help="Items whose text is missing or is a draft that nobody has reviewed. An item that "
             "you have done stays until you change a choice above the table.",
-        )  # fmt: skip
+        )
     if target is None:
         st.info("Choose the language to translate into.")
         return None
@@ -120,9 +129,12 @@ def _rows(editor: BankEditor, target: GridTextColumn, only: bool) -> tuple[int, 
 
 
 def _grid(
-    editor: BankEditor, source: GridTextColumn, target: GridTextColumn, showing: object,
+    editor: BankEditor,
+    source: GridTextColumn,
+    target: GridTextColumn,
+    showing: object,
     rows: Sequence[int],
-) -> None:  # fmt: skip
+) -> None:
     def frame(bank: Instrument) -> pd.DataFrame:
         return bank_grid.translation_rows(bank, rows, source, target)
 
@@ -155,7 +167,8 @@ def _columns(source: GridTextColumn, target: GridTextColumn) -> dict[str, Any]:
         CODE: config.TextColumn("Item", width=104, pinned=True),
         SOURCE: config.TextColumn(language_name(source.language), width=_TEXT_WIDTH),
         DRAFTER: config.TextColumn(
-            "Draft by", width=96,
+            "Draft by",
+            width=96,
             help="The model that wrote the text, which nobody has reviewed. A draft that you edit "
             "counts as reviewed.",
         ),
@@ -163,11 +176,12 @@ def _columns(source: GridTextColumn, target: GridTextColumn) -> dict[str, Any]:
             "Accept", width=70, help="Tick it to accept the draft as it is."
         ),
         TARGET: config.TextColumn(
-            language_name(target.language), width=_TEXT_WIDTH,
+            language_name(target.language),
+            width=_TEXT_WIDTH,
             help="Double-click a cell or press Enter to edit it; Enter goes on to the next row. "
             "Every change is saved at once.",
         ),
-    }  # fmt: skip
+    }
 
 
 def _row_height(frame: pd.DataFrame) -> int:

@@ -164,9 +164,11 @@ def _difference(editor: BankEditor, numbers: list[int]) -> None:
         key=f"bank_old_{editor.code}_{len(numbers)}",
     )
     new = right.selectbox(
-        "To", [None, *newest_first], format_func=_version_word,
+        "To",
+        [None, *newest_first],
+        format_func=_version_word,
         key=f"bank_new_{editor.code}_{len(numbers)}",
-    )  # fmt: skip
+    )
     changes = editing.compare(widgets.workspace(), editor.code, old, new)
     if not changes:
         st.info("The two versions are the same.")
@@ -196,10 +198,12 @@ def export_section(editor: BankEditor) -> None:
     workspace = widgets.workspace()
     numbers = [version.version for version in editing.versions(workspace, editor.code)]
     version = st.selectbox(
-        "State", [None, *reversed(numbers)], format_func=_version_word,
+        "State",
+        [None, *reversed(numbers)],
+        format_func=_version_word,
         key=f"bank_export_{editor.code}_{len(numbers)}",
         help="The current working copy, or a published version.",
-    )  # fmt: skip
+    )
     state = "" if version is None else f"-v{version}"
     for name, label in _FILES:
         with widgets.error_box():
@@ -252,12 +256,15 @@ def languages_section(editor: BankEditor) -> None:
         st.selectbox(
             "Add a language",
             [code for code in offered_languages() if code not in bank.languages],
-            index=None, key=key, format_func=language_name, accept_new_options=True,
+            index=None,
+            key=key,
+            format_func=language_name,
+            accept_new_options=True,
             placeholder="Choose a language, or type its code",
             help="Find a language by its English name, its own name or its code. For a language "
             "that is not in the list, type its code, such as pt-BR for Brazilian Portuguese. The "
             "tables get a column for it.",
-        )  # fmt: skip
+        )
         st.form_submit_button(
             "Add language", icon=":material/add:", on_click=_add_language, args=(editor, key)
         )
@@ -274,9 +281,12 @@ def _confirm_removal(editor: BankEditor, language: str, n_texts: int) -> None:
         "labels? Undo restores them, and published versions keep them."
     )
     st.button(
-        "Yes, remove it", key=editor.key(f"remove_{language}"), type="primary",
-        on_click=_remove_language, args=(editor, language),
-    )  # fmt: skip
+        "Yes, remove it",
+        key=editor.key(f"remove_{language}"),
+        type="primary",
+        on_click=_remove_language,
+        args=(editor, language),
+    )
 
 
 def _remove_language(editor: BankEditor, language: str) -> None:
@@ -291,15 +301,24 @@ def about_section(editor: BankEditor) -> None:
         key = editor.key(f"about_{field}")
         control = st.text_area if field in ("description", "citation") else st.text_input
         control(
-            label, getattr(editor.bank, field), key=key, help=explanation,
-            on_change=_save_about, args=(editor, field, key),
-        )  # fmt: skip
+            label,
+            getattr(editor.bank, field),
+            key=key,
+            help=explanation,
+            on_change=_save_about,
+            args=(editor, field, key),
+        )
     kinds, key = list(KINDS), editor.key("about_kind")
     st.selectbox(
-        "Kind", kinds, kinds.index(editor.bank.kind), format_func=KINDS.__getitem__, key=key,
-        on_change=_save_kind, args=(editor, key),
+        "Kind",
+        kinds,
+        kinds.index(editor.bank.kind),
+        format_func=KINDS.__getitem__,
+        key=key,
+        on_change=_save_kind,
+        args=(editor, key),
         help="The kind of items. A word is judged; a prompt asks for a text.",
-    )  # fmt: skip
+    )
     st.caption("A field is saved when you leave it (Tab, or a click elsewhere).")
 
 

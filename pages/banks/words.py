@@ -39,15 +39,21 @@ def words_section(open_bank: Open) -> None:
     )
     left, right = st.columns([3, 1])
     uploads = left.file_uploader(
-        "Files with texts", _ENDINGS, accept_multiple_files=True, key="bank_words_files",
+        "Files with texts",
+        _ENDINGS,
+        accept_multiple_files=True,
+        key="bank_words_files",
         help="Plain text, CSV, JSON Lines, JSON or Parquet, also compressed (.gz); up to 50 MB a "
         f"file and {lists.MAX_CHARACTERS // 1_000_000} million characters in all.",
         max_upload_size=50,
-    )  # fmt: skip
+    )
     language = right.selectbox(
-        "Language of the texts", LANGUAGES, format_func=language_name, key="bank_words_language",
+        "Language of the texts",
+        LANGUAGES,
+        format_func=language_name,
+        key="bank_words_language",
         help="Languages whose tagger comes with Inkblot.",
-    )  # fmt: skip
+    )
     if not uploads:
         st.session_state.pop(_COUNTED, None)
         st.info("Choose one or more files. You see the list before anything is saved.")
@@ -65,9 +71,11 @@ def _opened(uploads: Sequence[Any]) -> list[lists.TextFile]:
         file, columns = lists.open_texts(upload.name, cast("BinaryIO", upload))
         if len(columns) > 1:
             column = st.selectbox(
-                f"Column of the texts in {upload.name}", columns, columns.index(file.column),
+                f"Column of the texts in {upload.name}",
+                columns,
+                columns.index(file.column),
                 key=f"bank_words_column_{number}_{upload.file_id}",
-            )  # fmt: skip
+            )
             file = replace(file, column=column)
         files.append(file)
     return files
@@ -93,38 +101,58 @@ def _choices() -> WordChoices:
     with st.container(border=True):
         left, second, third, right = st.columns(4, vertical_alignment="bottom")
         genres = left.multiselect(
-            "Parts of speech", GENRES, GENRES, format_func=_PLURALS.__getitem__,
+            "Parts of speech",
+            GENRES,
+            GENRES,
+            format_func=_PLURALS.__getitem__,
             key="bank_words_genres",
-        )  # fmt: skip
+        )
         top = second.number_input(
-            "Most words", 1, lists.MOST_WORDS, usual.top, key="bank_words_top",
+            "Most words",
+            1,
+            lists.MOST_WORDS,
+            usual.top,
+            key="bank_words_top",
             help="The list ends at this rank, or earlier if the texts have fewer words.",
-        )  # fmt: skip
+        )
         least_count = third.number_input(
-            "Lowest count", 1, None, usual.least_count, key="bank_words_least_count",
+            "Lowest count",
+            1,
+            None,
+            usual.least_count,
+            key="bank_words_least_count",
             help="Words that stand less often in the texts are left out.",
-        )  # fmt: skip
+        )
         least_length = right.number_input(
-            "Shortest word", 1, 20, usual.least_length, key="bank_words_least_length",
+            "Shortest word",
+            1,
+            20,
+            usual.least_length,
+            key="bank_words_least_length",
             help="In letters or characters.",
-        )  # fmt: skip
+        )
         left, right = st.columns(2)
         leave_out = left.text_area(
-            "Words to leave out", key="bank_words_leave_out", height=68,
+            "Words to leave out",
+            key="bank_words_leave_out",
+            height=68,
             help="In the form that the list has (dog, not dogs), separated by blanks, commas or "
             "line breaks.",
-        )  # fmt: skip
+        )
         with right:
             one_genre = st.toggle(
-                "One part of speech for each word", usual.one_genre, key="bank_words_one_genre",
+                "One part of speech for each word",
+                usual.one_genre,
+                key="bank_words_one_genre",
                 help="A word that is noun and verb stands once, as what it is more often, with the "
                 "count of both. Otherwise it stands twice.",
-            )  # fmt: skip
+            )
             unknown = st.toggle(
-                "Also words that the dictionary does not have", key="bank_words_unknown",
+                "Also words that the dictionary does not have",
+                key="bank_words_unknown",
                 help="New words and names of things, but misspellings too. The tagger for Chinese "
                 "gives no part of speech to such words.",
-            )  # fmt: skip
+            )
     return WordChoices(
         tuple(genres), int(top), int(least_count), int(least_length), leave_out, one_genre, unknown
     )
@@ -160,9 +188,13 @@ def _save(words: WordList, open_bank: Open) -> None:
     if problem is not None:
         widgets.show_problem(problem)
     st.button(
-        "Save as bank", key="bank_words_save", type="primary", icon=":material/save:",
-        on_click=_keep, args=(words, title, open_bank),
-    )  # fmt: skip
+        "Save as bank",
+        key="bank_words_save",
+        type="primary",
+        icon=":material/save:",
+        on_click=_keep,
+        args=(words, title, open_bank),
+    )
 
 
 def _keep(words: WordList, title: str, open_bank: Open) -> None:

@@ -56,15 +56,22 @@ def _settings(study: StudyRecord, people: dict[int, Respondent]) -> tuple[int, R
     """The respondent whose calls go out, and the price factor."""
     with st.container(horizontal=True):
         respondent_id = st.selectbox(
-            "Respondent", list(people), format_func=lambda key: people[key].label,
+            "Respondent",
+            list(people),
+            format_func=lambda key: people[key].label,
             key=f"{_WHO}:{study.code}",
             help="A file is for one respondent, because services take one model a file.",
-        )  # fmt: skip
+        )
         st.number_input(
-            "Price factor", 0.0, 10.0, 1.0, 0.05, key=f"{_FACTOR}:{study.code}",
+            "Price factor",
+            0.0,
+            10.0,
+            1.0,
+            0.05,
+            key=f"{_FACTOR}:{study.code}",
             help="What the service charges for a batch, as a part of the full price: 0.5 for half. "
             "Inkblot keeps it with the batch and multiplies the prices of the respondent by it.",
-        )  # fmt: skip
+        )
     return respondent_id, people[respondent_id]
 
 
@@ -76,23 +83,34 @@ def _service_buttons(study: StudyRecord, person: Respondent, *, driving: bool) -
     at_service = bool(states.driven_respondents(workspace(), study.code, person.label))
     with st.container(horizontal=True):
         st.button(
-            "Send and fetch", key="batches_drive", icon=":material/cloud_sync:", disabled=driving,
-            on_click=_act, args=(partial(_drive, study, person),),
+            "Send and fetch",
+            key="batches_drive",
+            icon=":material/cloud_sync:",
+            disabled=driving,
+            on_click=_act,
+            args=(partial(_drive, study, person),),
             help="Sends what remains to the batch service, looks after it and fetches the replies. "
             "After a restart of Inkblot, press it again: nothing is sent twice.",
-        )  # fmt: skip
+        )
         st.button(
-            "Stop looking", key="batches_stop", icon=":material/pause:", disabled=not driving,
-            on_click=_act, args=(partial(_stop, study, person),),
+            "Stop looking",
+            key="batches_stop",
+            icon=":material/pause:",
+            disabled=not driving,
+            on_click=_act,
+            args=(partial(_stop, study, person),),
             help="Inkblot stops looking after the batches. Those at the service go on.",
-        )  # fmt: skip
+        )
         st.button(
-            "Cancel batches", key="batches_cancel", icon=":material/cancel:",
+            "Cancel batches",
+            key="batches_cancel",
+            icon=":material/cancel:",
             disabled=driving or not at_service,
-            on_click=_act, args=(partial(_cancel, study, person),),
+            on_click=_act,
+            args=(partial(_cancel, study, person),),
             help="Asks the service to make no further call, fetches the replies that are there, "
             "and gives the other calls back.",
-        )  # fmt: skip
+        )
 
 
 def _progress(study: StudyRecord, respondent_id: int, *, driving: bool) -> None:
@@ -123,32 +141,47 @@ def _files(study: StudyRecord, person: Respondent) -> None:
     waiting = states.files_to_download(workspace(), study.code)
     with st.container(horizontal=True):
         st.button(
-            "Prepare files", key="batches_export", icon=":material/upload_file:",
-            on_click=_act, args=(partial(_export, study, person),),
+            "Prepare files",
+            key="batches_export",
+            icon=":material/upload_file:",
+            on_click=_act,
+            args=(partial(_export, study, person),),
             help="Writes what remains of this respondent as files of at most 50,000 requests.",
-        )  # fmt: skip
+        )
         if waiting:
             st.download_button(
                 f"Download {count_text(len(waiting), 'file')} as ZIP",
                 partial(states.files_as_zip, workspace(), study.code),
-                "batches.zip", "application/zip", key="batches_download", on_click="ignore",
+                "batches.zip",
+                "application/zip",
+                key="batches_download",
+                on_click="ignore",
                 icon=":material/download:",
-            )  # fmt: skip
+            )
             st.button(
-                "Give the questions back", key="batches_release", icon=":material/undo:",
-                on_click=_act, args=(partial(_release, study),),
+                "Give the questions back",
+                key="batches_release",
+                icon=":material/undo:",
+                on_click=_act,
+                args=(partial(_release, study),),
                 help="The questions in all files of this study can be asked again.",
-            )  # fmt: skip
+            )
     uploaded = st.file_uploader(
-        "Output and error files", key=f"{_FILES}:{study.code}", accept_multiple_files=True,
+        "Output and error files",
+        key=f"{_FILES}:{study.code}",
+        accept_multiple_files=True,
         help="JSON lines as the service wrote them, compressed by gzip or not; in any order, in "
         "parts, and more than once.",
-    )  # fmt: skip
+    )
     st.button(
-        "Import replies", key="batches_import", icon=":material/download_done:",
-        disabled=not uploaded, on_click=_act, args=(partial(_import, study),),
+        "Import replies",
+        key="batches_import",
+        icon=":material/download_done:",
+        disabled=not uploaded,
+        on_click=_act,
+        args=(partial(_import, study),),
         help="Each file is imported whole or not at all.",
-    )  # fmt: skip
+    )
 
 
 def _act(action: Callable[[], str]) -> None:
@@ -177,9 +210,12 @@ def _cancel(study: StudyRecord, person: Respondent) -> str:
 
 def _export(study: StudyRecord, person: Respondent) -> str:
     written = requests.export(
-        workspace(), study.code, requests.folder(workspace()), respondent=person.label,
+        workspace(),
+        study.code,
+        requests.folder(workspace()),
+        respondent=person.label,
         price_factor=_factor(study),
-    )  # fmt: skip
+    )
     calls = count_text(sum(batch.calls for batch in written), "call")
     return f"{calls} in {count_text(len(written), 'file')}."
 

@@ -75,11 +75,15 @@ def keys(study: str) -> None:
 def _key_field(study: str, person: Respondent) -> None:
     field = f"{_KEY_FIELD}{person.base_url}"
     st.text_input(
-        f"Key for {plain(_host(person))}", key=field, type="password", autocomplete="off",
-        on_change=_remember_key, args=(study, person.base_url, field),
+        f"Key for {plain(_host(person))}",
+        key=field,
+        type="password",
+        autocomplete="off",
+        on_change=_remember_key,
+        args=(study, person.base_url, field),
         help="Runs that you start in this browser tab use the key. Inkblot sends it to this "
         "address only and never writes it down.",
-    )  # fmt: skip
+    )
 
 
 def _host(person: Respondent) -> str:
@@ -115,24 +119,35 @@ def _buttons(now: Progress) -> None:
     first = now.state == "not_started"
     with st.container(horizontal=True):
         st.button(
-            "Start" if first else "Continue", key="collect_start", type="primary",
-            icon=":material/play_arrow:", on_click=_start, args=(now.study,),
+            "Start" if first else "Continue",
+            key="collect_start",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=_start,
+            args=(now.study,),
             disabled=now.state not in _STARTS or remaining == 0 or without_key,
-            help="Type the missing key first." if without_key else
-            ("Makes all calls of the plan." if first else _CONTINUE_HELP),
-        )  # fmt: skip
+            help="Type the missing key first."
+            if without_key
+            else ("Makes all calls of the plan." if first else _CONTINUE_HELP),
+        )
         st.button(
-            "Pause", key="collect_pause", icon=":material/pause:",
-            on_click=_request, args=(control.pause, now.study),
+            "Pause",
+            key="collect_pause",
+            icon=":material/pause:",
+            on_click=_request,
+            args=(control.pause, now.study),
             disabled=now.state not in ("queued", "running"),
             help="Calls under way are finished and saved; no new call is sent.",
-        )  # fmt: skip
+        )
         st.button(
-            "Stop", key="collect_stop", icon=":material/stop:",
-            on_click=_request, args=(control.stop, now.study),
+            "Stop",
+            key="collect_stop",
+            icon=":material/stop:",
+            on_click=_request,
+            args=(control.stop, now.study),
             disabled=now.state not in ("queued", "running", "pausing", "paused", "interrupted"),
             help="Ends the run. All replies stay, and you can continue later.",
-        )  # fmt: skip
+        )
 
 
 def _start(study: str) -> None:
@@ -213,23 +228,31 @@ def _show_amendments(study: StudyRecord) -> None:
         label = st.selectbox("Respondent", services, key=_RESPONDENT)
         possible = amendments.settings_to_leave_out(workspace, study.code, label)
         st.multiselect(
-            "Settings to leave out", possible, format_func=PARAMETERS.__getitem__,
+            "Settings to leave out",
+            possible,
+            format_func=PARAMETERS.__getitem__,
             key=f"{_LEAVE_OUT}:{study.code}:{label}",
             default=[name for name in possible if name in rejected],
-        )  # fmt: skip
+        )
         if "max_tokens" in possible:
             st.checkbox(
-                "Send the longest reply as max_completion_tokens", key=f"{_LIMIT}:{label}",
+                "Send the longest reply as max_completion_tokens",
+                key=f"{_LIMIT}:{label}",
                 help="Models that reason before they answer accept the limit under this name only.",
-            )  # fmt: skip
+            )
         st.text_input(
-            "Reason", key=f"{_REASON}:{study.code}", value=rejected,
+            "Reason",
+            key=f"{_REASON}:{study.code}",
+            value=rejected,
             help="A sentence that you could use in the methods section of a paper.",
-        )  # fmt: skip
+        )
         st.button(
-            "Amend the study", key="amendment_keep", icon=":material/edit_note:",
-            on_click=_amend, args=(study.code,),
-        )  # fmt: skip
+            "Amend the study",
+            key="amendment_keep",
+            icon=":material/edit_note:",
+            on_click=_amend,
+            args=(study.code,),
+        )
 
 
 def _rejection(study: str) -> str:
@@ -295,13 +318,19 @@ def _show_phases(study: StudyRecord) -> None:
         )
         offered = studies.opinion_templates(widgets.workspace())
         st.selectbox(
-            "Prompt template", list(offered), format_func=offered.__getitem__, key="phase_template",
+            "Prompt template",
+            list(offered),
+            format_func=offered.__getitem__,
+            key="phase_template",
             help="Templates whose text holds {opinion}, the opinion of the user.",
-        )  # fmt: skip
+        )
         st.button(
-            f"Plan {now.initial:,} more questions", key="phase_plan", icon=":material/add_task:",
-            on_click=_plan, args=(study.code,),
-        )  # fmt: skip
+            f"Plan {now.initial:,} more questions",
+            key="phase_plan",
+            icon=":material/add_task:",
+            on_click=_plan,
+            args=(study.code,),
+        )
 
 
 def _plan(study: str) -> None:

@@ -198,13 +198,17 @@ def _links(study: str) -> None:
     query = {STUDY_PARAMETER: study}
     with st.container(horizontal=True):
         st.page_link(
-            "pages/answers/page.py", label="Read the answers", icon=":material/forum:",
+            "pages/answers/page.py",
+            label="Read the answers",
+            icon=":material/forum:",
             query_params=query,
-        )  # fmt: skip
+        )
         st.page_link(
-            "pages/item_statistics.py", label="See item statistics", icon=":material/bar_chart:",
+            "pages/item_statistics.py",
+            label="See item statistics",
+            icon=":material/bar_chart:",
             query_params=query,
-        )  # fmt: skip
+        )
 
 
 def show_failures(now: Progress) -> None:

@@ -32,9 +32,12 @@ def corpus_section() -> None:
         "set."
     )
     uploaded = st.file_uploader(
-        "File of the corpus", _ENDINGS, key="contexts_corpus",
-        help="JSON Lines, JSON, CSV or Parquet, up to 50 MB.", max_upload_size=50,
-    )  # fmt: skip
+        "File of the corpus",
+        _ENDINGS,
+        key="contexts_corpus",
+        help="JSON Lines, JSON, CSV or Parquet, up to 50 MB.",
+        max_upload_size=50,
+    )
     if uploaded is None:
         st.info("Choose a file. You see what each step leaves before anything is saved.")
         st.caption("Larger files go by the command line:")
@@ -50,9 +53,12 @@ def corpus_section() -> None:
         return
     preview(contexts, "Contexts of the new set")
     save_form(
-        contexts, uploaded.name.split(".")[0], key="corpus",
-        made=f"Imported from {uploaded.name}", recipe=recipe,
-    )  # fmt: skip
+        contexts,
+        uploaded.name.split(".")[0],
+        key="corpus",
+        made=f"Imported from {uploaded.name}",
+        recipe=recipe,
+    )
 
 
 def show_recipe(recipe: Recipe) -> None:
@@ -82,10 +88,11 @@ def _choices(form: DraftForm, columns: CorpusColumns) -> CorpusChoices:
         _filter_fields(form, kind)
         _sample_fields(form, columns)
         form.toggle(
-            "skip_unreadable", "Leave out texts that cannot be read",
+            "skip_unreadable",
+            "Leave out texts that cannot be read",
             help="Empty texts and unknown roles. Inkblot counts them. Without it, the first one "
             "stops the import. A line that is no JSON always does.",
-        )  # fmt: skip
+        )
         form.show_notes()
     return _to_choices(form.fields, columns, kind)
 
@@ -101,22 +108,32 @@ def _text_fields(form: DraftForm, columns: CorpusColumns) -> str:
     with left:
         if kind == "conversations":
             form.several(
-                "conversations", "Columns of conversations", columns.conversations, str,
+                "conversations",
+                "Columns of conversations",
+                columns.conversations,
+                str,
                 help="Each chosen column of a row gives a context.",
-            )  # fmt: skip
+            )
         else:
-            form.select("persona", "Column of personas", columns.texts, str,
-                        placeholder="Choose a column")  # fmt: skip
+            form.select(
+                "persona", "Column of personas", columns.texts, str, placeholder="Choose a column"
+            )
     with middle:
         form.select(
-            "code", "Code", ("", *columns.groups), lambda name: name or "Number of the row",
+            "code",
+            "Code",
+            ("", *columns.groups),
+            lambda name: name or "Number of the row",
             help="The column whose values name the contexts.",
-        )  # fmt: skip
+        )
     with right:
         form.select(
-            "language", "Column of languages", ("", *columns.texts), lambda name: name or "None",
+            "language",
+            "Column of languages",
+            ("", *columns.texts),
+            lambda name: name or "None",
             help="Codes such as en, or English names such as German.",
-        )  # fmt: skip
+        )
     return str(kind)
 
 
@@ -124,54 +141,88 @@ def _filter_fields(form: DraftForm, kind: str) -> None:
     left, right = st.columns([1, 2])
     with left:
         form.text(
-            "languages", "Languages to keep", placeholder="all", help="Such as: en, de",
-        )  # fmt: skip
+            "languages",
+            "Languages to keep",
+            placeholder="all",
+            help="Such as: en, de",
+        )
     with right:
-        words = DUPLICATES if kind == "conversations" else {
-            name: words for name, words in DUPLICATES.items() if name != "first_message"
-        }  # fmt: skip
+        words = (
+            DUPLICATES
+            if kind == "conversations"
+            else {name: words for name, words in DUPLICATES.items() if name != "first_message"}
+        )
         form.select(
-            "duplicates", "Duplicates", list(words), lambda rule: words[rule].capitalize(),
+            "duplicates",
+            "Duplicates",
+            list(words),
+            lambda rule: words[rule].capitalize(),
             help="Of equal contexts the first one stays. White space makes no difference.",
-        )  # fmt: skip
+        )
     places = st.columns(5 if kind == "conversations" else 2)
     lengths = [("least_characters", "Least characters"), ("most_characters", "Most characters")]
     if kind == "conversations":
-        lengths = [("least_messages", "Least messages"), ("most_messages", "Most messages"),
-                   *lengths, ("exchanges", "First exchanges")]  # fmt: skip
+        lengths = [
+            ("least_messages", "Least messages"),
+            ("most_messages", "Most messages"),
+            *lengths,
+            ("exchanges", "First exchanges"),
+        ]
     for place, (field, label) in zip(places, lengths, strict=True):
         with place:
             form.number(
-                field, label, 1, None, step=1, value=None, placeholder="all",
+                field,
+                label,
+                1,
+                None,
+                step=1,
+                value=None,
+                placeholder="all",
                 help="Cut each conversation after this number of exchanges of user and assistant."
-                if field == "exchanges" else "The length before cropping. Empty: no limit.",
-            )  # fmt: skip
+                if field == "exchanges"
+                else "The length before cropping. Empty: no limit.",
+            )
 
 
 def _sample_fields(form: DraftForm, columns: CorpusColumns) -> None:
     count, seed, group, allocation = st.columns(4)
     with count:
         form.number(
-            "count", "Draw at random", 1, None, step=1, value=None, placeholder="all",
+            "count",
+            "Draw at random",
+            1,
+            None,
+            step=1,
+            value=None,
+            placeholder="all",
             help="The number of contexts to draw. Empty: all.",
-        )  # fmt: skip
+        )
     with seed:
         form.number(
-            "seed", "Seed", 0, 2**31 - 1, step=1,
+            "seed",
+            "Seed",
+            0,
+            2**31 - 1,
+            step=1,
             help="The same seed draws the same contexts again.",
-        )  # fmt: skip
+        )
     with group:
         form.select(
-            "stratify", "Stratify by", ("", *columns.groups), lambda name: name or "Nothing",
+            "stratify",
+            "Stratify by",
+            ("", *columns.groups),
+            lambda name: name or "Nothing",
             help="Draw from each group of rows with the same value in this column.",
-        )  # fmt: skip
+        )
     with allocation:
         form.select(
-            "allocation", "From each group", list(ALLOCATIONS),
+            "allocation",
+            "From each group",
+            list(ALLOCATIONS),
             lambda name: ALLOCATIONS[name].capitalize(),
             help="The same number: the number to draw is that of one group. Its share: the number "
             "is that of all groups together.",
-        )  # fmt: skip
+        )
 
 
 def _to_choices(fields: Mapping[str, Any], columns: CorpusColumns, kind: str) -> CorpusChoices:

@@ -159,9 +159,12 @@ def editor_section(name: str) -> None:
 
 def _personas(name: str, context_set: tuple[Context, ...]) -> None:
     editor = _open_editor(
-        name, "", context_set, sets.persona_rows(context_set),
+        name,
+        "",
+        context_set,
+        sets.persona_rows(context_set),
         lambda base, edits: sets.edit_personas(base, edits),
-    )  # fmt: skip
+    )
     _show_messages(editor)
     st.caption(
         "To edit a cell, double-click it or press Enter. To add personas, type into the empty "
@@ -178,19 +181,22 @@ def _personas(name: str, context_set: tuple[Context, ...]) -> None:
             LANGUAGE: st.column_config.TextColumn("Language", width="small", help="Such as en."),
             VARIANT_OF: st.column_config.TextColumn("Rewritten from", width="small", disabled=True),
         },
-        "Personas of the set: code, text and language", what="persona", single=TEXT,
-    )  # fmt: skip
+        "Personas of the set: code, text and language",
+        what="persona",
+        single=TEXT,
+    )
 
 
 def _one_context(name: str, context_set: tuple[Context, ...]) -> None:
     by_code = {context.code: context for context in context_set}
     in_address = st.query_params.get(_CHOSEN, "")
     code = st.selectbox(
-        f"Context (one of {len(context_set):,})", list(by_code),
+        f"Context (one of {len(context_set):,})",
+        list(by_code),
         index=list(by_code).index(in_address) if in_address in by_code else 0,
         format_func=lambda chosen: f"{chosen}: {beginning(by_code[chosen])[:80]}",
         key=f"contexts_one:{name}:{len(context_set)}",
-    )  # fmt: skip
+    )
     st.query_params[_CHOSEN] = code
     context = by_code[code]
     _language_field(name, context)
@@ -199,10 +205,14 @@ def _one_context(name: str, context_set: tuple[Context, ...]) -> None:
     else:
         _persona(name, context)
     st.button(
-        "Remove this context from the set", key=f"contexts_remove:{name}:{code}",
-        icon=":material/delete:", on_click=_remove, args=(name, code),
-        disabled=len(context_set) == 1, help="Frozen studies keep their copy.",
-    )  # fmt: skip
+        "Remove this context from the set",
+        key=f"contexts_remove:{name}:{code}",
+        icon=":material/delete:",
+        on_click=_remove,
+        args=(name, code),
+        disabled=len(context_set) == 1,
+        help="Frozen studies keep their copy.",
+    )
 
 
 def _remove(name: str, code: str) -> None:
@@ -214,10 +224,14 @@ def _language_field(name: str, context: Context) -> None:
     if st.session_state.get(key) != context.language:
         st.session_state[key] = context.language
     st.text_input(
-        "Language", key=key, width=220, placeholder="not stated",
-        on_change=_set_field, args=(name, context.code, key, "language"),
+        "Language",
+        key=key,
+        width=220,
+        placeholder="not stated",
+        on_change=_set_field,
+        args=(name, context.code, key, "language"),
         help="A code such as en, or an English name such as German.",
-    )  # fmt: skip
+    )
     if context.variant_of:
         st.text(f"Rewritten from {context.variant_of}")
 
@@ -240,8 +254,10 @@ def _messages(name: str, context_set: tuple[Context, ...], context: Context) -> 
             ROLE: st.column_config.SelectboxColumn("Role", options=list(ROLES), width="small"),
             CONTENT: st.column_config.TextColumn("Message", width="large"),
         },
-        "Messages of the conversation: role and text", what="message", single=CONTENT,
-    )  # fmt: skip
+        "Messages of the conversation: role and text",
+        what="message",
+        single=CONTENT,
+    )
     with st.expander("As the model reads it", expanded=True):
         for message in context.messages:
             st.markdown(f"**{message['role'].capitalize()}**")
@@ -252,9 +268,7 @@ def _persona(name: str, context: Context) -> None:
     key = f"contexts_text:{name}:{context.code}"
     if st.session_state.get(key) != context.text:
         st.session_state[key] = context.text
-    st.text_area(
-        "Persona", key=key, on_change=_set_field, args=(name, context.code, key, "text")
-    )  # fmt: skip
+    st.text_area("Persona", key=key, on_change=_set_field, args=(name, context.code, key, "text"))
 
 
 def _set_field(name: str, code: str, key: str, field: str) -> None:
@@ -288,6 +302,10 @@ def _redraw(name: str) -> None:
 
 
 _TITLES = {
-    CODE: "Code", TEXT: "Persona", LANGUAGE: "Language", VARIANT_OF: "Rewritten from",
-    ROLE: "Role", CONTENT: "Message",
-}  # fmt: skip
+    CODE: "Code",
+    TEXT: "Persona",
+    LANGUAGE: "Language",
+    VARIANT_OF: "Rewritten from",
+    ROLE: "Role",
+    CONTENT: "Message",
+}

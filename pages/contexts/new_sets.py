@@ -62,19 +62,25 @@ def save_form(
     """A name and a button that saves the contexts as a set and opens it."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
-        "Name of the set", value=suggested_name, key=f"contexts_name:{key}:{suggested_name}",
+        "Name of the set",
+        value=suggested_name,
+        key=f"contexts_name:{key}:{suggested_name}",
         help="The page Design offers the set under this name. A frozen study has its own copy.",
-    )  # fmt: skip
+    )
     exists = name.strip() in sets.names(widgets.workspace())
     if exists:
         st.warning(
             "A set with this name exists. Saving replaces it; frozen studies keep their copies."
         )
     right.button(
-        "Replace the set" if exists else "Save as set", key=f"contexts_save:{key}", type="primary",
-        icon=":material/save:", on_click=_save, args=(name, context_set, made, recipe),
+        "Replace the set" if exists else "Save as set",
+        key=f"contexts_save:{key}",
+        type="primary",
+        icon=":material/save:",
+        on_click=_save,
+        args=(name, context_set, made, recipe),
         disabled=not context_set,
-    )  # fmt: skip
+    )
 
 
 def preview(context_set: Sequence[Context], alt: str) -> None:
@@ -145,9 +151,12 @@ def file_section() -> None:
     """A file, a preview or the line with an error, and a button to save the set."""
     _help()
     uploaded = st.file_uploader(
-        "File with personas or conversations", _ENDINGS, key="contexts_file",
-        help="CSV, Excel, text or JSON Lines, up to 50 MB.", max_upload_size=50,
-    )  # fmt: skip
+        "File with personas or conversations",
+        _ENDINGS,
+        key="contexts_file",
+        help="CSV, Excel, text or JSON Lines, up to 50 MB.",
+        max_upload_size=50,
+    )
     if uploaded is None:
         st.caption("Choose a file. You see its content before anything is saved.")
         return
@@ -162,14 +171,19 @@ def typed_section() -> None:
     """Personas, one per line; the draft is saved until it becomes a set."""
     form = draft_form.open_form(_TYPED, _TYPED_DEFAULTS)
     form.long_text(
-        "text", "Personas, one per line", height=160,
+        "text",
+        "Personas, one per line",
+        height=160,
         placeholder="You are a 34-year-old nurse in Porto.\nYou are a retired teacher in Oslo.",
         help="The model reads each line before the items, exactly as you type it.",
-    )  # fmt: skip
+    )
     form.text(
-        "language", "Language (optional)", placeholder="en", width=220,
+        "language",
+        "Language (optional)",
+        placeholder="en",
+        width=220,
         help="A code such as en, or an English name such as German.",
-    )  # fmt: skip
+    )
     form.show_notes()
     if not form.fields["text"].strip():
         st.caption("Type at least one persona, then press Tab or Ctrl+Enter.")
@@ -241,23 +255,44 @@ def _choices(name: str, context_set: Sequence[Context]) -> Derivation:
     languages = sorted({context.language for context in context_set})
     columns = [*st.columns(2), *st.columns(2)]  # four in a row are too narrow beside the menu
     language = columns[0].selectbox(
-        "Language", [_ALL, *languages], format_func=_language_words,
-        key=f"contexts_language:{name}", help="Only contexts in this language.",
-    )  # fmt: skip
+        "Language",
+        [_ALL, *languages],
+        format_func=_language_words,
+        key=f"contexts_language:{name}",
+        help="Only contexts in this language.",
+    )
     exchanges = columns[1].number_input(
-        "First exchanges", 1, None, None, 1, key=f"contexts_exchanges:{name}", placeholder="all",
+        "First exchanges",
+        1,
+        None,
+        None,
+        1,
+        key=f"contexts_exchanges:{name}",
+        placeholder="all",
         disabled=not any(context.messages for context in context_set),
         help="Cut each conversation after this number of exchanges of user and assistant. "
         "Empty: no cut.",
-    )  # fmt: skip
+    )
     count = columns[2].number_input(
-        "Draw at random", 1, None, None, 1, key=f"contexts_count:{name}", placeholder="all",
+        "Draw at random",
+        1,
+        None,
+        None,
+        1,
+        key=f"contexts_count:{name}",
+        placeholder="all",
         help="Draw this number of contexts at random. Empty: all.",
-    )  # fmt: skip
+    )
     seed = columns[3].number_input(
-        "Seed", 0, 2**31, 1, 1, key=f"contexts_seed:{name}", disabled=count is None,
+        "Seed",
+        0,
+        2**31,
+        1,
+        1,
+        key=f"contexts_seed:{name}",
+        disabled=count is None,
         help="The same seed draws the same contexts again.",
-    )  # fmt: skip
+    )
     return Derivation(
         language=None if language == _ALL else language,
         exchanges=None if exchanges is None else int(exchanges),
@@ -302,23 +337,31 @@ def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
     """A description of the scores (study, respondent, scale), and the scores."""
     left, right = st.columns(2)
     person = left.selectbox(
-        "Respondent", study.design.levels("respondents"), key=f"contexts_person:{study.code}",
+        "Respondent",
+        study.design.levels("respondents"),
+        key=f"contexts_person:{study.code}",
         help="A score belongs to one respondent. Another respondent may order the contexts "
         "differently.",
-    )  # fmt: skip
+    )
     revision = analyses.revision(widgets.workspace(), [study.code])
     known = (widgets.workspace().process, revision)
     subscales = _subscales(known, study.code, person)
     several = len(subscales) > 1
     subscale = right.selectbox(
-        "Score", [ALL_ITEMS, *(subscales if several else ())],
-        format_func=lambda name: name or "All items", key=f"contexts_subscale:{study.code}",
+        "Score",
+        [ALL_ITEMS, *(subscales if several else ())],
+        format_func=lambda name: name or "All items",
+        key=f"contexts_subscale:{study.code}",
         help="Mean of the item scores, keyed by the bank.",
-    )  # fmt: skip
+    )
     rule = st.radio(
-        "Missing answers", list(SCORE_RULES), format_func=SCORE_RULES.__getitem__, horizontal=True,
-        key="contexts_rule", help="The rule decides which contexts get a score.",
-    )  # fmt: skip
+        "Missing answers",
+        list(SCORE_RULES),
+        format_func=SCORE_RULES.__getitem__,
+        horizontal=True,
+        key="contexts_rule",
+        help="The rule decides which contexts get a score.",
+    )
     scores = _computed(known, study.code, person, subscale, rule)
     return f"{study.code}, {person}, {subscale or 'all items'}", scores
 
@@ -326,14 +369,24 @@ def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
 def _draw_choices() -> tuple[int, int, int]:
     columns = st.columns(3)
     n_groups = columns[0].number_input(
-        "Groups", 2, 20, 4, 1, key="contexts_groups",
+        "Groups",
+        2,
+        20,
+        4,
+        1,
+        key="contexts_groups",
         help="4 groups are quartiles. Equal scores are always in the same group.",
-    )  # fmt: skip
+    )
     per_group = columns[1].number_input("From each group", 1, 10_000, 10, 1, key="contexts_each")
     seed = columns[2].number_input(
-        "Seed", 0, 2**31, 1, 1, key="contexts_score_seed",
+        "Seed",
+        0,
+        2**31,
+        1,
+        1,
+        key="contexts_score_seed",
         help="The same seed draws the same contexts again.",
-    )  # fmt: skip
+    )
     return int(n_groups), int(per_group), int(seed)
 
 

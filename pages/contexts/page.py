@@ -30,9 +30,12 @@ def _list_section() -> None:
         st.info("There is no set yet. Import one from a file, or type personas, below.")
         return
     chosen = st.selectbox(
-        "Open a set", [one.name for one in summaries], index=None, key="contexts_open",
+        "Open a set",
+        [one.name for one in summaries],
+        index=None,
+        key="contexts_open",
         placeholder=f"Choose one of {len(summaries)}",
-    )  # fmt: skip
+    )
     if chosen:
         go_to(chosen)
         st.rerun()
@@ -128,18 +131,26 @@ def _all_sets() -> None:
         _list_section()
     st.header("Add a set")
     section = st.segmented_control(
-        "How", list(_NEW_SETS), default="Import a file", required=True, key="contexts_new",
-        label_visibility="collapsed", persist_state="session",
-    )  # fmt: skip
+        "How",
+        list(_NEW_SETS),
+        default="Import a file",
+        required=True,
+        key="contexts_new",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
     with widgets.error_box():
         _NEW_SETS[section or "Import a file"]()
 
 
 def _one_set(name: str) -> None:
     st.button(
-        "All sets", icon=":material/arrow_back:", key="contexts_all",
-        on_click=new_sets.go_to, args=(None,),
-    )  # fmt: skip
+        "All sets",
+        icon=":material/arrow_back:",
+        key="contexts_all",
+        on_click=new_sets.go_to,
+        args=(None,),
+    )
     context_set = sets.load(widgets.workspace(), name)
     st.header(widgets.plain(name), anchor=False)
     header(name, context_set)
@@ -147,10 +158,15 @@ def _one_set(name: str) -> None:
     n_waiting = rewriting.n_waiting(name)
     words["Review rewritings"] += f" ({n_waiting:,})"
     part = st.segmented_control(
-        "Part of the page", list(_PARTS), default="Read and edit", required=True,
-        key="contexts_part", format_func=words.__getitem__, label_visibility="collapsed",
+        "Part of the page",
+        list(_PARTS),
+        default="Read and edit",
+        required=True,
+        key="contexts_part",
+        format_func=words.__getitem__,
+        label_visibility="collapsed",
         persist_state="session",
-    )  # fmt: skip
+    )
     with widgets.error_box():
         _PARTS[part or "Read and edit"](name)
 

@@ -45,10 +45,12 @@ def rewriting_section(name: str) -> None:
     )
     chosen = _contexts(form, name, context_set)
     form.long_text(
-        "instruction", "Instruction", height=100,
+        "instruction",
+        "Instruction",
+        height=100,
         help="The task of the model for each context. Inkblot adds that the model must keep the "
         "language and the layout, and reply with nothing else.",
-    )  # fmt: skip
+    )
     person = _respondent(form)
     form.show_notes()
     if person is None:
@@ -56,11 +58,15 @@ def rewriting_section(name: str) -> None:
     run = rewriting.last_run(widgets.workspace(), name)
     label = f"Rewrite {count_text(len(chosen), 'context')}"
     st.button(
-        label, key="contexts_rewrite", type="primary", icon=":material/edit_note:",
-        on_click=_start, args=(name, chosen, person, dict(form.fields)),
+        label,
+        key="contexts_rewrite",
+        type="primary",
+        icon=":material/edit_note:",
+        on_click=_start,
+        args=(name, chosen, person, dict(form.fields)),
         disabled=not chosen or (run is not None and run.under_way),
         help="Each context takes one call, or more if a call fails and is repeated.",
-    )  # fmt: skip
+    )
     if run is not None:
         every = _POLL_S if run.under_way else None
         st.fragment(_progress, run_every=every)(name, run.under_way)
@@ -75,11 +81,13 @@ def _contexts(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> t
         c for c in context_set if c.code not in drafted and not rewriting.rewriting_obstacle(c)
     ]
     form.several(
-        "codes", "Contexts", list(by_code),
+        "codes",
+        "Contexts",
+        list(by_code),
         lambda code: f"{code}: {beginning(by_code[code])[:60]}",
         placeholder=f"All {len(remaining):,} that have no rewriting yet",
         help="Empty: all contexts of the set that have no rewriting yet.",
-    )  # fmt: skip
+    )
     selection = [by_code[code] for code in form.fields["codes"] if code in by_code]
     for context in [c for c in selection or context_set if rewriting.rewriting_obstacle(c)][:10]:
         st.text(f"{context.code} is left out: {rewriting.rewriting_obstacle(context)}.")
@@ -94,15 +102,23 @@ def _respondent(form: DraftForm) -> Respondent | None:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         form.select(
-            "respondent", "Respondent", list(able), str, placeholder="Choose a model",
+            "respondent",
+            "Respondent",
+            list(able),
+            str,
+            placeholder="Choose a model",
             help="The call uses the respondent's settings, without its system prompt and with the "
             "longest reply set here.",
-        )  # fmt: skip
+        )
     with right:
         form.number(
-            "most_tokens", "Longest reply in tokens", 16, 100_000, step=100,
+            "most_tokens",
+            "Longest reply in tokens",
+            16,
+            100_000,
+            step=100,
             help="A reply that reaches this length is cut off and not used.",
-        )  # fmt: skip
+        )
     if len(able) < len(offered):
         st.caption(f"{rewriting.SIMULATED_CANNOT} The list leaves them out.")
     if not able:
@@ -122,9 +138,13 @@ def _start(
 ) -> None:
     try:
         rewriting.start(
-            widgets.workspace(), name, chosen, str(fields["instruction"]), person,
+            widgets.workspace(),
+            name,
+            chosen,
+            str(fields["instruction"]),
+            person,
             most_tokens=int(str(fields["most_tokens"])),
-        )  # fmt: skip
+        )
     except UserError as error:
         leave_message(error)
 
@@ -144,9 +164,13 @@ def _progress(name: str, was_under_way: bool) -> None:
     )
     if run.under_way:
         st.button(
-            "Stop", key="contexts_stop", icon=":material/stop:", on_click=rewriting.stop,
-            args=(widgets.workspace(), name), help="Calls under way are finished and saved.",
-        )  # fmt: skip
+            "Stop",
+            key="contexts_stop",
+            icon=":material/stop:",
+            on_click=rewriting.stop,
+            args=(widgets.workspace(), name),
+            help="Calls under way are finished and saved.",
+        )
     else:
         _ending(run)
     _failures(run)
@@ -202,9 +226,11 @@ def review_section(name: str) -> None:
         st.success("You have accepted or discarded every rewriting.")
     for target in dict.fromkeys(draft.set_name for draft in accepted):
         st.page_link(
-            "pages/contexts/page.py", label=f"Open the set {widgets.plain(target)}",
-            icon=":material/arrow_forward:", query_params={SET_PARAMETER: target},
-        )  # fmt: skip
+            "pages/contexts/page.py",
+            label=f"Open the set {widgets.plain(target)}",
+            icon=":material/arrow_forward:",
+            query_params={SET_PARAMETER: target},
+        )
     _decisions_table(drafts)
 
 
@@ -214,24 +240,27 @@ def _target(name: str) -> DraftForm:
         f"contexts:review:{name}", {"into": f"{name}, rewritten", "with_original": True}
     )
     form.text(
-        "into", "Set for accepted rewritings",
+        "into",
+        "Set for accepted rewritings",
         help="The set is made when you accept the first rewriting. Discarded rewritings are not "
         "in it.",
-    )  # fmt: skip
+    )
     form.toggle(
-        "with_original", "Add each original to the same set",
+        "with_original",
+        "Add each original to the same set",
         help="One study can then use both, and compare them in pairs.",
-    )  # fmt: skip
+    )
     return form
 
 
 def _choose(waiting: Sequence[Rewriting]) -> Rewriting:
     by_code = {draft.variant.code: draft for draft in waiting}
     code = st.selectbox(
-        f"Rewriting to review ({len(waiting):,})", list(by_code),
+        f"Rewriting to review ({len(waiting):,})",
+        list(by_code),
         format_func=lambda chosen: f"{chosen}: {beginning(by_code[chosen].original)[:80]}",
         key="contexts_draft",
-    )  # fmt: skip
+    )
     return by_code[code]
 
 
@@ -247,14 +276,22 @@ def _review_form(name: str, draft: Rewriting, form: DraftForm) -> None:
             _side_by_side(name, draft, None, "Rewriting", draft.original.text, draft.variant.text)
         with st.container(horizontal=True):
             st.button(
-                "Accept", key="contexts_accept", type="primary", icon=":material/check:",
-                on_click=_accept, args=(name, draft, dict(form.fields)),
+                "Accept",
+                key="contexts_accept",
+                type="primary",
+                icon=":material/check:",
+                on_click=_accept,
+                args=(name, draft, dict(form.fields)),
                 help="Adds the rewriting to the set named above, so that studies can use it.",
-            )  # fmt: skip
+            )
             st.button(
-                "Discard", key="contexts_discard", icon=":material/close:",
-                on_click=_discard, args=(name, draft), help="No set gets this rewriting.",
-            )  # fmt: skip
+                "Discard",
+                key="contexts_discard",
+                icon=":material/close:",
+                on_click=_discard,
+                args=(name, draft),
+                help="No set gets this rewriting.",
+            )
     edited = ", then edited by hand" if draft.edited else ""
     moment = f"{datetime.fromisoformat(draft.written_at).astimezone():%Y-%m-%d %H:%M}"
     written_by = f"Written by {draft.respondent} ({draft.model}) on {moment}{edited}."
@@ -278,9 +315,12 @@ def _side_by_side(
     if st.session_state.get(key) != after:
         st.session_state[key] = after
     right.text_area(
-        f"{label}, rewritten" if place is not None else label, key=key, height="content",
-        on_change=_edit, args=(name, draft.variant.code, place, key),
-    )  # fmt: skip
+        f"{label}, rewritten" if place is not None else label,
+        key=key,
+        height="content",
+        on_change=_edit,
+        args=(name, draft.variant.code, place, key),
+    )
 
 
 def _edit(name: str, code: str, place: int | None, key: str) -> None:

@@ -68,34 +68,49 @@ def _choose(drafts: Sequence[Draft]) -> int:
     if len(drafts) == 1:
         return 0
     return st.selectbox(
-        "Block to edit", places, key=_CHOSEN,
+        "Block to edit",
+        places,
+        key=_CHOSEN,
         format_func=lambda place: forms.block_title(place, drafts[place].get("name", "")),
-    )  # fmt: skip
+    )
 
 
 def _buttons(form: DraftForm, place: int) -> None:
     drafts = form.fields["blocks"]
     with st.container(horizontal=True):
         st.button(
-            "Add a block", key="design_block_add", icon=":material/add:", on_click=_add,
+            "Add a block",
+            key="design_block_add",
+            icon=":material/add:",
+            on_click=_add,
             args=(form,),
-        )  # fmt: skip
+        )
         if drafts:
             st.button(
-                "Copy", key="design_block_copy", icon=":material/content_copy:", on_click=_copy,
-                args=(form, place), help="Adds a copy of this block after it.",
-            )  # fmt: skip
+                "Copy",
+                key="design_block_copy",
+                icon=":material/content_copy:",
+                on_click=_copy,
+                args=(form, place),
+                help="Adds a copy of this block after it.",
+            )
             st.button(
-                "Remove", key="design_block_remove", icon=":material/delete:", on_click=_remove,
+                "Remove",
+                key="design_block_remove",
+                icon=":material/delete:",
+                on_click=_remove,
                 args=(form, place),
                 help="Removes this block. 'Restore the blocks' undoes this.",
-            )  # fmt: skip
+            )
         if form.fields["blocks_before"] is not None:
             st.button(
-                "Restore the blocks", key="design_block_undo", icon=":material/undo:",
-                on_click=_restore, args=(form,),
+                "Restore the blocks",
+                key="design_block_undo",
+                icon=":material/undo:",
+                on_click=_restore,
+                args=(form,),
                 help="Restores the blocks from before one was removed or all were written anew.",
-            )  # fmt: skip
+            )
 
 
 def _add(form: DraftForm) -> None:
@@ -182,11 +197,16 @@ def _editor(form: DraftForm, bank: Instrument, offered: Offered, place: int) -> 
     key = _key(place, "stated")
     levels.seed(key, stated)
     right.multiselect(
-        "Different in this block", _factors(form, block), key=key, wrap=True,
-        format_func=FACTOR_TITLES.__getitem__, placeholder="nothing: all is as in the design",
-        on_change=_take_stated, args=(form, bank, place),
+        "Different in this block",
+        _factors(form, block),
+        key=key,
+        wrap=True,
+        format_func=FACTOR_TITLES.__getitem__,
+        placeholder="nothing: all is as in the design",
+        on_change=_take_stated,
+        args=(form, bank, place),
         help="Choose what this block has of its own. Everything else is as in the design.",
-    )  # fmt: skip
+    )
     for factor in stated:
         _factor(form, bank, offered, place, factor)
 
@@ -228,9 +248,7 @@ def _key(place: int, factor: str) -> str:
     return f"design_block:{place}:{factor}"
 
 
-def _factor(
-    form: DraftForm, bank: Instrument, offered: Offered, place: int, factor: str
-) -> None:  # fmt: skip
+def _factor(form: DraftForm, bank: Instrument, offered: Offered, place: int, factor: str) -> None:
     """The widget of one factor of a block."""
     title = FACTOR_TITLES[factor]
     value = form.fields["blocks"][place][factor]
@@ -239,25 +257,38 @@ def _factor(
     elif factor == "items":
         language = next(iter(form.fields["languages"]), "en")
         items.item_chooser(
-            bank, value, _key(place, factor), _item_taker(form, place), language=language,
+            bank,
+            value,
+            _key(place, factor),
+            _item_taker(form, place),
+            language=language,
             may_be_empty=False,
-        )  # fmt: skip
+        )
     elif factor == "contexts":
         _contexts(form, place)
     elif factor in forms.NUMBER_LISTS:
         _text(
-            form, place, factor, title, shown=forms.numbers_text(factor, value),
+            form,
+            place,
+            factor,
+            title,
+            shown=forms.numbers_text(factor, value),
             placeholder="each respondent's own",
             help=f"Type numbers with commas between them, such as "
             f"{forms.NUMBER_LISTS[factor].example}.",
-        )  # fmt: skip
+        )
     elif factor == "repetitions":
         key = _key(place, factor)
         levels.seed(key, int(value))
         st.number_input(
-            title, 1, _LARGEST, step=1, key=key, width=240,
+            title,
+            1,
+            _LARGEST,
+            step=1,
+            key=key,
+            width=240,
             on_change=lambda: _set(form, place, factor, st.session_state[key]),
-        )  # fmt: skip
+        )
     else:
         _lines(form, place, factor)
 
@@ -269,10 +300,14 @@ def _level_chooser(form: DraftForm, offered: Mapping[str, str], place: int, fact
     words = {level: offered[level] for level in (*of_design, *offered)}
     levels.seed(key, [level for level in chosen if level in words])
     st.multiselect(
-        FACTOR_TITLES[factor], list(words), key=key, format_func=words.__getitem__, wrap=True,
+        FACTOR_TITLES[factor],
+        list(words),
+        key=key,
+        format_func=words.__getitem__,
+        wrap=True,
         on_change=lambda: _set(form, place, factor, list(st.session_state[key])),
         help="The levels of the design stand first.",
-    )  # fmt: skip
+    )
     levels.warn_unavailable(
         chosen, words, f"{key}:drop", lambda available: _set(form, place, factor, available)
     )
@@ -291,9 +326,11 @@ def _text(
     key = _key(place, factor)
     levels.seed(key, form.fields["blocks"][place].get(factor, "") if shown is None else shown)
     st.text_input(
-        label, key=key, on_change=lambda: _set(form, place, factor, st.session_state[key]),
+        label,
+        key=key,
+        on_change=lambda: _set(form, place, factor, st.session_state[key]),
         **options,
-    )  # fmt: skip
+    )
 
 
 def _lines(form: DraftForm, place: int, factor: str) -> None:
@@ -303,9 +340,11 @@ def _lines(form: DraftForm, place: int, factor: str) -> None:
         value = "\n".join(one if isinstance(one, str) else " | ".join(one) for one in value)
     levels.seed(key, value)
     st.text_area(
-        f"{FACTOR_TITLES[factor]}, one per line", key=key, height=100,
+        f"{FACTOR_TITLES[factor]}, one per line",
+        key=key,
+        height=100,
         on_change=lambda: _set(form, place, factor, st.session_state[key]),
-    )  # fmt: skip
+    )
 
 
 def _item_taker(form: DraftForm, place: int) -> items.Taken:
@@ -334,25 +373,33 @@ def _contexts(form: DraftForm, place: int) -> None:
     key = f"{_key(place, 'contexts')}:kind"
     levels.seed(key, value == [_WITHOUT])
     st.radio(
-        title, [True, False], format_func={True: "None", False: "Chosen"}.__getitem__, key=key,
+        title,
+        [True, False],
+        format_func={True: "None", False: "Chosen"}.__getitem__,
+        key=key,
         horizontal=True,
         on_change=lambda: _set(
             form, place, "contexts", [_WITHOUT] if st.session_state[key] else []
         ),
         help="None: the items are asked without a persona or conversation.",
-    )  # fmt: skip
+    )
     if value == [_WITHOUT]:
         return
     known = _contexts_of_design(form)
     levels.codes(
-        f"Chosen {title.lower()}", value, {one.code: _context_words(one) for one in known},
-        _key(place, "contexts"), lambda codes: _take_codes(form, place, "contexts", codes, ""),
+        f"Chosen {title.lower()}",
+        value,
+        {one.code: _context_words(one) for one in known},
+        _key(place, "contexts"),
+        lambda codes: _take_codes(form, place, "contexts", codes, ""),
         empty="choose some of those of the design",
-    )  # fmt: skip
+    )
     popover = st.popover(
-        "Choose by a score of an earlier study", icon=":material/bar_chart:",
-        key=f"{_key(place, 'contexts')}:score", on_change="rerun",
-    )  # fmt: skip
+        "Choose by a score of an earlier study",
+        icon=":material/bar_chart:",
+        key=f"{_key(place, 'contexts')}:score",
+        on_change="rerun",
+    )
     if popover.open:
         with popover:
             _by_score(form, place, known)
@@ -386,13 +433,18 @@ def _by_score(form: DraftForm, place: int, known: Sequence[Context]) -> None:
     person = st.selectbox("Respondent", designs[study].respondents, key=f"{key}:person:{study}")
     subscales = by_score.subscales(widgets.workspace(), study, person)
     subscale = st.selectbox(
-        "Score", [ALL_ITEMS, *subscales], key=f"{key}:subscale:{study}",
-        format_func=lambda name: name or "All items", help="Mean of the item scores.",
-    )  # fmt: skip
+        "Score",
+        [ALL_ITEMS, *subscales],
+        key=f"{key}:subscale:{study}",
+        format_func=lambda name: name or "All items",
+        help="Mean of the item scores.",
+    )
     rule = st.selectbox(
-        "Missing answers", list(SCORE_RULES), format_func=SCORE_RULES.__getitem__,
+        "Missing answers",
+        list(SCORE_RULES),
+        format_func=SCORE_RULES.__getitem__,
         key=f"{key}:rule",
-    )  # fmt: skip
+    )
     columns = st.columns(3)
     n_groups = columns[0].number_input(
         "Groups", 2, 20, 4, 1, key=f"{key}:groups", help="4 groups are quartiles."
@@ -403,9 +455,16 @@ def _by_score(form: DraftForm, place: int, known: Sequence[Context]) -> None:
     def take() -> None:
         try:
             codes, sentence = by_score.draw_codes(
-                widgets.workspace(), known, study, person, subscale=subscale, rule=rule,
-                n_groups=int(n_groups), per_group=int(each), seed=int(seed),
-            )  # fmt: skip
+                widgets.workspace(),
+                known,
+                study,
+                person,
+                subscale=subscale,
+                rule=rule,
+                n_groups=int(n_groups),
+                per_group=int(each),
+                seed=int(seed),
+            )
         except UserError as error:
             st.session_state[_NOTE] = error
             return
@@ -413,9 +472,11 @@ def _by_score(form: DraftForm, place: int, known: Sequence[Context]) -> None:
         _take_codes(form, place, "contexts", list(codes), sentence)
 
     st.button(
-        "Draw and take them", key=f"{key}:take", on_click=take,
+        "Draw and take them",
+        key=f"{key}:take",
+        on_click=take,
         help="Writes a sentence about the draw into the notes of the design.",
-    )  # fmt: skip
+    )
 
 
 # Quick ways to several blocks: a grid of two factors, in which the ticked cells are asked.
@@ -445,9 +506,13 @@ def _quick_ways(form: DraftForm, offered: Offered) -> None:
                 else "Choose two or more levels of two factors first."
             )
             popover = st.popover(
-                label, icon=":material/grid_on:", disabled=not possible,
-                help="" if possible else missing, key=f"design_way:{key}", on_change="rerun",
-            )  # fmt: skip
+                label,
+                icon=":material/grid_on:",
+                disabled=not possible,
+                help="" if possible else missing,
+                key=f"design_way:{key}",
+                on_change="rerun",
+            )
             if popover.open and possible:
                 with popover:
                     st.caption(what)
@@ -496,9 +561,10 @@ def _grid(
             own = f"design_cell:{key}:{row}:{level}:{column}:{other}"
             ticked = line[place].checkbox(
                 widgets.plain(f"{level_words(row, level)}, {level_words(column, other)}"),
-                value=not diagonal or number % len(columns) == place - 1, key=own,
+                value=not diagonal or number % len(columns) == place - 1,
+                key=own,
                 label_visibility="collapsed",
-            )  # fmt: skip
+            )
             if ticked:
                 cells[level].append(other)
     written = blocks_of_cells(row, column, cells, columns)
@@ -509,8 +575,11 @@ def _grid(
     )
     before = form.fields["blocks"]
     st.button(
-        "Replace the blocks" if before else "Write the blocks", key=f"design_way:{key}:write",
-        type="primary", disabled=not written, on_click=_replace,
+        "Replace the blocks" if before else "Write the blocks",
+        key=f"design_way:{key}:write",
+        type="primary",
+        disabled=not written,
+        on_click=_replace,
         args=(form, [forms.block_fields(block) for block in written]),
         help="'Restore the blocks' undoes this." if before else None,
-    )  # fmt: skip
+    )

@@ -46,9 +46,11 @@ def item_chooser(
         help="Empty: all items of the bank." if may_be_empty else "",
     )
     popover = st.popover(
-        "Choose by attribute or at random", icon=":material/filter_alt:", key=f"{key}:choice",
+        "Choose by attribute or at random",
+        icon=":material/filter_alt:",
+        key=f"{key}:choice",
         on_change="rerun",
-    )  # fmt: skip
+    )
     if popover.open:
         with popover:
             _by_choice(bank, key, take)
@@ -66,39 +68,57 @@ def _by_choice(bank: Instrument, key: str, take: Taken) -> None:
     where: dict[str, list[str]] = {}
     if names:
         for name in st.multiselect(
-            "Only items with", names, key=f"{key}:attributes", format_func=_attribute_name,
+            "Only items with",
+            names,
+            key=f"{key}:attributes",
+            format_func=_attribute_name,
             placeholder="any attribute",
             help="Attributes are the columns of the bank beside the text, such as its subscale or "
             "genre.",
-        ):  # fmt: skip
+        ):
             numeric = is_numeric(bank, name)
             values = st.multiselect(
-                _attribute_name(name), attribute_values(bank, name), key=f"{key}:of:{name}",
+                _attribute_name(name),
+                attribute_values(bank, name),
+                key=f"{key}:of:{name}",
                 format_func=lambda value: value or "(none)",
                 accept_new_options=numeric,
-                help="Items with one of these values." + (
-                    " Type a range such as 1..100 for all numbers between." if numeric else ""
-                ),
-            )  # fmt: skip
+                help="Items with one of these values."
+                + (" Type a range such as 1..100 for all numbers between." if numeric else ""),
+            )
             if values:
                 where[name] = values
     left, right = st.columns(2)
     count = left.number_input(
-        "Draw at random", 1, _LARGEST, None, 1, key=f"{key}:count", placeholder="all of them",
+        "Draw at random",
+        1,
+        _LARGEST,
+        None,
+        1,
+        key=f"{key}:count",
+        placeholder="all of them",
         help="The number of items to draw. Empty: all items with these attributes.",
-    )  # fmt: skip
+    )
     seed = right.number_input(
-        "Seed", 0, _LARGEST, 1, 1, key=f"{key}:seed", disabled=count is None,
+        "Seed",
+        0,
+        _LARGEST,
+        1,
+        1,
+        key=f"{key}:seed",
+        disabled=count is None,
         help="The same seed draws the same items again.",
-    )  # fmt: skip
+    )
     stratify = _NONE
     if names:
         stratify = st.selectbox(
-            "Equally many of each", [_NONE, *names], key=f"{key}:stratify",
+            "Equally many of each",
+            [_NONE, *names],
+            key=f"{key}:stratify",
             format_func=lambda name: _attribute_name(name) if name else "not stratified",
             disabled=count is None,
             help="A stratified sample: the same number of items of each value of this attribute.",
-        )  # fmt: skip
+        )
     try:
         chosen = choose_items(
             bank,
@@ -114,10 +134,12 @@ def _by_choice(bank: Instrument, key: str, take: Taken) -> None:
         return
     st.caption(widgets.plain(chosen.sentence))
     st.button(
-        "Take these items", key=f"{key}:take", on_click=take,
+        "Take these items",
+        key=f"{key}:take",
+        on_click=take,
         args=(list(chosen.codes), chosen.sentence),
         help="Writes the sentence above into the notes of the design.",
-    )  # fmt: skip
+    )
 
 
 def _attribute_name(name: str) -> str:

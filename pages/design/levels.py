@@ -57,9 +57,11 @@ def levels(
     """Let the user choose any of `offered`, with a warning about levels that no longer exist."""
     form.several(field, label, list(offered), offered.__getitem__, **options)
     warn_unavailable(
-        form.fields[field], offered, f"design_drop:{field}",
+        form.fields[field],
+        offered,
+        f"design_drop:{field}",
         lambda available: draft_form.set_fields(form.name, form.defaults, {field: available}),
-    )  # fmt: skip
+    )
 
 
 def warn_unavailable(
@@ -81,22 +83,38 @@ def seed(key: str, value: Any) -> None:
 
 
 def codes(
-    label: str, chosen: Sequence[str], offered: Mapping[str, str], key: str, take: Take,
-    *, empty: str, help: str = "",
-) -> None:  # fmt: skip
+    label: str,
+    chosen: Sequence[str],
+    offered: Mapping[str, str],
+    key: str,
+    take: Take,
+    *,
+    empty: str,
+    help: str = "",
+) -> None:
     """Let the user choose codes from a list or, where it is too long, type them one a line."""
     if len(offered) > _MOST_IN_LIST:
         seed(key, "\n".join(chosen))
         st.text_area(
-            f"{label}, one code per line", key=key, placeholder=empty, help=help, height=120,
+            f"{label}, one code per line",
+            key=key,
+            placeholder=empty,
+            help=help,
+            height=120,
             on_change=lambda: take(typed_codes(st.session_state[key])),
-        )  # fmt: skip
+        )
     else:
         seed(key, [code for code in chosen if code in offered])
         st.multiselect(
-            label, list(offered), format_func=offered.__getitem__, key=key, placeholder=empty,
-            help=help, wrap=True, on_change=lambda: take(list(st.session_state[key])),
-        )  # fmt: skip
+            label,
+            list(offered),
+            format_func=offered.__getitem__,
+            key=key,
+            placeholder=empty,
+            help=help,
+            wrap=True,
+            on_change=lambda: take(list(st.session_state[key])),
+        )
     warn_unavailable(chosen, offered, f"{key}:drop", take)
 
 

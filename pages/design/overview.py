@@ -95,14 +95,20 @@ def _choose_prompt(people: Mapping[str, int]) -> tuple[str, int]:
     shown = st.session_state.get(_NUMBER, 1)
     st.session_state[_NUMBER] = min(max(shown, 1), last)
     row.button(
-        "Previous", key="design_previous", icon=":material/chevron_left:", on_click=_step,
+        "Previous",
+        key="design_previous",
+        icon=":material/chevron_left:",
+        on_click=_step,
         args=(-1, last),
-    )  # fmt: skip
+    )
     number = row.number_input(f"Prompt (of {last:,})", 1, last, step=1, key=_NUMBER, width=180)
     row.button(
-        "Next", key="design_next", icon=":material/chevron_right:", on_click=_step,
+        "Next",
+        key="design_next",
+        icon=":material/chevron_right:",
+        on_click=_step,
         args=(1, last),
-    )  # fmt: skip
+    )
     return respondent, number
 
 
@@ -130,8 +136,13 @@ _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "items": ("item", "items"),
 }
 _SIZE_COLUMNS = [
-    "Respondent", "Calls", "Tokens", "Expected cost", "At most", "Expected cost rests on",
-]  # fmt: skip
+    "Respondent",
+    "Calls",
+    "Tokens",
+    "Expected cost",
+    "At most",
+    "Expected cost rests on",
+]
 _ALWAYS = ("respondents x temperatures", "languages", "repetitions", "items")
 
 
@@ -151,18 +162,22 @@ def plan_size(design: Design) -> PlanSize:
     )
     rows = [
         (
-            person.label, person.calls,
+            person.label,
+            person.calls,
             f"{person.tokens_low:,} to {person.tokens_high:,}" if person.tokens_high else "unknown",
-            _expected(person.cost_expected), _at_most(person.cost_high), person.basis,
+            _expected(person.cost_expected),
+            _at_most(person.cost_high),
+            person.basis,
         )
         for person in size.respondents
-    ]  # fmt: skip
+    ]
     if rows:
         frame = pd.DataFrame(rows, columns=_SIZE_COLUMNS)
         widgets.table(
-            frame, alt="Calls, tokens and cost of each respondent",
+            frame,
+            alt="Calls, tokens and cost of each respondent",
             column_config={"Expected cost rests on": st.column_config.TextColumn(width=300)},
-        )  # fmt: skip
+        )
         _total_cost(size)
     return size
 
@@ -284,14 +299,25 @@ def block_table(design: Design, size: PlanSize) -> None:
     """Each block with its size, cost and difference from the design; then all of them together."""
     rows = [
         (
-            forms.block_title(place, block.name), differences(block) or "nothing",
-            own.trials, own.calls, _expected(own.cost_expected), _at_most(own.cost_high),
+            forms.block_title(place, block.name),
+            differences(block) or "nothing",
+            own.trials,
+            own.calls,
+            _expected(own.cost_expected),
+            _at_most(own.cost_high),
             own.trials - own.new,
         )
         for place, (block, own) in enumerate(zip(design.blocks, size.blocks, strict=True))
-    ]  # fmt: skip
-    columns = ["Block", "Different from the design", "Trials", "Calls", "Expected cost", "At most",
-               "Earlier"]  # fmt: skip
+    ]
+    columns = [
+        "Block",
+        "Different from the design",
+        "Trials",
+        "Calls",
+        "Expected cost",
+        "At most",
+        "Earlier",
+    ]
     widgets.table(
         pd.DataFrame(rows, columns=columns),
         alt=f"{len(rows)} blocks of the design with their trials, calls and cost",
@@ -322,9 +348,14 @@ _FILE_NOTE = "design_file_note"
 def freeze_button(form: DraftForm, design: Design, *, ready: bool) -> None:
     """The button that turns the design into a plan, with an explanation."""
     st.button(
-        "Freeze the design", key="design_freeze", type="primary", icon=":material/lock:",
-        disabled=not ready, on_click=_freeze, args=(form, design),
-    )  # fmt: skip
+        "Freeze the design",
+        key="design_freeze",
+        type="primary",
+        icon=":material/lock:",
+        disabled=not ready,
+        on_click=_freeze,
+        args=(form, design),
+    )
     st.caption(
         "Freezing saves the plan of all calls permanently, with a hash and the time, so that you "
         "can register the plan before the first answer. Freezing makes no call."
@@ -342,10 +373,17 @@ def frozen_studies(form: DraftForm) -> None:
         st.info("There is no frozen study yet.")
         return
     rows = [
-        (s.code, f"{s.instrument}, version {s.version}", s.n_trials, s.n_responses,
-         s.n_trials - s.n_responses, s.n_usable, _time(s))
+        (
+            s.code,
+            f"{s.instrument}, version {s.version}",
+            s.n_trials,
+            s.n_responses,
+            s.n_trials - s.n_responses,
+            s.n_usable,
+            _time(s),
+        )
         for s in records
-    ]  # fmt: skip
+    ]
     columns = ["Study", "Bank", "Trials planned", "Replied", "No reply yet", "Usable", "Frozen at"]
     frame = pd.DataFrame(rows, columns=columns)
     widgets.table(
@@ -360,9 +398,12 @@ def frozen_studies(form: DraftForm) -> None:
     if st.session_state.get(_CHOSEN) != in_address:
         st.session_state[_CHOSEN] = in_address if in_address in codes else codes[0]
     chosen = st.selectbox(
-        "Frozen study", codes, key=_CHOSEN, on_change=_choose,
+        "Frozen study",
+        codes,
+        key=_CHOSEN,
+        on_change=_choose,
         help="Choose a study to see its plan, files and design. The newest study is first.",
-    )  # fmt: skip
+    )
     _one(form, next(record for record in records if record.code == chosen))
 
 
@@ -392,15 +433,20 @@ def _earlier(form: DraftForm) -> None:
     draft = saved_inputs.load(widgets.workspace(), _BEFORE)
     row = st.container(horizontal=True)
     row.button(
-        "Start with an empty design", key="design_empty", on_click=replace_fields,
+        "Start with an empty design",
+        key="design_empty",
+        on_click=replace_fields,
         args=(form, None),
-    )  # fmt: skip
+    )
     if draft is not None:
         row.button(
-            "Restore the previous design", key="design_back", icon=":material/undo:",
-            on_click=replace_fields, args=(form, draft.value),
+            "Restore the previous design",
+            key="design_back",
+            icon=":material/undo:",
+            on_click=replace_fields,
+            args=(form, draft.value),
             help="Restores the choices from before a design was loaded or emptied.",
-        )  # fmt: skip
+        )
 
 
 def _one(form: DraftForm, record: StudyRecord) -> None:
@@ -420,18 +466,25 @@ def _one(form: DraftForm, record: StudyRecord) -> None:
         row = st.container(horizontal=True)
         with row:
             st.download_button(
-                "Plan (CSV)", lambda: studies.plan_csv(workspace, record.code),
-                f"{stem}-plan.csv", "text/csv", key="design_plan_csv",
-                on_click="ignore", icon=":material/download:",
-            )  # fmt: skip
+                "Plan (CSV)",
+                lambda: studies.plan_csv(workspace, record.code),
+                f"{stem}-plan.csv",
+                "text/csv",
+                key="design_plan_csv",
+                on_click="ignore",
+                icon=":material/download:",
+            )
             design = studies.design_yaml(record.design).encode("utf-8", "surrogatepass")
             name = f"{stem}-design.yaml"
             widgets.download("Design (YAML)", design, name, key="design_yaml")
             st.button(
-                "Use as a starting point", key="design_use", icon=":material/content_copy:",
-                on_click=_use, args=(form, record.design),
+                "Use as a starting point",
+                key="design_use",
+                icon=":material/content_copy:",
+                on_click=_use,
+                args=(form, record.design),
                 help="Copies this design into the choices above, under a new name.",
-            )  # fmt: skip
+            )
         _next_step(record)
 
 
@@ -449,9 +502,11 @@ def _next_step(record: StudyRecord) -> None:
     query = {widgets.STUDY_PARAMETER: record.code}
     if not record.n_responses:
         st.page_link(
-            "pages/precision.py", label="What precision will this reach?",
-            icon=":material/straighten:", query_params=query,
-        )  # fmt: skip
+            "pages/precision.py",
+            label="What precision will this reach?",
+            icon=":material/straighten:",
+            query_params=query,
+        )
     st.page_link(page, label=label, icon=icon, query_params=query)
 
 

@@ -34,11 +34,13 @@ def entities(form: DraftForm, bank: Instrument) -> None:
         return
     with st.expander("Entities", expanded=True):
         form.long_text(
-            "entities_text", "Entities, one per line", height=100,
+            "entities_text",
+            "Entities, one per line",
+            height=100,
             placeholder="a brand, party or person on each line",
             help="Each entity replaces {entity} in the items. All items are asked about each "
             "entity." + (" This bank needs pairs: make them below." if compares else ""),
-        )  # fmt: skip
+        )
         if compares or form.fields["pairs_text"]:
             _pairs(form)
 
@@ -47,22 +49,33 @@ def _pairs(form: DraftForm) -> None:
     typed = forms.lines(form.fields["entities_text"])
     swaps = form.fields["swap_halves"]
     st.button(
-        "Make all pairs of these entities", key="design_make_pairs", icon=":material/compare:",
-        disabled=len(set(typed)) < 2, on_click=_make_pairs, args=(form,),
+        "Make all pairs of these entities",
+        key="design_make_pairs",
+        icon=":material/compare:",
+        disabled=len(set(typed)) < 2,
+        on_click=_make_pairs,
+        args=(form,),
         help="Writes the pairs below and empties the list above: "
-        + ("each pair once, because half of the repetitions swap it."
-           if swaps else "each pair in both orders."),
-    )  # fmt: skip
+        + (
+            "each pair once, because half of the repetitions swap it."
+            if swaps
+            else "each pair in both orders."
+        ),
+    )
     form.long_text(
-        "pairs_text", "Pairs, one per line", height=130, placeholder="one | other",
+        "pairs_text",
+        "Pairs, one per line",
+        height=130,
+        placeholder="one | other",
         help="Type: one | other. The first entity replaces {entity}, the second replaces "
         "{entity_b}.",
-    )  # fmt: skip
+    )
     form.toggle(
-        "swap_halves", "Swap the entities in half of the repetitions",
+        "swap_halves",
+        "Swap the entities in half of the repetitions",
         help="The second half of the repetitions names the second entity first, so that a "
         "preference for the first name cancels out. This needs two or more repetitions.",
-    )  # fmt: skip
+    )
 
 
 def _make_pairs(form: DraftForm) -> None:
@@ -88,60 +101,78 @@ def order(form: DraftForm, offered: Mapping[str, Mapping[str, str]]) -> None:
             _items_per_call(form)
         with right:
             form.radio(
-                "item_order", "Order of the items",
-                {"fixed": "As in the bank", "shuffled": "Shuffled"}, horizontal=True,
+                "item_order",
+                "Order of the items",
+                {"fixed": "As in the bank", "shuffled": "Shuffled"},
+                horizontal=True,
                 help="Shuffled: each administration gets its own random order. In an "
                 "administration, one respondent answers the bank once under one set of conditions.",
-            )  # fmt: skip
+            )
         left, right = st.columns(2)
         with left:
             levels(
-                form, "histories", "History", offered["histories"],
+                form,
+                "histories",
+                "History",
+                offered["histories"],
                 placeholder=offered["histories"]["none"],
                 help="Its own earlier answers: each call of an administration begins with the "
                 "earlier calls and their replies, in their order. Such calls wait for each other.",
-            )  # fmt: skip
+            )
         with right:
             form.number(
-                "seed", "Seed of the random orders", -_LARGEST, _LARGEST, step=1, width=240,
+                "seed",
+                "Seed of the random orders",
+                -_LARGEST,
+                _LARGEST,
+                step=1,
+                width=240,
                 help="The same seed gives the same random orders of items and options.",
-            )  # fmt: skip
+            )
 
 
 def _unusable_answers(form: DraftForm) -> None:
     """Whether calls without a usable answer are repeated."""
     with st.expander("Replies without a usable answer"):
         form.number(
-            "ask_again", "Largest number of repeated calls", 0, None, step=1, width=280,
+            "ask_again",
+            "Largest number of repeated calls",
+            0,
+            None,
+            step=1,
+            width=280,
             help="0: the first reply counts, whatever it says. Otherwise, if a reply is a refusal "
             "or holds no option that Inkblot can read, the call is repeated. Every reply is saved "
             "and counted.",
-        )  # fmt: skip
+        )
         form.toggle(
-            "whole_calls", "Count a call only as a whole",
+            "whole_calls",
+            "Count a call only as a whole",
             help="For calls with several items: all answers of a call come from one reply in which "
             "every item is answered. A call with an unusable answer is repeated as a whole; if no "
             "reply is complete, none of its items has an answer. Otherwise, each item takes the "
             "first reply that answers it.",
-        )  # fmt: skip
+        )
 
 
 def _structured_answering(form: DraftForm) -> None:
     """Free or restricted replies, and the probabilities of the first token."""
     with st.expander("Structured answering"):
         form.radio(
-            "answering", "Replies",
+            "answering",
+            "Replies",
             {"free": "Free; Inkblot reads them", "enforced": "Restricted to the options"},
             horizontal=True,
             help="Restricted to the options: a schema or grammar lets the model write nothing but "
             "an option, so that it can neither refuse nor explain. The service or local model must "
             "support this.",
-        )  # fmt: skip
+        )
         form.toggle(
-            "first_token", "Record the probabilities of the first token",
+            "first_token",
+            "Record the probabilities of the first token",
             help="The probability of each option at the first token of the reply. Some services do "
             "not report it; it is then empty.",
-        )  # fmt: skip
+        )
 
 
 def _items_per_call(form: DraftForm) -> None:
@@ -150,19 +181,26 @@ def _items_per_call(form: DraftForm) -> None:
     key = draft_form.key_of(form.name, "per_call_choice")
     seed(key, shown)
     st.radio(
-        "Items in one call", list(_PER_CALL), format_func=_PER_CALL.__getitem__, key=key,
-        horizontal=True, on_change=_take_per_call, args=(form, key),
+        "Items in one call",
+        list(_PER_CALL),
+        format_func=_PER_CALL.__getitem__,
+        key=key,
+        horizontal=True,
+        on_change=_take_per_call,
+        args=(form, key),
         help="One: each item has its own call, without other items before it. Several or all: the "
         "items are a numbered list, in fewer calls. The reply may then have at least 16 tokens per "
         "item, even if the respondent's limit is lower.",
-    )  # fmt: skip
+    )
     if shown == SEVERAL:
         form.text(
-            "items_per_call", "Number of items in a call", width=240,
+            "items_per_call",
+            "Number of items in a call",
+            width=240,
             shown=forms.numbers_text("items_per_call", per_call),
             help="Type one number, or several with commas between them, such as 1, 10, all. With "
             "several numbers, all items are asked in each way.",
-        )  # fmt: skip
+        )
 
 
 def _take_per_call(form: DraftForm, key: str) -> None:
@@ -173,9 +211,7 @@ def _take_per_call(form: DraftForm, key: str) -> None:
 
 # The wording of the items: forms, instructions, and the order of options.
 
-_PERSONAL = {
-    True: "asks for the model's own view", False: "does not ask for the model's own view"
-}  # fmt: skip
+_PERSONAL = {True: "asks for the model's own view", False: "does not ask for the model's own view"}
 
 
 def wording(form: DraftForm, offered: Mapping[str, Mapping[str, str]]) -> None:
@@ -184,30 +220,41 @@ def wording(form: DraftForm, offered: Mapping[str, Mapping[str, str]]) -> None:
         left, right = st.columns(2)
         with left:
             levels(
-                form, "forms", "Forms", offered["forms"], placeholder=ORIGINAL,
+                form,
+                "forms",
+                "Forms",
+                offered["forms"],
+                placeholder=ORIGINAL,
                 help="Wordings of the items in the bank, such as a paraphrase or a negation. All "
                 "items are asked in each form.",
-            )  # fmt: skip
+            )
         with right:
             levels(
-                form, "label_orders", "Order of the options", offered["label_orders"],
+                form,
+                "label_orders",
+                "Order of the options",
+                offered["label_orders"],
                 placeholder=LABEL_ORDERS["as_is"],
                 help="With several orders, you can test whether a model chooses an option because "
                 "of its place.",
-            )  # fmt: skip
+            )
         levels(
-            form, "templates", "Instructions (prompt templates)", offered["templates"],
+            form,
+            "templates",
+            "Instructions (prompt templates)",
+            offered["templates"],
             placeholder=offered["templates"].get(STANDARD, STANDARD),
             help="The sentences around the item. With several templates, all items are asked in "
             "each.",
-        )  # fmt: skip
+        )
         _read_templates(form)
         _second_phase(form)
         form.toggle(
-            "skip_missing", "Leave out items without a text",
+            "skip_missing",
+            "Leave out items without a text",
             help="On: items without a text in a chosen language and form are left out there. Off: "
             "you can freeze the design only if every text exists.",
-        )  # fmt: skip
+        )
 
 
 _NO_PHASE = "No second phase"
@@ -220,15 +267,19 @@ def _second_phase(form: DraftForm) -> None:
     if chosen and chosen not in titles:
         st.warning(f"Chosen, but no longer available: {widgets.plain(chosen)}.")
         st.button(
-            "Remove it", key="design_drop:second_phase", on_click=draft_form.set_fields,
+            "Remove it",
+            key="design_drop:second_phase",
+            on_click=draft_form.set_fields,
             args=(form.name, form.defaults, {"second_phase": ""}),
-        )  # fmt: skip
+        )
     form.select(
-        "second_phase", "Second phase", ["", *titles],
+        "second_phase",
+        "Second phase",
+        ["", *titles],
         lambda code: f"Ask again with the opposite opinion: {titles[code]}" if code else _NO_PHASE,
         help="After the first phase, Inkblot asks each answered item again, with a user who holds "
         "the opposite opinion. This needs one item in a call and answers for or against.",
-    )  # fmt: skip
+    )
 
 
 def _read_templates(form: DraftForm) -> None:
@@ -243,9 +294,10 @@ def _read_templates(form: DraftForm) -> None:
         for code in chosen:
             _preview(offered[code], language, block=form.fields["items_per_call"] not in (1, "1"))
         st.page_link(
-            "pages/templates/page.py", label="Write, preview and test templates",
+            "pages/templates/page.py",
+            label="Write, preview and test templates",
             icon=":material/edit_document:",
-        )  # fmt: skip
+        )
 
 
 def _preview(template: PromptTemplate, language: str, *, block: bool) -> None:
@@ -270,10 +322,12 @@ _WORKING_COPY = 0  # in place of None, which a chooser takes for "nothing chosen
 def choices(form: DraftForm) -> None:
     """Every factor of the design, autosaved."""
     form.text(
-        "study", "Name of the study", placeholder="for example: pilot_2026",
+        "study",
+        "Name of the study",
+        placeholder="for example: pilot_2026",
         help="The name appears in every file and table of the study. You cannot change it after "
         "freezing.",
-    )  # fmt: skip
+    )
     bank = _bank(form)
     if bank is None:
         return
@@ -286,14 +340,21 @@ def choices(form: DraftForm) -> None:
     left, right = st.columns(2)
     with left:
         levels(
-            form, "languages", "Languages", offered["languages"],
+            form,
+            "languages",
+            "Languages",
+            offered["languages"],
             help="All items are asked in each chosen language of the bank.",
-        )  # fmt: skip
+        )
     with right:
         form.number(
-            "repetitions", "Repetitions", 1, None, step=1,
+            "repetitions",
+            "Repetitions",
+            1,
+            None,
+            step=1,
             help="The number of times that everything is asked, to see whether answers are stable.",
-        )  # fmt: skip
+        )
     _sampling(form)
     personas.personas(form)
     entities(form, bank)
@@ -305,9 +366,12 @@ def choices(form: DraftForm) -> None:
     _structured_answering(form)
     blocks.section(form, bank, offered)
     form.long_text(
-        "notes", "Notes", height=80, placeholder="hypotheses, reasons, authors",
+        "notes",
+        "Notes",
+        height=80,
+        placeholder="hypotheses, reasons, authors",
         help="The notes are saved and exported with the design.",
-    )  # fmt: skip
+    )
 
 
 _OWN = "each respondent's own"
@@ -318,25 +382,31 @@ def _sampling(form: DraftForm) -> None:
     left, middle, right = st.columns(3)
     with left:
         form.text(
-            "temperatures_text", "Temperatures", placeholder=_OWN,
+            "temperatures_text",
+            "Temperatures",
+            placeholder=_OWN,
             help="Type numbers with commas between them, such as 0, 0.7, 1. Each respondent "
             "answers at each temperature. 0: the most likely reply every time; higher: more "
             "varied replies.",
-        )  # fmt: skip
+        )
     with middle:
         form.text(
-            "top_p", "Top-p", placeholder=_OWN,
+            "top_p",
+            "Top-p",
+            placeholder=_OWN,
             shown=forms.numbers_text("top_p", form.fields["top_p"]),
             help="Type numbers from 0 to 1 with commas between them. The model chooses each token "
             "among the most likely ones, which together have this probability. 1: among all.",
-        )  # fmt: skip
+        )
     with right:
         form.text(
-            "max_tokens", "Longest reply (tokens)", placeholder=_OWN,
+            "max_tokens",
+            "Longest reply (tokens)",
+            placeholder=_OWN,
             shown=forms.numbers_text("max_tokens", form.fields["max_tokens"]),
             help="Type whole numbers with commas between them. A longer reply is cut off. A token "
             "is about three quarters of an English word.",
-        )  # fmt: skip
+        )
 
 
 def _items(form: DraftForm, bank: Instrument) -> None:
@@ -360,13 +430,16 @@ def _bank(form: DraftForm) -> Instrument | None:
     left, right = st.columns([3, 1])
     with left:
         form.select(
-            "instrument", "Bank", list(shown),
+            "instrument",
+            "Bank",
+            list(shown),
             lambda code: name_with_count(
                 f"{code}: {shown[code].title}", count_text(shown[code].n_items, "item")
             ),
-            on_change=lambda: _take_bank(form), placeholder="Choose a bank",
+            on_change=lambda: _take_bank(form),
+            placeholder="Choose a bank",
             help="The bank holds the items. Write and import banks on the page Banks.",
-        )  # fmt: skip
+        )
     code = form.fields["instrument"]
     if code not in shown:
         st.info("Choose a bank. If there is none, write or import one on the page Banks.")
@@ -377,19 +450,27 @@ def _bank(form: DraftForm) -> Instrument | None:
     key = draft_form.key_of(form.name, "version_choice")
     seed(key, form.fields["version"] or _WORKING_COPY)
     right.selectbox(
-        "Version", list(versions), format_func=lambda v: versions.get(v, str(v)), key=key,
-        on_change=_take_version, args=(form, key),
+        "Version",
+        list(versions),
+        format_func=lambda v: versions.get(v, str(v)),
+        key=key,
+        on_change=_take_version,
+        args=(form, key),
         help="Freezing publishes the working copy as a version if it has changed. Later edits of "
         "the bank do not change the study.",
-    )  # fmt: skip
+    )
     return editing.content(workspace, code, form.fields["version"])
 
 
 def _respondents(form: DraftForm, offered: Mapping[str, str]) -> None:
     levels(
-        form, "respondents", "Respondents", offered, placeholder="Choose one or more",
+        form,
+        "respondents",
+        "Respondents",
+        offered,
+        placeholder="Choose one or more",
         help="The models that answer. Add more on the page Respondents.",
-    )  # fmt: skip
+    )
     if not offered:
         st.page_link(
             "pages/respondents/page.py", label="Add a respondent", icon=":material/smart_toy:"
@@ -398,11 +479,14 @@ def _respondents(form: DraftForm, offered: Mapping[str, str]) -> None:
 
 def _formats(form: DraftForm, offered: Mapping[str, str]) -> None:
     levels(
-        form, "formats", "Answer formats", offered,
+        form,
+        "formats",
+        "Answer formats",
+        offered,
         placeholder=next(iter(offered.values()), "none"),
         help="The answer options of every item. With several formats, all items are asked in each. "
         "Empty: the first format of the bank.",
-    )  # fmt: skip
+    )
 
 
 def _take_bank(form: DraftForm) -> None:
@@ -434,11 +518,15 @@ def _start_from_preset(form: DraftForm) -> None:
         st.info(note)
     titles = {preset.code: preset.title for preset in presets.PUBLISHED_DESIGNS}
     code = st.selectbox(
-        "Start from a published design", list(titles), index=None, key=_CHOSEN,
-        format_func=lambda code: titles.get(code, code), placeholder="Choose a design",
+        "Start from a published design",
+        list(titles),
+        index=None,
+        key=_CHOSEN,
+        format_func=lambda code: titles.get(code, code),
+        placeholder="Choose a design",
         help="Fills the choices below with the design of a published study and a bank that comes "
         "with Inkblot. Your choice of respondents does not change.",
-    )  # fmt: skip
+    )
     if code is None:
         return
     with widgets.error_box():
@@ -447,10 +535,13 @@ def _start_from_preset(form: DraftForm) -> None:
             _preset_details(preset)
             first_items = _short_variant(preset)
             st.button(
-                "Use this design", key="design_use_preset", on_click=_use,
-                args=(form, preset, first_items), icon=":material/content_copy:",
+                "Use this design",
+                key="design_use_preset",
+                on_click=_use,
+                args=(form, preset, first_items),
+                icon=":material/content_copy:",
                 help="Replaces the choices below. 'Restore the previous design' undoes this.",
-            )  # fmt: skip
+            )
 
 
 def _preset_details(preset: PublishedDesign) -> None:
@@ -463,18 +554,24 @@ def _preset_details(preset: PublishedDesign) -> None:
 def _short_variant(preset: PublishedDesign) -> int | None:
     """The number of items of a test run; None for the whole design."""
     short = st.toggle(
-        "Use a short variant for a test run", key=_SHORT,
+        "Use a short variant for a test run",
+        key=_SHORT,
         help="The short variant has a copy of the bank with its first items, at most "
         f"{presets.SMALL_CONTEXTS} personas or conversations, {presets.SMALL_REPETITIONS} "
         "repetitions and two templates.",
-    )  # fmt: skip
+    )
     if not short:
         return None
     return st.number_input(
-        "Number of items, from the top", 1, None, preset.small, step=1, width=320,
+        "Number of items, from the top",
+        1,
+        None,
+        preset.small,
+        step=1,
+        width=320,
         key=f"design_preset_items:{preset.code}",
         help="If two items are partners, the short variant has both or neither.",
-    )  # fmt: skip
+    )
 
 
 def _use(form: DraftForm, preset: PublishedDesign, first_items: int | None) -> None:

@@ -43,11 +43,14 @@ def personas(form: DraftForm) -> None:
     """The choice of personas or conversations, with a table of those in the design."""
     kinds = {**_KINDS, "own": _OWN} if form.fields["personas_own"] else _KINDS
     form.radio(
-        "personas", "Personas or conversations", kinds, horizontal=True,
+        "personas",
+        "Personas or conversations",
+        kinds,
+        horizontal=True,
         help="A persona is a line before the item, such as 'You are a 34-year-old nurse'. A "
         "conversation is a list of earlier messages before the item. Every item is asked under "
         "each of them.",
-    )  # fmt: skip
+    )
     kind = form.fields["personas"]
     if kind == "none":
         return
@@ -61,9 +64,11 @@ def personas(form: DraftForm) -> None:
             _saved_set(form)
         elif kind == "typed":
             form.long_text(
-                "personas_text", "Personas, one per line", height=140,
+                "personas_text",
+                "Personas, one per line",
+                height=140,
                 placeholder="You are a 34-year-old nurse in Porto.\nYou are a retired teacher.",
-            )  # fmt: skip
+            )
         if still_to_choose(form.fields):
             return
         with widgets.error_box():
@@ -76,11 +81,13 @@ def personas(form: DraftForm) -> None:
 def _saved_set(form: DraftForm) -> None:
     sets = contexts.load_all(widgets.workspace())
     form.select(
-        "persona_set", "Set", list(sets),
+        "persona_set",
+        "Set",
+        list(sets),
         lambda name: name_with_count(name, f"{len(sets[name]):,}"),
         placeholder="Choose a set",
         help="Read, edit, cut and rewrite sets on the page Contexts.",
-    )  # fmt: skip
+    )
     if recipe := contexts.load_recipe(widgets.workspace(), form.fields["persona_set"]):
         st.caption(widgets.plain(recipe.sentence))
     st.page_link("pages/contexts/page.py", label="Go to Contexts", icon=":material/theater_comedy:")
@@ -88,9 +95,15 @@ def _saved_set(form: DraftForm) -> None:
 
 def _how_many(form: DraftForm, context_set: tuple[Context, ...]) -> None:
     form.number(
-        "persona_count", f"Number to use (of {len(context_set):,}), from the top", 1, None, step=1,
-        value=None, placeholder="all", help="Empty: all.",
-    )  # fmt: skip
+        "persona_count",
+        f"Number to use (of {len(context_set):,}), from the top",
+        1,
+        None,
+        step=1,
+        value=None,
+        placeholder="all",
+        help="Empty: all.",
+    )
     selection = context_set[: form.fields["persona_count"] or len(context_set)]
     with st.expander(f"Personas or conversations of the design ({len(selection):,})"):
         st.caption(widgets.plain(describe_contexts(selection)))
@@ -101,9 +114,10 @@ def _from_file(form: DraftForm) -> None:
     uploaded = st.file_uploader(
         "Personas: a text file with one per line, or CSV or Excel with the columns code and text. "
         "Conversations: JSONL or CSV",
-        type=["txt", "csv", "xlsx", "jsonl", "ndjson"], key="design_persona_file",
+        type=["txt", "csv", "xlsx", "jsonl", "ndjson"],
+        key="design_persona_file",
         max_upload_size=50,
-    )  # fmt: skip
+    )
     if uploaded is None:
         return
     with widgets.error_box():
@@ -119,18 +133,23 @@ def _save_as_set(
 ) -> None:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
-        "Name of the set", value=suggested_name, key=f"{_SET_NAME}:{suggested_name}",
+        "Name of the set",
+        value=suggested_name,
+        key=f"{_SET_NAME}:{suggested_name}",
         help="You can use a set in several studies. A frozen study has its own copy.",
-    )  # fmt: skip
+    )
     exists = name.strip() in contexts.names(widgets.workspace())
     if exists:
         st.warning(
             "A set with this name exists. Saving replaces it; frozen studies keep their copies."
         )
     right.button(
-        "Replace the set" if exists else "Save as set", key="design_save_set",
-        icon=":material/save:", on_click=_save, args=(form, name, context_set),
-    )  # fmt: skip
+        "Replace the set" if exists else "Save as set",
+        key="design_save_set",
+        icon=":material/save:",
+        on_click=_save,
+        args=(form, name, context_set),
+    )
 
 
 def _save(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> None:

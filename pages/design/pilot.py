@@ -38,10 +38,12 @@ def section(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str
             "personal and impersonal ones."
         )
         wanted = st.toggle(
-            "Plan a pilot of templates", PILOT in st.query_params, key="design_pilot",
+            "Plan a pilot of templates",
+            PILOT in st.query_params,
+            key="design_pilot",
             help="The pilot has the bank, respondents, languages, entities and settings of the "
             "choices on this page.",
-        )  # fmt: skip
+        )
         if wanted:
             with widgets.error_box():
                 _pilot(form, bank, offered)
@@ -59,44 +61,73 @@ def _pilot(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str,
     own = draft_form.open_form(
         _NAME,
         {
-            "templates": list(pilots.first_choice(fitting)), "respondents": [],
-            "items": pilots.ITEMS, "seed": 1, "repetitions": 1, "label_orders": ["as_is"],
-            "contexts": pilots.CONTEXTS, "formats": {},
+            "templates": list(pilots.first_choice(fitting)),
+            "respondents": [],
+            "items": pilots.ITEMS,
+            "seed": 1,
+            "repetitions": 1,
+            "label_orders": ["as_is"],
+            "contexts": pilots.CONTEXTS,
+            "formats": {},
         },
-    )  # fmt: skip
+    )
     levels(
-        own, "templates", "Templates of the pilot", titles, placeholder="choose several",
+        own,
+        "templates",
+        "Templates of the pilot",
+        titles,
+        placeholder="choose several",
         help="At first all templates that are personal or impersonal. The page Prompt templates "
         "has their texts.",
-    )  # fmt: skip
+    )
     left, middle, right = st.columns(3)
     with left:
         own.number(
-            "items", "Items drawn at random", 1, None, step=1,
+            "items",
+            "Items drawn at random",
+            1,
+            None,
+            step=1,
             help=f"Of {count_text(len(design.items or bank.items), 'item')}, equally many of each "
             "subscale.",
-        )  # fmt: skip
+        )
     with middle:
-        own.number("seed", "Seed of the draw", 0, 2**31 - 1, step=1,
-                   help="The same seed draws the same items.")  # fmt: skip
+        own.number(
+            "seed",
+            "Seed of the draw",
+            0,
+            2**31 - 1,
+            step=1,
+            help="The same seed draws the same items.",
+        )
     with right:
         own.number("repetitions", "Repetitions of the pilot", 1, None, step=1)
     left, right = st.columns(2)
     with left:
         levels(
-            own, "respondents", "Respondents of the pilot", offered["respondents"],
+            own,
+            "respondents",
+            "Respondents of the pilot",
+            offered["respondents"],
             placeholder="those of the design",
-        )  # fmt: skip
+        )
     with right:
         levels(
-            own, "label_orders", "Orders of the options in the pilot", offered["label_orders"],
+            own,
+            "label_orders",
+            "Orders of the options in the pilot",
+            offered["label_orders"],
             placeholder=LABEL_ORDERS["as_is"],
-        )  # fmt: skip
+        )
     if design.contexts:
         own.number(
-            "contexts", "Personas or conversations of the pilot", 1, None, step=1,
+            "contexts",
+            "Personas or conversations of the pilot",
+            1,
+            None,
+            step=1,
             help="The first ones of the design.",
-        )  # fmt: skip
+        )
     chosen = [code for code in own.fields["templates"] if code in fitting]
     if len(offered["formats"]) > 1:
         with st.popover("Response formats of single templates", icon=":material/rule:"):
@@ -106,10 +137,14 @@ def _pilot(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str,
     overview.plan_size(planned)
     ready = overview.cautions(planned)
     st.button(
-        "Freeze the pilot", key="design_pilot_freeze", icon=":material/lock:", on_click=_freeze,
-        args=(planned,), disabled=not ready,
+        "Freeze the pilot",
+        key="design_pilot_freeze",
+        icon=":material/lock:",
+        on_click=_freeze,
+        args=(planned,),
+        disabled=not ready,
         help="Freezes a study of its own. Your design on this page does not change.",
-    )  # fmt: skip
+    )
 
 
 def _as_pilot(
@@ -122,9 +157,15 @@ def _as_pilot(
         if (known := tuple(one for one in codes if one in offered["formats"]))
     }
     return TemplatePilot(
-        tuple(chosen), formats, tuple(fields["respondents"]), fields["items"], fields["seed"],
-        fields["repetitions"], tuple(fields["label_orders"] or ["as_is"]), fields["contexts"],
-    )  # fmt: skip
+        tuple(chosen),
+        formats,
+        tuple(fields["respondents"]),
+        fields["items"],
+        fields["seed"],
+        fields["repetitions"],
+        tuple(fields["label_orders"] or ["as_is"]),
+        fields["contexts"],
+    )
 
 
 def _formats(
@@ -143,9 +184,14 @@ def _formats(
             st.session_state[key] = stored
         usual = ", ".join(of_design.get(code, [])) or "those of the design"
         st.multiselect(
-            widgets.plain(titles[code]), list(offered), format_func=offered.__getitem__, key=key,
-            placeholder=usual, on_change=_take_formats, args=(own, code, key),
-        )  # fmt: skip
+            widgets.plain(titles[code]),
+            list(offered),
+            format_func=offered.__getitem__,
+            key=key,
+            placeholder=usual,
+            on_change=_take_formats,
+            args=(own, code, key),
+        )
 
 
 def _take_formats(own: DraftForm, code: str, key: str) -> None:

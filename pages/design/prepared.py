@@ -74,9 +74,12 @@ def _take_or_offer(
         with st.container(horizontal=True):
             if take is not None:
                 st.button(
-                    "Use this design", key=key, on_click=take, icon=":material/content_copy:",
+                    "Use this design",
+                    key=key,
+                    on_click=take,
+                    icon=":material/content_copy:",
                     help="Replaces the choices below. 'Restore the previous design' undoes this.",
-                )  # fmt: skip
+                )
             st.button("Keep the present design", key="design_keep", on_click=_forget)
 
 

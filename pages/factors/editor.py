@@ -93,12 +93,15 @@ def _model_form(study: StudyRecord, analysis: Analysis, option: AnalysisOption) 
     preset_setting, edited_text = settings[kind.preset], settings[option.name]
     presets = factor_models.presets()
     preset = st.selectbox(
-        "Model of the bank", list(presets), list(presets).index(preset_setting),
-        format_func=presets.__getitem__, key=f"factor_preset:{study.code}",
+        "Model of the bank",
+        list(presets),
+        list(presets).index(preset_setting),
+        format_func=presets.__getitem__,
+        key=f"factor_preset:{study.code}",
         disabled=bool(edited_text),
         help="The factors that the items should measure. An edited model replaces this choice; "
         "restore the bank's model to choose again.",
-    )  # fmt: skip
+    )
     if preset != preset_setting:
         _save_option(study.code, analysis, kind.preset, preset)
     with st.container():  # also without a note, so that nothing below is redrawn
@@ -167,9 +170,11 @@ def _take_press(study: StudyRecord, analysis: Analysis, proposed: Proposal, key:
     if pressed:
         edit = ModelEdit(pressed["kind"], pressed["item"], pressed["source"], pressed["target"])
         change_model(
-            study, analysis, proposed,
+            study,
+            analysis,
+            proposed,
             lambda text: factor_models.apply_edit(text, edit, proposed),
-        )  # fmt: skip
+        )
 
 
 def _undo_buttons(study: StudyRecord, analysis: Analysis, edited_text: str) -> None:
@@ -177,14 +182,22 @@ def _undo_buttons(study: StudyRecord, analysis: Analysis, edited_text: str) -> N
     earlier = st.session_state.get(_undo_key(study), [])
     with st.container(horizontal=True, gap="small"):
         st.button(
-            "Undo", icon=":material/undo:", key="factor_undo", disabled=not earlier,
+            "Undo",
+            icon=":material/undo:",
+            key="factor_undo",
+            disabled=not earlier,
             help=f"Takes back: {plain(earlier[-1][1])}" if earlier else None,
-            on_click=_undo, args=(study, analysis),
-        )  # fmt: skip
+            on_click=_undo,
+            args=(study, analysis),
+        )
         st.button(
-            "Restore the bank's model", icon=":material/restart_alt:", key="factor_reset",
-            disabled=not edited_text, on_click=_restore, args=(study, analysis),
-        )  # fmt: skip
+            "Restore the bank's model",
+            icon=":material/restart_alt:",
+            key="factor_reset",
+            disabled=not edited_text,
+            on_click=_restore,
+            args=(study, analysis),
+        )
 
 
 def _fitted_model(
@@ -199,14 +212,19 @@ def _fitted_model(
     by = ", ".join(map(factor_word, chosen["by"]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            plain(f"Model: {model}. Separately for: {by or 'nothing'}. Both are chosen under "
-                  f"{fitting.title}."),
+            plain(
+                f"Model: {model}. Separately for: {by or 'nothing'}. Both are chosen under "
+                f"{fitting.title}."
+            ),
             width="content",
-        )  # fmt: skip
+        )
         st.button(
-            "Change the model", icon=":material/edit:", key="change_model",
-            on_click=_open, args=(fitting,),
-        )  # fmt: skip
+            "Change the model",
+            icon=":material/edit:",
+            key="change_model",
+            on_click=_open,
+            args=(fitting,),
+        )
     if text:
         with st.expander("The model as text"):
             st.code(text, language=None)
@@ -224,10 +242,14 @@ def _comparison(study: StudyRecord) -> str:
     presets = factor_models.presets()
     offered = [*presets.values(), *own]
     chosen = st.multiselect(
-        "Models to compare", offered, [], key=f"compare_models:{study.code}",
-        persist_state="session", placeholder="All models that fit these items",
+        "Models to compare",
+        offered,
+        [],
+        key=f"compare_models:{study.code}",
+        persist_state="session",
+        placeholder="All models that fit these items",
         help="To add a model of your own, edit and save it under Confirmatory factor analysis.",
-    )  # fmt: skip
+    )
     if not chosen and not own:
         return ""
     names = chosen or offered
@@ -247,9 +269,12 @@ def _comparison(study: StudyRecord) -> str:
         left, right = st.columns([3, 1], vertical_alignment="bottom")
         dropped = left.selectbox("Saved models", list(own), key=f"kept_models:{study.code}")
         right.button(
-            "Delete the model", icon=":material/delete:", key="forget_model",
-            on_click=factor_models.delete_model, args=(workspace, study.code, dropped),
-        )  # fmt: skip
+            "Delete the model",
+            icon=":material/delete:",
+            key="forget_model",
+            on_click=factor_models.delete_model,
+            args=(workspace, study.code, dropped),
+        )
     return factor_models.comparison_text(texts)
 
 
@@ -258,16 +283,25 @@ def _text_area(study: StudyRecord, analysis: Analysis, text: str) -> None:
     if st.session_state.get(f"{key}:shown") != text or key not in st.session_state:
         st.session_state[key] = st.session_state[f"{key}:shown"] = text
     st.text_area(
-        "Model text", key=key, height=340, help=plain(_SYNTAX_HELP),
-        on_change=_save_typed, args=(study, analysis, key),
-    )  # fmt: skip
+        "Model text",
+        key=key,
+        height=340,
+        help=plain(_SYNTAX_HELP),
+        on_change=_save_typed,
+        args=(study, analysis, key),
+    )
 
 
 def _save_model_form(study: StudyRecord, text: str) -> None:
     key = f"keep_model:{study.code}"
     st.text_input("Name of this model", key=key, help="Save it to compare it with others.")
-    st.button("Save the model", icon=":material/bookmark_add:", key="factor_keep",
-              on_click=_save_model, args=(study.code, key, text))  # fmt: skip
+    st.button(
+        "Save the model",
+        icon=":material/bookmark_add:",
+        key="factor_keep",
+        on_click=_save_model,
+        args=(study.code, key, text),
+    )
 
 
 def _save_typed(study: StudyRecord, analysis: Analysis, key: str) -> None:

@@ -131,10 +131,13 @@ def _show_edits(study: StudyRecord, request: AnalysisRequest, result: AnalysisRe
             st.button(
                 f"{group}**{plain(_short(row))}** · index {decimal_text(row['index'], 1)} · "
                 f"expected {change}",
-                icon=":material/add:", key=f"free:{number}", type="tertiary",
+                icon=":material/add:",
+                key=f"free:{number}",
+                type="tertiary",
                 help=plain(_words(row, result.item_texts)),
-                on_click=_free, args=(study, proposed, text, row),
-            )  # fmt: skip
+                on_click=_free,
+                args=(study, proposed, text, row),
+            )
 
 
 def _rows(table: ResultTable) -> list[Mapping[str, Any]]:

@@ -50,18 +50,25 @@ def _size(backup: Backup) -> str:
 
 def _restore_section(found: list[Backup]) -> None:
     chosen = st.selectbox(
-        "Backup", found, key=_CHOSEN, format_func=lambda one: one.path.name,
+        "Backup",
+        found,
+        key=_CHOSEN,
+        format_func=lambda one: one.path.name,
         help="All pages show the studies of this backup afterwards.",
-    )  # fmt: skip
+    )
     st.caption(
         "The database of now becomes a backup itself, so that nothing is lost. No study may be "
         "running."
     )
     sure = st.checkbox("Put this backup in the place of all studies of now", key=_SURE)
     st.button(
-        "Restore", key="backup_restore", icon=":material/restore:", disabled=not sure,
-        on_click=_restore, args=(chosen,),
-    )  # fmt: skip
+        "Restore",
+        key="backup_restore",
+        icon=":material/restore:",
+        disabled=not sure,
+        on_click=_restore,
+        args=(chosen,),
+    )
     command("restore", "BACKUP")
 
 

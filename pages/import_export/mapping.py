@@ -26,8 +26,10 @@ from pages.shared import grids
 from pages.shared.widgets import download, plain, table, workspace
 
 _ROLE_WORDS = {
-    "context": "person or context", "group": "group of people", "template": "condition (template)",
-}  # fmt: skip
+    "context": "person or context",
+    "group": "group of people",
+    "template": "condition (template)",
+}
 _MISSING = ", ".join(mappings.MISSING_STATUSES)
 _NEW = "A new bank, made from the file"
 _COLUMN, _ROLE, _CODE, _REVERSED, _SUBSCALE = "Column", "Role", "Item code", "Reversed", "Subscale"
@@ -60,15 +62,22 @@ def header_of_user(sheet: Sheet, keys: FileKeys, *, needed: bool) -> HeaderRows 
         table(pd.DataFrame(sheet.cells()), alt="The first rows of the sheet, as they stand there")
         left, right = st.columns(2)
         names = left.number_input(
-            "Row with the names of the columns (0: none)", 0, None, found.names,
-            key=keys.key("names_row"), help="Rows above it, such as titles, are left out.",
-        )  # fmt: skip
+            "Row with the names of the columns (0: none)",
+            0,
+            None,
+            found.names,
+            key=keys.key("names_row"),
+            help="Rows above it, such as titles, are left out.",
+        )
         texts = right.number_input(
-            "Row with the texts of the questions (0: none)", 0, None, found.texts,
+            "Row with the texts of the questions (0: none)",
+            0,
+            None,
+            found.texts,
             key=keys.key("texts_row"),
             help="Survey programs often write the questions below the names. They become the texts "
             "of the items. The answers begin below both rows.",
-        )  # fmt: skip
+        )
     chosen = HeaderRows(int(names), int(texts))
     return None if chosen == found else chosen
 
@@ -77,10 +86,12 @@ def saved_mapping_of_user(keys: FileKeys) -> AnswerMapping | None:
     """A mapping that the user saved from a file of the same kind."""
     with st.expander("Use a saved mapping"):
         saved = st.file_uploader(
-            "Saved mapping", ["yaml", "yml"], key=keys.key("saved"),
+            "Saved mapping",
+            ["yaml", "yml"],
+            key=keys.key("saved"),
             help="A mapping that was saved from a file of the same kind, such as an earlier wave.",
             max_upload_size=50,
-        )  # fmt: skip
+        )
     return mappings.read_mapping(saved.name, saved.getvalue()) if saved is not None else None
 
 
@@ -115,18 +126,24 @@ def _guessed_mapping(file: OpenedFile, keys: FileKeys) -> AnswerMapping:
     layouts: list[Layout] = list(mappings.LAYOUTS)
     guess = _guess((keys.known, keys.file), file, None)
     layout: Layout = st.radio(
-        "Rows of the file", layouts, index=layouts.index(guess.layout), key=keys.key("layout"),
+        "Rows of the file",
+        layouts,
+        index=layouts.index(guess.layout),
+        key=keys.key("layout"),
         format_func=lambda name: mappings.LAYOUTS[name],
-    )  # fmt: skip
+    )
     if layout != guess.layout:
         guess = _guess((keys.known, keys.file), file, layout)
     if layout != "items":
         return guess
     choices = list(mappings.COLUMNS_ARE)
     columns_are = st.selectbox(
-        "Each column of answers is one of", choices, index=choices.index(guess.columns_are),
-        key=keys.key("columns_are"), format_func=lambda name: mappings.COLUMNS_ARE[name],
-    )  # fmt: skip
+        "Each column of answers is one of",
+        choices,
+        index=choices.index(guess.columns_are),
+        key=keys.key("columns_are"),
+        format_func=lambda name: mappings.COLUMNS_ARE[name],
+    )
     return replace(guess, columns_are=columns_are)
 
 
@@ -141,8 +158,12 @@ def _with_roles(file: OpenedFile, base: AnswerMapping, keys: FileKeys) -> Answer
     summary = file.summary
     frame = pd.DataFrame({_COLUMN: summary["column"]})
     frame[_ROLE] = [_ROLE_WORDS.get(base.columns[one], base.columns[one]) for one in frame[_COLUMN]]
-    shown = {"label": "Label", "values": "Values", "missing": "Missing in the file",
-             "empty": "Empty cells"}  # fmt: skip
+    shown = {
+        "label": "Label",
+        "values": "Values",
+        "missing": "Missing in the file",
+        "empty": "Empty cells",
+    }
     for column, title in shown.items():
         if column == "values" or summary[column].astype(bool).any():
             frame[title] = summary[column]
@@ -191,12 +212,14 @@ def _with_same_people(
     table(rows, alt=f"Rows of people who stand several times: {len(rows)}")
     choices = list(mappings.SAME_PERSON)
     chosen = st.radio(
-        "What to do with them", choices, key=keys.key("same_person", base),
+        "What to do with them",
+        choices,
+        key=keys.key("same_person", base),
         index=choices.index(mapping.same_person),
         format_func=lambda name: mappings.SAME_PERSON[name],
         help="If a column tells their rows apart, such as a wave or an instruction, give it a role "
         "above instead.",
-    )  # fmt: skip
+    )
     return replace(mapping, same_person=chosen)
 
 
@@ -204,19 +227,22 @@ def _with_values(mapping: AnswerMapping, keys: FileKeys, base: AnswerMapping) ->
     """The mapping with missing values, labels of answers, model and language as typed in."""
     left, right = st.columns(2)
     missing = left.text_input(
-        "Further values that mean missing", key=keys.key("missing", base),
+        "Further values that mean missing",
+        key=keys.key("missing", base),
         value=", ".join(f"{value} = {status}" for value, status in mapping.missing.items()),
         placeholder="-9 = no_answer, -8 = refused",
         help="Values that an SPSS file declares as missing are missing anyway. After the sign = "
         f"stands why: {_MISSING}.",
-    )  # fmt: skip
+    )
     options = right.text_area(
-        "Answers and their labels", key=keys.key("options", base), height=68,
+        "Answers and their labels",
+        key=keys.key("options", base),
+        height=68,
         value="\n".join(f"{code} = {label}" for code, label in mapping.options.items()),
         placeholder="1 = Strongly disagree\n5 = Strongly agree",
         help="Needed where the file has no value labels and nobody gave the lowest or highest "
         "answer, or where the cells hold words.",
-    )  # fmt: skip
+    )
     constants = dict(mapping.constants)
     for place, role, help_text in (
         (left, "model", "Who answered, beside the models in analyses."),
@@ -225,9 +251,12 @@ def _with_values(mapping: AnswerMapping, keys: FileKeys, base: AnswerMapping) ->
         constants.pop(role, None)
         if not mapping.with_role(role):
             typed = place.text_input(
-                role.capitalize(), base.constants.get(role, ""), key=keys.key(role, base),
-                help=help_text, placeholder="en" if role == "language" else "",
-            ).strip()  # fmt: skip
+                role.capitalize(),
+                base.constants.get(role, ""),
+                key=keys.key(role, base),
+                help=help_text,
+                placeholder="en" if role == "language" else "",
+            ).strip()
             constants |= {role: typed} if typed else {}
     return replace(
         mapping,
@@ -257,10 +286,12 @@ def _with_bank(
     known_here = (keys.known, keys.file, mappings.write_mapping(mapping))
     banks = _bank_titles(known_here, file, mapping, base.bank)
     choice = st.selectbox(
-        "Bank of the items", [_NEW, *banks], key=keys.key("bank", base, *banks.values()),
+        "Bank of the items",
+        [_NEW, *banks],
+        key=keys.key("bank", base, *banks.values()),
         index=1 + list(banks.values()).index(base.bank) if base.bank in banks.values() else 0,
         help="The bank says which items are reverse-keyed, and which subscale they belong to.",
-    )  # fmt: skip
+    )
     if choice != _NEW:
         with st.expander("Codes of the items in the bank"):
             items = _edit_items(names, typed, base, keys, new=False)

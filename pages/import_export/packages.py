@@ -87,14 +87,19 @@ def export_section(study: StudyRecord) -> None:
     )
     titles = {one.name: one.title for one in analyses.all_analyses()}
     names = st.multiselect(
-        "Results in the package", list(titles), list(making.PROPOSED),
-        key=f"package_analyses:{study.code}", format_func=titles.__getitem__,
+        "Results in the package",
+        list(titles),
+        list(making.PROPOSED),
+        key=f"package_analyses:{study.code}",
+        format_func=titles.__getitem__,
         help="Each is computed with its defaults. What cannot be computed is named in the package.",
-    )  # fmt: skip
+    )
     pressed = st.button(
-        "Make the package", key="package_make", icon=":material/inventory_2:",
+        "Make the package",
+        key="package_make",
+        icon=":material/inventory_2:",
         help="It is made in the background. A study of 100,000 answers takes about half a minute.",
-    )  # fmt: skip
+    )
     if pressed:
         st.session_state[_ASKED] = (study.code, tuple(names))
     if st.session_state.get(_ASKED) == (study.code, tuple(names)):
@@ -102,9 +107,12 @@ def export_section(study: StudyRecord) -> None:
             _made(study, names, titles, begin=pressed)
     chosen = [word for name in names for word in ("--analysis", name)]
     command(
-        "package", study.code, "--out", f"{file_stem(study.code)}.zip",
+        "package",
+        study.code,
+        "--out",
+        f"{file_stem(study.code)}.zip",
         *(chosen if tuple(names) != making.PROPOSED else ()),
-    )  # fmt: skip
+    )
 
 
 def _made(study: StudyRecord, names: list[str], titles: Mapping[str, str], *, begin: bool) -> None:
@@ -122,8 +130,10 @@ def _made(study: StudyRecord, names: list[str], titles: Mapping[str, str], *, be
         return
     made = computation.value()
     download(
-        f"Download the package ({len(made.data) / 1e6:,.1f} MB)", made.data,
-        f"{file_stem(study.code)}.zip", key="package_download",
-    )  # fmt: skip
+        f"Download the package ({len(made.data) / 1e6:,.1f} MB)",
+        made.data,
+        f"{file_stem(study.code)}.zip",
+        key="package_download",
+    )
     for name, reason in list(made.left_out.items())[:_MOST_REASONS]:
         st.caption(f"Left out: {plain(titles[name])}. {plain(reason)}")

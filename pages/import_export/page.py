@@ -46,34 +46,71 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
         "the status says why there is none.",
         "4",
     ),
-    ("status", "", f"Why there is no answer: {_WHY_NOT}. Empty or answered if there is one.",
-     "refused"),
-    ("study", "", "Name of the study. Without it, the name you type, or the name of the file.",
-     "pilot_1"),
-    ("instrument", "", "Code of the bank. Without it, a bank that holds the items, or a new one.",
-     "attitudes_20"),
+    (
+        "status",
+        "",
+        f"Why there is no answer: {_WHY_NOT}. Empty or answered if there is one.",
+        "refused",
+    ),
+    (
+        "study",
+        "",
+        "Name of the study. Without it, the name you type, or the name of the file.",
+        "pilot_1",
+    ),
+    (
+        "instrument",
+        "",
+        "Code of the bank. Without it, a bank that holds the items, or a new one.",
+        "attitudes_20",
+    ),
     ("model", "", "The respondent.", "gpt-4o"),
     ("language", "", "Language of the item.", "en"),
-    ("context", "", "The person who answered, the persona, or the text before the item. Without "
-     "it, Inkblot uses a column person, participant, subject, respondent_id or id.", "p07"),
+    (
+        "context",
+        "",
+        "The person who answered, the persona, or the text before the item. Without "
+        "it, Inkblot uses a column person, participant, subject, respondent_id or id.",
+        "p07",
+    ),
     ("entity, entity_b", "", "The entity that the item asks about.", "Brand A"),
     ("form", "", "Wording of the item: original, paraphrase_1, negation ...", "original"),
-    ("format", "", "Answer format: yes_no, a_b, likert_4 to likert_7, agree_disagree, "
-     "support_oppose or the bank's own.", "likert_5"),
-    ("template, label_order, phase", "", "Wording of instructions, order of options, phase.",
-     "as_is"),
-    ("items_per_call, history", "", "Items that one call asks, and whether the model sees its own "
-     "earlier answers (none, own).", "10"),
-    ("temperature, top_p, max_tokens", "", "Settings of the calls, where they were varied; "
-     "columns of other content stay tags.", "0.7"),
+    (
+        "format",
+        "",
+        "Answer format: yes_no, a_b, likert_4 to likert_7, agree_disagree, "
+        "support_oppose or the bank's own.",
+        "likert_5",
+    ),
+    (
+        "template, label_order, phase",
+        "",
+        "Wording of instructions, order of options, phase.",
+        "as_is",
+    ),
+    (
+        "items_per_call, history",
+        "",
+        "Items that one call asks, and whether the model sees its own earlier answers (none, own).",
+        "10",
+    ),
+    (
+        "temperature, top_p, max_tokens",
+        "",
+        "Settings of the calls, where they were varied; columns of other content stay tags.",
+        "0.7",
+    ),
     ("repetition", "", "Number of the repetition, from 1.", "2"),
     ("call, position", "", "The call that asked the item, and the item's place in it.", "17"),
     ("raw", "", "The verbatim reply.", "I would say 4."),
-    ("score", "", "Score after reversal by the bank. If the scores differ, Inkblot asks you.",
-     "4"),
-    ("latency_s, tokens_in, tokens_out, cost, time", "", "Seconds, tokens, US dollars, and when "
-     "(2025-03-31T14:05:00Z).", "0.8"),
-)  # fmt: skip
+    ("score", "", "Score after reversal by the bank. If the scores differ, Inkblot asks you.", "4"),
+    (
+        "latency_s, tokens_in, tokens_out, cost, time",
+        "",
+        "Seconds, tokens, US dollars, and when (2025-03-31T14:05:00Z).",
+        "0.8",
+    ),
+)
 
 EXAMPLE = """\
 item,answer,status,model,language,context,format,repetition,raw
@@ -148,12 +185,14 @@ def import_section() -> None:
     epoch = st.session_state.setdefault(_EPOCH, 0)
     st.markdown("### 1. File")
     uploaded = st.file_uploader(
-        "File with answers", _ENDINGS, key=f"data_file:{epoch}",
+        "File with answers",
+        _ENDINGS,
+        key=f"data_file:{epoch}",
         help="CSV, Excel (.xlsx), SPSS (.sav), Parquet, an Inspect log (.json), the output of an "
         "OpenAI batch (.jsonl) or a study package (.zip), up to 50 MB; CSV (also .csv.gz) and "
         f"Parquet up to {_MOST_MB} MB, and of any size by the command below.",
         max_upload_size=_MOST_MB,
-    )  # fmt: skip
+    )
     if uploaded is None:
         st.caption("Choose a file. You see its content before anything is saved.")
         return
@@ -210,10 +249,11 @@ def _shown(imported: Sequence[ImportedStudy]) -> list[TakenIn]:
 
 def _adds(epoch: int) -> bool:
     return st.checkbox(
-        "Add to the study, if it is there", key=f"data_add:{epoch}",
+        "Add to the study, if it is there",
+        key=f"data_add:{epoch}",
         help="The answers come to an imported study of that name, with its bank. Equal answers "
         "that are on file stay as they are; if one differs, nothing is imported.",
-    )  # fmt: skip
+    )
 
 
 def _preview_of(
@@ -279,9 +319,11 @@ def _unfinished_section() -> None:
         )
         n_kept = f" The {left.n_before:,} answers before it stay." if left.n_before else ""
         if st.button(
-            f"Undo: delete these {left.n_new:,} answers", key=f"data_undo:{left.study}",
-            icon=":material/delete:", help=f"Deletes what this import has saved.{n_kept}",
-        ):  # fmt: skip
+            f"Undo: delete these {left.n_new:,} answers",
+            key=f"data_undo:{left.study}",
+            icon=":material/delete:",
+            help=f"Deletes what this import has saved.{n_kept}",
+        ):
             with widgets.error_box():
                 n_deleted = imports.undo(workspace(), left.study)
                 st.session_state[_UNDONE] = (
@@ -319,9 +361,10 @@ def _take_imported(studies_made: list[TakenIn]) -> None:
 def _asks_for_roles(epoch: int) -> bool:
     """Whether the user wants to say what the columns are, although their names say it."""
     return st.toggle(
-        "Change what the columns are", key=f"data_roles:{epoch}",
+        "Change what the columns are",
+        key=f"data_roles:{epoch}",
         help="The file has columns called item and answer, so Inkblot reads it as it is.",
-    )  # fmt: skip
+    )
 
 
 def _choices(epoch: int, mapping: AnswerMapping | None) -> tuple[str, str | None, ScoreMeaning]:
@@ -329,25 +372,31 @@ def _choices(epoch: int, mapping: AnswerMapping | None) -> tuple[str, str | None
     if mapping is not None:
         st.markdown("### 4. Preview")
     study = st.text_input(
-        "Name of the study", key=f"data_study:{epoch}", placeholder="as in the file, or its name",
+        "Name of the study",
+        key=f"data_study:{epoch}",
+        placeholder="as in the file, or its name",
         help="The name of the study in Inkblot. A file with several studies keeps their names.",
-    ).strip()  # fmt: skip
+    ).strip()
     left, right = st.columns(2)
     bank: str | None = None
     if mapping is None:
         on_file = {f"{b.title} ({b.code})": b.code for b in _banks()}
         choice = left.selectbox(
-            "Bank of the items", [_FITTING, _MADE, *on_file], key=f"data_bank:{epoch}",
+            "Bank of the items",
+            [_FITTING, _MADE, *on_file],
+            key=f"data_bank:{epoch}",
             help="The bank says which items are reverse-keyed, and which subscale they belong to.",
-        )  # fmt: skip
+        )
         bank = None if choice == _FITTING else on_file.get(choice, imports.NEW_BANK)
     if mapping is not None and not mapping.with_role("score"):
         return study, bank, "bank"
     scores: ScoreMeaning = right.selectbox(
-        "Scores in the file", list(imports.SCORE_MEANINGS), key=f"data_scores:{epoch}",
+        "Scores in the file",
+        list(imports.SCORE_MEANINGS),
+        key=f"data_scores:{epoch}",
         format_func=lambda name: imports.SCORE_MEANINGS[name].capitalize(),
         help="This choice matters only for a file with a column score.",
-    )  # fmt: skip
+    )
     return study, bank, scores
 
 

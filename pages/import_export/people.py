@@ -33,7 +33,9 @@ def people_section(study: StudyRecord) -> None:
         [_FACT],
         {
             _KIND: st.column_config.SelectboxColumn(
-                _KIND, options=list(people.FACT_KINDS.values()), required=True,
+                _KIND,
+                options=list(people.FACT_KINDS.values()),
+                required=True,
                 help="A number can be averaged; ordered categories have a first and a last level.",
             ),
             _LEVELS: st.column_config.TextColumn(
@@ -41,7 +43,7 @@ def people_section(study: StudyRecord) -> None:
             ),
         },
         "Facts about people: kind and levels",
-    )  # fmt: skip
+    )
     shown = table.head(_MOST_PEOPLE).rename(columns={"context": _PERSON})
     values = _Grid(f"people_values:{study.code}", shown)
     values.edit([_PERSON], {}, "Values of each person")
@@ -53,10 +55,11 @@ def people_section(study: StudyRecord) -> None:
         known = [
             people.as_typed(fact, _kind(kind), str(levels or ""), rows[fact.name].tolist())
             for fact, kind, levels in zip(
-                facts, *(kinds.onto(_facts_frame(facts))[name] for name in (_KIND, _LEVELS)),
+                facts,
+                *(kinds.onto(_facts_frame(facts))[name] for name in (_KIND, _LEVELS)),
                 strict=True,
             )
-        ]  # fmt: skip
+        ]
         people.save(workspace(), study.code, known, rows)
         kinds.keep()
         values.keep()
@@ -97,9 +100,14 @@ class _Grid:
     def edit(self, fixed: list[str], columns: dict[str, Any], alt: str) -> None:
         """Draw the grid; it keeps the rows with which it was drawn first."""
         edited = st.data_editor(
-            self._drawn, key=f"{self._key}:grid", hide_index=True, disabled=fixed,
-            height=37 + 35 * min(len(self._drawn), 12), column_config=columns, alt=alt,
-        )  # fmt: skip
+            self._drawn,
+            key=f"{self._key}:grid",
+            hide_index=True,
+            disabled=fixed,
+            height=37 + 35 * min(len(self._drawn), 12),
+            column_config=columns,
+            alt=alt,
+        )
         self._edited = edited.fillna("").astype("str")
 
     @property

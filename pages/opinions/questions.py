@@ -46,8 +46,10 @@ def _show(study: StudyRecord, request: AnalysisRequest, result: AnalysisResult) 
     orders = [order for order in ORDERS if order != "shift" or whole.shift is not None]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = st.text_input(
-            "Search", key=f"question_search:{study.code}", placeholder="Code, genre or wording",
-        )  # fmt: skip
+            "Search",
+            key=f"question_search:{study.code}",
+            placeholder="Code, genre or wording",
+        )
         order: Order = st.selectbox(
             "Order", orders, format_func=ORDERS.__getitem__, key=f"question_order:{study.code}"
         )
@@ -166,10 +168,13 @@ def _replies_link(
     }
     of_group = f" · {group}" if group else ""
     st.page_link(
-        "pages/answers/page.py", label=widgets.plain(f"Replies to {items[0]}{of_group}"),
+        "pages/answers/page.py",
+        label=widgets.plain(f"Replies to {items[0]}{of_group}"),
         icon=":material/forum:",
         query_params={
             widgets.STUDY_PARAMETER: str(levels.get("study", study.code)),
-            **filters, **own, "item": items,
+            **filters,
+            **own,
+            "item": items,
         },
-    )  # fmt: skip
+    )

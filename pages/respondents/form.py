@@ -147,32 +147,42 @@ class _TestResult:
 def key_field(base_url: str, key_variable: str, state_words: str) -> None:
     """The field for the key of an address. Inkblot never sends the key back to the browser."""
     st.text_input(
-        "Key", type="password", key=_KEY_FIELD, autocomplete="off", on_change=_take_key,
-        args=(base_url,), placeholder="paste it here, then press Enter",
+        "Key",
+        type="password",
+        key=_KEY_FIELD,
+        autocomplete="off",
+        on_change=_take_key,
+        args=(base_url,),
+        placeholder="paste it here, then press Enter",
         help="Inkblot holds the key in memory until you close or reload this browser tab, sends it "
         "to this address only, and never writes it down. A run that you start continues to use it. "
         "To set the key for every start, set the environment variable "
         f"{widgets.plain(key_variable or 'INKBLOT_KEY_...')} before you start Inkblot.",
-    )  # fmt: skip
+    )
     if note := widgets.last_note(_KEY_NOTE):
         st.success(note)
     left, right = st.columns([3, 1], vertical_alignment="center")
     left.caption(f"Now: {widgets.plain(state_words)}.")
     if state_words.startswith("key typed"):
         right.button(
-            "Forget the key", key="respondents_forget_key", icon=":material/key_off:",
-            on_click=_forget_key, args=(base_url,),
-        )  # fmt: skip
+            "Forget the key",
+            key="respondents_forget_key",
+            icon=":material/key_off:",
+            on_click=_forget_key,
+            args=(base_url,),
+        )
 
 
 def connection_test(respondent: Respondent, form: DraftForm) -> None:
     """A button that asks one harmless question, and its outcome."""
     if st.button(
-        "Test the connection", key="respondents_test", icon=":material/network_check:",
+        "Test the connection",
+        key="respondents_test",
+        icon=":material/network_check:",
         help="Sends one harmless statement with these settings. For a service, eight short calls "
         "then test each setting by itself, to find which settings the service accepts. They cost a "
         "fraction of a cent.",
-    ):  # fmt: skip
+    ):
         with st.spinner("Waiting for a reply ..."):
             st.session_state[_TESTED] = _TestResult(respondent.respondent_id, _run_test(respondent))
     tested = st.session_state.get(_TESTED)
@@ -224,9 +234,12 @@ def _parameters(outcome: catalog.TestReply, respondent: Respondent, form: DraftF
         names = ", ".join(connection.PARAMETERS[name] for name in refused)
         st.warning(f"The service does not accept these settings: {names}.")
         st.button(
-            "Leave out these settings", key="respondents_leave_out",
-            icon=":material/remove_circle:", on_click=_leave_out, args=(form, respondent, refused),
-        )  # fmt: skip
+            "Leave out these settings",
+            key="respondents_leave_out",
+            icon=":material/remove_circle:",
+            on_click=_leave_out,
+            args=(form, respondent, refused),
+        )
     rows = [
         (
             connection.PARAMETERS[check.name],
@@ -360,9 +373,11 @@ def fields(kind: RespondentKind, form: DraftForm, *, new: bool) -> None:
     """All fields of one kind of respondent."""
     if new:
         form.text(
-            "label", "Name", placeholder=f"for example: {_NAMES[kind]}",
+            "label",
+            "Name",
+            placeholder=f"for example: {_NAMES[kind]}",
             help="The name of this respondent in tables and charts.",
-        )  # fmt: skip
+        )
     if kind == "simulated":
         simulated_fields(form)
     elif kind == "local":
@@ -382,29 +397,40 @@ def simulated_fields(form: DraftForm) -> None:
             )
     with right:
         form.number(
-            "simulation_refusing_tries", "Tries with refusals", 0, 99, step=1,
+            "simulation_refusing_tries",
+            "Tries with refusals",
+            0,
+            99,
+            step=1,
             help="0: what is refused once is refused however often it is asked. 1: only the first "
             "reply to a call holds refusals, and a repeated call is answered; and so on.",
-        )  # fmt: skip
+        )
     with left:
         form.number(
-            "simulation_seed", "Seed", 0, 2**31, step=1,
+            "simulation_seed",
+            "Seed",
+            0,
+            2**31,
+            step=1,
             help="The same seed gives the same answers; another seed gives other people.",
-        )  # fmt: skip
+        )
 
 
 def _local_fields(form: DraftForm) -> None:
     form.text(
-        "base_url", "Model file (.gguf)", placeholder="empty: the small model of Inkblot",
+        "base_url",
+        "Model file (.gguf)",
+        placeholder="empty: the small model of Inkblot",
         help="Leave the field empty for the small model that comes with Inkblot, or type the full "
         "path of another .gguf file on this computer.",
-    )  # fmt: skip
+    )
     form.radio("at_once", "How it answers", _ANSWER_MODES)
     form.toggle(
-        "only_options", "Restrict replies to the answer options",
+        "only_options",
+        "Restrict replies to the answer options",
         help="The model can write nothing but an option, so it cannot refuse or explain. If you "
         "switch this off, the model replies freely.",
-    )  # fmt: skip
+    )
     _sampling_fields(form)
     _reasoning_field(form)
 
@@ -418,40 +444,58 @@ def _service_fields(form: DraftForm) -> None:
     if st.session_state.get(widget) != chosen:
         st.session_state[widget] = chosen
     st.selectbox(
-        "Service", [*_SERVICES, _OTHER], key=widget, on_change=_take_preset,
-        args=(form, widget), help="Fills in the address and the name of the key's variable.",
-    )  # fmt: skip
+        "Service",
+        [*_SERVICES, _OTHER],
+        key=widget,
+        on_change=_take_preset,
+        args=(form, widget),
+        help="Fills in the address and the name of the key's variable.",
+    )
     left, right = st.columns(2)
     with left:
         form.text(
-            "base_url", "Address", placeholder="https://api.example.org/v1",
-            shape=("https?://.*", "An address starts with https:// (or http:// on this network). "
-                   "Your input was not saved."),
+            "base_url",
+            "Address",
+            placeholder="https://api.example.org/v1",
+            shape=(
+                "https?://.*",
+                "An address starts with https:// (or http:// on this network). "
+                "Your input was not saved.",
+            ),
             help="The base URL in the documentation of the service.",
-        )  # fmt: skip
+        )
     with right:
         form.text(
-            "key_variable", "Environment variable of the key", placeholder="empty: no key needed",
-            shape=("[A-Z][A-Z0-9_]*_KEY[A-Z0-9_]*", "This field takes the name of an environment "
-                   "variable, such as INKBLOT_KEY_MINE, not the key itself. Your input was not "
-                   "saved."),
+            "key_variable",
+            "Environment variable of the key",
+            placeholder="empty: no key needed",
+            shape=(
+                "[A-Z][A-Z0-9_]*_KEY[A-Z0-9_]*",
+                "This field takes the name of an environment "
+                "variable, such as INKBLOT_KEY_MINE, not the key itself. Your input was not "
+                "saved.",
+            ),
             help="The name of the environment variable that holds the key, never the key itself. "
             "For an address that Inkblot does not know, the name must start with INKBLOT_KEY_.",
-        )  # fmt: skip
+        )
 
 
 def model_chooser(form: DraftForm) -> None:
     """The model's name, typed or chosen from the models of the service."""
     address, variable = form.fields["base_url"], form.fields["key_variable"]
     form.text(
-        "model", "Model", placeholder="the name the service gives it",
+        "model",
+        "Model",
+        placeholder="the name the service gives it",
         help="Type the name exactly as the service spells it, or list the models and choose one.",
-    )  # fmt: skip
+    )
     with widgets.error_box():
         if st.button(
-            "List models", key="respondents_list", icon=":material/list:",
+            "List models",
+            key="respondents_list",
+            icon=":material/list:",
             help="Asks the service for its models. This costs nothing.",
-        ):  # fmt: skip
+        ):
             st.session_state.pop(_LISTED + address, None)
             with st.spinner("Asking the service ..."):
                 listed = catalog.list_models(widgets.workspace(), address, variable)
@@ -461,10 +505,14 @@ def model_chooser(form: DraftForm) -> None:
     listed = st.session_state.get(_LISTED + address, ())
     if listed:
         st.selectbox(
-            f"Models of the service ({len(listed)})", listed, index=None,
-            key=_MODEL_CHOICE, on_change=_take_model, args=(form,),
+            f"Models of the service ({len(listed)})",
+            listed,
+            index=None,
+            key=_MODEL_CHOICE,
+            on_change=_take_model,
+            args=(form,),
             placeholder="Choose one, or type to search",
-        )  # fmt: skip
+        )
 
 
 def service_settings(form: DraftForm) -> None:
@@ -474,106 +522,176 @@ def service_settings(form: DraftForm) -> None:
         columns = st.columns(3)
         with columns[0]:
             form.number(
-                "at_once", "Calls at once", 1, 256, step=1,
+                "at_once",
+                "Calls at once",
+                1,
+                256,
+                step=1,
                 help="The largest number of calls under way at the same time. A run starts with "
                 "one, and halves the number when the service refuses calls.",
-            )  # fmt: skip
+            )
             form.number(
-                "price_in", "Price in", 0, None, step=0.01, value=None, placeholder="unknown",
+                "price_in",
+                "Price in",
+                0,
+                None,
+                step=0.01,
+                value=None,
+                placeholder="unknown",
                 help="US dollars per million tokens of prompt. Empty: unknown. 0: free.",
-            )  # fmt: skip
+            )
             form.toggle(
-                "stream", "Streamed replies",
+                "stream",
+                "Streamed replies",
                 help="For services that answer in no other way: the reply comes in parts, which "
                 "Inkblot joins.",
-            )  # fmt: skip
+            )
         with columns[1]:
             form.number(
-                "per_minute", "Calls a minute", 1, None, step=1, value=None,
-                placeholder="no limit", help="The largest number of calls started in a minute.",
-            )  # fmt: skip
+                "per_minute",
+                "Calls a minute",
+                1,
+                None,
+                step=1,
+                value=None,
+                placeholder="no limit",
+                help="The largest number of calls started in a minute.",
+            )
             form.number(
-                "price_out", "Price out", 0, None, step=0.01, value=None, placeholder="unknown",
+                "price_out",
+                "Price out",
+                0,
+                None,
+                step=0.01,
+                value=None,
+                placeholder="unknown",
                 help="US dollars per million tokens of reply. Empty: unknown. 0: free.",
-            )  # fmt: skip
+            )
         with columns[2]:
             form.number(
-                "tokens_per_minute", "Tokens a minute", 1, None, step=1, value=None,
+                "tokens_per_minute",
+                "Tokens a minute",
+                1,
+                None,
+                step=1,
+                value=None,
                 placeholder="no limit",
                 help="The largest number of tokens of prompts and replies in a minute.",
-            )  # fmt: skip
+            )
             form.number(
-                "price_cached", "Price cached", 0, None, step=0.01, value=None,
+                "price_cached",
+                "Price cached",
+                0,
+                None,
+                step=0.01,
+                value=None,
                 placeholder="as price in",
                 help="US dollars per million tokens of prompt that the service had in its cache. "
                 "Empty: they cost the full price.",
-            )  # fmt: skip
+            )
             form.number(
-                "timeout_s", "Time-out in seconds", 1, 3600, step=1.0,
+                "timeout_s",
+                "Time-out in seconds",
+                1,
+                3600,
+                step=1.0,
                 help="If no reply comes within this time, the call is repeated.",
-            )  # fmt: skip
+            )
     with st.expander("Base models, stop strings and reasoning"):
         form.toggle(
-            "completes_text", "Base model: completes a text",
+            "completes_text",
+            "Base model: completes a text",
             help="For models that go on with a text and know no chat. The prompt is sent to "
             "/completions exactly as the template has it. Choose a template that ends where the "
             "answer begins, such as 'completion'.",
-        )  # fmt: skip
+        )
         form.long_text(
-            "stop_text", "Stop strings, one per line", height=80, placeholder=r"\n",
+            "stop_text",
+            "Stop strings, one per line",
+            height=80,
+            placeholder=r"\n",
             help="The service ends a reply before any of these texts. Base models need one, or "
             r"they go on with questions of their own. \n is a line break, \t a tab.",
-        )  # fmt: skip
+        )
         _reasoning_field(form)
     with st.expander("Additional settings"):
         form.long_text(
-            "extra_text", "Settings sent with each call, one 'name: value' per line",
+            "extra_text",
+            "Settings sent with each call, one 'name: value' per line",
             placeholder="reasoning_effort: low",
             help="Settings that only this service knows, in YAML. Never type a key here.",
-        )  # fmt: skip
+        )
 
 
 def _reasoning_field(form: DraftForm) -> None:
     form.long_text(
-        "reasoning_marks", "Marks of reasoning, one pair per line", height=80,
+        "reasoning_marks",
+        "Marks of reasoning, one pair per line",
+        height=80,
         placeholder="[MULL] ... [/MULL]",
         help="What a model writes between these marks is reasoning, and is not read as its answer. "
         "Inkblot knows the usual marks, such as <think> ... </think>. Type others as: what opens "
         "the reasoning, three dots, what closes it.",
-    )  # fmt: skip
+    )
 
 
 def _sampling_fields(form: DraftForm) -> None:
     columns = st.columns(4)
     with columns[0]:
         form.number(
-            "temperature", "Temperature", 0, 2, step=0.1, value=None, placeholder="the service's",
+            "temperature",
+            "Temperature",
+            0,
+            2,
+            step=0.1,
+            value=None,
+            placeholder="the service's",
             help="0: the most likely reply every time. Higher: more varied replies. Empty: the "
             "service decides.",
-        )  # fmt: skip
+        )
     with columns[1]:
         form.number(
-            "top_p", "Top-p", 0, 1, step=0.05, value=None, placeholder="the service's",
+            "top_p",
+            "Top-p",
+            0,
+            1,
+            step=0.05,
+            value=None,
+            placeholder="the service's",
             help="The model draws only from the most likely tokens that together reach this "
             "probability. Usually empty.",
-        )  # fmt: skip
+        )
     with columns[2]:
         form.number(
-            "max_tokens", "Longest reply (tokens)", 1, None, step=1, value=None,
+            "max_tokens",
+            "Longest reply (tokens)",
+            1,
+            None,
+            step=1,
+            value=None,
             placeholder="the service's",
             help="A token is about three quarters of a word. Models that reason before they answer "
             "need hundreds of tokens.",
-        )  # fmt: skip
+        )
     with columns[3]:
         form.number(
-            "seed", "Seed", 0, None, step=1, value=None, placeholder="none",
+            "seed",
+            "Seed",
+            0,
+            None,
+            step=1,
+            value=None,
+            placeholder="none",
             help="Some services give the same reply for the same seed. Each repetition uses the "
             "next seed.",
-        )  # fmt: skip
+        )
     form.long_text(
-        "system_prompt", "System prompt", height=80, placeholder="none",
+        "system_prompt",
+        "System prompt",
+        height=80,
+        placeholder="none",
         help="The model reads this text first, before the persona.",
-    )  # fmt: skip
+    )
 
 
 def _take_preset(form: DraftForm, widget: str) -> None:

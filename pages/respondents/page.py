@@ -25,19 +25,26 @@ def _file_section(listed: tuple[Respondent, ...]) -> None:
     with st.expander("Respondents as a file"):
         if listed:
             widgets.download(
-                "Download the respondents (YAML)", files.write_respondents(listed).encode(),
-                "respondents.yaml", key="respondents_download",
-            )  # fmt: skip
+                "Download the respondents (YAML)",
+                files.write_respondents(listed).encode(),
+                "respondents.yaml",
+                key="respondents_download",
+            )
         st.file_uploader(
-            "A file of respondents (YAML)", ["yaml", "yml"], key=_FILE,
+            "A file of respondents (YAML)",
+            ["yaml", "yml"],
+            key=_FILE,
             help="A respondent of a known name is replaced for later studies. A file holds no "
-            "keys, only the names of the variables that hold them.", max_upload_size=50,
-        )  # fmt: skip
+            "keys, only the names of the variables that hold them.",
+            max_upload_size=50,
+        )
         st.button(
-            "Import the respondents", key="respondents_import", on_click=_import_file,
+            "Import the respondents",
+            key="respondents_import",
+            on_click=_import_file,
             disabled=st.session_state.get(_FILE) is None,
             help="Reads the file. If a line cannot be used, no respondent changes.",
-        )  # fmt: skip
+        )
         problem = st.session_state.pop(_FILE_PROBLEM, None)
         if problem:
             widgets.show_problem(problem)
@@ -126,22 +133,30 @@ def _buttons(kind: RespondentKind, form: DraftForm, before: Respondent | None) -
         widgets.show_problem(problem)
     row = st.container(horizontal=True)
     row.button(
-        "Add the respondent" if before is None else "Save changes", key="respondents_save",
-        type="primary", icon=":material/save:", on_click=_save_respondent,
+        "Add the respondent" if before is None else "Save changes",
+        key="respondents_save",
+        type="primary",
+        icon=":material/save:",
+        on_click=_save_respondent,
         args=(kind, form, before),
         help="Frozen studies keep the old settings." if before else None,
-    )  # fmt: skip
+    )
     if form.saved_at:
         row.button(
-            "Discard my changes", key="respondents_discard", on_click=draft_form.forget,
+            "Discard my changes",
+            key="respondents_discard",
+            on_click=draft_form.forget,
             args=(form.name,),
-        )  # fmt: skip
+        )
     if before is not None:
         row.button(
-            "Archive", key="respondents_put_away", icon=":material/archive:",
-            on_click=_set_archived, args=(before.label, True),
+            "Archive",
+            key="respondents_put_away",
+            icon=":material/archive:",
+            on_click=_set_archived,
+            args=(before.label, True),
             help="Hides it from the lists of choices. Studies keep it, and you can restore it.",
-        )  # fmt: skip
+        )
 
 
 def _save_respondent(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> None:
@@ -213,9 +228,11 @@ def _show_archived() -> None:
             left, right = st.columns([4, 1], vertical_alignment="center")
             left.text(f"{respondent.label} ({respondent_form.KINDS[respondent.kind]})")
             right.button(
-                "Restore", key=f"respondents_back:{number}", on_click=_set_archived,
+                "Restore",
+                key=f"respondents_back:{number}",
+                on_click=_set_archived,
                 args=(respondent.label, False),
-            )  # fmt: skip
+            )
 
 
 def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
@@ -226,11 +243,13 @@ def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
     if st.session_state.get(_CHOSEN) != in_address:
         st.session_state[_CHOSEN] = in_address if in_address in by_label else _NEW
     chosen = st.selectbox(
-        "Respondent", [_NEW, *by_label],
+        "Respondent",
+        [_NEW, *by_label],
         format_func=lambda label: label or "A new respondent",
-        key=_CHOSEN, on_change=lambda: _go_to(st.session_state[_CHOSEN]),
+        key=_CHOSEN,
+        on_change=lambda: _go_to(st.session_state[_CHOSEN]),
         help="Choose a respondent to test or change it, or add a new one.",
-    )  # fmt: skip
+    )
     _show_done()
     return by_label.get(chosen)
 
@@ -238,9 +257,12 @@ def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
 def _new_respondent() -> None:
     kinds = draft_form.open_form(_NEW_KIND, {"kind": "api"})
     kinds.radio(
-        "kind", "Kind", respondent_form.KINDS, horizontal=True,
+        "kind",
+        "Kind",
+        respondent_form.KINDS,
+        horizontal=True,
         captions=list(respondent_form.KIND_EXPLANATIONS.values()),
-    )  # fmt: skip
+    )
     kind: RespondentKind = kinds.fields["kind"]
     form = draft_form.open_form(f"respondents:new {kind}", forms.empty_fields(kind))
     edit(kind, form, None)

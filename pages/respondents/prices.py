@@ -48,8 +48,9 @@ def price_section() -> None:
 def _empty_words() -> str:
     """What an empty table means: no price at all, or prices in the settings of respondents."""
     people = catalog.list_respondents(widgets.workspace())
-    own = sum(p.kind == "api" and None not in (p.sampling.price_in, p.sampling.price_out)
-              for p in people)  # fmt: skip
+    own = sum(
+        p.kind == "api" and None not in (p.sampling.price_in, p.sampling.price_out) for p in people
+    )
     if own:
         whose = count_text(own, "respondent has", "respondents have")
         return f"This table is empty. {whose} own prices in the settings, which count."
@@ -85,10 +86,12 @@ def _form() -> None:
     models = {r.model for r in catalog.list_respondents(widgets.workspace()) if r.kind == "api"}
     with st.form("price_form", border=False):
         st.text_input(
-            "Model", key="price_model", placeholder=", ".join(sorted(models)) or None,
+            "Model",
+            key="price_model",
+            placeholder=", ".join(sorted(models)) or None,
             help="The service's name for the model. The price holds for every respondent with this "
             "model.",
-        )  # fmt: skip
+        )
         columns = st.columns(4)
         columns[0].number_input(
             "Read", 0.0, None, 0.0, key="price_in", help=f"{_PER_MILLION} read."
@@ -97,17 +100,27 @@ def _form() -> None:
             "Written", 0.0, None, 0.0, key="price_out", help=f"{_PER_MILLION} written."
         )
         columns[2].number_input(
-            "Cached", 0.0, None, None, key="price_cached", placeholder="as read",
+            "Cached",
+            0.0,
+            None,
+            None,
+            key="price_cached",
+            placeholder="as read",
             help=f"{_PER_MILLION} that the service had in its cache. Empty: the full price.",
-        )  # fmt: skip
+        )
         columns[3].date_input(
-            "As of", prices.today(), max_value=prices.today(), key="price_as_of",
+            "As of",
+            prices.today(),
+            max_value=prices.today(),
+            key="price_as_of",
             help="When you looked it up.",
-        )  # fmt: skip
+        )
         st.text_input(
-            "Source", key="price_source", placeholder="the service's price list",
+            "Source",
+            key="price_source",
+            placeholder="the service's price list",
             help="Where you looked it up, such as the address of the price list.",
-        )  # fmt: skip
+        )
         st.form_submit_button("Save the price", on_click=_save)
 
 
@@ -115,9 +128,13 @@ def _save() -> None:
     typed = st.session_state.to_dict()
     as_of: date = typed["price_as_of"]
     price = Price(
-        typed["price_model"], typed["price_in"], typed["price_out"], as_of, typed["price_source"],
+        typed["price_model"],
+        typed["price_in"],
+        typed["price_out"],
+        as_of,
+        typed["price_source"],
         typed["price_cached"],
-    )  # fmt: skip
+    )
     try:
         prices.save_prices(widgets.workspace(), [price])
     except UserError as error:
@@ -134,15 +151,20 @@ def _files(any_prices: bool) -> None:
         data = prices.export_prices(widgets.workspace())
         widgets.download("Download the prices (CSV)", data, "prices.csv", key="price_download")
     st.file_uploader(
-        "A file of prices (CSV or Excel)", ["csv", "xlsx"], key=_FILE,
+        "A file of prices (CSV or Excel)",
+        ["csv", "xlsx"],
+        key=_FILE,
         help="Columns: model, price_in, price_out, price_cached, as_of, source. A model's newer "
-        "price replaces the earlier one.", max_upload_size=50,
-    )  # fmt: skip
+        "price replaces the earlier one.",
+        max_upload_size=50,
+    )
     st.button(
-        "Import the prices", key="price_import", on_click=_import,
+        "Import the prices",
+        key="price_import",
+        on_click=_import,
         disabled=st.session_state.get(_FILE) is None,
         help="Reads the file. If a line cannot be read, no price changes.",
-    )  # fmt: skip
+    )
 
 
 def _import() -> None:

@@ -112,9 +112,12 @@ def _factor_level(option: AnalysisOption, key: str, factor: str, study: StudyRec
     """A level of a factor in the answers of a study, or none."""
     levels = browsing.all_levels(widgets.workspace(), study.code).get(factor, [])
     chosen: str = st.selectbox(
-        option.kind.label, ["", *map(str, levels)], key=key, help=_tooltip(option.kind),
+        option.kind.label,
+        ["", *map(str, levels)],
+        key=key,
+        help=_tooltip(option.kind),
         format_func=lambda level: level or "(not chosen)",
-    )  # fmt: skip
+    )
     return chosen
 
 
@@ -172,9 +175,13 @@ def _choice(option: AnalysisOption, key: str, setting: Any) -> Any:
     words = dict(kind.choices)
     codes = list(words)
     return st.selectbox(
-        kind.label, codes, codes.index(setting), format_func=words.__getitem__, key=key,
+        kind.label,
+        codes,
+        codes.index(setting),
+        format_func=words.__getitem__,
+        key=key,
         help=_tooltip(kind),
-    )  # fmt: skip
+    )
 
 
 def _switch(option: AnalysisOption, key: str, setting: Any) -> Any:
@@ -187,9 +194,13 @@ def _design_factors(option: AnalysisOption, key: str, setting: Any, study: str) 
     attributes = item_attributes.attribute_levels(widgets.workspace(), study)
     offered = dict.fromkeys((*GROUPINGS, *attributes, *setting))
     chosen = st.multiselect(
-        kind.label, list(offered), list(setting), format_func=factor_word, key=key,
+        kind.label,
+        list(offered),
+        list(setting),
+        format_func=factor_word,
+        key=key,
         help=_tooltip(kind),
-    )  # fmt: skip
+    )
     return tuple(chosen)
 
 
@@ -237,12 +248,15 @@ def _rows(option: AnalysisOption, key: str, setting: Any) -> Any:
         frame,
         key=f"{key}:{number}",
         columns={
-            name: (st.column_config.NumberColumn if cell_kind == "number"
-                   else st.column_config.TextColumn)(title)
+            name: (
+                st.column_config.NumberColumn
+                if cell_kind == "number"
+                else st.column_config.TextColumn
+            )(title)
             for name, title, cell_kind in kind.columns
         },
         alt=kind.label,
-    )  # fmt: skip
+    )
     edited = edited.replace("", None)
     spread = grids.spread_blocks(edited)
     if spread is not None:
@@ -293,9 +307,13 @@ def _other_data(option: AnalysisOption, key: str, setting: Any) -> Any:
     names = frames.other_data_names(widgets.workspace(), kind)
     selected = setting if setting in names else ""
     return st.selectbox(
-        kind.label, ["", *names], ["", *names].index(selected), key=key, help=_tooltip(kind),
+        kind.label,
+        ["", *names],
+        ["", *names].index(selected),
+        key=key,
+        help=_tooltip(kind),
         format_func=lambda name: name or "(none)",
-    )  # fmt: skip
+    )
 
 
 # The widget of each kind of option: it takes the option, a key and the setting. DesignFactors and

@@ -105,9 +105,7 @@ def _left_out_tab(analysis: Analysis, request: AnalysisRequest, result: Analysis
         titles = list(tables)
         title = titles[0] if titles else ""
         if len(titles) > 1:
-            title = st.selectbox(
-                "Table", titles, key=f"left_out_table:{analysis.name}", width=420
-            )  # fmt: skip
+            title = st.selectbox("Table", titles, key=f"left_out_table:{analysis.name}", width=420)
         if title:
             sentence = change_sentence(before, result, analysis.needs.noun, tables[title])
             left_out.show_changes(tables[title], sentence, f"{request.studies[0]}-{analysis.name}")
@@ -136,9 +134,12 @@ def result_of(request: AnalysisRequest, *, cancels_earlier: bool = False) -> Ana
         else:
             st.info("The computation is canceled. No result is saved.", icon=":material/cancel:")
         st.button(
-            "Compute again", icon=":material/refresh:", key=f"compute_again:{request.analysis}",
-            on_click=computing.forget, args=(widgets.workspace(), request),
-        )  # fmt: skip
+            "Compute again",
+            icon=":material/refresh:",
+            key=f"compute_again:{request.analysis}",
+            on_click=computing.forget,
+            args=(widgets.workspace(), request),
+        )
         return None
     if computation.ended:
         return computation.value()
@@ -165,10 +166,12 @@ def watch(
     share = computation.done / computation.total if computation.total else 0.0
     st.progress(share, text=words(computation))
     st.button(
-        "Cancel", icon=":material/stop_circle:",
-        key=f"cancel_computing:{computation.name}", on_click=computation.cancel,
+        "Cancel",
+        icon=":material/stop_circle:",
+        key=f"cancel_computing:{computation.name}",
+        on_click=computation.cancel,
         disabled=computation.stopping,
-    )  # fmt: skip
+    )
     st.caption("You can leave this page. The result will be here when you return.")
 
 
@@ -191,9 +194,13 @@ def _choose_analysis(topic: Topic, title: str) -> Analysis:
         # Not as a default: it would clash with a choice made by a button of another analysis.
         st.session_state.setdefault(key, default)
         choice = st.segmented_control(
-            "Analysis", names, format_func=titles.__getitem__, key=key, required=True,
+            "Analysis",
+            names,
+            format_func=titles.__getitem__,
+            key=key,
+            required=True,
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
         chosen = choice or default
     st.query_params[_ANALYSIS_PARAMETER] = chosen
     return analyses.by_name(chosen)
@@ -240,12 +247,14 @@ def filters(study: StudyRecord) -> dict[str, list[object]]:
     attributes = item_attributes.attribute_levels(widgets.workspace(), study.code)
     chosen: dict[str, list[object]] = {
         name: st.multiselect(
-            f"Only {factor_word(name)}", values,
-            key=widgets.filter_key(study.code, name), persist_state="session",
+            f"Only {factor_word(name)}",
+            values,
+            key=widgets.filter_key(study.code, name),
+            persist_state="session",
             format_func=widgets.level_word,
         )
         for name, values in (*levels.items(), *attributes.items())
-    }  # fmt: skip
+    }
     return {name: values for name, values in chosen.items() if values}
 
 
@@ -269,17 +278,20 @@ def _together(study: StudyRecord, analysis: Analysis) -> tuple[str, ...]:
     others = [
         record.code
         for record in reversed(studies.list_studies(widgets.workspace()))
-        if (any_bank or record.instrument == study.instrument) and record.code != study.code
+        if (any_bank or record.instrument == study.instrument)
+        and record.code != study.code
         and record.n_responses
-    ]  # fmt: skip
+    ]
     if not others:
         return ()
     chosen = st.multiselect(
-        "Add the answers of other studies", others,
-        key=f"together:{'any:' if any_bank else ''}{study.code}", persist_state="session",
+        "Add the answers of other studies",
+        others,
+        key=f"together:{'any:' if any_bank else ''}{study.code}",
+        persist_state="session",
         help=("" if any_bank else "Studies with the same bank. ")
         + "To compare the studies, choose Study under Separately for.",
-    )  # fmt: skip
+    )
     return tuple(chosen)
 
 
@@ -290,11 +302,15 @@ def _rows(study: StudyRecord, levels: Mapping[str, list[Any]]) -> tuple[str, ...
         st.caption("A row is one administration: one respondent answers the whole bank once.")
         return ()
     chosen = st.multiselect(
-        "A row is one combination of", factors, factors, format_func=factor_word,
-        key=f"rows:{study.code}", persist_state="session",
+        "A row is one combination of",
+        factors,
+        factors,
+        format_func=factor_word,
+        key=f"rows:{study.code}",
+        persist_state="session",
         help="The unit of analysis. If you remove a factor, rows that differ only in this factor "
         "are averaged. Factors that an analysis compares are never averaged.",
-    )  # fmt: skip
+    )
     for sentence in frames.implications(chosen, brought_in=study.kind == "imported"):
         st.caption(widgets.plain(sentence))
     return tuple(name for name in factors if name not in chosen)

@@ -30,9 +30,11 @@ def attach_section() -> None:
     in_address = st.query_params.get(STUDY_PARAMETER, "")
     left, right = st.columns(2)
     study = left.selectbox(
-        "Study without a bank", studies, key=f"attach_study:{len(studies)}",
+        "Study without a bank",
+        studies,
+        key=f"attach_study:{len(studies)}",
         index=studies.index(in_address) if in_address in studies else 0,
-    )  # fmt: skip
+    )
     matches = {
         match.bank.code: match for match in bank_attachment.banks_for_study(workspace(), study)
     }
@@ -45,10 +47,14 @@ def attach_section() -> None:
     match = matches[bank]
     st.write(f"{plain(match.bank.title)}: {plain(match.words)}. {plain(match.problem)}")
     st.button(
-        "Attach this bank", key="data_attach", icon=":material/link:", disabled=not match.fits,
+        "Attach this bank",
+        key="data_attach",
+        icon=":material/link:",
+        disabled=not match.fits,
         help=None if match.fits else "The bank must hold every item and every answer option.",
-        on_click=_attach, args=(study, bank),
-    )  # fmt: skip
+        on_click=_attach,
+        args=(study, bank),
+    )
     command("attach", study, "--bank", bank)
 
 

@@ -226,8 +226,9 @@ async def show(send: Any, status: int, title: str, heading: str, body: str) -> N
 
 
 def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): text.decode("latin-1")
-            for name, text in scope["headers"]}  # fmt: skip
+    return {
+        name.decode("latin-1").lower(): text.decode("latin-1") for name, text in scope["headers"]
+    }
 
 
 def _guarded(send: Any) -> Any:
@@ -243,7 +244,11 @@ def _guarded(send: Any) -> Any:
 
 
 async def _answer(send: Any, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    every = [*headers, *_GUARDS, (b"cache-control", b"no-store"),
-             (b"content-length", str(len(body)).encode())]  # fmt: skip
+    every = [
+        *headers,
+        *_GUARDS,
+        (b"cache-control", b"no-store"),
+        (b"content-length", str(len(body)).encode()),
+    ]
     await send({"type": "http.response.start", "status": status, "headers": every})
     await send({"type": "http.response.body", "body": body})

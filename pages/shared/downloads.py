@@ -35,10 +35,13 @@ def answers_file(study: str, file_format: FileFormat) -> None:
         if again:
             st.caption("The answers have changed since the file was prepared.")
         st.button(
-            f"Prepare the file ({words})", key=f"prepare:{file_format}",
-            icon=":material/inventory_2:", on_click=_prepare, args=(flag, revision),
+            f"Prepare the file ({words})",
+            key=f"prepare:{file_format}",
+            icon=":material/inventory_2:",
+            on_click=_prepare,
+            args=(flag, revision),
             help="A file of a million answers takes some seconds.",
-        )  # fmt: skip
+        )
         return
     data = _answers(revision, study, file_format)
     size = f"{len(data) / 1e6:,.1f} MB" if len(data) >= 100_000 else f"{len(data):,} bytes"
@@ -101,9 +104,14 @@ def calls(study: str) -> bytes:
 def download_when_asked(label: str, make: Callable[[], bytes], file_name: str, *, key: str) -> None:
     """A download whose file is made when the button is pressed."""
     st.download_button(
-        label, make, file_name, "application/octet-stream", key=key,
-        on_click="ignore", icon=":material/download:",
-    )  # fmt: skip
+        label,
+        make,
+        file_name,
+        "application/octet-stream",
+        key=key,
+        on_click="ignore",
+        icon=":material/download:",
+    )
 
 
 def command(*words: str) -> None:

@@ -93,9 +93,13 @@ class DraftForm:
         st.radio(label, list(words), format_func=words.__getitem__, **wired, **options)
 
     def several(
-        self, field: str, label: str, choices: Sequence[Any], words: Callable[[Any], str],
+        self,
+        field: str,
+        label: str,
+        choices: Sequence[Any],
+        words: Callable[[Any], str],
         **options: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A field with any number of choices."""
         self._seed(field, [value for value in self.fields[field] if value in choices])
         wired = self._wired(field)

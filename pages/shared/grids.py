@@ -75,9 +75,13 @@ def growing_grid(
 def add_rows_button(key: str, on_click: Callable[..., Any], args: tuple[Any, ...] = ()) -> None:
     """The button for more empty rows; `on_click` has the grid drawn anew."""
     st.button(
-        "Add rows", key=key, on_click=on_click, args=args, icon=":material/add:",
+        "Add rows",
+        key=key,
+        on_click=on_click,
+        args=args,
+        icon=":material/add:",
         help=f"{EMPTY_ROWS} more empty rows at the end of the table.",
-    )  # fmt: skip
+    )
 
 
 def with_empty_rows(frame: pd.DataFrame, number: int = EMPTY_ROWS) -> pd.DataFrame:
@@ -140,23 +144,33 @@ def box_of_rows(
     with st.expander(f"Type or paste {what}s, one per line", icon=":material/playlist_add:"):
         order = "; ".join(columns.values())
         st.text_area(
-            f"New {what}s", key=key, height=150, label_visibility="collapsed",
+            f"New {what}s",
+            key=key,
+            height=150,
+            label_visibility="collapsed",
             placeholder=f"One {what} per line",
             help=f"A line is: {columns[single]}. Rows copied from a spreadsheet have the columns "
             f"in this order: {order}.",
-        )  # fmt: skip
+        )
         st.button(
-            f"Add these {what}s", key=f"{key}:add", icon=":material/add:",
-            on_click=_add, args=(key, done, tuple(columns), single, what, add),
-        )  # fmt: skip
+            f"Add these {what}s",
+            key=f"{key}:add",
+            icon=":material/add:",
+            on_click=_add,
+            args=(key, done, tuple(columns), single, what, add),
+        )
         if words := st.session_state.pop(done, ""):
             st.success(words)
 
 
 def _add(
-    key: str, done: str, columns: tuple[str, ...], single: str, what: str,
+    key: str,
+    done: str,
+    columns: tuple[str, ...],
+    single: str,
+    what: str,
     add: Callable[[list[dict[str, str]]], bool],
-) -> None:  # fmt: skip
+) -> None:
     rows = rows_of_text(st.session_state.to_dict().get(key) or "", columns, single)
     if rows and add(rows):
         st.session_state[key] = ""

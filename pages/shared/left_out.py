@@ -15,8 +15,10 @@ from pages.shared.widgets import plain, workspace
 
 TITLE = "What leaving out changes"
 _NAMES = {
-    "guess": "guesses", "hedged": "answers with a disclaimer", "judged": "judged answers",
-}  # fmt: skip
+    "guess": "guesses",
+    "hedged": "answers with a disclaimer",
+    "judged": "judged answers",
+}
 _WRITTEN = "left_out_written"
 _HELP = (
     "These answers count as missing in everything on this page. An answer of several kinds is left "
@@ -47,10 +49,14 @@ def choose(studies: Sequence[str]) -> tuple[str, ...]:
 def choose_kinds(study: str, counts: Mapping[str, int]) -> tuple[str, ...]:
     """Pills of the kinds that there are, with their counts; all pages of statistics share them."""
     chosen = st.pills(
-        "Leave out", list(counts), selection_mode="multi",
-        key=widgets.filter_key(study, LEAVE_OUT), persist_state="session",
-        format_func=lambda kind: f"{_NAMES[kind].capitalize()} {counts[kind]:,}", help=_HELP,
-    )  # fmt: skip
+        "Leave out",
+        list(counts),
+        selection_mode="multi",
+        key=widgets.filter_key(study, LEAVE_OUT),
+        persist_state="session",
+        format_func=lambda kind: f"{_NAMES[kind].capitalize()} {counts[kind]:,}",
+        help=_HELP,
+    )
     for kind in counts:
         st.caption(plain(f"{_NAMES[kind].capitalize()}: {left_out.KIND_HELP[kind]}"))
     return tuple(kind for kind in LEFT_OUT_KINDS if kind in chosen)
@@ -91,6 +97,8 @@ def show_changes(changes: ResultTable, sentence: str, file_stem: str) -> None:
     rows = count_text(len(changes.frame), "row")
     results.numbers(changes, alt=f"{changes.title}, with and without answers left out: {rows}")
     widgets.download(
-        "CSV", analyses.export.table_csv(changes), f"{file_stem}-{changes.name}-left_out.csv",
+        "CSV",
+        analyses.export.table_csv(changes),
+        f"{file_stem}-{changes.name}-left_out.csv",
         key=f"csv:left_out:{changes.name}",
-    )  # fmt: skip
+    )

@@ -96,9 +96,11 @@ class Logins:
         if not signed or not providers():
             return ""
         whole = decode_signed_value(
-            get_cookie_secret(), USER_COOKIE_NAME, signed.encode("latin-1", "replace"),
+            get_cookie_secret(),
+            USER_COOKIE_NAME,
+            signed.encode("latin-1", "replace"),
             max_age_days=_VOUCHER_S / 86400,
-        )  # fmt: skip
+        )
         try:
             body = json.loads(whole or b"{}")
         except ValueError:

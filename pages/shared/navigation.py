@@ -81,13 +81,16 @@ def show(pages: Sequence[PageEntry]) -> None:
     chosen = st.navigation(
         [
             st.Page(
-                page.script, title=page.title, icon=page.icon_name,
-                url_path=page.name, default=page is pages[0],
+                page.script,
+                title=page.title,
+                icon=page.icon_name,
+                url_path=page.name,
+                default=page is pages[0],
             )
             for page in pages
         ],
         position="hidden",
-    )  # fmt: skip
+    )
     _follow_the_address(chosen.url_path)
     with st.sidebar:
         if member is not None:
@@ -142,9 +145,12 @@ def _links(pages: Sequence[PageEntry], study: str) -> None:
                 st.caption(group)
             for page in members:
                 st.page_link(
-                    page.script, label=page.title, icon=page.icon_name, width="stretch",
+                    page.script,
+                    label=page.title,
+                    icon=page.icon_name,
+                    width="stretch",
                     query_params={widgets.STUDY_PARAMETER: study} if study else None,
-                )  # fmt: skip
+                )
 
 
 def _member(member: Member) -> None:
@@ -161,9 +167,13 @@ def _member(member: Member) -> None:
 def _search(pages: Sequence[PageEntry]) -> None:
     """The search box and what it finds, redrawn while one types."""
     text = st.text_input(
-        "Search", key=_TEXT, type="search", live="150ms", label_visibility="collapsed",
+        "Search",
+        key=_TEXT,
+        type="search",
+        live="150ms",
+        label_visibility="collapsed",
         placeholder="Search (Ctrl+K)",
-    )  # fmt: skip
+    )
     if not (text or "").strip():
         return
     hits = _hits(text, pages)
@@ -174,10 +184,13 @@ def _search(pages: Sequence[PageEntry]) -> None:
             page = _page_of(entry, pages)
             label = widgets.plain(entry.title)
             st.page_link(
-                page.script, label=f"**{label}**" if place == 0 else label, icon=page.icon_name,
-                width="stretch", query_params=_parameters(entry),
+                page.script,
+                label=f"**{label}**" if place == 0 else label,
+                icon=page.icon_name,
+                width="stretch",
+                query_params=_parameters(entry),
                 help=widgets.plain(f"{page.title}: {entry.explanation}"),
-            )  # fmt: skip
+            )
 
 
 def _hits(text: str, pages: Sequence[PageEntry]) -> tuple[Entry, ...]:

@@ -146,9 +146,10 @@ def show_answers(key: str, answers: GroupAnswers, verdict: str = "") -> None:
     further = answers[_MOST_ANSWERS:]
     if further:
         fold = st.expander(
-            count_text(len(further), "more group"), key=f"more_answers:{key}",
+            count_text(len(further), "more group"),
+            key=f"more_answers:{key}",
             on_change="rerun",
-        )  # fmt: skip
+        )
         if fold.open:
             with fold:
                 st.markdown(_answer_lines(further[:_MOST_FOLDED]))
@@ -218,14 +219,20 @@ def _show_scripts(analysis: Analysis, request: AnalysisRequest, stem: str) -> No
         "reviewer can check it."
     )
     files = analyses.scripts(
-        workspace(), request.analysis, request.studies, request.options, request.where,
+        workspace(),
+        request.analysis,
+        request.studies,
+        request.options,
+        request.where,
         request.over,
-    )  # fmt: skip
+    )
     data = analyses.export.files_zip({file.name: file.text.encode() for file in files})
     download(
-        "R and Python scripts with data (ZIP)", data, f"{stem}-{analysis.name}-scripts.zip",
+        "R and Python scripts with data (ZIP)",
+        data,
+        f"{stem}-{analysis.name}-scripts.zip",
         key="download:syntax",
-    )  # fmt: skip
+    )
     for file in files:
         if not file.name.endswith(".csv"):
             st.text(file.name)
@@ -294,8 +301,9 @@ def _show_chart(
     show_panels(drawn, key)
     picture_menu(
         lambda: papers.drawn_charts(analysis, result, options=options)[0][number],
-        f"{stem}-{analysis.name}-chart_{number + 1}", key,
-    )  # fmt: skip
+        f"{stem}-{analysis.name}-chart_{number + 1}",
+        key,
+    )
     fold = st.expander("Data of this chart", key=f"data:{key}", on_change="rerun")
     if fold.open:
         with fold:
@@ -316,10 +324,11 @@ def show_table(
     """
     st.markdown(f"**{plain(shown.title)}**")
     apa = st.toggle(
-        "APA style", key=f"apa:{analysis.name}:{shown.name}",
+        "APA style",
+        key=f"apa:{analysis.name}:{shown.name}",
         help="The table in the style of a manuscript (APA, 7th edition): rounded, with a note, and "
         "without leading zeros for values that cannot exceed 1.",
-    )  # fmt: skip
+    )
     worded = with_wordings(shown, result.item_texts)
     alt = f"{shown.title}: {count_text(len(shown.frame), 'row')}"
     if apa:
@@ -329,9 +338,13 @@ def show_table(
     else:
         link = st.container()  # above the table, so that a tick shows its effect
         event = numbers(
-            worded, alt=alt, row_height=row_height(shown), on_select="rerun",
-            selection_mode="single-row", key=f"rows:{analysis.name}:{shown.name}",
-        )  # fmt: skip
+            worded,
+            alt=alt,
+            row_height=row_height(shown),
+            on_select="rerun",
+            selection_mode="single-row",
+            key=f"rows:{analysis.name}:{shown.name}",
+        )
         with link:
             if not event["selection"]["rows"]:
                 st.caption("Tick a row to read the replies behind it.")
@@ -355,9 +368,13 @@ def _show_apa(result: AnalysisResult, shown: ResultTable) -> None:
 
 
 def paper_menu(
-    label: str, result: AnalysisResult, tables: Sequence[ResultTable], stem: str, key: str,
+    label: str,
+    result: AnalysisResult,
+    tables: Sequence[ResultTable],
+    stem: str,
+    key: str,
     number: int = 1,
-) -> None:  # fmt: skip
+) -> None:
     """A menu of the tables in the formats of papers; a file is made when it is asked for.
 
     `number` is that of the first table until the user gives another.
@@ -368,16 +385,20 @@ def paper_menu(
             return
         first = st.number_input(
             "Number of the first table" if len(tables) > 1 else "Number of the table",
-            1, 999, number, key=f"paper_number:{key}",
-        )  # fmt: skip
+            1,
+            999,
+            number,
+            key=f"paper_number:{key}",
+        )
         for ending, form in papers.PAPER_FORMATS.items():
             download_when_asked(
                 f"{form.title} (.{ending})",
                 partial(
                     papers.paper_file, result, tables, ending, analyses.software_versions(), first
                 ),
-                f"{stem}.{ending}", key=f"paper:{key}:{ending}",
-            )  # fmt: skip
+                f"{stem}.{ending}",
+                key=f"paper:{key}:{ending}",
+            )
         st.caption(
             "In the style of the APA, with numbered notes. Tables of the HTML file can be copied "
             "into a document."
@@ -401,9 +422,10 @@ def picture_menu(make: Callable[[], Chart], stem: str, key: str) -> None:
         for ending, form in papers.PICTURE_FORMATS.items():
             download_when_asked(
                 f"{form.title} (.{ending})",
-                partial(_picture, make, form.write, faults, key), f"{stem}.{ending}",
+                partial(_picture, make, form.write, faults, key),
+                f"{stem}.{ending}",
                 key=f"picture:{key}:{ending}",
-            )  # fmt: skip
+            )
         if fault := faults.pop(key, ""):
             st.error(
                 f"The picture could not be drawn: {plain(fault)}. Choose Vega-Lite, which any "
@@ -440,9 +462,11 @@ def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> Non
         if not is_attribute(name) and name != LEAVE_OUT
     }
     st.page_link(
-        "pages/answers/page.py", label="Replies of the ticked row", icon=":material/forum:",
+        "pages/answers/page.py",
+        label="Replies of the ticked row",
+        icon=":material/forum:",
         query_params={STUDY_PARAMETER: study, **filters, **levels},
-    )  # fmt: skip
+    )
 
 
 def numbers(shown: ResultTable, *, alt: str, **options: Any) -> Any:
@@ -531,6 +555,8 @@ def _column_config(column: Column, values: pd.Series, number_format: str | None)
     wide = _LINE < _longest(values) <= _LINE * _MOST_LINES
     wording = column.name.endswith("_wording")
     return st.column_config.TextColumn(
-        column.title, help=plain(column.help) or None, pinned=column.name == "item",
+        column.title,
+        help=plain(column.help) or None,
+        pinned=column.name == "item",
         width="medium" if wording else _WIDE if wide else None,
-    )  # fmt: skip
+    )

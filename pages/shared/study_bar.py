@@ -62,14 +62,18 @@ def study_row(
             unkeyed = bank_attachment.is_unkeyed(workspace(), study.code)
             for badge in badges(study, unkeyed=unkeyed):
                 st.badge(
-                    plain(badge.label), icon=badge.icon, color=badge.color,
+                    plain(badge.label),
+                    icon=badge.icon,
+                    color=badge.color,
                     help=plain(badge.meaning),
-                )  # fmt: skip
+                )
             if unkeyed:
                 st.page_link(
-                    "pages/import_export/page.py", label="Attach a bank", icon=":material/link:",
+                    "pages/import_export/page.py",
+                    label="Attach a bank",
+                    icon=":material/link:",
                     query_params={widgets.STUDY_PARAMETER: study.code},
-                )  # fmt: skip
+                )
     return row, study
 
 
@@ -112,9 +116,12 @@ def texts_link(study: StudyRecord) -> None:
     from core.workflow.answers import texts
 
     step = (
-        "counts" if texts.has_texts(workspace(), study.code)
-        else "judge" if texts.has_ratings(workspace(), study.code) else ""
-    )  # fmt: skip
+        "counts"
+        if texts.has_texts(workspace(), study.code)
+        else "judge"
+        if texts.has_ratings(workspace(), study.code)
+        else ""
+    )
     if step:
         st.page_link(
             "pages/texts.py",

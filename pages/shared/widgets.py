@@ -199,9 +199,11 @@ def no_study() -> None:
 def import_link() -> None:
     """The way to the import of answers."""
     st.page_link(
-        "pages/import_export/page.py", label="Import answers", icon=":material/upload_file:",
+        "pages/import_export/page.py",
+        label="Import answers",
+        icon=":material/upload_file:",
         help="Answers of people, or of models that were asked elsewhere, from a file.",
-    )  # fmt: skip
+    )
 
 
 def choose_study(
@@ -298,9 +300,11 @@ def unkeyed_note(code: str) -> None:
             icon=":material/key_off:",
         )
         st.page_link(
-            "pages/import_export/page.py", label="Attach a bank",
-            query_params={STUDY_PARAMETER: code}, icon=":material/link:",
-        )  # fmt: skip
+            "pages/import_export/page.py",
+            label="Attach a bank",
+            query_params={STUDY_PARAMETER: code},
+            icon=":material/link:",
+        )
 
 
 def readable_choices() -> None:

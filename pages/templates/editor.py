@@ -52,23 +52,31 @@ def template_section(form: DraftForm) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
         form.select(
-            "listing", "Options named by", list(LISTINGS), LISTINGS.__getitem__,
+            "listing",
+            "Options named by",
+            list(LISTINGS),
+            LISTINGS.__getitem__,
             help="How options are named in the prompt, and what a reply is read by. Letters and "
             "numbers follow the order shown. Answers always have the codes of the bank.",
-        )  # fmt: skip
+        )
     with middle:
         form.select(
-            "instructions", "Instructions in", ["", *form.fields["languages"]],
+            "instructions",
+            "Instructions in",
+            ["", *form.fields["languages"]],
             lambda code: language_name(code) if code else "as the items",
             help="Choose a language if instructions and option labels are in another language "
             "than the items.",
-        )  # fmt: skip
+        )
     with right:
         form.select(
-            "personal", "Own view asked", list(_PERSONAL), _PERSONAL.__getitem__,
+            "personal",
+            "Own view asked",
+            list(_PERSONAL),
+            _PERSONAL.__getitem__,
             help="Whether the template asks for the model's own view. Only a note, for comparisons "
             "of personal and impersonal templates.",
-        )  # fmt: skip
+        )
 
 
 def language_section(form: DraftForm) -> str:
@@ -79,26 +87,39 @@ def language_section(form: DraftForm) -> str:
     if st.session_state.get(key) not in languages:
         st.session_state[key] = languages[0]
     language: str = row.selectbox(
-        "Language", languages, format_func=language_name, key=key,
+        "Language",
+        languages,
+        format_func=language_name,
+        key=key,
         help="Each language has texts of its own. A language without texts uses the English ones.",
-    )  # fmt: skip
+    )
     with row.popover("Languages", icon=":material/translate:"):
         others = [code for code in offered_languages() if code not in languages]
         st.selectbox(
-            "Add a language", others, index=None, format_func=language_name,
-            key=f"templates_add:{form.name}", accept_new_options=True,
+            "Add a language",
+            others,
+            index=None,
+            format_func=language_name,
+            key=f"templates_add:{form.name}",
+            accept_new_options=True,
             placeholder="Choose a language, or type its code",
             help="The new language starts with the texts of the language that you edit now.",
-        )  # fmt: skip
+        )
         st.button(
-            "Add", key="templates_add_language", icon=":material/add:", on_click=_add_language,
+            "Add",
+            key="templates_add_language",
+            icon=":material/add:",
+            on_click=_add_language,
             args=(form, language),
-        )  # fmt: skip
+        )
         st.button(
-            f"Remove {widgets.plain(language_name(language))}", key="templates_remove_language",
-            icon=":material/delete:", disabled=len(languages) < 2, on_click=_remove_language,
+            f"Remove {widgets.plain(language_name(language))}",
+            key="templates_remove_language",
+            icon=":material/delete:",
+            disabled=len(languages) < 2,
+            on_click=_remove_language,
             args=(form, language),
-        )  # fmt: skip
+        )
     widgets.last_note(_NOTE)
     return language
 
@@ -150,10 +171,13 @@ def _part(form: DraftForm, language: str, part: str) -> None:
         with st.container(horizontal=True, gap="small", key=f"chips_{field.replace(':', '_')}"):
             for name in names:
                 st.button(
-                    widgets.plain(f"{{{name}}}"), key=f"chip:{form.name}:{field}:{name}",
-                    type="tertiary", on_click=_insert, args=(form, field, name),
+                    widgets.plain(f"{{{name}}}"),
+                    key=f"chip:{form.name}:{field}:{name}",
+                    type="tertiary",
+                    on_click=_insert,
+                    args=(form, field, name),
                     help=f"Adds the placeholder at the end of: {label.lower()}.",
-                )  # fmt: skip
+                )
 
 
 def _separator(form: DraftForm, language: str) -> None:
@@ -161,10 +185,13 @@ def _separator(form: DraftForm, language: str) -> None:
     own = form.fields[field]
     choices = [*_SEPARATORS, *([own] if own not in _SEPARATORS else [])]
     form.select(
-        field, editing.PART_TITLES["between_options"].capitalize(), choices,
-        lambda text: _SEPARATORS.get(text, text), help=_HELP["between_options"],
+        field,
+        editing.PART_TITLES["between_options"].capitalize(),
+        choices,
+        lambda text: _SEPARATORS.get(text, text),
+        help=_HELP["between_options"],
         accept_new_options=True,
-    )  # fmt: skip
+    )
 
 
 def _insert(form: DraftForm, field: str, name: str) -> None:

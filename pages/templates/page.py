@@ -33,10 +33,12 @@ def main() -> None:
     with widgets.error_box():
         listed = {one.template.code: one for one in editing.summaries(widgets.workspace())}
         st.page_link(
-            "pages/design/page.py", label="Pilot: which templates get usable answers?",
-            icon=":material/science:", query_params={"pilot": "1"},
+            "pages/design/page.py",
+            label="Pilot: which templates get usable answers?",
+            icon=":material/science:",
+            query_params={"pilot": "1"},
             help="Plans a pilot on the page Design: many templates on a sample of the items.",
-        )  # fmt: skip
+        )
         code = _choose(listed)
         if note := widgets.last_note(_NOTE):
             st.success(note)
@@ -68,31 +70,41 @@ def _choose(listed: dict[str, TemplateSummary]) -> str:
         st.session_state[_CHOSEN] = in_address if in_address in codes else codes[0]
     row = st.container(horizontal=True, vertical_alignment="bottom")
     code = row.selectbox(
-        "Template", codes, key=_CHOSEN, format_func=lambda one: _words(listed[one]),
+        "Template",
+        codes,
+        key=_CHOSEN,
+        format_func=lambda one: _words(listed[one]),
         on_change=lambda: _go_to(st.session_state[_CHOSEN]),
         help="The template that you see and edit below.",
-    )  # fmt: skip
+    )
     summary = listed[code]
     with row.popover("New", icon=":material/add:"):
         _titled("new", "Create", "", lambda title: editing.create(widgets.workspace(), title))
     with row.popover("Copy", icon=":material/content_copy:"):
         _titled(
-            f"copy_{code}", "Copy", f"{summary.template.title} (copy)",
+            f"copy_{code}",
+            "Copy",
+            f"{summary.template.title} (copy)",
             lambda title: editing.duplicate(widgets.workspace(), code, title),
-        )  # fmt: skip
+        )
     if not summary.built_in:
         with row.popover("Rename", icon=":material/edit:"):
             st.caption("Designs that name the old code keep the old template, which is archived.")
             _titled(
-                f"rename_{code}", "Rename", summary.template.title,
+                f"rename_{code}",
+                "Rename",
+                summary.template.title,
                 lambda title: editing.rename(widgets.workspace(), code, title),
-            )  # fmt: skip
+            )
     words = "Bring back" if summary.archived else "Archive"
     row.button(
-        words, key="templates_archive", icon=":material/archive:", on_click=_archive,
+        words,
+        key="templates_archive",
+        icon=":material/archive:",
+        on_click=_archive,
         args=(code, not summary.archived),
         help="An archived template is not in the lists of choices. Studies and designs keep it.",
-    )  # fmt: skip
+    )
     return code
 
 
@@ -148,15 +160,22 @@ def _edit(form: DraftForm, summary: TemplateSummary) -> tuple[PromptTemplate, bo
     usable = editor.check_section(edited)
     row = st.container(horizontal=True)
     row.button(
-        "Save as a version", key="templates_save", type="primary", icon=":material/save:",
-        disabled=not usable or edited == summary.template, on_click=_save, args=(form, code),
+        "Save as a version",
+        key="templates_save",
+        type="primary",
+        icon=":material/save:",
+        disabled=not usable or edited == summary.template,
+        on_click=_save,
+        args=(form, code),
         help="Frozen studies keep the text that they were planned with.",
-    )  # fmt: skip
+    )
     if form.saved_at:
         row.button(
-            "Discard my changes", key="templates_discard", on_click=draft_form.forget,
+            "Discard my changes",
+            key="templates_discard",
+            on_click=draft_form.forget,
             args=(form.name,),
-        )  # fmt: skip
+        )
     form.show_notes()
     return edited, usable
 
@@ -167,9 +186,10 @@ def _save(form: DraftForm, code: str) -> None:
     fields = {**form.defaults, **(draft.value if draft else {})}
     try:
         editing.save(
-            widgets.workspace(), editing.template_of(code, fields),
+            widgets.workspace(),
+            editing.template_of(code, fields),
             expected_versions=fields["expected"],
-        )  # fmt: skip
+        )
     except UserError as error:
         st.session_state[_NOTE] = error
         return
@@ -183,10 +203,13 @@ def _save(form: DraftForm, code: str) -> None:
 def _versions(code: str, versions: tuple[SavedVersion, ...]) -> None:
     """The versions, the difference of two, and the button that restores one."""
     rows = [
-        {"Version": _version_words(one), "Title": one.template.title,
-         "Languages": ", ".join(one.template.texts)}
+        {
+            "Version": _version_words(one),
+            "Title": one.template.title,
+            "Languages": ", ".join(one.template.texts),
+        }
         for one in reversed(versions)
-    ]  # fmt: skip
+    ]
     widgets.table(pd.DataFrame(rows), alt=f"Versions of the template: {len(rows)}")
     if len(versions) < 2:
         st.caption("Every save makes a version. You can compare versions and restore one.")
@@ -195,15 +218,20 @@ def _versions(code: str, versions: tuple[SavedVersion, ...]) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     numbers = list(by_number)
     old = row.selectbox(
-        "Earlier version", numbers[1:], key=f"templates_old_{code}_{len(numbers)}",
+        "Earlier version",
+        numbers[1:],
+        key=f"templates_old_{code}_{len(numbers)}",
         format_func=lambda number: _version_words(by_number[number]),
         help="The table shows what changed from this version to the newest one.",
-    )  # fmt: skip
+    )
     row.button(
-        "Restore this version", key="templates_restore", icon=":material/history:",
-        on_click=_restore, args=(code, old),
+        "Restore this version",
+        key="templates_restore",
+        icon=":material/history:",
+        on_click=_restore,
+        args=(code, old),
         help="Saves this version again as the newest one. No version is lost.",
-    )  # fmt: skip
+    )
     changes = editing.compare(by_number[old].template, versions[-1].template)
     if not changes:
         st.caption("Both versions are equal.")
@@ -241,17 +269,24 @@ def _files(code: str, listed: dict[str, TemplateSummary]) -> None:
     row = st.container(horizontal=True)
     with row:
         widgets.download(
-            "This template (YAML)", editing.export(workspace, [code]), f"template-{code}.yaml",
+            "This template (YAML)",
+            editing.export(workspace, [code]),
+            f"template-{code}.yaml",
             key="templates_export",
-        )  # fmt: skip
+        )
         widgets.download(
-            "All templates (YAML)", editing.export(workspace, listed), "templates.yaml",
+            "All templates (YAML)",
+            editing.export(workspace, listed),
+            "templates.yaml",
             key="templates_export_all",
-        )  # fmt: skip
+        )
     uploaded = st.file_uploader(
-        "A file of templates (.yaml)", type=["yaml", "yml"], key="templates_file",
-        help="A template of a known code becomes a new version of it.", max_upload_size=50,
-    )  # fmt: skip
+        "A file of templates (.yaml)",
+        type=["yaml", "yml"],
+        key="templates_file",
+        help="A template of a known code becomes a new version of it.",
+        max_upload_size=50,
+    )
     if uploaded is None:
         return
     data = uploaded.getvalue()
@@ -262,10 +297,13 @@ def _files(code: str, listed: dict[str, TemplateSummary]) -> None:
     )
     widgets.table(frame, alt=f"Templates of the file: {len(checked)}")
     st.button(
-        "Import", key="templates_import", type="primary", on_click=_import,
+        "Import",
+        key="templates_import",
+        type="primary",
+        on_click=_import,
         args=(uploaded.name, data),
         disabled=all(state == "unchanged" for _, state in checked),
-    )  # fmt: skip
+    )
 
 
 def _import(name: str, data: bytes) -> None:
@@ -282,19 +320,24 @@ def _import(name: str, data: bytes) -> None:
 def _list(listed: dict[str, TemplateSummary]) -> None:
     """Every template with the studies that use it."""
     rows = [
-        {"Template": one.template.title, "Code": code,
-         "Kind": "built in, changed" if one.changed else "built in" if one.built_in else "own",
-         "Versions": one.n_versions, "Languages": ", ".join(one.template.texts),
-         "Used in": ", ".join(one.used_in) or "no study yet",
-         "Archived": "yes" if one.archived else ""}
+        {
+            "Template": one.template.title,
+            "Code": code,
+            "Kind": "built in, changed" if one.changed else "built in" if one.built_in else "own",
+            "Versions": one.n_versions,
+            "Languages": ", ".join(one.template.texts),
+            "Used in": ", ".join(one.used_in) or "no study yet",
+            "Archived": "yes" if one.archived else "",
+        }
         for code, one in listed.items()
-    ]  # fmt: skip
+    ]
     widgets.table(
-        pd.DataFrame(rows), alt=f"{count_text(len(rows), 'prompt template')}",
+        pd.DataFrame(rows),
+        alt=f"{count_text(len(rows), 'prompt template')}",
         column_config={
             "Versions": st.column_config.NumberColumn(help="Saves of your own.", width=80),
         },
-    )  # fmt: skip
+    )
 
 
 main()

@@ -26,9 +26,17 @@ from pages.shared.draft_form import DraftForm
 
 _DRAFT = "templates:preview"
 _DEFAULTS: dict[str, Any] = {
-    "bank": "", "item": 1, "items": 1, "format": "", "language": "", "context": "",
-    "order": "as_is", "entity": "Company A", "entity_b": "Company B", "respondent": "",
-}  # fmt: skip
+    "bank": "",
+    "item": 1,
+    "items": 1,
+    "format": "",
+    "language": "",
+    "context": "",
+    "order": "as_is",
+    "entity": "Company A",
+    "entity_b": "Company B",
+    "respondent": "",
+}
 _CONTEXTS = {"": NO_CONTEXT, "persona": PERSONA, "conversation": CONVERSATION}
 _ORDERS = {"as_is": "as is", "inverted": "inverted", "random": "random"}
 _TESTED = "templates_tested"
@@ -72,15 +80,20 @@ def _show(form: DraftForm, template: PromptTemplate, sample: Sample) -> None:
             chosen = next(iter(people))
         form = draft_form.open_form(_DRAFT, _DEFAULTS)
         form.select(
-            "respondent", "Respondent", list(people), str,
+            "respondent",
+            "Respondent",
+            list(people),
+            str,
             help="The respondent that the test sends the prompt to, with its own settings.",
-        )  # fmt: skip
+        )
     key = (request.messages, request.question.response_format.code, chosen)
     if row.button(
-        "Test", key="templates_test", icon=":material/send:",
+        "Test",
+        key="templates_test",
+        icon=":material/send:",
         help="Sends this prompt once and shows the reply and how it is read. Nothing is saved as "
         "data. A service may charge for the call.",
-    ):  # fmt: skip
+    ):
         with st.spinner("Waiting for a reply ..."):
             try:
                 outcome: preview.TestedTemplate | UserError = preview.test(
@@ -102,10 +115,14 @@ def _show_tested(outcome: preview.TestedTemplate | UserError) -> None:
         st.caption(f"Reply, after {outcome.seconds:.1f} seconds")
         widgets.text_block(outcome.reply or "(an empty reply)", monospace=True)
     rows = [
-        {"Item": answer.item, "Read as": STATUS_WORDS[answer.status], "Option": answer.option,
-         "Label": answer.label}
+        {
+            "Item": answer.item,
+            "Read as": STATUS_WORDS[answer.status],
+            "Option": answer.option,
+            "Label": answer.label,
+        }
         for answer in outcome.answers
-    ]  # fmt: skip
+    ]
     widgets.table(
         pd.DataFrame(rows), alt=f"How the reply was read: {count_text(len(rows), 'item')}"
     )
@@ -138,10 +155,16 @@ def _sample(form: DraftForm) -> Sample | None:
     _choices(form, offered, bank, formats)
     fields = form.fields
     return Sample(
-        bank, fields["item"] - 1, fields["items"], fields["format"], fields["language"],
-        label_order=fields["order"], context=_CONTEXTS[fields["context"]],
-        entity=fields["entity"], entity_b=fields["entity_b"],
-    )  # fmt: skip
+        bank,
+        fields["item"] - 1,
+        fields["items"],
+        fields["format"],
+        fields["language"],
+        label_order=fields["order"],
+        context=_CONTEXTS[fields["context"]],
+        entity=fields["entity"],
+        entity_b=fields["entity_b"],
+    )
 
 
 def _choices(
@@ -150,37 +173,57 @@ def _choices(
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
         form.select(
-            "bank", "Bank", list(offered), lambda code: offered[code].title,
+            "bank",
+            "Bank",
+            list(offered),
+            lambda code: offered[code].title,
             help="The bank whose items are shown.",
-        )  # fmt: skip
+        )
     with middle:
         form.select("format", "Answer format", formats, str, help="The options of the items.")
     with right:
         form.select(
-            "language", "Items in", list(bank.languages), language_name,
+            "language",
+            "Items in",
+            list(bank.languages),
+            language_name,
             help="The language of the items.",
-        )  # fmt: skip
+        )
     columns = st.columns([3, 3, 4, 4], vertical_alignment="bottom")
     with columns[0]:
         form.number(
-            "item", f"Item (of {len(bank.items):,})", 1, len(bank.items), step=1,
+            "item",
+            f"Item (of {len(bank.items):,})",
+            1,
+            len(bank.items),
+            step=1,
             help="The place of the first item in the bank.",
-        )  # fmt: skip
+        )
     with columns[1]:
         form.number(
-            "items", "In a call", 1, min(len(bank.items), 100), step=1,
+            "items",
+            "In a call",
+            1,
+            min(len(bank.items), 100),
+            step=1,
             help="Items in a call. With 2 or more, the question with a block of items is shown.",
-        )  # fmt: skip
+        )
     with columns[2]:
         form.select(
-            "context", "Context", list(_CONTEXTS), lambda kind: kind or "none",
+            "context",
+            "Context",
+            list(_CONTEXTS),
+            lambda kind: kind or "none",
             help="What comes before the question: a persona or a conversation of our own.",
-        )  # fmt: skip
+        )
     with columns[3]:
         form.select(
-            "order", "Order of options", list(_ORDERS), _ORDERS.__getitem__,
+            "order",
+            "Order of options",
+            list(_ORDERS),
+            _ORDERS.__getitem__,
             help="Random: one random order, as an example.",
-        )  # fmt: skip
+        )
     texts = [wording.text for item in bank.items for wording in item.wordings]
     if any("{entity" in text for text in texts):
         left, right = st.columns(2)

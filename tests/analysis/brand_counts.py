@@ -42,10 +42,13 @@ def brand_counts(n=30):
         [
             counts_of(
                 [(item, n - yes, yes) for item, yes in zip(table["item"], own, strict=True)],
-                name, respondent="gemma-2b-it", entity=brand,
+                name,
+                respondent="gemma-2b-it",
+                entity=brand,
             )
-            for brand in BRANDS for name in FORMATS
+            for brand in BRANDS
+            for name in FORMATS
             for own in [table[f"{brand}_{name}"]]
         ],
         ignore_index=True,
-    )  # fmt: skip
+    )

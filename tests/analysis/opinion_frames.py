@@ -19,19 +19,31 @@ def opinions(rows, *, refused=0, not_asked=0, error=0, without_stance=0, genres=
     cells = []
     for item, yes, no, neither, *pair in rows:
         kinds = (
-            ("yes", 0, 1, "answered", yes), ("no", 1, -1, "answered", no),
-            ("neither", 2, 0, "answered", neither), ("other", 3, NAN, "answered", without_stance),
-            ("", NAN, NAN, "refused", refused), ("", NAN, NAN, "not_asked", not_asked),
+            ("yes", 0, 1, "answered", yes),
+            ("no", 1, -1, "answered", no),
+            ("neither", 2, 0, "answered", neither),
+            ("other", 3, NAN, "answered", without_stance),
+            ("", NAN, NAN, "refused", refused),
+            ("", NAN, NAN, "not_asked", not_asked),
             ("", NAN, NAN, "error", error),
-        )  # fmt: skip
+        )
         cells += [(item, *kind, pair[0] if pair else "") for kind in kinds if kind[-1]]
     names = ["item", "option", "position", "stance", "status", "count", "pair"]
     frame = pd.DataFrame(cells, columns=names).astype({"position": float, "stance": float})
     own = {
-        "study": "s", "format": "yes_no", "subscale": "", "keyed": 1, "genre": "",
-        "direction": 1, "points": np.nan, "coin": np.nan, "lowest": np.nan, "highest": np.nan,
-        "n_options": 0, "midpoint": "coin",
-    }  # fmt: skip
+        "study": "s",
+        "format": "yes_no",
+        "subscale": "",
+        "keyed": 1,
+        "genre": "",
+        "direction": 1,
+        "points": np.nan,
+        "coin": np.nan,
+        "lowest": np.nan,
+        "highest": np.nan,
+        "n_options": 0,
+        "midpoint": "coin",
+    }
     frame = frame.assign(**own)[list(OPTION_COUNTS.columns)]
     frame["genre"] = [(genres or {}).get(item, "") for item in frame["item"]]
     frame = frame.assign(**{"respondent": "gpt", **factors})

@@ -87,9 +87,10 @@ def plain_worldview(cells, loadings, parties, positions, count):
             values.append((agrees - disagrees) / sizes[-1] if sizes[-1] else None)
         mean, sd = mean_sd(values)
         numbers |= {
-            ("domain", domain, "stance"): mean, ("domain", domain, "sd"): sd,
+            ("domain", domain, "stance"): mean,
+            ("domain", domain, "sd"): sd,
             ("domain", domain, "n"): statistics.fmean(sizes),
-        }  # fmt: skip
+        }
     there = [p for p in parties if any(owner == p for _, owner in positions)]
     shares = {p: [share_with(p, kept, cells, positions, t) for t in cells] for p in there}
 
@@ -109,9 +110,10 @@ def plain_worldview(cells, loadings, parties, positions, count):
     for country in ["all countries", *(countries if len(countries) > 1 else ())]:
         for side in {parties[p][0] for p in there}:
             own = [
-                shares[p] for p in there
+                shares[p]
+                for p in there
                 if parties[p][0] == side and country in ("all countries", parties[p][1])
-            ]  # fmt: skip
+            ]
             if own:
                 record(("leaning", country, side), own)
     agrees = [

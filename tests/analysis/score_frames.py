@@ -47,9 +47,17 @@ def option_counts(rows, **factors):
     frame["option"] = frame["option"].where(chosen, "")
     frame["position"] = frame["position"].where(chosen).astype(float)
     defaults = {
-        "study": "s", "format": "likert_3", "keyed": 1, "direction": 1, "stance": np.nan,
-        "coin": np.nan, "lowest": np.nan, "highest": np.nan, "n_options": 0, "midpoint": "coin",
-    }  # fmt: skip
+        "study": "s",
+        "format": "likert_3",
+        "keyed": 1,
+        "direction": 1,
+        "stance": np.nan,
+        "coin": np.nan,
+        "lowest": np.nan,
+        "highest": np.nan,
+        "n_options": 0,
+        "midpoint": "coin",
+    }
     for name in OPTION_COUNTS.columns:
         if name not in frame:
             frame[name] = factors.pop(name, defaults.get(name, ""))

@@ -22,18 +22,25 @@ def statements(cells, *, unclear=0, formats=None, directions=None, **factors):
     rows = [
         (item, template, order, form, option, position, stance, status, count)
         for (item, template, order, form), (yes, no) in cells.items()
-        for (option, position, stance, status), count in zip(
-            kinds, (yes, no, unclear), strict=True
-        )
+        for (option, position, stance, status), count in zip(kinds, (yes, no, unclear), strict=True)
         if count
-    ]  # fmt: skip
+    ]
     names = ["item", "template", "label_order", "form", "option", "position", "stance", "status"]
     frame = pd.DataFrame(rows, columns=[*names, "count"])
     frame = frame.astype({"position": float, "stance": float})
     own = {
-        "study": "s", "subscale": "", "keyed": 1, "pair": "", "genre": "", "points": np.nan,
-        "coin": np.nan, "lowest": np.nan, "highest": np.nan, "n_options": 0, "midpoint": "drop",
-    }  # fmt: skip
+        "study": "s",
+        "subscale": "",
+        "keyed": 1,
+        "pair": "",
+        "genre": "",
+        "points": np.nan,
+        "coin": np.nan,
+        "lowest": np.nan,
+        "highest": np.nan,
+        "n_options": 0,
+        "midpoint": "drop",
+    }
     frame = frame.assign(**own)
     frame["format"] = [(formats or {}).get(name, "agree_disagree") for name in frame["template"]]
     frame["direction"] = [usual.get(form, 1) for form in frame["form"]]

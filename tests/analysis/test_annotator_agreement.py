@@ -43,9 +43,13 @@ def test_kappas_of_three_annotators_worked_by_hand():
     result, tables = run(annotations(CODES))
     pairs = tables["pairs"].set_index(["first", "second"])
     with_ben, without = (0.75 - 5 / 16) / (11 / 16), (0.8 - 9 / 25) / (16 / 25)
-    assert pairs["kappa"].to_dict() == pytest.approx({
-        ("anna", "ben"): with_ben, ("anna", "cara"): without, ("ben", "cara"): with_ben,
-    })  # fmt: skip
+    assert pairs["kappa"].to_dict() == pytest.approx(
+        {
+            ("anna", "ben"): with_ben,
+            ("anna", "cara"): without,
+            ("ben", "cara"): with_ben,
+        }
+    )
     assert pairs["n"].tolist() == [4, 5, 4]
     (row,) = tables["domains"].to_dict("records")
     mean = (2 * with_ben + without) / 3

@@ -27,13 +27,31 @@ FIT = ("respondent", "model", "reported", "n", "chi2", "df", "p", "chi2_scaled",
        "bic_difference")  # fmt: skip
 
 
-def fit(model, chi2, p, cfi, rmsea, low, high, bic=0.0, admissible=True, n=200, reported="plain",
-        against=""):  # fmt: skip
+def fit(
+    model,
+    chi2,
+    p,
+    cfi,
+    rmsea,
+    low,
+    high,
+    bic=0.0,
+    admissible=True,
+    n=200,
+    reported="plain",
+    against="",
+):
     """A row of a table of fits with the numbers in the columns of one version, 99 in the others."""
     row = dict.fromkeys(FIT, 99.0) | {
-        "respondent": "m", "model": model, "n": n, "reported": reported, "df": 8,
-        "admissible": admissible, "against": against, "bic_difference": bic,
-    }  # fmt: skip
+        "respondent": "m",
+        "model": model,
+        "n": n,
+        "reported": reported,
+        "df": 8,
+        "admissible": admissible,
+        "against": against,
+        "bic_difference": bic,
+    }
     which, scaled = ("", "") if reported == "plain" else (f"_{reported}", "_scaled")
     row |= {f"chi2{scaled}": chi2, f"p{scaled}": p, f"cfi{which}": cfi, f"rmsea{which}": rmsea}
     row |= {f"rmsea{which}_low": low, f"rmsea{which}_high": high}
@@ -50,19 +68,31 @@ POOR, GOOD = (16.5, 0.035, 0.89, 0.11, 0.05, 0.16), (7.04, 0.5328, 0.997, 0.012,
 BY_HAND = {
     "annotator_agreement": (
         made(
-            table("domains", ("domain", "kappa", "ci_low", "ci_high", "annotators"),
-                  [("law_and_order", 0.58, 0.41, 0.72, 5), ("liberal_society", 0.73, 0.6, 0.84, 5),
-                   ("welfare", NAN, NAN, NAN, 5)]),
+            table(
+                "domains",
+                ("domain", "kappa", "ci_low", "ci_high", "annotators"),
+                [
+                    ("law_and_order", 0.58, 0.41, 0.72, 5),
+                    ("liberal_society", 0.73, 0.6, 0.84, 5),
+                    ("welfare", NAN, NAN, NAN, 5),
+                ],
+            ),
         ),
         "5 annotators: mean kappa over pairs in 2 domains from law and order .58 [.41, .72] to "
         "liberal society .73 [.60, .84].",
     ),
     "bias": (
         made(
-            table("bias", ("respondent", "share", "ci_low", "ci_high", "n_formats", "n_items",
-                           "remark"), [("m", 0.7615, 0.7268, 0.7935, 4, 100, "")]),
-            table("acquiescence", ("respondent", "opposites", "index", "ci_low", "ci_high"),
-                  [("m", "Items keyed and reversed", 0.225, 0.132, 0.323)]),
+            table(
+                "bias",
+                ("respondent", "share", "ci_low", "ci_high", "n_formats", "n_items", "remark"),
+                [("m", 0.7615, 0.7268, 0.7935, 4, 100, "")],
+            ),
+            table(
+                "acquiescence",
+                ("respondent", "opposites", "index", "ci_low", "ci_high"),
+                [("m", "Items keyed and reversed", 0.225, 0.132, 0.323)],
+            ),
         ),
         "76.2% [72.7%, 79.4%] of the answers are positive over 100 items, mean of 4 formats (50% "
         "is neutral: they lean to the positive side); acquiescence: items keyed and reversed .23 "
@@ -70,21 +100,41 @@ BY_HAND = {
     ),
     "consistency_summary": (
         made(
-            table("summary", ("respondent", "measure", "value", "ci_low", "ci_high"),
-                  [("m", "Positive answers", 0.7615, 0.727, 0.794),
-                   ("m", "Repeatability", 0.391, 0.36, 0.42),
-                   ("m", "Agreement of formats", NAN, NAN, NAN)]),
+            table(
+                "summary",
+                ("respondent", "measure", "value", "ci_low", "ci_high"),
+                [
+                    ("m", "Positive answers", 0.7615, 0.727, 0.794),
+                    ("m", "Repeatability", 0.391, 0.36, 0.42),
+                    ("m", "Agreement of formats", NAN, NAN, NAN),
+                ],
+            ),
         ),
         "Positive answers .76 [.73, .79], repeatability .39 [.36, .42], agreement of formats "
         "undefined.",
     ),
     "cross_language": (
         made(
-            table("correlations", ("respondent", "first", "second", "r", "ci_low", "ci_high",
-                                   "bootstrap_low", "bootstrap_high", "n_items", "remark"),
-                  [("m", "en", "de", 0.52, 0.3, 0.68, 0.29, 0.7, 60, ""),
-                   ("m", "en", "fr", NAN, NAN, NAN, NAN, NAN, 60, "No variance."),
-                   ("m", "de", "fr", -0.1, -0.3, 0.2, NAN, NAN, 58, "")]),
+            table(
+                "correlations",
+                (
+                    "respondent",
+                    "first",
+                    "second",
+                    "r",
+                    "ci_low",
+                    "ci_high",
+                    "bootstrap_low",
+                    "bootstrap_high",
+                    "n_items",
+                    "remark",
+                ),
+                [
+                    ("m", "en", "de", 0.52, 0.3, 0.68, 0.29, 0.7, 60, ""),
+                    ("m", "en", "fr", NAN, NAN, NAN, NAN, NAN, 60, "No variance."),
+                    ("m", "de", "fr", -0.1, -0.3, 0.2, NAN, NAN, 58, ""),
+                ],
+            ),
             table("equivalence", ("respondent", "first", "second", "difference", "verdict"), []),
         ),
         "r from −.10 [−.30, .20] (de with fr) to .52 [.29, .70] (en with de), median .21 (1 pair "
@@ -92,33 +142,94 @@ BY_HAND = {
     ),
     "bias_shift": (
         made(
-            table("groups", ("respondent", "questions", "decided", "giving_way", "giving_way_low",
-                             "giving_way_high", "by_chance", "turned", "share_turned", "share_low",
-                             "share_high"),
-                  [("m", 45, 44, 0.505, 0.31, 0.7, 0.12, 11, 0.25, 0.136, 0.386)]),
+            table(
+                "groups",
+                (
+                    "respondent",
+                    "questions",
+                    "decided",
+                    "giving_way",
+                    "giving_way_low",
+                    "giving_way_high",
+                    "by_chance",
+                    "turned",
+                    "share_turned",
+                    "share_low",
+                    "share_high",
+                ),
+                [("m", 45, 44, 0.505, 0.31, 0.7, 0.12, 11, 0.25, 0.136, 0.386)],
+            ),
         ),
         "Over 44 decided questions, answers move toward the user's opinion: s = 0.51 [0.31, 0.70] "
         "of 2, where chance alone gives 0.12; 11 majorities turn (25% [14%, 39%]).",
     ),
     "instrument_rates": (
         made(
-            table("groups", ("study", "items", "consistency", "consistency_low",
-                             "consistency_high", "reluctancy", "reluctancy_low",
-                             "reluctancy_high", "midpoint", "unusable"),
-                  [("m", 44, 0.5227, 0.386, 0.659, 0.1477, NAN, NAN, 0.1364, 0.0113)]),
+            table(
+                "groups",
+                (
+                    "study",
+                    "items",
+                    "consistency",
+                    "consistency_low",
+                    "consistency_high",
+                    "reluctancy",
+                    "reluctancy_low",
+                    "reluctancy_high",
+                    "midpoint",
+                    "unusable",
+                ),
+                [("m", 44, 0.5227, 0.386, 0.659, 0.1477, NAN, NAN, 0.1364, 0.0113)],
+            ),
         ),
         "Of 44 items, 52.3% [38.6%, 65.9%] get the same answer in all settings (consistency); "
         "reluctancy 14.8%: 13.6% of the answers are midpoints, 1.1% name no option.",
     ),
     "word_association": (
         made(
-            table("groups", ("respondent", "words", "optimism", "optimism_low", "optimism_high",
-                             "pessimism", "pessimism_low", "pessimism_high", "neutrality",
-                             "neutrality_low", "neutrality_high", "consistency",
-                             "consistency_low", "consistency_high", "reluctancy",
-                             "reluctancy_low", "reluctancy_high"),
-                  [("m", 5000, 0.4792, 0.4654, 0.493, 0.2726, 0.2604, 0.285, 0.2482, 0.236, 0.26,
-                    0.7536, 0.742, 0.766, 0.04, NAN, NAN)]),
+            table(
+                "groups",
+                (
+                    "respondent",
+                    "words",
+                    "optimism",
+                    "optimism_low",
+                    "optimism_high",
+                    "pessimism",
+                    "pessimism_low",
+                    "pessimism_high",
+                    "neutrality",
+                    "neutrality_low",
+                    "neutrality_high",
+                    "consistency",
+                    "consistency_low",
+                    "consistency_high",
+                    "reluctancy",
+                    "reluctancy_low",
+                    "reluctancy_high",
+                ),
+                [
+                    (
+                        "m",
+                        5000,
+                        0.4792,
+                        0.4654,
+                        0.493,
+                        0.2726,
+                        0.2604,
+                        0.285,
+                        0.2482,
+                        0.236,
+                        0.26,
+                        0.7536,
+                        0.742,
+                        0.766,
+                        0.04,
+                        NAN,
+                        NAN,
+                    )
+                ],
+            ),
         ),
         "Of 5,000 words, 47.9% [46.5%, 49.3%] are positive in all tests (optimism), 27.3% [26.0%, "
         "28.5%] negative (pessimism), 24.8% [23.6%, 26.0%] neutral or inconsistent (neutrality); "
@@ -126,11 +237,45 @@ BY_HAND = {
     ),
     "stance_reliability": (
         made(
-            table("groups", ("respondent", "share", "sd", "ci_low", "ci_high", "random",
-                             "templates", "n", "statements", "not_judged", "asked", "of_asked",
-                             "weakest", "weakest_share", "tests"),
-                  [("m", 0.625, 0.18, 0.5, 0.75, 0.0007, 6, 1290, 215, 144, 239, 0.5622,
-                    "Negation", 0.74, "sampling, negation")]),
+            table(
+                "groups",
+                (
+                    "respondent",
+                    "share",
+                    "sd",
+                    "ci_low",
+                    "ci_high",
+                    "random",
+                    "templates",
+                    "n",
+                    "statements",
+                    "not_judged",
+                    "asked",
+                    "of_asked",
+                    "weakest",
+                    "weakest_share",
+                    "tests",
+                ),
+                [
+                    (
+                        "m",
+                        0.625,
+                        0.18,
+                        0.5,
+                        0.75,
+                        0.0007,
+                        6,
+                        1290,
+                        215,
+                        144,
+                        239,
+                        0.5622,
+                        "Negation",
+                        0.74,
+                        "sampling, negation",
+                    )
+                ],
+            ),
         ),
         "63% [50%, 75%] of 215 statements that can be judged are reliable (sampling, negation; "
         "mean of 6 templates, SD .18), 56% of all 239 asked; random answers 0%; lowest share of "
@@ -138,30 +283,68 @@ BY_HAND = {
     ),
     "form_agreement": (
         made(
-            table("kappas", ("respondent", "wording", "kappa", "ci_low", "ci_high", "templates"),
-                  [("m", "Paraphrases", 0.9, 0.8, 0.95, 6), ("m", "Negation", -0.69, NAN, NAN, 6)]),
-            table("over_groups", ("wording", "kappa", "sd", "n_groups"),
-                  [("Paraphrases", 0.9, NAN, 1)]),
-            table("alpha", ("respondent", "alpha", "templates", "same", "statements"),
-                  [("m", 0.78, 6, 198, 239)]),
+            table(
+                "kappas",
+                ("respondent", "wording", "kappa", "ci_low", "ci_high", "templates"),
+                [("m", "Paraphrases", 0.9, 0.8, 0.95, 6), ("m", "Negation", -0.69, NAN, NAN, 6)],
+            ),
+            table(
+                "over_groups",
+                ("wording", "kappa", "sd", "n_groups"),
+                [("Paraphrases", 0.9, NAN, 1)],
+            ),
+            table(
+                "alpha",
+                ("respondent", "alpha", "templates", "same", "statements"),
+                [("m", 0.78, 6, 198, 239)],
+            ),
         ),
         "Kappa with the original (mean of 6 templates): paraphrases .90 [.80, .95], negation −.69; "
         "alpha across 6 templates .78, 198 of 239 statements have one stance in all.",
     ),
     "rater_agreement": (
         made(
-            table("groups", ("respondent", "raters", "items", "kappa", "sd", "alpha", "ci_low",
-                             "ci_high", "complete", "same", "remark"),
-                  [("m", 5, 20, 0.31, 0.4, 0.267, 0.03, 0.5, 9, 4, "")]),
+            table(
+                "groups",
+                (
+                    "respondent",
+                    "raters",
+                    "items",
+                    "kappa",
+                    "sd",
+                    "alpha",
+                    "ci_low",
+                    "ci_high",
+                    "complete",
+                    "same",
+                    "remark",
+                ),
+                [("m", 5, 20, 0.31, 0.4, 0.267, 0.03, 0.5, 9, 4, "")],
+            ),
         ),
         "5 raters over 20 items: mean kappa of pairs .31 (SD .40), Krippendorff's alpha .27 [.03, "
         ".50]; 4 of 9 complete items have one code.",
     ),
     "opinions": (
         made(
-            table("groups", ("respondent", "questions", "b", "b_low", "b_high", "w", "w_low",
-                             "w_high", "yes", "no", "even", "strong_neutral"),
-                  [("m", 45, -0.123, -0.3, 0.05, 0.9, 0.85, 0.94, 15, 28, 2, 3)]),
+            table(
+                "groups",
+                (
+                    "respondent",
+                    "questions",
+                    "b",
+                    "b_low",
+                    "b_high",
+                    "w",
+                    "w_low",
+                    "w_high",
+                    "yes",
+                    "no",
+                    "even",
+                    "strong_neutral",
+                ),
+                [("m", 45, -0.123, -0.3, 0.05, 0.9, 0.85, 0.94, 15, 28, 2, 3)],
+            ),
         ),
         "Over 45 questions, the mean answer leans to neither side beyond chance: b = −.12 [−.30, "
         ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness w = .90 [.85, .94]; 3 strong "
@@ -169,23 +352,53 @@ BY_HAND = {
     ),
     "invalid_answers": (
         made(
-            table("summary", ("respondent", "trials", "replied", "share_invalid", "ci_low",
-                              "ci_high", "wilson_low", "wilson_high", "share_never", "never_low",
-                              "never_high", "mean_tries"),
-                  [("m", 210, 200, 0.2604, 0.205, 0.31, NAN, NAN, 0.025, 0.005, 0.0449, 1.308)]),
+            table(
+                "summary",
+                (
+                    "respondent",
+                    "trials",
+                    "replied",
+                    "share_invalid",
+                    "ci_low",
+                    "ci_high",
+                    "wilson_low",
+                    "wilson_high",
+                    "share_never",
+                    "never_low",
+                    "never_high",
+                    "mean_tries",
+                ),
+                [("m", 210, 200, 0.2604, 0.205, 0.31, NAN, NAN, 0.025, 0.005, 0.0449, 1.308)],
+            ),
         ),
         "26.0% [20.5%, 31.0%] of 200 first replies are invalid; 2.5% [0.5%, 4.5%] of the trials "
         "never have a usable answer; usable answers took 1.31 replies on average.",
     ),
     "template_pilot": (
         made(
-            table("templates", ("respondent", "rank", "template", "title", "kind", "proposed",
-                                "trials", "share", "ci_low", "ci_high", "wilson_low",
-                                "wilson_high"),
-                  [("m", 1, "p1", "P", "personal", True, 200, 0.975, 0.95, 0.995, 0.943, 0.989),
-                   ("m", 2, "i1", "I", "impersonal", True, 200, 0.9, 0.85, 0.94, 0.85, 0.93),
-                   ("m", 3, "p2", "Q", "personal", True, 200, 0.7, 0.6, 0.8, 0.63, 0.76),
-                   ("m", 4, "p3", "R", "personal", False, 200, 0.0, 0.0, 0.0, 0.0, 0.0188)]),
+            table(
+                "templates",
+                (
+                    "respondent",
+                    "rank",
+                    "template",
+                    "title",
+                    "kind",
+                    "proposed",
+                    "trials",
+                    "share",
+                    "ci_low",
+                    "ci_high",
+                    "wilson_low",
+                    "wilson_high",
+                ),
+                [
+                    ("m", 1, "p1", "P", "personal", True, 200, 0.975, 0.95, 0.995, 0.943, 0.989),
+                    ("m", 2, "i1", "I", "impersonal", True, 200, 0.9, 0.85, 0.94, 0.85, 0.93),
+                    ("m", 3, "p2", "Q", "personal", True, 200, 0.7, 0.6, 0.8, 0.63, 0.76),
+                    ("m", 4, "p3", "R", "personal", False, 200, 0.0, 0.0, 0.0, 0.0, 0.0188),
+                ],
+            ),
         ),
         "Of 4 templates, p1 has the largest share of usable answers, 97.5% [95.0%, 99.5%] of 200 "
         "trials, and p3 the smallest, 0.0% [0.0%, 1.9%]. Proposed: personal p1, p2; impersonal "
@@ -194,31 +407,95 @@ BY_HAND = {
     "story_validity": (
         made(
             table("levels", ("writer", "quality", "number"), []),
-            table("correlations", ("writer", "quality", "of", "r", "ci_low", "ci_high",
-                                   "fisher_low", "fisher_high", "n", "stories", "remark"),
-                  [("m", "tragedy", "mean of each number", 0.971, 0.845, 0.991, 0.75, 1, 6, 111,
-                    ""),
-                   ("m", "tragedy", "single stories", 0.573, NAN, NAN, 0.432, 0.686, 111, 111, ""),
-                   ("m", "comedy", "mean of each number", NAN, NAN, NAN, NAN, NAN, 6, 111,
-                    "Undefined: all means are the same."),
-                   ("m", "comedy", "single stories", NAN, NAN, NAN, NAN, NAN, 111, 111,
-                    "Undefined: all ratings are the same.")]),
+            table(
+                "correlations",
+                (
+                    "writer",
+                    "quality",
+                    "of",
+                    "r",
+                    "ci_low",
+                    "ci_high",
+                    "fisher_low",
+                    "fisher_high",
+                    "n",
+                    "stories",
+                    "remark",
+                ),
+                [
+                    (
+                        "m",
+                        "tragedy",
+                        "mean of each number",
+                        0.971,
+                        0.845,
+                        0.991,
+                        0.75,
+                        1,
+                        6,
+                        111,
+                        "",
+                    ),
+                    ("m", "tragedy", "single stories", 0.573, NAN, NAN, 0.432, 0.686, 111, 111, ""),
+                    (
+                        "m",
+                        "comedy",
+                        "mean of each number",
+                        NAN,
+                        NAN,
+                        NAN,
+                        NAN,
+                        NAN,
+                        6,
+                        111,
+                        "Undefined: all means are the same.",
+                    ),
+                    (
+                        "m",
+                        "comedy",
+                        "single stories",
+                        NAN,
+                        NAN,
+                        NAN,
+                        NAN,
+                        NAN,
+                        111,
+                        111,
+                        "Undefined: all ratings are the same.",
+                    ),
+                ],
+            ),
         ),
         "Tragedy rises with number: r = .97 [.85, .99] with the means of 6 numbers, .57 [.43, .69] "
         "with 111 stories; comedy is undefined: all ratings are the same.",
     ),
     "unexpected_outputs": (
         made(
-            table("outputs", ("respondent", "output", "count", "share", "ci_low", "ci_high",
-                              "wilson_low", "wilson_high", "responses"),
-                  [("m", "label only", 166, 0.83, 0.7, 0.9, NAN, NAN, 200),
-                   ("m", "explained", 20, 0.1, 0.05, 0.2, NAN, NAN, 200),
-                   ("m", "refused", 12, 0.06, 0.03, 0.1, NAN, NAN, 200),
-                   ("m", "cut off", 2, 0.01, 0.0, 0.02, NAN, NAN, 200),
-                   ("m", "any unexpected", 34, 0.17, 0.115, 0.23, NAN, NAN, 200),
-                   ("m", "no usable label", 14, 0.07, 0.02, 0.1, NAN, NAN, 200)]),
-            table("tests", ("respondent", "output", "compared", "v", "v_low", "v_high",
-                            "p_units"), []),
+            table(
+                "outputs",
+                (
+                    "respondent",
+                    "output",
+                    "count",
+                    "share",
+                    "ci_low",
+                    "ci_high",
+                    "wilson_low",
+                    "wilson_high",
+                    "responses",
+                ),
+                [
+                    ("m", "label only", 166, 0.83, 0.7, 0.9, NAN, NAN, 200),
+                    ("m", "explained", 20, 0.1, 0.05, 0.2, NAN, NAN, 200),
+                    ("m", "refused", 12, 0.06, 0.03, 0.1, NAN, NAN, 200),
+                    ("m", "cut off", 2, 0.01, 0.0, 0.02, NAN, NAN, 200),
+                    ("m", "any unexpected", 34, 0.17, 0.115, 0.23, NAN, NAN, 200),
+                    ("m", "no usable label", 14, 0.07, 0.02, 0.1, NAN, NAN, 200),
+                ],
+            ),
+            table(
+                "tests", ("respondent", "output", "compared", "v", "v_low", "v_high", "p_units"), []
+            ),
         ),
         "17.0% [11.5%, 23.0%] of 200 responses are not just the label: 10.0% are explained, 7.0% "
         "have no usable label (most often refused).",
@@ -233,12 +510,21 @@ BY_HAND = {
     ),
     "cfa_check": (
         made(
-            table("fit", ("respondent", "index", "program", "semopy", "left"),
-                  [("m", "χ²", 16.504, 16.5, 0.004), ("m", "CFI", 0.9, 0.8, 0.0)]),
-            table("loadings", ("respondent", "factor", "standardized_difference"),
-                  [("m", "F", 0.0001), ("m", "F", -0.00034), ("m", "G", NAN)]),
-            table("factor_correlations", ("respondent", "factor_1", "difference"),
-                  [("m", "F", 0.0002)]),
+            table(
+                "fit",
+                ("respondent", "index", "program", "semopy", "left"),
+                [("m", "χ²", 16.504, 16.5, 0.004), ("m", "CFI", 0.9, 0.8, 0.0)],
+            ),
+            table(
+                "loadings",
+                ("respondent", "factor", "standardized_difference"),
+                [("m", "F", 0.0001), ("m", "F", -0.00034), ("m", "G", NAN)],
+            ),
+            table(
+                "factor_correlations",
+                ("respondent", "factor_1", "difference"),
+                [("m", "F", 0.0002)],
+            ),
         ),
         "Both programs agree: χ² is 16.50 here and 16.50 in semopy, and standardized loadings "
         "differ by .0003 at most.",
@@ -251,12 +537,22 @@ BY_HAND = {
     "invariance": (
         made(
             table(
-                "steps", ("respondent", "step", *FIT[2:], "chi2_difference", "df_difference",
-                          "p_difference", "cfi_difference"),
-                [(*fit("configural", *GOOD), NAN, NAN, NAN, NAN),
-                 (*fit("metric", *GOOD), 5.1, 4, 0.277, -0.004),
-                 (*fit("scalar", *POOR), 60.2, 4, 1e-9, -0.103),
-                 (*fit("strict", *POOR), 99.0, 6, 1e-9, -0.2)],
+                "steps",
+                (
+                    "respondent",
+                    "step",
+                    *FIT[2:],
+                    "chi2_difference",
+                    "df_difference",
+                    "p_difference",
+                    "cfi_difference",
+                ),
+                [
+                    (*fit("configural", *GOOD), NAN, NAN, NAN, NAN),
+                    (*fit("metric", *GOOD), 5.1, 4, 0.277, -0.004),
+                    (*fit("scalar", *POOR), 60.2, 4, 1e-9, -0.103),
+                    (*fit("strict", *POOR), 99.0, 6, 1e-9, -0.2),
+                ],
             ),
             table("levels", ("respondent", "level", "n"), [("m", "en", 100), ("m", "de", 100)]),
         ),
@@ -266,15 +562,37 @@ BY_HAND = {
     ),
     "generalizability": (
         made(
-            table("components", ("respondent", "source", "share"),
-                  [("m", "Item", 0.414), ("m", "Context", 0.1249), ("m", "Template", 0.001),
-                   ("m", "Item × context", 0.3), ("m", "Residual (repetition)", 0.16)]),
-            table("coefficients", ("respondent", "objects", "study", "coefficient", "value",
-                                   "ci_low", "ci_high", "over", "n"),
-                  [("m", "context", "These answers", "G", 0.912, 0.8, 0.96, "20 items", 25),
-                   ("m", "context", "These answers", "phi", 0.83, 0.7, 0.9, "20 items", 25),
-                   ("m", "context", "Planned", "G", 0.95, NAN, NAN, "40 items", 25),
-                   ("m", "context", "Planned", "phi", 0.9, NAN, NAN, "40 items", 25)]),
+            table(
+                "components",
+                ("respondent", "source", "share"),
+                [
+                    ("m", "Item", 0.414),
+                    ("m", "Context", 0.1249),
+                    ("m", "Template", 0.001),
+                    ("m", "Item × context", 0.3),
+                    ("m", "Residual (repetition)", 0.16),
+                ],
+            ),
+            table(
+                "coefficients",
+                (
+                    "respondent",
+                    "objects",
+                    "study",
+                    "coefficient",
+                    "value",
+                    "ci_low",
+                    "ci_high",
+                    "over",
+                    "n",
+                ),
+                [
+                    ("m", "context", "These answers", "G", 0.912, 0.8, 0.96, "20 items", 25),
+                    ("m", "context", "These answers", "phi", 0.83, 0.7, 0.9, "20 items", 25),
+                    ("m", "context", "Planned", "G", 0.95, NAN, NAN, "40 items", 25),
+                    ("m", "context", "Planned", "phi", 0.9, NAN, NAN, "40 items", 25),
+                ],
+            ),
         ),
         "Of the variance of an answer, 41% comes from item, 30% from item × context, 12% from "
         "context and 16% is residual (repetition). For scores of 25 contexts over 20 items, "
@@ -283,41 +601,93 @@ BY_HAND = {
     ),
     "efa": (
         made(
-            table("eigenvalues", ("respondent", "number", "n", "stands_out"),
-                  [("m", 1, 90, "yes"), ("m", 2, 90, "no")]),
-            table("loadings", ("respondent", "item", "against"),
-                  [("m", "i1", False), ("m", "i2", False)]),
+            table(
+                "eigenvalues",
+                ("respondent", "number", "n", "stands_out"),
+                [("m", 1, 90, "yes"), ("m", 2, 90, "no")],
+            ),
+            table(
+                "loadings",
+                ("respondent", "item", "against"),
+                [("m", "i1", False), ("m", "i2", False)],
+            ),
             table("factors", ("respondent", "factor", "share"), [("m", 1, 0.375)]),
         ),
         "1 factor stands out from chance; 1 factor extracted, 38% of the variance explained.",
     ),
     "dif": (
         made(
-            table("items", ("respondent", "subscale", "item", "tested", "flagged", "jodoin_gierl"),
-                  [("m", "A", "i1", True, True, "large"), ("m", "A", "i2", True, False, ""),
-                   ("m", "A", "i3", False, False, "")]),
+            table(
+                "items",
+                ("respondent", "subscale", "item", "tested", "flagged", "jodoin_gierl"),
+                [
+                    ("m", "A", "i1", True, True, "large"),
+                    ("m", "A", "i2", True, False, ""),
+                    ("m", "A", "i3", False, False, ""),
+                ],
+            ),
         ),
         "1 of 2 items is flagged: i1 (large).",
     ),
     "graded_response": (
         made(
-            table("items", ("respondent", "subscale", "item", "a"),
-                  [("m", "A", "i1", 1.234), ("m", "A", "i2", -0.5), ("m", "B", "i3", NAN)]),
-            table("fit", ("respondent", "subscale", "converged", "marginal_reliability"),
-                  [("m", "A", True, 0.705), ("m", "B", False, NAN)]),
+            table(
+                "items",
+                ("respondent", "subscale", "item", "a"),
+                [("m", "A", "i1", 1.234), ("m", "A", "i2", -0.5), ("m", "B", "i3", NAN)],
+            ),
+            table(
+                "fit",
+                ("respondent", "subscale", "converged", "marginal_reliability"),
+                [("m", "A", True, 0.705), ("m", "B", False, NAN)],
+            ),
         ),
         "A: 2 items with a from −0.50 to 1.23, marginal reliability .71; B: undefined (the search "
         "found no maximum, or too few answers).",
     ),
     "group_comparison": (
         made(
-            table("tests", ("respondent", "scale", "test", "statistic", "df1", "df2", "p_adjusted",
-                            "effect", "value", "ci_low", "ci_high", "n_missing", "n_fewer",
-                            "n_items", "items_left_out"),
-                  [("m", "A", "Welch's t", -2.345, NAN, 20.25, 0.0004, "d", -1.05, -2.0, -0.1, 3, 2,
-                    9, 1),
-                   ("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN, 0, 0, 4, 0),
-                   ("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN, 0, 0, 4, 0)]),
+            table(
+                "tests",
+                (
+                    "respondent",
+                    "scale",
+                    "test",
+                    "statistic",
+                    "df1",
+                    "df2",
+                    "p_adjusted",
+                    "effect",
+                    "value",
+                    "ci_low",
+                    "ci_high",
+                    "n_missing",
+                    "n_fewer",
+                    "n_items",
+                    "items_left_out",
+                ),
+                [
+                    (
+                        "m",
+                        "A",
+                        "Welch's t",
+                        -2.345,
+                        NAN,
+                        20.25,
+                        0.0004,
+                        "d",
+                        -1.05,
+                        -2.0,
+                        -0.1,
+                        3,
+                        2,
+                        9,
+                        1,
+                    ),
+                    ("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN, 0, 0, 4, 0),
+                    ("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN, 0, 0, 4, 0),
+                ],
+            ),
         ),
         "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10] "
         "(of 9 items; 1 more was not answered everywhere; 3 rows without a score left out; "
@@ -327,11 +697,28 @@ BY_HAND = {
     ),
     "norm_comparison": (
         made(
-            table("comparison", ("respondent", "scale", "mean", "norm_mean", "difference",
-                                 "p_adjusted", "d", "d_low", "d_high", "missing", "n_fewer",
-                                 "n_items", "items_left_out"),
-                  [("m", "A", 3.2, 3.0, 0.2, 0.04, 0.25, 0.01, 0.49, 0, 0, 5, 0),
-                   ("m", "B", NAN, 3.0, NAN, NAN, NAN, NAN, NAN, 1, 0, 4, 2)]),
+            table(
+                "comparison",
+                (
+                    "respondent",
+                    "scale",
+                    "mean",
+                    "norm_mean",
+                    "difference",
+                    "p_adjusted",
+                    "d",
+                    "d_low",
+                    "d_high",
+                    "missing",
+                    "n_fewer",
+                    "n_items",
+                    "items_left_out",
+                ),
+                [
+                    ("m", "A", 3.2, 3.0, 0.2, 0.04, 0.25, 0.01, 0.49, 0, 0, 5, 0),
+                    ("m", "B", NAN, 3.0, NAN, NAN, NAN, NAN, NAN, 1, 0, 4, 2),
+                ],
+            ),
         ),
         "A: M = 3.20 is 0.20 above that of people (3.00), adjusted p = .040, "
         "d = 0.25 [0.01, 0.49]; "
@@ -339,22 +726,34 @@ BY_HAND = {
         "answered everywhere; 1 row without a score left out).",
     ),
     "odds_ratios": (
-        made(table("summary", ("respondent", "mean", "ci_low", "ci_high", "n"),
-                   [("m", 1.256, 1.034, 1.478, 12)])),
+        made(
+            table(
+                "summary",
+                ("respondent", "mean", "ci_low", "ci_high", "n"),
+                [("m", 1.256, 1.034, 1.478, 12)],
+            )
+        ),
         "Texts follow the stereotypes: mean score 1.26 [1.03, 1.48] over 12 contexts (1 is no "
         "difference).",
     ),
     "multitrait_matrix": (
         made(
-            table("correlations", ("respondent", "score_1", "same_trait", "same_method", "kind",
-                                   "r"),
-                  [("m", "a", True, False, "pearson", 0.61), ("m", "a", True, True, "pearson", 0.9),
-                   ("m", "a", False, False, "pearson", -0.1),
-                   ("m", "b", False, False, "pearson", 0.25),
-                   ("m", "b", False, False, "spearman", 0.8)]),
-            table("scores", ("respondent", "number", "score", "n_without", "items_left_out",
-                             "n_fewer"),
-                  [("m", 1, "a", 2, 1, 0), ("m", 2, "b", 1, 0, 3)]),
+            table(
+                "correlations",
+                ("respondent", "score_1", "same_trait", "same_method", "kind", "r"),
+                [
+                    ("m", "a", True, False, "pearson", 0.61),
+                    ("m", "a", True, True, "pearson", 0.9),
+                    ("m", "a", False, False, "pearson", -0.1),
+                    ("m", "b", False, False, "pearson", 0.25),
+                    ("m", "b", False, False, "spearman", 0.8),
+                ],
+            ),
+            table(
+                "scores",
+                ("respondent", "number", "score", "n_without", "items_left_out", "n_fewer"),
+                [("m", 1, "a", 2, 1, 0), ("m", 2, "b", 1, 0, 3)],
+            ),
         ),
         "Across methods, correlations of the same trait: .61 (1 pair); of different traits: from "
         "−.10 to .25 (2 pairs); a is of fewer items than the same trait by another method; up to 2 "
@@ -362,12 +761,29 @@ BY_HAND = {
     ),
     "score_correlations": (
         made(
-            table("correlations", ("respondent", "scale", "first", "second", "kind", "r", "ci_low",
-                                   "ci_high", "n_pairs", "n_without", "n_items", "items_left_out",
-                                   "n_fewer"),
-                  [("m", "A", "x", "y", "pearson", 0.5, 0.05, 0.78, 1200, 4, 5, 0, 1),
-                   ("m", "A", "x", "y", "spearman", 0.4, 0.0, 0.7, 1200, 4, 5, 0, 1),
-                   ("m", "B", "x", "y", "pearson", NAN, NAN, NAN, 1, 0, 5, 0, 0)]),
+            table(
+                "correlations",
+                (
+                    "respondent",
+                    "scale",
+                    "first",
+                    "second",
+                    "kind",
+                    "r",
+                    "ci_low",
+                    "ci_high",
+                    "n_pairs",
+                    "n_without",
+                    "n_items",
+                    "items_left_out",
+                    "n_fewer",
+                ),
+                [
+                    ("m", "A", "x", "y", "pearson", 0.5, 0.05, 0.78, 1200, 4, 5, 0, 1),
+                    ("m", "A", "x", "y", "spearman", 0.4, 0.0, 0.7, 1200, 4, 5, 0, 1),
+                    ("m", "B", "x", "y", "pearson", NAN, NAN, NAN, 1, 0, 5, 0, 0),
+                ],
+            ),
         ),
         "A, x with y: r = .50 [.05, .78], n = 1,200 (4 pairs without a score left out; 1 score is "
         "a mean of some of the items); B, x with y: r is undefined (too few pairs, "
@@ -375,23 +791,48 @@ BY_HAND = {
     ),
     "reliability": (
         made(
-            table("reliability", ("respondent", "scale", "coefficient", "value", "ci_low",
-                                  "ci_high", "against"),
-                  [("m", "A", "α (Feldt)", 0.8, 0.7, 0.9, ""),
-                   ("m", "A", "α (bootstrap)", 0.8, 0, 1, ""),
-                   ("m", "A", "ω total", NAN, NAN, NAN, "")]),
+            table(
+                "reliability",
+                ("respondent", "scale", "coefficient", "value", "ci_low", "ci_high", "against"),
+                [
+                    ("m", "A", "α (Feldt)", 0.8, 0.7, 0.9, ""),
+                    ("m", "A", "α (bootstrap)", 0.8, 0, 1, ""),
+                    ("m", "A", "ω total", NAN, NAN, NAN, ""),
+                ],
+            ),
         ),
         "A: α = .80 [.70, .90], ω is undefined (see its remark).",
     ),
     "item_statistics": (
         made(
-            table("summary", ("respondent", "subscale", "items", "undefined_items", "good_items",
-                              "below_items", "above_items", "negative_items"),
-                  [("m", "A", 4, 1, 1, 2, 0, 1), ("m", "B", 2, 0, 0, 1, 1, 0),
-                   ("m", "all items", 6, 1, 1, 3, 1, 1)]),
-            table("items", ("respondent", "subscale", "item", "ci_high"),
-                  [("m", "A", "i1", 0.5), ("m", "A", "i2", NAN), ("m", "A", "i3", -0.05),
-                   ("m", "A", "i4", 0.1)]),
+            table(
+                "summary",
+                (
+                    "respondent",
+                    "subscale",
+                    "items",
+                    "undefined_items",
+                    "good_items",
+                    "below_items",
+                    "above_items",
+                    "negative_items",
+                ),
+                [
+                    ("m", "A", 4, 1, 1, 2, 0, 1),
+                    ("m", "B", 2, 0, 0, 1, 1, 0),
+                    ("m", "all items", 6, 1, 1, 3, 1, 1),
+                ],
+            ),
+            table(
+                "items",
+                ("respondent", "subscale", "item", "ci_high"),
+                [
+                    ("m", "A", "i1", 0.5),
+                    ("m", "A", "i2", NAN),
+                    ("m", "A", "i3", -0.05),
+                    ("m", "A", "i4", 0.1),
+                ],
+            ),
         ),
         "1 of 6 items discriminates well (.40 to .70), 3 below that (1 against the other items), 1 "
         "above, 1 undefined (no variance, or too few answers). i3 runs against the scale: check "
@@ -399,20 +840,45 @@ BY_HAND = {
     ),
     "option_distribution": (
         made(
-            table("options", ("respondent", "format", "item", "kind", "option", "count"),
-                  [("m", "f", "i1", "option", "1", 3), ("m", "f", "i1", "option", "2", 4),
-                   ("m", "f", "i2", "option", "1", 2), ("m", "f", "i1", "status", "refused", 7)]),
-            table("summary", ("respondent", "items", "n_trials", "share_usable"),
-                  [("m", 2, 16, 9 / 16)]),
+            table(
+                "options",
+                ("respondent", "format", "item", "kind", "option", "count"),
+                [
+                    ("m", "f", "i1", "option", "1", 3),
+                    ("m", "f", "i1", "option", "2", 4),
+                    ("m", "f", "i2", "option", "1", 2),
+                    ("m", "f", "i1", "status", "refused", 7),
+                ],
+            ),
+            table(
+                "summary",
+                ("respondent", "items", "n_trials", "share_usable"),
+                [("m", 2, 16, 9 / 16)],
+            ),
         ),
         "56.3% of 16 trials have a usable answer; of these, 1 56%, 2 44%.",
     ),
     "score_distribution": (
         made(
-            table("scores", ("respondent", "subscale", "mean", "sd", "floor", "ceiling", "missing",
-                             "n_fewer", "n_items", "items_left_out"),
-                  [("m", "A", 3.125, 0.5, 0.1, 0.0, 0, 7, 5, 0),
-                   ("m", "B", NAN, NAN, NAN, NAN, 9, 0, 0, 0)]),
+            table(
+                "scores",
+                (
+                    "respondent",
+                    "subscale",
+                    "mean",
+                    "sd",
+                    "floor",
+                    "ceiling",
+                    "missing",
+                    "n_fewer",
+                    "n_items",
+                    "items_left_out",
+                ),
+                [
+                    ("m", "A", 3.125, 0.5, 0.1, 0.0, 0, 7, 5, 0),
+                    ("m", "B", NAN, NAN, NAN, NAN, 9, 0, 0, 0),
+                ],
+            ),
         ),
         "A: M = 3.13, SD = 0.50, 10% at the lowest and 0% at the highest score (7 scores are means "
         "of some of the items); B: undefined (no "
@@ -420,24 +886,59 @@ BY_HAND = {
     ),
     "random_consistency": (
         made(
-            table("totals", ("respondent", "n_items", "n_formats", "repeatability", "ci_low",
-                             "ci_high", "entropy_sum", "maximum"),
-                  [("m", 100, 2, 0.391, 0.348, 0.433, 168.911, 277.26)]),
-            table("formats", ("respondent", "format", "repeatability", "ci_low", "ci_high"),
-                  [("m", "yes_no", 0.5, 0.42, 0.57), ("m", "a_b", 0.25, 0.2, 0.31),
-                   ("m", "likert_4", NAN, NAN, NAN)]),
+            table(
+                "totals",
+                (
+                    "respondent",
+                    "n_items",
+                    "n_formats",
+                    "repeatability",
+                    "ci_low",
+                    "ci_high",
+                    "entropy_sum",
+                    "maximum",
+                ),
+                [("m", 100, 2, 0.391, 0.348, 0.433, 168.911, 277.26)],
+            ),
+            table(
+                "formats",
+                ("respondent", "format", "repeatability", "ci_low", "ci_high"),
+                [
+                    ("m", "yes_no", 0.5, 0.42, 0.57),
+                    ("m", "a_b", 0.25, 0.2, 0.31),
+                    ("m", "likert_4", NAN, NAN, NAN),
+                ],
+            ),
         ),
         "Repeatability .39 [.35, .43] of 1 (always the same answer): entropies sum to 168.9 of at "
         "most 277.3 (100 items, 2 formats); highest in yes_no (.50), lowest in a_b (.25).",
     ),
     "referential_consistency": (
         made(
-            table("totals", ("respondent", "n_items", "divergence", "ci_low", "ci_high", "chance",
-                             "p", "divergence_sum", "consistency"),
-                  [("m", 100, 0.0514, 0.044, 0.0598, 0.0131, 0.0009, 5.14, 0.9486)]),
-            table("formats", ("respondent", "format", "divergence", "ci_low", "ci_high"),
-                  [("m", "yes_no", 0.05, 0.045, 0.052), ("m", "a_b", 0.054, 0.053, 0.055),
-                   ("m", "likert_4", 0.05, 0.045, 0.052)]),
+            table(
+                "totals",
+                (
+                    "respondent",
+                    "n_items",
+                    "divergence",
+                    "ci_low",
+                    "ci_high",
+                    "chance",
+                    "p",
+                    "divergence_sum",
+                    "consistency",
+                ),
+                [("m", 100, 0.0514, 0.044, 0.0598, 0.0131, 0.0009, 5.14, 0.9486)],
+            ),
+            table(
+                "formats",
+                ("respondent", "format", "divergence", "ci_low", "ci_high"),
+                [
+                    ("m", "yes_no", 0.05, 0.045, 0.052),
+                    ("m", "a_b", 0.054, 0.053, 0.055),
+                    ("m", "likert_4", 0.05, 0.045, 0.052),
+                ],
+            ),
         ),
         "Formats diverge by .051 bits per item [.044, .060], .013 by chance alone (p < .001): sum "
         "5.14 over 100 items; 1 − divergence is .95, where 1 is equal distributions and not a "
@@ -445,11 +946,21 @@ BY_HAND = {
     ),
     "preference": (
         made(
-            table("winners", ("respondent", "winner", "loser", "share", "ci_low", "ci_high"),
-                  [("m", "A", "B", 0.6057, 0.59, 0.62), ("m", "B", "C", 0.52, 0.45, 0.59),
-                   ("m", "A", "C", NAN, NAN, NAN), ("m", "A", "D", 0.7, NAN, NAN)]),
-            table("transitivity", ("respondent", "entities", "order", "transitive"),
-                  [("m", 3, "A > B > C", "yes")]),
+            table(
+                "winners",
+                ("respondent", "winner", "loser", "share", "ci_low", "ci_high"),
+                [
+                    ("m", "A", "B", 0.6057, 0.59, 0.62),
+                    ("m", "B", "C", 0.52, 0.45, 0.59),
+                    ("m", "A", "C", NAN, NAN, NAN),
+                    ("m", "A", "D", 0.7, NAN, NAN),
+                ],
+            ),
+            table(
+                "transitivity",
+                ("respondent", "entities", "order", "transitive"),
+                [("m", 3, "A > B > C", "yes")],
+            ),
         ),
         "A wins over B in 60.6% [59.0%, 62.0%]; neither of B and C wins beyond chance (B in 52.0% "
         "[45.0%, 59.0%]); A against C is undefined (no answer takes a side); A against D in 70.0% "
@@ -459,14 +970,23 @@ BY_HAND = {
     "validation_report": (
         made(
             table("verdicts", ("respondent", "reliable", "verdict"), [("m", "no", "Unreliable.")]),
-            table("criteria", ("respondent", "criterion", "value", "cfi", "rating", "other_rating",
-                               "against"),
-                  [("m", "internal consistency", 0.45, NAN, "--", "", ""),
-                   ("m", "concurrent", NAN, NAN, "", "", ""),
-                   ("m", "factorial", 0.055, 0.96, "-", "+", "i1, i2")]),
-            table("bands", ("criterion", "very_good_from", "highest_rmsea", "lowest_cfi", "bands"),
-                  [("internal consistency", 0.8, NAN, NAN, "Jung (2025)"),
-                   ("factorial", NAN, 0.05, 0.9, "Jung (2025)")]),
+            table(
+                "criteria",
+                ("respondent", "criterion", "value", "cfi", "rating", "other_rating", "against"),
+                [
+                    ("m", "internal consistency", 0.45, NAN, "--", "", ""),
+                    ("m", "concurrent", NAN, NAN, "", "", ""),
+                    ("m", "factorial", 0.055, 0.96, "-", "+", "i1, i2"),
+                ],
+            ),
+            table(
+                "bands",
+                ("criterion", "very_good_from", "highest_rmsea", "lowest_cfi", "bands"),
+                [
+                    ("internal consistency", 0.8, NAN, NAN, "Jung (2025)"),
+                    ("factorial", NAN, 0.05, 0.9, "Jung (2025)"),
+                ],
+            ),
         ),
         "Unreliable. Internal consistency .45 (--); RMSEA .055, CFI .96 (-); no coefficient for 1 "
         "of 3 criteria. Bands: Jung (2025). The factor model fits by Hu & Bentler (1999); both "
@@ -475,26 +995,50 @@ BY_HAND = {
     ),
     "worldview": (
         made(
-            table("groups", ("respondent", "statements", "templates", "n", "reliable",
-                             "reliable_low", "reliable_high", "of_judged", "not_judged", "agrees",
-                             "agrees_low", "agrees_high"),
-                  [("m", 239, 6, 120.5, 0.504, 0.44, 0.57, 0.55, 120, 0.62, 0.55, 0.7)]),
-            table("leaning", ("respondent", "country", "leaning", "share", "ci_low", "ci_high"),
-                  [("m", "all countries", "left", 0.33, 0.28, 0.38),
-                   ("m", "all countries", "right", 0.13, 0.1, 0.17),
-                   ("m", "Arland", "left", 0.4, 0.2, 0.6)]),
-            table("domains", ("respondent", "domain", "stance", "ci_low", "ci_high", "weak"),
-                  [("m", "law_and_order", 0.6, 0.3, 0.8, ""),
-                   ("m", "liberal_society", 0.9, 0.8, 1.0, ""),
-                   ("m", "migration", -0.25, -0.6, 0.1, ""),
-                   ("m", "finance", 1.0, 1.0, 1.0, "few statements")]),
+            table(
+                "groups",
+                (
+                    "respondent",
+                    "statements",
+                    "templates",
+                    "n",
+                    "reliable",
+                    "reliable_low",
+                    "reliable_high",
+                    "of_judged",
+                    "not_judged",
+                    "agrees",
+                    "agrees_low",
+                    "agrees_high",
+                ),
+                [("m", 239, 6, 120.5, 0.504, 0.44, 0.57, 0.55, 120, 0.62, 0.55, 0.7)],
+            ),
+            table(
+                "leaning",
+                ("respondent", "country", "leaning", "share", "ci_low", "ci_high"),
+                [
+                    ("m", "all countries", "left", 0.33, 0.28, 0.38),
+                    ("m", "all countries", "right", 0.13, 0.1, 0.17),
+                    ("m", "Arland", "left", 0.4, 0.2, 0.6),
+                ],
+            ),
+            table(
+                "domains",
+                ("respondent", "domain", "stance", "ci_low", "ci_high", "weak"),
+                [
+                    ("m", "law_and_order", 0.6, 0.3, 0.8, ""),
+                    ("m", "liberal_society", 0.9, 0.8, 1.0, ""),
+                    ("m", "migration", -0.25, -0.6, 0.1, ""),
+                    ("m", "finance", 1.0, 1.0, 1.0, "few statements"),
+                ],
+            ),
         ),
         "50% [44%, 57%] of 239 statements asked count, 55% of those that can be judged, mean over "
         "6 templates; same stance as parties: left 33% [28%, 38%], right 13% [10%, 17%]; for "
         "liberal society .90 [.80, 1.00], law and order .60 [.30, .80]; agrees with 62% [55%, 70%] "
         "of those that count.",
     ),
-}  # fmt: skip
+}
 
 
 GROUPS = {"annotator_agreement": "all annotators"}
@@ -512,17 +1056,26 @@ def test_the_sentence_is_what_one_writes_by_hand(name):
     ("scales", "words"),
     [
         (("",), "1 item with a from 1.20 to 1.20, marginal reliability .70."),
-        (("A", ""), "A: 1 item with a from 1.20 to 1.20, marginal reliability .70; (no subscale): "
-                    "1 item with a from 1.20 to 1.20, marginal reliability .70."),
+        (
+            ("A", ""),
+            "A: 1 item with a from 1.20 to 1.20, marginal reliability .70; (no subscale): "
+            "1 item with a from 1.20 to 1.20, marginal reliability .70.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_model_of_items_without_a_subscale_is_named_where_there_are_others(scales, words):
     given = made(
-        table("items", ("respondent", "subscale", "item", "a"),
-              [("m", scale, f"i{scale}", 1.2) for scale in scales]),
-        table("fit", ("respondent", "subscale", "converged", "marginal_reliability"),
-              [("m", scale, True, 0.7) for scale in scales]),
-    )  # fmt: skip
+        table(
+            "items",
+            ("respondent", "subscale", "item", "a"),
+            [("m", scale, f"i{scale}", 1.2) for scale in scales],
+        ),
+        table(
+            "fit",
+            ("respondent", "subscale", "converged", "marginal_reliability"),
+            [("m", scale, True, 0.7) for scale in scales],
+        ),
+    )
     assert analyses.by_name("graded_response").answer(given)[0][1] == words
 
 
@@ -581,9 +1134,11 @@ def test_the_lead_line_of_a_model_has_its_name_and_its_light():
     assert cfa_answer(fit("", *GOOD, admissible=False), 2) == ("Two-factor model", "grey")
     assert cfa_answer(fit("", NAN, NAN, NAN, NAN, NAN, NAN), 2) == ("Two-factor model", "grey")
     for kind, name in (
-        ("bifactor", "Bifactor model"), ("second_order", "Second-order model"),
-        ("method", "Model with a method factor"), ("general", "Three-factor model"),
-    ):  # fmt: skip
+        ("bifactor", "Bifactor model"),
+        ("second_order", "Second-order model"),
+        ("method", "Model with a method factor"),
+        ("general", "Three-factor model"),
+    ):
         method = f"Confirmatory factor analysis. {dict(MODELS)[kind]}. ML."
         assert cfa_answer(good, 3, method)[0] == name
     typed = "Confirmatory factor analysis. The model of the text. ML."
@@ -599,8 +1154,15 @@ def invariance_answer(changes, p=(NAN, 0.3, 0.4, 0.5), first=GOOD, n=(100, 100),
         (*fit(step, *first, **row), 9.26, 4, p_step, change)
         for step, change, p_step in zip(STEPS, changes, p, strict=True)
     ]
-    columns = ("respondent", "step", *FIT[2:], "chi2_difference", "df_difference", "p_difference",
-               "cfi_difference")  # fmt: skip
+    columns = (
+        "respondent",
+        "step",
+        *FIT[2:],
+        "chi2_difference",
+        "df_difference",
+        "p_difference",
+        "cfi_difference",
+    )
     levels = table("levels", ("respondent", "level", "n"), [("m", str(one), one) for one in n])
     given = made(table("steps", columns, rows), levels)
     ((_, sentence, light),) = analyses.by_name("invariance").answer(given)
@@ -667,7 +1229,7 @@ def test_a_bound_and_the_number_that_it_judges_are_never_printed_alike():
         ((0.95, 0.05), "CFI .95, RMSEA .05 [.00, .06]: fits by Jung (2025) and by"),
         ((0.97, 0.0504), "RMSEA .0504 [.00, .06]: does not fit by Jung (2025), fits by Hu"),
         ((0.9499, 0.05), "CFI .9499, RMSEA .05 [.00, .06]: fits by Jung (2025), does not fit by"),
-    ):  # fmt: skip
+    ):
         loadings = table("loadings", ("respondent", "factor"), [("m", "F")])
         row = fit("", 7.0, 0.5, *numbers, 0.0, 0.06)
         given = made(fits(row, without=("model",)), loadings)
@@ -677,12 +1239,18 @@ def test_a_bound_and_the_number_that_it_judges_are_never_printed_alike():
 def test_the_sentence_of_a_fit_names_the_version_of_its_test_and_indices():
     loadings = table("loadings", ("respondent", "factor"), [("m", "F")])
     for reported, words in (
-        ("robust", "scaled χ²(8) = 7.0, p = .533, robust CFI 1.00, robust RMSEA .01 [.00, .06]: "
-                   "fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML)."),
-        ("scaled", "scaled χ²(8) = 7.0, p = .533, scaled CFI 1.00, scaled RMSEA .01 [.00, .06]: "
-                   "fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML, under which "
-                   "the same misfit shows more)."),
-    ):  # fmt: skip
+        (
+            "robust",
+            "scaled χ²(8) = 7.0, p = .533, robust CFI 1.00, robust RMSEA .01 [.00, .06]: "
+            "fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML).",
+        ),
+        (
+            "scaled",
+            "scaled χ²(8) = 7.0, p = .533, scaled CFI 1.00, scaled RMSEA .01 [.00, .06]: "
+            "fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML, under which "
+            "the same misfit shows more).",
+        ),
+    ):
         given = made(fits(fit("", *GOOD, reported=reported), without=("model",)), loadings)
         assert analyses.by_name("cfa").answer(given)[0].sentence.endswith(words)
 
@@ -707,20 +1275,32 @@ def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
     columns = ("respondent", "subscale", "alpha", "ci_low", "ci_high", "against")
     given = made(table("alpha", columns, rows))
     assert analyses.by_name("internal_consistency").answer(given) == (
-        ("m", "A: α = .89 [.40, .99]; B: α is undefined (too few items that vary, or too few "
-              "rows).", None),
-    )  # fmt: skip
+        (
+            "m",
+            "A: α = .89 [.40, .99]; B: α is undefined (too few items that vary, or too few rows).",
+            None,
+        ),
+    )
 
 
 def test_the_item_map_says_how_far_groups_lie_apart_and_names_no_item():
-    rows = [("m", "A", "i1", 2.0), ("m", "A", "i2", 1.0), ("n", "A", "i1", 2.5),
-            ("n", "A", "i2", 4.25), ("n", "A", "i3", 9.0)]  # fmt: skip
+    rows = [
+        ("m", "A", "i1", 2.0),
+        ("m", "A", "i2", 1.0),
+        ("n", "A", "i1", 2.5),
+        ("n", "A", "i2", 4.25),
+        ("n", "A", "i3", 9.0),
+    ]
     given = made(table("map", ("respondent", "subscale", "item", "value"), rows))
     assert analyses.by_name("item_map").answer(given) == (
-        ("all groups", "value: 2 items have values in several groups, which lie 1.88 apart "
-                       "(median; from 0.50 to 3.25). A map has no intervals, so no item and no "
-                       "group is named.", None),
-    )  # fmt: skip
+        (
+            "all groups",
+            "value: 2 items have values in several groups, which lie 1.88 apart "
+            "(median; from 0.50 to 3.25). A map has no intervals, so no item and no "
+            "group is named.",
+            None,
+        ),
+    )
     alone = made(table("map", ("respondent", "subscale", "item", "value"), rows[:2]))
     ((_, sentence, _),) = analyses.by_name("item_map").answer(alone)
     assert sentence == "value: undefined (no item has a value in two groups)."
@@ -763,8 +1343,13 @@ DENIED = re.compile(
 """What says that there is none, or is no comparison."""
 NO_ESTIMATES = {
     # These compare with the bounds of a rule, two programs, or fits of one sample.
-    "item_statistics", "score_distribution", "cfa", "cfa_check", "cfa_comparison", "invariance",
-}  # fmt: skip
+    "item_statistics",
+    "score_distribution",
+    "cfa",
+    "cfa_check",
+    "cfa_comparison",
+    "invariance",
+}
 OWN_TESTS = {"opinions", "bias_shift", "preference", "stance_reliability", "worldview"}
 """Their sentences name sides in words of their own, which their own tests read."""
 
@@ -852,13 +1437,22 @@ def test_real_results_have_six_tabs_at_most(name):
 
 def test_numbers_have_no_leading_zero_where_they_cannot_exceed_one():
     assert [coefficient_text(x) for x in (0.005, -0.5, 1.0, -1.25, NAN)] == [
-        ".01", "−.50", "1.00", "−1.25", "undefined",
-    ]  # fmt: skip
+        ".01",
+        "−.50",
+        "1.00",
+        "−1.25",
+        "undefined",
+    ]
     assert interval_text(-0.1, 0.25) == " [−.10, .25]"
     assert interval_text(NAN, 0.25) == ""
     assert [p_text(p) for p in (0.00099, 0.001, 0.05, 0.0499, 0.05049, NAN)] == [
-        "p < .001", "p = .001", "p = .050", "p = .0499", "p = .0505", "p undefined",
-    ]  # fmt: skip
+        "p < .001",
+        "p = .001",
+        "p = .050",
+        "p = .0499",
+        "p = .0505",
+        "p undefined",
+    ]
 
 
 SEARCHED = {

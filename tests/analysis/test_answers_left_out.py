@@ -17,8 +17,16 @@ OTHERS = {
     "phase": [{"phase": "initial"}, {"phase": "opposing"}],
     "template": [{"template": "t1"}, {"template": "t2"}],
 }
-USUAL = {"language": "en", "phase": "initial", "template": "t1", "form": "original",
-         "label_order": "as_is", "entity": "", "context": "", "repetition": 1}  # fmt: skip
+USUAL = {
+    "language": "en",
+    "phase": "initial",
+    "template": "t1",
+    "form": "original",
+    "label_order": "as_is",
+    "entity": "",
+    "context": "",
+    "repetition": 1,
+}
 
 
 def frame(factor, status):

@@ -51,12 +51,18 @@ def test_shares_worked_by_hand():
     row = table(result, "bias").iloc[0]
     assert row["share"] == pytest.approx((0.625 + 0.5) / 2)
     assert row[["preference", "mode", "n_formats", "n_items", "n", "unusable"]].tolist() == [
-        "positive", "positive", 2, 3, 18, 2
-    ]  # fmt: skip
+        "positive",
+        "positive",
+        2,
+        3,
+        18,
+        2,
+    ]
     formats = table(result, "formats").set_index("format")
     assert formats["share"].to_dict() == pytest.approx({"yes_no": 0.625, "a_b": 0.5})
-    assert formats.loc["yes_no", ["preference", "preference_share", "mode", "mode_count"]].tolist(
-    ) == ["yes", 0.625, "yes", 4]  # fmt: skip
+    assert formats.loc[
+        "yes_no", ["preference", "preference_share", "mode", "mode_count"]
+    ].tolist() == ["yes", 0.625, "yes", 4]
     assert formats.loc["a_b", ["preference", "mode"]].tolist() == ["yes = no"] * 2
     items = table(result, "items").set_index("item")
     assert items["share"].to_dict() == pytest.approx({"i1": 0.875, "i2": 0.25, "i3": 0.5})
@@ -72,9 +78,10 @@ def gemma_answers():
     parts = [
         counts.assign(option=option, stance=stance, times=own)
         for option, stance, own in (
-            ("yes", 1.0, counts["positive"]), ("no", -1.0, 30 - counts["positive"])
+            ("yes", 1.0, counts["positive"]),
+            ("no", -1.0, 30 - counts["positive"]),
         )
-    ]  # fmt: skip
+    ]
     long = pd.concat(parts)
     rows = [
         (row.item, row.option, 1, NAN, False, row.times) for row in long.itertuples(index=False)
@@ -147,8 +154,9 @@ def test_answers_in_the_middle_count_as_the_rule_says(rule, share, words):
     result = run(heads, answered("i2", yes=1, no=1), midpoint=rule)
     assert table(result, "bias")["share"].iloc[0] == pytest.approx(share)
     assert table(result, "bias")["neutral"].iloc[0] == 4
-    assert any(note.startswith("4 answers in the middle") and words in note
-               for note in result.notes)  # fmt: skip
+    assert any(
+        note.startswith("4 answers in the middle") and words in note for note in result.notes
+    )
     assert result.n_used + result.n_left_out + result.n_missing == 12
 
 
@@ -183,23 +191,32 @@ def test_acquiescence_is_undefined_with_its_reason():
     assert row["remark"].startswith("Undefined: no item is reverse-keyed, none is asked in a form")
     assert any(note.startswith("Acquiescence is undefined: no item") for note in result.notes)
     two = run(
-        answered("i1", yes=1, no=1), answered("i2", yes=1, keyed=-1),
-        answered("i1", yes=1, no=1, respondent="b"), by=("respondent",),
-    )  # fmt: skip
+        answered("i1", yes=1, no=1),
+        answered("i2", yes=1, keyed=-1),
+        answered("i1", yes=1, no=1, respondent="b"),
+        by=("respondent",),
+    )
     other = table(two, "acquiescence").iloc[1]
     assert other["remark"] == "Undefined: the group has no answers to both kinds in one format."
 
 
 def test_entities_are_compared_over_the_items_both_have():
     result = run(
-        answered("i1", yes=1, no=1, entity="Apple"), answered("i2", yes=2, entity="Apple"),
-        answered("i1", yes=2, entity="Huawei"), answered("i2", yes=2, entity="Huawei"),
-        answered("i3", no=2, entity="Huawei"), by=("entity",),
-    )  # fmt: skip
+        answered("i1", yes=1, no=1, entity="Apple"),
+        answered("i2", yes=2, entity="Apple"),
+        answered("i1", yes=2, entity="Huawei"),
+        answered("i2", yes=2, entity="Huawei"),
+        answered("i3", no=2, entity="Huawei"),
+        by=("entity",),
+    )
     row = table(result, "comparisons").iloc[0]
     assert row[["factor", "first", "second", "n", "n_left_out"]].tolist() == [
-        "Entity", "Apple", "Huawei", 2, 1
-    ]  # fmt: skip
+        "Entity",
+        "Apple",
+        "Huawei",
+        2,
+        1,
+    ]
     assert row["difference"] == pytest.approx(0.25)
 
 
@@ -207,16 +224,28 @@ def test_entities_are_compared_over_the_items_both_have():
 def test_contexts_and_repetitions_are_redrawn_on_request(unit):
     rng = np.random.default_rng(6)
     parts = [
-        answered(f"i{item}", yes=1 + shift + int(rng.integers(2)), no=2, respondent=who,
-                 **{unit: level})
-        for who, shift in (("a", 0), ("b", 3)) for level in (1, 2, 3, 4) for item in range(3)
-    ]  # fmt: skip
+        answered(
+            f"i{item}", yes=1 + shift + int(rng.integers(2)), no=2, respondent=who, **{unit: level}
+        )
+        for who, shift in (("a", 0), ("b", 3))
+        for level in (1, 2, 3, 4)
+        for item in range(3)
+    ]
     frame = pd.concat(parts, ignore_index=True)
     result = bias(frame, resample=unit, resamples=200)
     rows = table(result, "bias")
-    by_item = table(bias(frame.drop(columns=unit).groupby(
-        [c for c in frame if c not in (unit, "count")], dropna=False, sort=False
-    )["count"].sum().reset_index(), resamples=200), "bias")  # fmt: skip
+    by_item = table(
+        bias(
+            frame.drop(columns=unit)
+            .groupby([c for c in frame if c not in (unit, "count")], dropna=False, sort=False)[
+                "count"
+            ]
+            .sum()
+            .reset_index(),
+            resamples=200,
+        ),
+        "bias",
+    )
     assert rows["share"].tolist() == pytest.approx(by_item["share"].tolist())
     assert rows["ci_low"].tolist() != pytest.approx(by_item["ci_low"].tolist())
     assert table(result, "comparisons")["n"].tolist() == [4]
@@ -253,12 +282,14 @@ def test_attributes_of_items_make_groups_of_items():
 
 def test_what_is_undefined_says_why_and_the_rest_stands():
     result = run(
-        answered("i1", yes=3, no=1), answered("i2", yes=1, refused=1), answered("i3", refused=2),
+        answered("i1", yes=3, no=1),
+        answered("i2", yes=1, refused=1),
+        answered("i3", refused=2),
         answered("i1", refused=4, respondent="b"),
         answered("i1", aside=4, respondent="c"),
         answered("i1", middle=4, respondent="d", midpoint="drop"),
         answered("i1", yes=2, no=2, aside=3, respondent="e", format="a_b"),
-    )  # fmt: skip
+    )
     rows = table(result, "bias").set_index("respondent")
     assert rows.loc["gpt", "share"] == pytest.approx(0.875)
     assert rows["remark"].to_dict() == {

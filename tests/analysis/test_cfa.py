@@ -155,9 +155,16 @@ def test_the_table_begins_with_the_statistics_of_the_sentence(estimator, kind, v
     theirs = expected("likert22_lavaan")[kind]["fit"]
     scaled, which = (".scaled", f".{version}") if version else ("", "")
     names = [
-        f"chisq{scaled}", "df", f"pvalue{scaled}", f"cfi{which}", f"tli{which}", f"rmsea{which}",
-        f"rmsea.ci.lower{which}", f"rmsea.ci.upper{which}", "srmr",
-    ]  # fmt: skip
+        f"chisq{scaled}",
+        "df",
+        f"pvalue{scaled}",
+        f"cfi{which}",
+        f"tli{which}",
+        f"rmsea{which}",
+        f"rmsea.ci.lower{which}",
+        f"rmsea.ci.upper{which}",
+        "srmr",
+    ]
     result = cfa(likert(), estimator=estimator, missing="listwise")
     row = frames(result)["fit"].iloc[0]
     assert row["reported"] == (version or "plain")
@@ -577,8 +584,9 @@ def test_items_keyed_the_wrong_way_are_named(estimator):
     (note,) = [note for note in result.cautions if "check their keying" in note]
     assert re.fullmatch(
         r"gpt: i2 \(-0\.\d\d\), i5 \(-0\.\d\d\) load against the other items of s: "
-        r"check their keying\.", note,
-    )  # fmt: skip
+        r"check their keying\.",
+        note,
+    )
     values[:, 0] = 6 - values[:, 0]  # the item that sets the unit is the wrong one, with another
     values[:, 1] = 6 - values[:, 1]
     result = cfa(item_scores(values), estimator=estimator)

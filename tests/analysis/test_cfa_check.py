@@ -59,9 +59,12 @@ def together(*parts):
 
 @pytest.mark.parametrize(
     ("model", "name", "chi2"),
-    [("subscales", "three", 85.306), ("second_order", "second_order", 85.306),
-     ("general", "one", 312.264)],
-)  # fmt: skip
+    [
+        ("subscales", "three", 85.306),
+        ("second_order", "second_order", 85.306),
+        ("general", "one", 312.264),
+    ],
+)
 def test_both_programs_stand_side_by_side(model, name, chi2):
     golden = expected("semopy")[name]["fit"]
     result = cfa_check(schools(), model=model)
@@ -83,8 +86,16 @@ def test_what_the_confirmatory_factor_analysis_says_by_ml_stands_under_this_prog
     frame = likert()
     check, fit = cfa_check(frame), cfa(frame, estimator="ml", missing="listwise")
     row = tables(fit)["fit"].iloc[0]
-    for title, name in (("χ²", "chi2"), ("df", "df"), ("p", "p"), ("CFI", "cfi"), ("TLI", "tli"),
-                        ("RMSEA", "rmsea"), ("AIC", "aic"), ("BIC", "bic")):  # fmt: skip
+    for title, name in (
+        ("χ²", "chi2"),
+        ("df", "df"),
+        ("p", "p"),
+        ("CFI", "cfi"),
+        ("TLI", "tli"),
+        ("RMSEA", "rmsea"),
+        ("AIC", "aic"),
+        ("BIC", "bic"),
+    ):
         assert index(check, title, "program") == pytest.approx(row[name], rel=1e-12), title
     own, other = tables(check)["loadings"], tables(fit)["loadings"]
     assert own[["factor", "item"]].equals(other[["factor", "item"]])

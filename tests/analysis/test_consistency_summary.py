@@ -29,8 +29,11 @@ def test_the_triangle_of_the_published_study_comes_out():
     result, frame = summary(gemma_answers(), by=("model", "entity"))
     assert frame["measure"].tolist() == MEASURES * 3
     values = frame.set_index(["entity", "measure"])["value"]
-    published = {"Apple": (168.9, 5.1, 76.1), "Samsung": (172.4, 5.0, 75.6),
-                 "Huawei": (172.8, 5.0, 76.9)}  # fmt: skip
+    published = {
+        "Apple": (168.9, 5.1, 76.1),
+        "Samsung": (172.4, 5.0, 75.6),
+        "Huawei": (172.8, 5.0, 76.9),
+    }
     for brand, (entropies, divergences, percent) in published.items():
         positive, repeatable, agree = values[brand][MEASURES]
         assert round(positive * 100, 1) == percent
@@ -59,8 +62,9 @@ def test_the_numbers_are_those_of_the_other_analyses():
         expected = (1 - formats[other]).to_dict()
         assert agreement[column].to_dict() == pytest.approx(expected, abs=1e-12)
     for name, table, column in (
-        ("Repeatability", totals, "repeatability"), ("Positive answers", leaning, "share")
-    ):  # fmt: skip
+        ("Repeatability", totals, "repeatability"),
+        ("Positive answers", leaning, "share"),
+    ):
         rows = own[own["measure"] == name].set_index("entity")
         assert rows["value"].to_dict() == table[column].to_dict()
         assert rows["ci_low"].to_dict() == table["ci_low"].to_dict()
@@ -68,9 +72,12 @@ def test_the_numbers_are_those_of_the_other_analyses():
 
 def test_two_items_in_two_formats_worked_by_hand():
     _, frame = summary(
-        answered("i1", yes=4, format="yes_no"), answered("i2", yes=2, no=2, format="yes_no"),
-        answered("i1", no=4, format="a_b"), answered("i2", yes=2, no=2, format="a_b"), by=(),
-    )  # fmt: skip
+        answered("i1", yes=4, format="yes_no"),
+        answered("i2", yes=2, no=2, format="yes_no"),
+        answered("i1", no=4, format="a_b"),
+        answered("i2", yes=2, no=2, format="a_b"),
+        by=(),
+    )
     # Entropies 0, ln 2, 0, ln 2; divergences 1 and 0.
     assert frame["value"].tolist() == pytest.approx([0.5, 0.5, 0.5])
     assert frame["n_items"].tolist() == [2, 2, 2]
@@ -78,11 +85,13 @@ def test_two_items_in_two_formats_worked_by_hand():
 
 def test_one_format_or_one_repetition_leaves_the_rest_defined():
     result, frame = summary(
-        answered("i1", yes=3, no=1), answered("i2", yes=4),
-        answered("i1", yes=1, respondent="once"), answered("i2", no=1, respondent="once"),
+        answered("i1", yes=3, no=1),
+        answered("i2", yes=4),
+        answered("i1", yes=1, respondent="once"),
+        answered("i2", no=1, respondent="once"),
         answered("i1", yes=1, respondent="once", format="a_b"),
         answered("i1", refused=3, respondent="never"),
-    )  # fmt: skip
+    )
     remarks = frame.set_index(["respondent", "measure"])["remark"].to_dict()
     assert remarks["gpt", "Positive answers"] == ""
     one_format = "Undefined: no item was answered in two formats."

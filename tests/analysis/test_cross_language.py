@@ -49,8 +49,10 @@ def only(frame, **values):
 def test_correlations_of_opinions_over_items_by_hand():
     found = compare(three_languages())["correlations"]
     assert found[["first", "second"]].to_numpy().tolist() == [
-        ["de", "en"], ["de", "ja"], ["en", "ja"],
-    ]  # fmt: skip
+        ["de", "en"],
+        ["de", "ja"],
+        ["en", "ja"],
+    ]
     expected = [
         statistics.correlation(*pair) for pair in ((B_DE, B_EN), (B_DE, B_JA), (B_EN, B_JA))
     ]
@@ -242,9 +244,12 @@ def test_where_items_differ_between_languages_only_rates_are_compared():
 def test_correlations_are_compared_within_a_group_and_between_groups():
     other = [(item, no, yes, zero) for item, yes, no, zero in JA]
     frame = pd.concat(
-        [three_languages(), opinions(EN, language="en", respondent="claude"),
-         opinions(other, language="de", respondent="claude")]
-    )  # fmt: skip
+        [
+            three_languages(),
+            opinions(EN, language="en", respondent="claude"),
+            opinions(other, language="de", respondent="claude"),
+        ]
+    )
     found = compare(frame)["correlation_differences"]
     within = found[found["compared"] == "Languages"]
     assert len(within) == 3
@@ -315,9 +320,11 @@ def test_what_cannot_be_measured_says_what_to_do(measure):
 
 def test_models_are_compared_in_the_same_way_and_leave_the_groups():
     frame = pd.concat(
-        [opinions(EN, language="en", respondent="a", model="a"),
-         opinions(DE, language="en", respondent="b", model="b")]
-    )  # fmt: skip
+        [
+            opinions(EN, language="en", respondent="a", model="a"),
+            opinions(DE, language="en", respondent="b", model="b"),
+        ]
+    )
     found = compare(frame, compare="model", by=("respondent", "language"))
     row = found["correlations"].iloc[0]
     assert row.index[0] == "language"

@@ -74,9 +74,12 @@ def test_few_administrations_for_the_items_are_pointed_out():
     assert "Fewer administrations than items: " in fewer.method
     answer = analyses.by_name("efa").answer
     assert answer(fewer) == (
-        ("gpt", "The number of factors is not judged: 5 administrations are fewer than the 6 "
-                "items.", None),
-    )  # fmt: skip
+        (
+            "gpt",
+            "The number of factors is not judged: 5 administrations are fewer than the 6 items.",
+            None,
+        ),
+    )
     assert "extracted" in answer(few)[0].sentence
     assert not any("are few for" in note for note in efa(item_scores(values[:30])).all_notes)
 

@@ -20,8 +20,12 @@ from tests.analysis.score_frames import GOLDEN
 from tests.analysis.shared.test_statement_verdicts import NO, YES, cells_of
 from tests.analysis.statement_frames import random_cells, statements
 
-FORMS = {"original": "original", "paraphrase": "paraphrase_1", "negation": "negation",
-         "opposite": "opposite"}  # fmt: skip
+FORMS = {
+    "original": "original",
+    "paraphrase": "paraphrase_1",
+    "negation": "negation",
+    "opposite": "opposite",
+}
 
 
 def people():
@@ -43,8 +47,10 @@ def test_the_kappas_of_six_people_are_the_published_ones():
     result = form_agreement(people(), resamples=50)
     over = table_of(result, "over_groups").frame.set_index("wording")
     assert over.round(3)[["kappa", "sd"]].to_numpy().tolist() == [
-        [0.901, 0.081], [-0.692, 0.122], [-0.649, 0.082],
-    ]  # fmt: skip
+        [0.901, 0.081],
+        [-0.692, 0.122],
+        [-0.649, 0.082],
+    ]
     assert over["n_groups"].tolist() == [6, 6, 6]
     assert "There is one template, so agreement of templates is undefined." in result.notes
     answers = analyses.by_name("form_agreement").answer(result)
@@ -66,9 +72,10 @@ def test_kappas_and_alpha_are_those_of_other_libraries():
     result = form_agreement(statements(cells), resamples=20)
     kappas = table_of(result, "template_kappas").frame.set_index(["wording", "template"])["kappa"]
     for title, forms, order in (
-        ("Negation", ["negation"], "as_is"), ("Inverted labels", ["original"], "inverted"),
+        ("Negation", ["negation"], "as_is"),
+        ("Inverted labels", ["original"], "inverted"),
         ("Paraphrases", ["paraphrase_1", "paraphrase_2"], "as_is"),
-    ):  # fmt: skip
+    ):
         own = []
         for template in templates:
             original = np.tile(stances_of(cells, template, "original"), len(forms))
@@ -77,8 +84,9 @@ def test_kappas_and_alpha_are_those_of_other_libraries():
             own.append(cohen_kappa_score(original[known], other[known]))
         np.testing.assert_allclose(kappas[title].to_numpy(), own)
         row = table_of(result, "kappas").frame.set_index("wording").loc[title]
-        np.testing.assert_allclose(row[["kappa", "sd"]].tolist(),
-                                   [np.mean(own), np.std(own, ddof=1)])  # fmt: skip
+        np.testing.assert_allclose(
+            row[["kappa", "sd"]].tolist(), [np.mean(own), np.std(own, ddof=1)]
+        )
     raters = np.stack([stances_of(cells, template, "original") for template in templates])
     alpha = table_of(result, "alpha").frame.iloc[0]
     expected = krippendorff.alpha(raters, level_of_measurement="nominal")
@@ -116,14 +124,20 @@ def test_intervals_redraw_whole_statements():
 
 
 def test_the_share_as_expected_follows_the_direction_of_the_wording():
-    cells = {**cells_of(), **cells_of("b", original=NO, negation=NO),
-             **cells_of("c", original=(15, 15))}  # fmt: skip
+    cells = {
+        **cells_of(),
+        **cells_of("b", original=NO, negation=NO),
+        **cells_of("c", original=(15, 15)),
+    }
     result = form_agreement(statements(cells), resamples=0, paraphrases="each")
     rows = table_of(result, "kappas").frame.set_index("wording")
     assert rows["agreement"].to_dict() == {
-        "Negation": 0.5, "Opposite": 0.5, "Paraphrase 1": 0.5, "Paraphrase 2": 0.5,
+        "Negation": 0.5,
+        "Opposite": 0.5,
+        "Paraphrase 1": 0.5,
+        "Paraphrase 2": 0.5,
         "Inverted labels": 0.5,
-    }  # fmt: skip
+    }
     assert rows.loc["Opposite", "expected"] == "near −1"
     fragile = table_of(result, "statements").frame
     assert fragile["item"].tolist() == ["b", "a", "c"]

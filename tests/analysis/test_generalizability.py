@@ -80,10 +80,14 @@ def test_the_published_table_comes_out_of_answers():
     result = generalizability(brennan_3())
     frame = frame_of(result, "components").set_index("source")
     wanted = {
-        "Item": 0.4417, "Context": 0.5528, "Form": 0.0074, "Item × context": 0.5750,
-        "Item × form": 0.1565, "Context × form": 0.1009,
+        "Item": 0.4417,
+        "Context": 0.5528,
+        "Form": 0.0074,
+        "Item × context": 0.5750,
+        "Item × form": 0.1565,
+        "Context × form": 0.1009,
         "Residual (item × context × form, chance)": 0.9352,
-    }  # fmt: skip
+    }
     assert frame["estimate"].to_dict() == pytest.approx(wanted, abs=5e-5)
     total = sum(wanted.values())
     assert frame["share"].to_dict() == pytest.approx(
@@ -103,15 +107,20 @@ def test_items_within_subscales_are_a_nested_facet():
     rows = [(p, r, BRENNAN_4[r][p]) for p, r in product(range(10), range(12))]
     frame = answers(rows, ["context", "item"])
     task = "t" + (frame["item"].str[1:].astype(int) // 4).astype(str)
-    own = generalizability(frame.assign(**{"item.subscale": task}),
-                           facets=("context", "item.subscale"))  # fmt: skip
+    own = generalizability(
+        frame.assign(**{"item.subscale": task}), facets=("context", "item.subscale")
+    )
     table = frame_of(own, "components").set_index("source")
     assert table["estimate"].to_dict() == pytest.approx(
-        {"Context": 0.4731, "Subscale": 0.3252, "Item (within subscale)": 0.6475,
-         "Context × subscale": 0.5596,
-         "Residual (item × context (within subscale), chance)": 2.3802},
+        {
+            "Context": 0.4731,
+            "Subscale": 0.3252,
+            "Item (within subscale)": 0.6475,
+            "Context × subscale": 0.5596,
+            "Residual (item × context (within subscale), chance)": 2.3802,
+        },
         abs=5e-5,
-    )  # fmt: skip
+    )
     coefficients = frame_of(own, "coefficients")
     assert coefficients["value"].tolist() == pytest.approx([0.55, 0.46], abs=0.005)
     assert coefficients["over"].tolist() == ["4 items, 3 subscales"] * 2
@@ -224,9 +233,12 @@ def test_respondents_within_languages_are_nested():
     language = np.where(frame["respondent"].isin(["r0", "r1", "r2"]), "en", "de")
     result = generalizability(frame.assign(language=language, model=frame["respondent"]))
     assert list(shares(result)) == [
-        "Item", "Model (within language)", "Language", "Item × language",
+        "Item",
+        "Model (within language)",
+        "Language",
+        "Item × language",
         "Residual (item × model (within language), chance)",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(
@@ -310,14 +322,18 @@ def test_formats_are_a_facet_on_one_scale():
     frame[LOWEST], frame[HIGHEST] = np.where(other, 0.0, 0.0), np.where(other, 10.0, 100.0)
     frame["score"] = np.where(other, (frame["score"] + 20) / 10, frame["score"] + 20)
     assert shares(generalizability(frame)) == pytest.approx(
-        shares(generalizability(frame.assign(score=frame["score"] * np.where(other, 10, 1),
-                                             **{HIGHEST: 100.0})))
-    )  # fmt: skip
+        shares(
+            generalizability(
+                frame.assign(score=frame["score"] * np.where(other, 10, 1), **{HIGHEST: 100.0})
+            )
+        )
+    )
 
 
 def test_the_same_seed_gives_the_same_intervals():
-    one, two, other = (frame_of(generalizability(brennan_3(), seed=s), "components")
-                       for s in (1, 1, 2))  # fmt: skip
+    one, two, other = (
+        frame_of(generalizability(brennan_3(), seed=s), "components") for s in (1, 1, 2)
+    )
     assert one["share_low"].tolist() == two["share_low"].tolist() != other["share_low"].tolist()
 
 

@@ -151,8 +151,11 @@ def test_groups_and_subscales_have_models_of_their_own_and_a_thin_one_hides_none
     result = graded_response(pd.concat([wide, other]))
     fit = tables(result)["fit"]
     assert fit[["respondent", "subscale"]].apply(tuple, axis=1).tolist() == [
-        ("a", "calm"), ("a", "bold"), ("b", "calm"), ("b", "bold"),
-    ]  # fmt: skip
+        ("a", "calm"),
+        ("a", "bold"),
+        ("b", "calm"),
+        ("b", "bold"),
+    ]
     assert fit["converged"].tolist() == [True, False, True, False]
     assert fit["log_likelihood"].isna().tolist() == [False, True, False, True]
     assert any(note.startswith("b, subscale bold: not fitted. Only 2") for note in result.cautions)

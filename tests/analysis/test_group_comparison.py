@@ -39,7 +39,7 @@ def noisy(means, n=12, k=4, seed=0):
         + 0.5 * (place + 1) * draw(size=(n + 3 * place, 1))
         + draw(size=(n + 3 * place, k))
         for place, (level, mean) in enumerate(means.items())
-    }  # fmt: skip
+    }
 
 
 def frames(result):
@@ -168,8 +168,9 @@ def test_what_decides_the_groups_is_not_set_side_by_side():
 
 
 def test_the_original_comes_first_and_typed_groups_in_the_order_typed():
-    found = frames(group_comparison(grouped(noisy({"a": 3.0, "original": 2.0}), "form"),
-                                    factor="form"))  # fmt: skip
+    found = frames(
+        group_comparison(grouped(noisy({"a": 3.0, "original": 2.0}), "form"), factor="form")
+    )
     assert found["groups"]["group"].tolist() == ["original", "a"]
     frame = grouped({"c": [[1], [2], [3], [5]]})
     typed = (("c0", "low"), ("c2", "high"), ("c1", "low"), ("c3", "high"))

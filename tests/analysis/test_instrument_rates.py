@@ -90,9 +90,11 @@ def test_words_and_a_questionnaire_stand_side_by_side():
 
 def test_histories_are_compared_over_the_items_of_both():
     frame = pd.concat(
-        [likert({"a": "44", "b": "43", "c": "11"}, history="none"),
-         likert({"a": "44", "b": "33", "c": "11"}, history="own")]
-    )  # fmt: skip
+        [
+            likert({"a": "44", "b": "43", "c": "11"}, history="none"),
+            likert({"a": "44", "b": "33", "c": "11"}, history="own"),
+        ]
+    )
     found = result(frame, by=("study", "history"))
     compared = next(table for table in found.tables if table.name == "comparisons").frame.iloc[0]
     assert compared[["factor", "first", "second", "n"]].tolist() == ["History", "none", "own", 3]

@@ -34,9 +34,13 @@ def attempts(rows=ROWS, **factors):
     known = factors.pop("from_attempts", True)
     cell = {"respondent": "gpt", "format": "likert_5", "entity": "", **factors}
     frame = frame.assign(
-        study="s", from_attempts=known, tokens_in=tokens / 2, tokens_out=tokens / 2,
-        tokens_known=frame["count"] if known else 0, **cell,
-    )  # fmt: skip
+        study="s",
+        from_attempts=known,
+        tokens_in=tokens / 2,
+        tokens_out=tokens / 2,
+        tokens_known=frame["count"] if known else 0,
+        **cell,
+    )
     check_frame(frame, ATTEMPT_COUNTS)
     return frame
 
@@ -60,8 +64,9 @@ def test_rates_tries_and_tokens_worked_by_hand():
 def test_replies_by_try_say_what_asking_again_brings():
     tries = tables(attempts())["tries"]
     assert tries[["number", "replies", "usable", "unusable"]].to_numpy().tolist() == [
-        [1, 30, 21, 9], [2, 9, 8, 1],
-    ]  # fmt: skip
+        [1, 30, 21, 9],
+        [2, 9, 8, 1],
+    ]
     assert tries["share_by_now"].tolist() == pytest.approx([21 / 30, 29 / 30])
 
 

@@ -193,8 +193,9 @@ def test_an_item_keyed_wrongly_is_told_once_and_not_at_every_step_and_level():
     (note,) = [note for note in result.all_notes if "keying" in note]
     assert re.fullmatch(
         r"gpt: configural: i3 \(-0\.\d\d, -0\.\d\d\) loads against the other items of s: check its "
-        r"keying\.", note,
-    )  # fmt: skip
+        r"keying\.",
+        note,
+    )
     assert set(frames(result)["steps"]["against"]) == {"i3"}
     ((_, sentence, light),) = analyses.by_name("invariance").answer(result)
     assert f"i3 runs against the scale: check its keying {KEYING_STEP}." in sentence

@@ -59,8 +59,11 @@ def test_the_wide_table_has_a_row_per_item_and_a_column_per_group(frame):
     titles = [column.title for column in wide.columns[2:]]
     assert titles == ["m1 · chats", "m1 · personas", "m2 · chats", "m2 · personas"]
     assert [column.name for column in wide.columns[2:]] == [
-        "group_m1_chats", "group_m1_personas", "group_m2_chats", "group_m2_personas",
-    ]  # fmt: skip
+        "group_m1_chats",
+        "group_m1_personas",
+        "group_m2_chats",
+        "group_m2_personas",
+    ]
     by_column = wide.frame.drop(columns=["subscale", "item"]).to_numpy()
     np.testing.assert_array_equal(by_column.T.ravel(), long.frame["value"])
 

@@ -371,11 +371,23 @@ def test_the_summary_worked_by_hand_from_a_table_of_items():
     )
     first, second = item_summary(items, ("model",)).to_dict("records")
     assert first == {
-        "model": "a", "subscale": "s", "items": 5, "zero_variance_items": 1, "undefined_items": 1,
-        "good_items": 2, "below_items": 1, "above_items": 1, "negative_items": 1,
-        "mean_r_reverse": -0.2, "mean_r_standard": pytest.approx(1.81 / 3), "mean_item_mean": 3.2,
-        "mean_reverse": 5, "mean_standard": 2, "scores_used": 50, "missing": 1,
-    }  # fmt: skip
+        "model": "a",
+        "subscale": "s",
+        "items": 5,
+        "zero_variance_items": 1,
+        "undefined_items": 1,
+        "good_items": 2,
+        "below_items": 1,
+        "above_items": 1,
+        "negative_items": 1,
+        "mean_r_reverse": -0.2,
+        "mean_r_standard": pytest.approx(1.81 / 3),
+        "mean_item_mean": 3.2,
+        "mean_reverse": 5,
+        "mean_standard": 2,
+        "scores_used": 50,
+        "missing": 1,
+    }
     assert (second["model"], second["good_items"], second["below_items"]) == ("b", 0, 1)
     assert item_summary(items, ()).columns[0] == "subscale"
 

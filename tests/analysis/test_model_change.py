@@ -31,8 +31,9 @@ LAVAAN = json.loads(
 def compared(edited, *, values=None, estimator="mlr", bank=BANK, **factors):
     values = scores("hs1939") if values is None else values
     texts = f"## {BANK_MODEL}\n{bank}\n## {EDITED_MODEL}\n{edited}"
-    return cfa_comparison(item_scores(values, items=HS, **factors), models=texts,
-                          estimator=estimator)  # fmt: skip
+    return cfa_comparison(
+        item_scores(values, items=HS, **factors), models=texts, estimator=estimator
+    )
 
 
 def change(edited, **options):
@@ -141,8 +142,11 @@ def test_without_a_likelihood_the_verdict_is_by_cfi():
         return ModelChange("g", None, None, cfi=cfi).verdict
 
     assert [verdict(cfi) for cfi in (0.02, 0.005, -0.02, float("nan"))] == [
-        "better", "alike", "worse", "unknown",
-    ]  # fmt: skip
+        "better",
+        "alike",
+        "worse",
+        "unknown",
+    ]
 
 
 def test_fewer_than_ten_rows_give_no_verdict():

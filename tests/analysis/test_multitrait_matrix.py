@@ -37,10 +37,12 @@ def noisy(n=25, k=4, seed=0):
 def two_forms(seed=0, n=25):
     first, second = noisy(n, seed=seed), noisy(n, seed=seed + 1)
     second = (first + second) / 2
-    frame = pd.concat([
-        study(first, subscales=SUBSCALES, form="original"),
-        study(second, subscales=SUBSCALES, form="b", start=1000),
-    ])  # fmt: skip
+    frame = pd.concat(
+        [
+            study(first, subscales=SUBSCALES, form="original"),
+            study(second, subscales=SUBSCALES, form="b", start=1000),
+        ]
+    )
     return frame.reset_index(drop=True), first, second
 
 
@@ -95,9 +97,11 @@ def test_spearman_and_bootstrap_are_those_of_the_two_scores():
     result = multitrait_matrix(frame, split=("form",), kind="spearman", resamples=300, seed=3)
     row = pairs(result).loc[("x · original", "x · b")]
     own = correlation(
-        first[:, :2].mean(axis=1), second[:, :2].mean(axis=1),
-        kind="spearman", bootstrap=Bootstrap(300, 3),
-    )  # fmt: skip
+        first[:, :2].mean(axis=1),
+        second[:, :2].mean(axis=1),
+        kind="spearman",
+        bootstrap=Bootstrap(300, 3),
+    )
     assert (row["r"], row["ci_low"], row["ci_high"]) == pytest.approx((own.r, own.low, own.high))
     ends = own.bootstrap_low, own.bootstrap_high
     assert (row["bootstrap_low"], row["bootstrap_high"]) == pytest.approx(ends)
@@ -157,11 +161,20 @@ def test_another_study_is_matched_by_respondent_and_context():
 
 def test_scores_are_averaged_over_what_is_neither_a_row_nor_kept_apart():
     parts = [noisy(12, seed=seed) for seed in range(4)]
-    frame = pd.concat([
-        study(parts[2 * form + rep], subscales=SUBSCALES, start=100 * (2 * form + rep),
-              form=f"f{form}", repetition=rep + 1)
-        for form in range(2) for rep in range(2)
-    ], ignore_index=True)  # fmt: skip
+    frame = pd.concat(
+        [
+            study(
+                parts[2 * form + rep],
+                subscales=SUBSCALES,
+                start=100 * (2 * form + rep),
+                form=f"f{form}",
+                repetition=rep + 1,
+            )
+            for form in range(2)
+            for rep in range(2)
+        ],
+        ignore_index=True,
+    )
     result = multitrait_matrix(frame)
     means = [(parts[rep] + parts[2 + rep]) / 2 for rep in range(2)]
     rows = np.concatenate(means)
@@ -184,10 +197,13 @@ def test_scores_are_averaged_over_what_is_neither_a_row_nor_kept_apart():
 
 def test_a_language_that_only_one_study_has_is_not_averaged_in():
     english, german, other = noisy(12), noisy(12, seed=1), noisy(12, k=2, seed=2)
-    frame = pd.concat([
-        study(english, subscales=SUBSCALES, language="en"),
-        study(german, subscales=SUBSCALES, language="de", start=100),
-    ], ignore_index=True)  # fmt: skip
+    frame = pd.concat(
+        [
+            study(english, subscales=SUBSCALES, language="en"),
+            study(german, subscales=SUBSCALES, language="de", start=100),
+        ],
+        ignore_index=True,
+    )
     result = multitrait_matrix(frame, other=study(other, name="mss", language="en"))
     row = pairs(result).loc[("asi: x", "mss: s")]
     wanted = stats.pearsonr(english[:, :2].mean(axis=1), other.mean(axis=1)).statistic
@@ -230,11 +246,19 @@ def letters(n, seed=0):
     for context in range(n):
         for gender in ("man", "woman"):
             words = ["caring"] * int(draw.integers(1, 6)) + ["leads"] * int(draw.integers(1, 6))
-            rows.append({
-                "study": "letters", "respondent": "gpt", "language": "en",
-                "context": f"c{context}", "repetition": 1, "item": f"t_{gender}",
-                "status": "answered", "text": " ".join([*words, *["the"] * 20]), "gender": gender,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "study": "letters",
+                    "respondent": "gpt",
+                    "language": "en",
+                    "context": f"c{context}",
+                    "repetition": 1,
+                    "item": f"t_{gender}",
+                    "status": "answered",
+                    "text": " ".join([*words, *["the"] * 20]),
+                    "gender": gender,
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -244,9 +268,13 @@ LISTS = pd.DataFrame({"list": ["agentic", "communal"], "entry": ["lead", "caring
 def test_texts_of_the_same_contexts_give_a_score_of_their_own():
     values, texts = noisy(15), letters(20)
     result = multitrait_matrix(
-        study(values, subscales=SUBSCALES), texts=texts, lists=LISTS, descriptor="gender",
-        first="man", first_lists="agentic",
-    )  # fmt: skip
+        study(values, subscales=SUBSCALES),
+        texts=texts,
+        lists=LISTS,
+        descriptor="gender",
+        first="man",
+        first_lists="agentic",
+    )
     contrast = choose_contrast(texts, LISTS, "gender", "man", first_lists="agentic")
     scores = odds_ratio_scores(
         texts, contrast.lists, "gender", contrast.levels, contrast.sides
@@ -267,9 +295,12 @@ def test_texts_need_lists_and_usable_texts():
         multitrait_matrix(frame, texts=texts)
     with pytest.raises(NotEnoughData, match="No text of the study of texts"):
         multitrait_matrix(
-            frame, texts=texts.assign(status="refused"), lists=LISTS, first="man",
+            frame,
+            texts=texts.assign(status="refused"),
+            lists=LISTS,
+            first="man",
             first_lists="agentic",
-        )  # fmt: skip
+        )
 
 
 def test_a_constant_score_is_undefined_with_a_reason_and_does_not_hide_the_others():
@@ -278,8 +309,10 @@ def test_a_constant_score_is_undefined_with_a_reason_and_does_not_hide_the_other
     result = multitrait_matrix(study(values, subscales=SUBSCALES))
     table = pairs(result)
     assert table["r"].isna().to_dict() == {
-        ("all items", "x"): False, ("all items", "y"): True, ("x", "y"): True,
-    }  # fmt: skip
+        ("all items", "x"): False,
+        ("all items", "y"): True,
+        ("x", "y"): True,
+    }
     assert np.isnan(table.loc[("x", "y"), "p_adjusted"])
     assert "the same in every row" in table.loc[("x", "y"), "remark"]
     assert any("x with y" in note and "same in every row" in note for note in result.cautions)
@@ -309,10 +342,13 @@ def test_an_item_nobody_answered_is_named_where_half_is_enough():
 
 
 def test_several_studies_analyzed_together_keep_their_scores_apart():
-    frame = pd.concat([
-        study(noisy(12, k=2), subscales=["s", "s"]),
-        study(noisy(12, k=2, seed=3), name="second", subscales=["s", "s"], start=100),
-    ], ignore_index=True)  # fmt: skip
+    frame = pd.concat(
+        [
+            study(noisy(12, k=2), subscales=["s", "s"]),
+            study(noisy(12, k=2, seed=3), name="second", subscales=["s", "s"], start=100),
+        ],
+        ignore_index=True,
+    )
     table = pairs(multitrait_matrix(frame))
     assert list(table.index) == [("asi: s", "second: s")]
     assert not table["same_trait"].item()
@@ -331,10 +367,13 @@ def test_a_reliability_of_nothing_corrects_nothing():
 
 def test_a_language_the_other_study_has_not_is_averaged_over():
     values = [noisy(12), noisy(12, seed=1)]
-    frame = pd.concat([
-        study(values[0], subscales=SUBSCALES, language="en"),
-        study(values[1], subscales=SUBSCALES, language="de", start=100),
-    ], ignore_index=True)  # fmt: skip
+    frame = pd.concat(
+        [
+            study(values[0], subscales=SUBSCALES, language="en"),
+            study(values[1], subscales=SUBSCALES, language="de", start=100),
+        ],
+        ignore_index=True,
+    )
     other = noisy(12, k=2, seed=2)
     result = multitrait_matrix(frame, other=study(other, name="mss", language="fr"))
     mean = (values[0] + values[1]) / 2

@@ -47,9 +47,15 @@ def test_agrees_with_scipy(alternative):
     row = rows_of(item_scores(values), norms, alternative=alternative, ci_level=0.9).iloc[0]
     scores = values.mean(axis=1)
     theirs = ttest_ind_from_stats(
-        scores.mean(), scores.std(ddof=1), 30, 3.4, 0.8, 250, equal_var=False,
+        scores.mean(),
+        scores.std(ddof=1),
+        30,
+        3.4,
+        0.8,
+        250,
+        equal_var=False,
         alternative=alternative,
-    )  # fmt: skip
+    )
     assert row["t"] == pytest.approx(theirs.statistic)
     assert row["p"] == pytest.approx(theirs.pvalue)
     assert row["ci_low"] < row["difference"] < row["ci_high"]

@@ -42,10 +42,13 @@ def letters(rows, **factors):
 
 TWO = letters(
     [
-        ("c1", "man", 4, 1, 95), ("c1", "woman", 2, 3, 95),
-        ("c2", "man", 3, 3, 44), ("c2", "man", 3, 3, 44), ("c2", "woman", 1, 6, 43),
+        ("c1", "man", 4, 1, 95),
+        ("c1", "woman", 2, 3, 95),
+        ("c2", "man", 3, 3, 44),
+        ("c2", "man", 3, 3, 44),
+        ("c2", "woman", 1, 6, 43),
     ]
-)  # fmt: skip
+)
 
 
 MEN_ABLE = {"first": "man", "first_lists": "able"}

@@ -12,9 +12,14 @@ from tests.analysis.opinion_frames import opinions
 
 NAN = float("nan")
 ROWS = [
-    ("ab", 9, 1, 0, "ba"), ("q1", 4, 6, 0), ("ba", 2, 8, 0, "ab"), ("q2", 1, 1, 8),
-    ("q3", 10, 0, 0), ("cd", 10, 0, 0, "dc"), ("dc", 9, 1, 0, "cd"),
-]  # fmt: skip
+    ("ab", 9, 1, 0, "ba"),
+    ("q1", 4, 6, 0),
+    ("ba", 2, 8, 0, "ab"),
+    ("q2", 1, 1, 8),
+    ("q3", 10, 0, 0),
+    ("cd", 10, 0, 0, "dc"),
+    ("dc", 9, 1, 0, "cd"),
+]
 GENRES = {"ab": "home", "ba": "home", "q1": "home", "q2": "debate", "cd": "debate", "dc": "debate"}
 
 
@@ -25,10 +30,20 @@ def tables(frame, **options):
 
 def two_models():
     """Merged b of a: .7, -.2, 0, 1, .1; of b in both languages: .3, 0, .05, ..."""
-    other = [("ab", 5, 5, 0, "ba"), ("ba", 5, 5, 0, "ab"), ("q1", 0, 10, 0), ("q2", 5, 5, 0),
-             ("q3", 0, 10, 0)]  # fmt: skip
-    french = [("ab", 5, 5, 0, "ba"), ("ba", 5, 5, 0, "ab"), ("q1", 4, 6, 0), ("q2", 5, 5, 0),
-              ("q3", 10, 0, 0)]  # fmt: skip
+    other = [
+        ("ab", 5, 5, 0, "ba"),
+        ("ba", 5, 5, 0, "ab"),
+        ("q1", 0, 10, 0),
+        ("q2", 5, 5, 0),
+        ("q3", 0, 10, 0),
+    ]
+    french = [
+        ("ab", 5, 5, 0, "ba"),
+        ("ba", 5, 5, 0, "ab"),
+        ("q1", 4, 6, 0),
+        ("q2", 5, 5, 0),
+        ("q3", 10, 0, 0),
+    ]
     return pd.concat(
         [
             opinions(ROWS, language="en", genres=GENRES),
@@ -67,12 +82,17 @@ def test_single_questions_and_the_published_maximum():
 
 def test_pairs_are_typed_and_say_why_they_are_neutral():
     rows = [
-        ("a1", 9, 1, 0, "a2"), ("a2", 1, 9, 0, "a1"),  # consistent
-        ("b1", 10, 0, 0, "b2"), ("b2", 9, 1, 0, "b1"),  # yes to both
-        ("c1", 0, 10, 0, "c2"), ("c2", 4, 6, 0, "c1"),  # no to both, merged -.4
-        ("d1", 6, 4, 0, "d2"), ("d2", 5, 5, 0, "d1"),  # undecided
-        ("e1", 0, 10, 0, "e2"), ("e2", 0, 10, 0, "e1"),  # no to both
-    ]  # fmt: skip
+        ("a1", 9, 1, 0, "a2"),
+        ("a2", 1, 9, 0, "a1"),  # consistent
+        ("b1", 10, 0, 0, "b2"),
+        ("b2", 9, 1, 0, "b1"),  # yes to both
+        ("c1", 0, 10, 0, "c2"),
+        ("c2", 4, 6, 0, "c1"),  # no to both, merged -.4
+        ("d1", 6, 4, 0, "d2"),
+        ("d2", 5, 5, 0, "d1"),  # undecided
+        ("e1", 0, 10, 0, "e2"),
+        ("e2", 0, 10, 0, "e1"),  # no to both
+    ]
     found = tables(opinions(rows), by=("respondent",))
     pairs = found["pairs"].set_index("item")
     assert pairs["type"].tolist() == ["consistent", "both yes", "both no", "undecided", "both no"]
@@ -152,9 +172,10 @@ def test_whether_languages_differ_is_said_with_the_test():
     95, 58 and 95 of 120 are yes: mean b .583, -.033 and .583.
     """
     english, german, french = (
-        [9, 8, 7, 9, 6, 8, 7, 9, 8, 7, 9, 8], [5, 4, 6, 5, 4, 3, 6, 5, 5, 4, 6, 5],
+        [9, 8, 7, 9, 6, 8, 7, 9, 8, 7, 9, 8],
+        [5, 4, 6, 5, 4, 3, 6, 5, 5, 4, 6, 5],
         [9, 8, 8, 9, 6, 7, 7, 9, 8, 7, 9, 8],
-    )  # fmt: skip
+    )
     frame = pd.concat(
         opinions([(f"q{k}", y, 10 - y, 0) for k, y in enumerate(own)], language=language)
         for language, own in (("en", english), ("de", german), ("fr", french))
@@ -163,14 +184,17 @@ def test_whether_languages_differ_is_said_with_the_test():
     answers = {one.group: one.sentence for one in analyses.by_name("opinions").answer(result)}
     p = {
         pair: permutation_test(
-            own, lambda x, y: np.mean(y) - np.mean(x), permutation_type="samples",
+            own,
+            lambda x, y: np.mean(y) - np.mean(x),
+            permutation_type="samples",
             n_resamples=np.inf,
         ).pvalue
         for pair, own in {
-            "de less en": (english, german), "fr less en": (english, french),
+            "de less en": (english, german),
+            "fr less en": (english, french),
             "fr less de": (german, french),
         }.items()
-    }  # fmt: skip
+    }
     assert max(p["de less en"], p["fr less de"]) * 3 < 0.05 < p["fr less en"]
     own = answers["Language, compared"]
     assert own.startswith("2 of 3 pairs of levels differ in mean b: de less en (gpt) −.62 [−.")
@@ -318,13 +342,19 @@ def test_intervals_draw_whole_contexts_as_if_the_study_were_asked_anew(pairs):
     generator = np.random.default_rng(5)
     parts = [
         opinions(
-            [(item, int(yes), int(9 - yes), 1, *pair) for (item, *_, pair), yes in
-             zip([("ab", ["ba"]), ("ba", ["ab"]), ("q1", []), ("q2", [])],
-                 generator.integers(0, 10, 4), strict=True)],
-            context=f"c{number}", genres=GENRES,
+            [
+                (item, int(yes), int(9 - yes), 1, *pair)
+                for (item, *_, pair), yes in zip(
+                    [("ab", ["ba"]), ("ba", ["ab"]), ("q1", []), ("q2", [])],
+                    generator.integers(0, 10, 4),
+                    strict=True,
+                )
+            ],
+            context=f"c{number}",
+            genres=GENRES,
         )
         for number in range(4)
-    ]  # fmt: skip
+    ]
     options = {"by": ("respondent",), "pairs": pairs, "resample": "context"}
     found = tables(pd.concat(parts), **options, resamples=30, seed=3)
     for name in ("groups", "genres"):

@@ -21,16 +21,24 @@ NAN = math.nan
 def cell(first, second, wins, losses, *, missing=0, middle=0, item="i1", repetition=1, **more):
     """Answers to one item that names `first` first: wins of it, losses, middles, refusals."""
     rows = [
-        (item, "yes", 0, 1, False, wins), (item, "no", 1, 0, False, losses),
-        (item, "neither", 2, NAN, False, middle), (item, "refused", NAN, NAN, True, missing),
-    ]  # fmt: skip
+        (item, "yes", 0, 1, False, wins),
+        (item, "no", 1, 0, False, losses),
+        (item, "neither", 2, NAN, False, middle),
+        (item, "refused", NAN, NAN, True, missing),
+    ]
     stances = [1.0, -1.0, 0.0, NAN]
     kept = [place for place in range(4) if rows[place][-1]]
     return option_counts(
-        [rows[place] for place in kept], stance=[stances[place] for place in kept],
-        **{"format": "yes_no", "entity": first, "entity_b": second, "repetition": repetition,
-           **more},
-    )  # fmt: skip
+        [rows[place] for place in kept],
+        stance=[stances[place] for place in kept],
+        **{
+            "format": "yes_no",
+            "entity": first,
+            "entity_b": second,
+            "repetition": repetition,
+            **more,
+        },
+    )
 
 
 def both_orders(first, second, wins, losses, **more):
@@ -53,22 +61,30 @@ def table_of(result, name, **where):
 def brands():
     """The published counts, all under one item."""
     rows = pd.read_csv(GOLDEN / "brand_counts.csv")
-    return frame_of(*(
-        cell(row.entity, row.entity_b, row.wins, row.n - row.wins, format=row.format)
-        for row in rows.itertuples()
-    ))  # fmt: skip
+    return frame_of(
+        *(
+            cell(row.entity, row.entity_b, row.wins, row.n - row.wins, format=row.format)
+            for row in rows.itertuples()
+        )
+    )
 
 
 def test_the_published_answers_give_table_4_7():
     result = preference(brands())
     means = table_of(result, "shares", format="mean of formats")
     assert list(zip(means["first"], means["second"], means["share"].round(4), strict=True)) == [
-        ("Apple", "Samsung", 0.6057), ("Apple", "Huawei", 0.5920), ("Samsung", "Huawei", 0.5403),
-    ]  # fmt: skip
+        ("Apple", "Samsung", 0.6057),
+        ("Apple", "Huawei", 0.5920),
+        ("Samsung", "Huawei", 0.5403),
+    ]
     apple = table_of(result, "shares", first="Apple", second="Samsung").set_index("format")
     assert apple["share"].drop("mean of formats").round(3).to_dict() == {
-        "a_b": 0.526, "likert_4": 0.517, "likert_5": 0.627, "name_entity": 0.865, "yes_no": 0.493,
-    }  # fmt: skip
+        "a_b": 0.526,
+        "likert_4": 0.517,
+        "likert_5": 0.627,
+        "name_entity": 0.865,
+        "yes_no": 0.493,
+    }
     assert table_of(result, "transitivity")["order"].tolist() == ["Apple > Samsung > Huawei"]
     assert result.n_used == 45_000
     assert any("one unit is left to resample" in caution for caution in result.cautions)
@@ -88,8 +104,10 @@ def test_a_cycle_is_printed_and_no_order_is():
     assert shares["share"].tolist() == pytest.approx([0.8, 0.2, 0.8])
     winners = table_of(result, "winners")
     assert list(zip(winners["winner"], winners["loser"], strict=True)) == [
-        ("A", "B"), ("C", "A"), ("B", "C"),
-    ]  # fmt: skip
+        ("A", "B"),
+        ("C", "A"),
+        ("B", "C"),
+    ]
     assert winners["share"].tolist() == pytest.approx([0.8] * 3)
     assert (winners["ci_low"] <= winners["share"] + 1e-9).all()
     triads = table_of(result, "triads").iloc[0]
@@ -110,9 +128,11 @@ def _sentences(result):
 def test_the_order_of_naming_by_hand():
     # A named first wins 9 of 10 and 7 of 10, named second 3 of 10 and 5 of 10
     cells = [
-        cell("A", "B", 9, 1, item="i1"), cell("B", "A", 7, 3, item="i1"),
-        cell("A", "B", 7, 3, item="i2"), cell("B", "A", 5, 5, item="i2"),
-    ]  # fmt: skip
+        cell("A", "B", 9, 1, item="i1"),
+        cell("B", "A", 7, 3, item="i1"),
+        cell("A", "B", 7, 3, item="i2"),
+        cell("B", "A", 5, 5, item="i2"),
+    ]
     result = preference(frame_of(*cells), resamples=100)
     row = table_of(result, "order_effects", format="yes_no").iloc[0]
     assert row["first_named"] == pytest.approx(0.8)
@@ -151,9 +171,10 @@ def test_contexts_can_be_resampled():
 
 def test_negations_and_reverse_keyed_items_are_turned():
     turned = frame_of(
-        cell("A", "B", 9, 1), cell("A", "B", 1, 9, item="i2", keyed=-1),
+        cell("A", "B", 9, 1),
+        cell("A", "B", 1, 9, item="i2", keyed=-1),
         cell("A", "B", 1, 9, item="i3", direction=-1),
-    )  # fmt: skip
+    )
     assert table_of(preference(turned, resamples=100), "shares")["share"].tolist() == (
         pytest.approx([0.9, 0.9])
     )
@@ -198,10 +219,12 @@ def test_one_order_of_naming_has_no_effect_of_it():
 
 def test_an_item_and_a_pair_without_answers_are_named():
     cells = [
-        both_orders("A", "B", 6, 4), both_orders("A", "B", 6, 4, item="i2"),
+        both_orders("A", "B", 6, 4),
+        both_orders("A", "B", 6, 4, item="i2"),
         both_orders("A", "B", 0, 0, missing=5, item="i3"),
-        both_orders("A", "C", 0, 0, missing=5), both_orders("B", "C", 0, 0, missing=5),
-    ]  # fmt: skip
+        both_orders("A", "C", 0, 0, missing=5),
+        both_orders("B", "C", 0, 0, missing=5),
+    ]
     result = preference(frame_of(*cells), resamples=100)
     assert "gpt: 1 item without an answer that takes a side: i3." in result.cautions
     assert "gpt: no answer takes a side between A and C, B and C." in result.cautions
@@ -304,9 +327,13 @@ def test_entities_are_not_set_side_by_side():
 
 
 def test_row_order_and_kind_of_columns_change_no_number():
-    frame = frame_of(*(both_orders(a, b, w, 10 - w, item=i)
-                       for a, b, w in (("A", "B", 7), ("A", "C", 6), ("B", "C", 8))
-                       for i in ("i1", "i2")))  # fmt: skip
+    frame = frame_of(
+        *(
+            both_orders(a, b, w, 10 - w, item=i)
+            for a, b, w in (("A", "B", 7), ("A", "C", 6), ("B", "C", 8))
+            for i in ("i1", "i2")
+        )
+    )
     one = preference(frame, resamples=100)
     text = ["entity", "entity_b", "format", "item", "respondent", "option", "status"]
     other = preference(frame.iloc[::-1].astype(dict.fromkeys(text, "category")), resamples=100)
@@ -325,9 +352,10 @@ def test_mirrored_answers_turn_the_shares_around(wins):
         table = table_of(preference(frame_of(*cells)), "shares", format="mean of formats")
         return {
             pair: share if pair[0] < pair[1] else 1 - share
-            for pair, share in zip(zip(table["first"], table["second"], strict=True),
-                                   table["share"], strict=True)
-        }  # fmt: skip
+            for pair, share in zip(
+                zip(table["first"], table["second"], strict=True), table["share"], strict=True
+            )
+        }
 
     def sorted_pairs(found):
         return {tuple(sorted(pair)): share for pair, share in found.items()}

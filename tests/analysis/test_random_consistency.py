@@ -40,19 +40,25 @@ def test_table_4_4_of_the_brand_study_comes_out_as_printed():
     assert (result.n_used, result.n_left_out, result.n_missing) == (36_000, 0, 0)
 
 
-TWO = pd.concat([
-    counts_of([("i1", 1, 3), ("i2", 4, 0), ("i3", 2, 2)], "yes_no"),
-    counts_of([("i1", 0, 4), ("i2", 0, 4), ("i3", 3, 1)], "likert_5"),
-])  # fmt: skip
+TWO = pd.concat(
+    [
+        counts_of([("i1", 1, 3), ("i2", 4, 0), ("i3", 2, 2)], "yes_no"),
+        counts_of([("i1", 0, 4), ("i2", 0, 4), ("i3", 3, 1)], "likert_5"),
+    ]
+)
 
 
 def test_entropies_and_sums_worked_by_hand():
     found, _ = tables(TWO)
     items = found["items"].set_index(["format", "item"])
     expected = {
-        ("yes_no", "i1"): HALF, ("yes_no", "i2"): 0, ("yes_no", "i3"): LN2,
-        ("likert_5", "i1"): 0, ("likert_5", "i2"): 0, ("likert_5", "i3"): HALF,
-    }  # fmt: skip
+        ("yes_no", "i1"): HALF,
+        ("yes_no", "i2"): 0,
+        ("yes_no", "i3"): LN2,
+        ("likert_5", "i1"): 0,
+        ("likert_5", "i2"): 0,
+        ("likert_5", "i3"): HALF,
+    }
     assert items["entropy"].to_dict() == pytest.approx(expected)
     assert items.loc[("yes_no", "i1"), ["n", "share", "conditions"]].tolist() == [4, 0.75, 1]
     assert items["corrected"]["yes_no", "i1"] == pytest.approx(HALF + 1 / 8)
@@ -103,12 +109,14 @@ def test_an_answer_with_an_explanation_and_one_without_are_the_same_option():
 
 
 def test_conditions_stay_apart_and_an_item_has_their_mean():
-    frame = pd.concat([
-        counts_of([("i1", 4, 0)], context="a"),
-        counts_of([("i1", 0, 4)], context="b"),
-        counts_of([("i1", 2, 2)], context="c"),
-        counts_of([("i1", 1, 0)], context="d"),
-    ])  # fmt: skip
+    frame = pd.concat(
+        [
+            counts_of([("i1", 4, 0)], context="a"),
+            counts_of([("i1", 0, 4)], context="b"),
+            counts_of([("i1", 2, 2)], context="c"),
+            counts_of([("i1", 1, 0)], context="d"),
+        ]
+    )
     row = tables(frame)[0]["items"].iloc[0]
     assert row["entropy"] == pytest.approx(LN2 / 3)
     assert row[["n", "conditions"]].tolist() == [12, 3]
@@ -124,8 +132,10 @@ def test_an_item_without_two_answers_is_undefined_with_the_reason_and_the_rest_s
     found, result = tables(frame)
     items = found["items"].set_index("item")
     assert items["remark"].to_dict() == {
-        "i1": "", "i2": "Undefined: one answer.", "i3": "Undefined: no answer.",
-    }  # fmt: skip
+        "i1": "",
+        "i2": "Undefined: one answer.",
+        "i3": "Undefined: no answer.",
+    }
     assert items["entropy"].isna().tolist() == [False, True, True]
     assert found["totals"]["entropy_sum"][0] == pytest.approx(HALF)
     assert found["totals"][["n_entropies", "n_undefined"]].iloc[0].tolist() == [1, 2]
@@ -203,7 +213,7 @@ def test_contexts_are_resampled_as_a_whole():
     assert found["items"]["conditions"].unique().tolist() == [12]
     yes = frame[frame["option"] == "yes"].pivot_table(
         index="context", columns="item", values="count", fill_value=0
-    )  # fmt: skip
+    )
     p = yes.to_numpy() / 10
     with np.errstate(divide="ignore", invalid="ignore"):
         each = -np.nan_to_num(p * np.log(p)) - np.nan_to_num((1 - p) * np.log(1 - p))
@@ -219,9 +229,12 @@ def test_repetitions_are_resampled_as_a_whole_around_the_estimate(coding):
     frame = with_units("repetition", 40, trials=1)
     found, _ = tables(frame, resample="repetition", resamples=1000, coding=coding)
     row = found["totals"].iloc[0]
-    yes = frame[frame["option"] == "yes"].pivot_table(
-        index="repetition", columns="item", values="count", fill_value=0
-    ).reindex(range(40), fill_value=0).to_numpy()  # fmt: skip
+    yes = (
+        frame[frame["option"] == "yes"]
+        .pivot_table(index="repetition", columns="item", values="count", fill_value=0)
+        .reindex(range(40), fill_value=0)
+        .to_numpy()
+    )
     generator = np.random.default_rng(1)
     p = np.array([yes[generator.integers(40, size=40)].mean(axis=0) for _ in range(1000)])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -27,10 +27,16 @@ def answers(codes, **factors):
     frames = []
     for rater, own in enumerate(codes):
         rows = [
-            (f"i{item}", "refused" if np.isnan(code) else f"{code:g}", code, code,
-             np.isnan(code), 1)
+            (
+                f"i{item}",
+                "refused" if np.isnan(code) else f"{code:g}",
+                code,
+                code,
+                np.isnan(code),
+                1,
+            )
             for item, code in enumerate(own)
-        ]  # fmt: skip
+        ]
         frames.append(option_counts(rows, respondent=f"r{rater}", **factors))
     frame = pd.concat(frames, ignore_index=True)
     return frame.assign(stance=np.sign(frame["points"].astype(float) - 1))
@@ -70,11 +76,16 @@ def test_kappas_of_pairs_are_those_of_scikit_learn(codes, weights):
 
 
 def test_a_rater_counts_with_the_option_chosen_most_often():
-    rows = [("a", "1", 1, 1.0, False, 3), ("a", "0", 2, 0.0, False, 1),
-            ("b", "1", 1, 1.0, False, 2), ("b", "0", 2, 0.0, False, 2)]  # fmt: skip
+    rows = [
+        ("a", "1", 1, 1.0, False, 3),
+        ("a", "0", 2, 0.0, False, 1),
+        ("b", "1", 1, 1.0, False, 2),
+        ("b", "0", 2, 0.0, False, 2),
+    ]
     often = option_counts(rows, respondent="r0").assign(stance=[1.0, -1.0, 1.0, -1.0])
-    once = option_counts([("a", "1", 1, 1.0, False, 1), ("b", "1", 1, 1.0, False, 1)],
-                         respondent="r1").assign(stance=1.0)  # fmt: skip
+    once = option_counts(
+        [("a", "1", 1, 1.0, False, 1), ("b", "1", 1, 1.0, False, 1)], respondent="r1"
+    ).assign(stance=1.0)
     result = rater_agreement(pd.concat([often, once]), codes="stance", resamples=5)
     assert "Ties between a rater's own answers leave 1 code out." in result.notes
     items = table_of(result, "items").frame

@@ -45,7 +45,7 @@ def test_every_item_and_pair_is_what_scipy_gives():
     found, _ = tables(frame)
     yes = frame[frame["stance"] > 0].pivot_table(
         index="item", columns="format", values="count", fill_value=0
-    )  # fmt: skip
+    )
     places = {"yes_no": (0, 1), "a_b": (0, 1), "likert_4": (1 / 3, 2 / 3), "likert_5": (0.25, 0.75)}
     for row in found["pairs"].itertuples():
         pair = [(yes[name], places[name]) for name in (row.first, row.second)]
@@ -62,11 +62,13 @@ def test_every_item_and_pair_is_what_scipy_gives():
     assert found["formats"]["format"].tolist() == list(FORMATS)
 
 
-HAND = pd.concat([
-    counts_of([("i1", 2, 2), ("i2", 0, 4)], "yes_no"),
-    counts_of([("i1", 0, 4), ("i2", 0, 4)], "a_b"),
-    counts_of([("i1", 4, 0), ("i2", 0, 4)], "likert_5"),
-])  # fmt: skip
+HAND = pd.concat(
+    [
+        counts_of([("i1", 2, 2), ("i2", 0, 4)], "yes_no"),
+        counts_of([("i1", 0, 4), ("i2", 0, 4)], "a_b"),
+        counts_of([("i1", 4, 0), ("i2", 0, 4)], "likert_5"),
+    ]
+)
 
 
 def test_divergences_and_distances_worked_by_hand():
@@ -77,8 +79,11 @@ def test_divergences_and_distances_worked_by_hand():
     # yes_no to a_b 1/2; a_b to likert_5 3/4; yes_no to likert_5 (1/4 + 3/4) / 2
     assert items["distance"]["i1"] == pytest.approx((0.5 + 0.5 + 0.75) / 3)
     assert items.loc["i1", ["farthest", "largest", "n", "n_formats"]].tolist() == [
-        "a_b, likert_5", 1.0, 12, 3,
-    ]  # fmt: skip
+        "a_b, likert_5",
+        1.0,
+        12,
+        3,
+    ]
     formats = found["formats"].set_index("format")
     assert formats["divergence"].tolist() == pytest.approx(
         [QUARTER / 2, (QUARTER + 1) / 4, (QUARTER + 1) / 4]
@@ -104,10 +109,12 @@ def test_a_missing_format_costs_its_pairs_alone_and_is_said():
     items = found["items"].set_index("item")
     assert items["divergence"]["i4"] == pytest.approx(QUARTER)
     assert items["remark"].to_dict() == {
-        "i1": "", "i2": "", "i4": "",
+        "i1": "",
+        "i2": "",
+        "i4": "",
         "i3": "Undefined: answers of yes or no in one format only.",
         "i5": "Undefined: no answer of yes or no.",
-    }  # fmt: skip
+    }
     assert found["totals"]["n_items"][0] == 3
     assert any("2 items i3, i5: no answers of yes or no" in note for note in result.cautions)
     assert any("1 item has no answers in some format" in note for note in result.cautions)
@@ -199,10 +206,15 @@ def test_whole_contexts_and_repetitions_are_resampled_around_the_estimate(unit):
     generator = np.random.default_rng(4)
     shares = {"yes_no": np.linspace(0.2, 0.8, 8), "a_b": np.linspace(0.3, 0.9, 8)}
     yes = {name: generator.binomial(1, own, (40, 8)) for name, own in shares.items()}
-    frame = pd.concat([
-        counts_of([(f"i{k}", 1 - one, one) for k, one in enumerate(row)], name, **{unit: number})
-        for name, rows in yes.items() for number, row in enumerate(rows)
-    ])  # fmt: skip
+    frame = pd.concat(
+        [
+            counts_of(
+                [(f"i{k}", 1 - one, one) for k, one in enumerate(row)], name, **{unit: number}
+            )
+            for name, rows in yes.items()
+            for number, row in enumerate(rows)
+        ]
+    )
     row = tables(frame, resample=unit, resamples=1000)[0]["totals"].iloc[0]
     drawn = []
     for _ in range(1000):

@@ -71,8 +71,12 @@ def test_stratified_alpha_worked_by_hand():
     table = rows(item_scores(values, subscales=["x", "x", "y", "y"])).loc["all items"]
     assert table.loc["Stratified α", "value"] == pytest.approx(1 - 2 * 3 * (1 / 3) / 12)
     assert list(table.index[:5]) == [
-        "α (Feldt)", "α (bootstrap)", "Stratified α", "ω total", "ω hierarchical"
-    ]  # fmt: skip
+        "α (Feldt)",
+        "α (bootstrap)",
+        "Stratified α",
+        "ω total",
+        "ω hierarchical",
+    ]
 
 
 def test_omega_hierarchical_is_below_total_and_needs_three_subscales():
@@ -161,10 +165,12 @@ def test_factor_models_of_too_many_items_are_not_tried(monkeypatch):
 
 
 def test_it_tells_how_far_it_is_group_by_group():
-    both = pd.concat([
-        item_scores(six_items(), respondent=name, start=start)
-        for name, start in (("one", 1), ("two", 500))
-    ])  # fmt: skip
+    both = pd.concat(
+        [
+            item_scores(six_items(), respondent=name, start=start)
+            for name, start in (("one", 1), ("two", 500))
+        ]
+    )
     seen = []
     with watch(lambda done, total, what: seen.append((done, total, what))):
         reliability(both, **FEW)

@@ -307,8 +307,10 @@ def test_several_rewritings_of_one_context_are_averaged_into_one_pair():
     assert row["n_pairs"] == 8
     wanted = stats.pearsonr(tables["before"].mean(axis=1), after).statistic
     assert row["r"] == pytest.approx(wanted, abs=1e-12)
-    assert any("Several rewritings of one context are averaged" in n and "c0" in n
-               for n in result.all_notes)  # fmt: skip
+    assert any(
+        "Several rewritings of one context are averaged" in n and "c0" in n
+        for n in result.all_notes
+    )
     assert (result.n_used, result.n_left_out) == (17 * 4, 0)
 
 

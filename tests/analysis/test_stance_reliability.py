@@ -18,10 +18,14 @@ from tests.analysis.statement_frames import statements
 
 UNSURE = (18, 12)
 LOADINGS = pd.DataFrame(
-    [("s", "a", "law", 1), ("s", "b", "law", -1), ("s", "b", "welfare", 0),
-     ("s", "d", "welfare", 1)],
+    [
+        ("s", "a", "law", 1),
+        ("s", "b", "law", -1),
+        ("s", "b", "welfare", 0),
+        ("s", "d", "welfare", 1),
+    ],
     columns=["study", "item", "domain", "loading"],
-)  # fmt: skip
+)
 
 
 def by_hand():
@@ -29,9 +33,11 @@ def by_hand():
     cells = {}
     for template in ("t1", "t2"):
         for item, changed in {
-            "a": {}, "b": {}, "c": {"original": UNSURE} if template == "t1" else {},
+            "a": {},
+            "b": {},
+            "c": {"original": UNSURE} if template == "t1" else {},
             "d": {"negation": YES},
-        }.items():  # fmt: skip
+        }.items():
             cells.update(cells_of(item, template, **changed))
     return statements(cells)
 
@@ -46,8 +52,12 @@ def test_shares_are_means_over_templates_with_their_sd():
     assert group["share"] == pytest.approx((0.5 + 0.75) / 2)
     assert group["sd"] == pytest.approx(np.std([0.5, 0.75], ddof=1))
     assert group[["templates", "n", "statements", "not_judged", "everywhere"]].tolist() == [
-        2, 8, 4, 0, 2,
-    ]  # fmt: skip
+        2,
+        8,
+        4,
+        0,
+        2,
+    ]
     assert (group["weakest"], group["weakest_share"]) == ("Negation", 0.75)
     assert group["across"] == pytest.approx(0.625)
     tests = rows_of(result, "tests", "test")
@@ -92,9 +102,13 @@ def test_intervals_redraw_whole_statements():
 def test_groups_are_compared_over_statements_and_the_test_of_templates_can_count():
     turned = {
         place: (no, yes) if place[1] == "t2" and place[0] == "a" else (yes, no)
-        for place, (yes, no) in {**cells_of(), **cells_of(template="t2"),
-                                 **cells_of("b"), **cells_of("b", "t2")}.items()
-    }  # fmt: skip
+        for place, (yes, no) in {
+            **cells_of(),
+            **cells_of(template="t2"),
+            **cells_of("b"),
+            **cells_of("b", "t2"),
+        }.items()
+    }
     other = statements({**cells_of(), **cells_of("b", negation=YES)}, respondent="k")
     frame = pd.concat([statements(turned), other])
     result = stance_reliability(frame, reliable="across", resamples=0)

@@ -24,22 +24,32 @@ MEANS, SINGLE = "mean of each number", "single stories"
 def judged(rows, *, qualities=("tragedy",), **factors):
     """RATINGS from (story, number of negative words, ratings or a status), one for each trial."""
     usual = {
-        "study": "s", "respondent": "judge", "model": "j", "language": "en", "context": "",
-        "template": "free", "repetition": 1, "writer": "m",
-    } | factors  # fmt: skip
+        "study": "s",
+        "respondent": "judge",
+        "model": "j",
+        "language": "en",
+        "context": "",
+        "template": "free",
+        "repetition": 1,
+        "writer": "m",
+    } | factors
     frame = pd.DataFrame(
         [
             {
-                **usual, "trial": trial, "item": story,
+                **usual,
+                "trial": trial,
+                "item": story,
                 "negative_words": "" if number is None else str(number),
-                "status": found if isinstance(found, str) else "answered", "quality": quality,
-                "lowest": 1.0, "highest": 10.0,
+                "status": found if isinstance(found, str) else "answered",
+                "quality": quality,
+                "lowest": 1.0,
+                "highest": 10.0,
                 "rating": math.nan if isinstance(found, str) else float(found[place]),
             }
             for trial, (story, number, found, *_) in enumerate(rows)
             for place, quality in enumerate(qualities)
         ]
-    )  # fmt: skip
+    )
     check_frame(frame, RATINGS)
     return frame
 
@@ -58,8 +68,13 @@ def tables(frame, **options):
 
 
 SIX = [
-    ("a", 0, (1,)), ("b", 0, (3,)), ("c", 1, (4,)), ("d", 1, (4,)), ("e", 2, (9,)), ("f", 2, (6,)),
-]  # fmt: skip
+    ("a", 0, (1,)),
+    ("b", 0, (3,)),
+    ("c", 1, (4,)),
+    ("d", 1, (4,)),
+    ("e", 2, (9,)),
+    ("f", 2, (6,)),
+]
 
 
 def test_worked_by_hand():
@@ -81,10 +96,13 @@ def test_correlations_and_means_are_those_of_r():
     expected = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))
     data = pd.read_csv(GOLDEN / "ratings.csv")
     rows = [
-        (f"t{row.Index}", row.number,
-         "no_answer" if math.isnan(row.tragedy) else (row.tragedy, row.comedy))
+        (
+            f"t{row.Index}",
+            row.number,
+            "no_answer" if math.isnan(row.tragedy) else (row.tragedy, row.comedy),
+        )
         for row in data.itertuples()
-    ]  # fmt: skip
+    ]
     _, found = tables(judged(rows, qualities=("tragedy", "comedy")))
     table = found["correlations"].set_index(["quality", "of"])
     for quality in ("tragedy", "comedy"):
@@ -105,9 +123,11 @@ def test_intervals_redraw_stories_within_each_number():
     numbers = np.repeat(np.arange(6), 20)
     values = np.clip(np.round(2 + numbers + rng.normal(0, 2, 120)), 1, 10)
     frame = judged(
-        [(f"t{place}", number, (value,))
-         for place, (number, value) in enumerate(zip(numbers, values, strict=True))]
-    )  # fmt: skip
+        [
+            (f"t{place}", number, (value,))
+            for place, (number, value) in enumerate(zip(numbers, values, strict=True))
+        ]
+    )
     _, found = tables(frame, resamples=2000, seed=3)
     rows = found["correlations"].set_index("of")
     drawn = []  # the same, one resample at a time
@@ -124,14 +144,19 @@ def test_intervals_redraw_stories_within_each_number():
 
 def test_trials_of_the_same_story_count_their_mean_and_judges_stand_side_by_side():
     twice = [*SIX, ("a", 0, (5,)), ("e", 2, "no_answer")]
-    other = judged([(story, number, (value + 2,)) for story, number, (value,) in SIX],
-                   respondent="second")  # fmt: skip
+    other = judged(
+        [(story, number, (value + 2,)) for story, number, (value,) in SIX], respondent="second"
+    )
     result, found = tables(many(judged(twice), other), resamples=200)
     own = found["levels"].set_index(["respondent", "number"])
     assert own["mean"].to_dict() == {
-        ("judge", 0): 3.0, ("judge", 1): 4.0, ("judge", 2): 7.5,
-        ("second", 0): 4.0, ("second", 1): 6.0, ("second", 2): 9.5,
-    }  # fmt: skip
+        ("judge", 0): 3.0,
+        ("judge", 1): 4.0,
+        ("judge", 2): 7.5,
+        ("second", 0): 4.0,
+        ("second", 1): 6.0,
+        ("second", 2): 9.5,
+    }
     (row,) = found["judges"].to_dict("records")
     assert (row["first"], row["second"], row["n"]) == ("judge", "second", 6)
     first, second = np.array([3, 3, 4, 4, 9, 6]), np.array([3, 5, 6, 6, 11, 8])
@@ -157,15 +182,26 @@ def test_mirrored_ratings_turn_every_correlation(pairs):
 
 def test_a_judge_without_json_is_counted_and_the_other_stands():
     silent = judged(
-        [("a", 0, "no_answer"), ("b", 1, "ambiguous"), ("c", 2, "off_scale"), ("d", 3, "error"),
-         ("e", 4, "not_asked"), ("g", None, "no_answer")],
+        [
+            ("a", 0, "no_answer"),
+            ("b", 1, "ambiguous"),
+            ("c", 2, "off_scale"),
+            ("d", 3, "error"),
+            ("e", 4, "not_asked"),
+            ("g", None, "no_answer"),
+        ],
         respondent="prose",
-    )  # fmt: skip
+    )
     result, found = tables(many(judged(SIX), silent))
     counts = found["outcomes"].set_index("respondent").loc["prose"]
     assert counts[["stories", "rated", "no_json", "off_scale", "failed", "not_asked"]].tolist() == [
-        6, 0, 3, 1, 1, 1,
-    ]  # fmt: skip
+        6,
+        0,
+        3,
+        1,
+        1,
+        1,
+    ]
     own = found["correlations"].set_index(["respondent", "of"])
     assert math.isfinite(own["r"]["judge", MEANS])
     assert own["remark"]["prose", SINGLE] == (
@@ -183,16 +219,22 @@ def test_a_judge_without_json_is_counted_and_the_other_stands():
 @pytest.mark.parametrize(
     ("rows", "of", "reason"),
     [
-        ([("a", 2, (1,)), ("b", 2, (5,)), ("c", 2, (7,))], SINGLE, "all rated stories have the "
-         "same number in negative_words"),
+        (
+            [("a", 2, (1,)), ("b", 2, (5,)), ("c", 2, (7,))],
+            SINGLE,
+            "all rated stories have the same number in negative_words",
+        ),
         ([("a", 0, (5,)), ("b", 1, (5,)), ("c", 2, (5,))], SINGLE, "all ratings are the same"),
         ([("a", 0, (5,)), ("b", 1, (5,)), ("c", 2, (5,))], MEANS, "all means are the same"),
-        ([("a", 0, (1,)), ("b", 1, (5,)), ("c", 1, (7,))], MEANS, "needs three numbers in "
-         "negative_words, and there are 2"),
+        (
+            [("a", 0, (1,)), ("b", 1, (5,)), ("c", 1, (7,))],
+            MEANS,
+            "needs three numbers in negative_words, and there are 2",
+        ),
         ([("a", 0, (1,)), ("b", 1, (5,))], SINGLE, "needs three rated stories, and there are 2"),
         ([("a", None, (1,)), ("b", 1, "refused")], SINGLE, "no rated story has a number"),
     ],
-)  # fmt: skip
+)
 def test_an_undefined_correlation_says_why(rows, of, reason):
     result, found = tables(judged(rows))
     row = found["correlations"].set_index("of").loc[of]

@@ -105,8 +105,7 @@ def test_intervals_and_the_sureness_of_a_proposal_are_those_of_all_draws_of_two_
     1; p3 1, .75, .5. The best is p1 or p3 (a half each), p1, and p2."""
     rows = tables(frame_of(PILOT), count=1, resamples=8000)["templates"].set_index("template")
     assert rows.loc["p1", ["ci_low", "ci_high"]].tolist() == pytest.approx([0.8, 1.0])
-    expected = {"p1": 0.25 / 2 + 0.5, "p2": 0.25, "p3": 0.25 / 2, "i1": 1.0,
-                "free": 0.0}  # fmt: skip
+    expected = {"p1": 0.25 / 2 + 0.5, "p2": 0.25, "p3": 0.25 / 2, "i1": 1.0, "free": 0.0}
     for code, share in expected.items():
         assert rows.loc[code, "chosen"] == pytest.approx(share, abs=0.02)
 
@@ -119,14 +118,16 @@ def test_equal_shares_are_proposed_in_the_order_of_the_design_and_that_is_said()
     assert "p2, p3 have the same share (75.0%); p2 stand first in the design" in tie
     (only,) = [n for n in result.notes if "the only one" in n]
     assert "the only one of kind impersonal is proposed" in only
-    assert any("Neither personal nor impersonal by their own account: free" in n
-               for n in result.notes)  # fmt: skip
+    assert any(
+        "Neither personal nor impersonal by their own account: free" in n for n in result.notes
+    )
 
 
 def test_a_template_that_nobody_answered_stands_last_and_is_not_proposed():
     result = run(frame_of(PILOT), count=5)
-    assert any("no reply to free is usable, so that it is not proposed" in c
-               for c in result.cautions)  # fmt: skip
+    assert any(
+        "no reply to free is usable, so that it is not proposed" in c for c in result.cautions
+    )
     assert not result.tables[0].frame["proposed"].iloc[-1]
 
 
@@ -149,16 +150,20 @@ def test_other_items_other_respondents_and_trials_not_asked_are_named():
     assert "1 planned trials have not been asked yet" in said
     levels = {t.name: t.frame for t in result.tables}["levels"]
     assert levels[["template", "level", "share"]].to_numpy().tolist() == [
-        ["p1", "gpt", 0.9], ["p2", "gpt", 0.5], ["p1", "b", 0.9],
-    ]  # fmt: skip
+        ["p1", "gpt", 0.9],
+        ["p2", "gpt", 0.5],
+        ["p1", "b", 0.9],
+    ]
 
 
 def test_groups_have_a_ranking_of_their_own_and_formats_of_their_own_are_said():
     first = frame_of(PILOT)
-    second = pd.concat([
-        asked("p1", PILOT["p2"], respondent="b", format="support_oppose"),
-        asked("p2", PILOT["p1"], respondent="b"),
-    ])  # fmt: skip
+    second = pd.concat(
+        [
+            asked("p1", PILOT["p2"], respondent="b", format="support_oppose"),
+            asked("p2", PILOT["p1"], respondent="b"),
+        ]
+    )
     result = run(pd.concat([first, second]), by=("respondent",), count=1)
     assert proposed_templates(result) == {"gpt": ("i1", "p1"), "b": ("p2",)}
     assert any("response formats of their own" in note for note in result.notes)
@@ -181,8 +186,11 @@ def test_the_chart_has_a_shape_for_each_kind_and_marks_what_is_proposed():
     assert chart.data["item"].tolist() == ["i1", "p1", "p2", "p3", "free"]
     assert [bool(mark) for mark in chart.data["label"]] == [True, True, False, False, False]
     (panel,) = chart.panels
-    (shape,) = [part["encoding"]["shape"] for part in panel.to_dict()["layer"]
-                if "shape" in part["encoding"]]  # fmt: skip
+    (shape,) = [
+        part["encoding"]["shape"]
+        for part in panel.to_dict()["layer"]
+        if "shape" in part["encoding"]
+    ]
     assert shape["scale"]["domain"] == ["impersonal", "personal", "not stated"]
     assert len(set(shape["scale"]["range"])) == 3
     assert "Proposed: i1, p1." in chart.alt

@@ -20,11 +20,15 @@ def many():
     subscales = ["a"] * 1000 + ["b"] * 1000
     parts = [
         item_scores(
-            values, subscales=subscales, start=1 + 20 * number, language=language,
-            form="original", label_order="as_is",
+            values,
+            subscales=subscales,
+            start=1 + 20 * number,
+            language=language,
+            form="original",
+            label_order="as_is",
         )
         for number, language in enumerate(("en", "de"))
-    ]  # fmt: skip
+    ]
     return pd.concat(parts, ignore_index=True)
 
 

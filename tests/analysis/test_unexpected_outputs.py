@@ -15,9 +15,12 @@ from tests.examples import few_examples
 
 NAN = float("nan")
 EN = [
-    ("i1", "answered", 6), ("i1", "answered_with_explanation", 4), ("i2", "answered", 10),
-    ("i3", "refused", 5), ("i3", "neutral", 5),
-]  # fmt: skip
+    ("i1", "answered", 6),
+    ("i1", "answered_with_explanation", 4),
+    ("i2", "answered", 10),
+    ("i3", "refused", 5),
+    ("i3", "neutral", 5),
+]
 DE = [("i1", "answered", 10), ("i2", "answered", 10), ("i3", "refused", 10)]
 
 
@@ -109,8 +112,10 @@ def test_languages_that_differ_in_every_item_are_found_and_p_is_adjusted():
 def test_items_with_the_highest_share_come_first_in_each_group():
     items = tables(two_languages())["items"]
     assert items[["language", "item", "unexpected"]].to_numpy().tolist() == [
-        ["en", "i3", 10], ["en", "i1", 4], ["de", "i3", 10],
-    ]  # fmt: skip
+        ["en", "i3", 10],
+        ["en", "i1", 4],
+        ["de", "i3", 10],
+    ]
     assert items.iloc[1]["share"] == 0.4
 
 

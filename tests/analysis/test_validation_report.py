@@ -21,16 +21,27 @@ from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
 
 CRITERIA = [
-    "internal consistency", "alternate form", "option order", "concurrent", "convergent",
+    "internal consistency",
+    "alternate form",
+    "option order",
+    "concurrent",
+    "convergent",
     "factorial",
-]  # fmt: skip
+]
 SUBSCALES = ["H"] * 4 + ["B"] * 4
 MEN_ABLE = {"first": "man", "first_lists": "able"}
 LISTS = pd.DataFrame([("able", "smart"), ("warm", "kind")], columns=["list", "entry"])
 USUAL = {
-    "study": "s", "respondent": "gpt", "model": "m", "language": "en", "format": "likert",
-    "form": "original", "label_order": "as_is", "repetition": 1, "context_set": "personas",
-}  # fmt: skip
+    "study": "s",
+    "respondent": "gpt",
+    "model": "m",
+    "language": "en",
+    "format": "likert",
+    "form": "original",
+    "label_order": "as_is",
+    "repetition": 1,
+    "context_set": "personas",
+}
 
 
 def traits(n=120, seed=0):
@@ -298,8 +309,10 @@ def test_the_bands_used_are_in_the_result(full):
     bands = tables(full)["bands"].set_index("criterion")
     assert bands.index.tolist() == CRITERIA
     assert bands.loc["option order", ["very_good_from", "good_from", "poor_from"]].tolist() == [
-        0.5, 0.3, 0.1,
-    ]  # fmt: skip
+        0.5,
+        0.3,
+        0.1,
+    ]
     assert math.isnan(bands.loc["concurrent", "poor_from"])
     assert bands.loc["factorial", ["highest_rmsea", "lowest_cfi"]].tolist() == [0.05, 0.9]
     assert set(bands["bands"]) == {"Jung (2025)"}
@@ -330,8 +343,15 @@ def test_groups_of_a_study_name_the_study_of_each_answer_in_a_column_of_its_own(
     result = validation_report(scale, by=("study",), resamples=10)
     missing = tables(result)["missing"]
     assert list(missing.columns) == [
-        "study", "answers", "answers_study", "form", "label_order", "planned", "missing", "share",
-    ]  # fmt: skip
+        "study",
+        "answers",
+        "answers_study",
+        "form",
+        "label_order",
+        "planned",
+        "missing",
+        "share",
+    ]
     assert (missing["study"] == missing["answers_study"]).all()
 
 
@@ -371,15 +391,18 @@ def test_of_other_studies_only_what_belongs_to_the_group_counts(scale, others):
     )
     both = pd.concat([scale, german], ignore_index=True)
     apart = validation_report(
-        both, by=("language",), convergent=pd.concat([others["convergent"]] * 2, ignore_index=True)
-        .assign(
+        both,
+        by=("language",),
+        convergent=pd.concat([others["convergent"]] * 2, ignore_index=True).assign(
             language=["en"] * 450 + ["de"] * 450,
             administration=np.repeat(np.arange(180), 5),
             score=lambda frame: frame["score"] + np.repeat([0, 1], 450) * np.arange(900) % 5,
         ),
         texts=pd.concat([written(np.zeros((40, 2)), language="de"), others["texts"]]),
-        lists=LISTS, **MEN_ABLE, resamples=100,
-    )  # fmt: skip
+        lists=LISTS,
+        **MEN_ABLE,
+        resamples=100,
+    )
     alone = criteria(validation_report(scale, **others, resamples=100))["value"]
     english = criteria(apart, language="en")["value"]
     assert english.tolist() == pytest.approx(alone.tolist(), abs=1e-12)
@@ -468,8 +491,10 @@ def test_missing_answers_are_counted_by_form_and_order_and_leave_rows_out(scale,
     counts = tables(result)["missing"]
     own = counts[counts["answers"] == "this study"].set_index(["form", "label_order"])
     assert own["missing"].to_dict() == {
-        ("original", "as_is"): 0, ("alternate", "as_is"): 3, ("original", "random"): 0,
-    }  # fmt: skip
+        ("original", "as_is"): 0,
+        ("alternate", "as_is"): 3,
+        ("original", "random"): 0,
+    }
     assert own.loc[("alternate", "as_is"), "share"] == pytest.approx(3 / 960)
     rest = counts[counts["answers"] != "this study"].set_index("answers")
     assert rest[["planned", "missing"]].to_numpy().tolist() == [[90 * 5, 0], [80, 1]]

@@ -74,8 +74,12 @@ def test_published_answers_give_the_published_figures_from_file_to_tables(tmp_pa
     row = groups.iloc[0]
     assert row[list(RATES)].tolist() == pytest.approx([0.4792, 0.2726, 0.2482, 0.7536, 0.04])
     # binomial.R
-    ends = {"optimism": (0.4654, 0.493), "pessimism": (0.2604, 0.285),
-            "neutrality": (0.2362, 0.2602), "consistency": (0.7416, 0.7654)}  # fmt: skip
+    ends = {
+        "optimism": (0.4654, 0.493),
+        "pessimism": (0.2604, 0.285),
+        "neutrality": (0.2362, 0.2602),
+        "consistency": (0.7416, 0.7654),
+    }
     for rate, (low, high) in ends.items():
         assert row[[f"{rate}_low", f"{rate}_high"]].tolist() == pytest.approx([low, high], abs=2e-3)
     positive = (
@@ -84,8 +88,27 @@ def test_published_answers_give_the_published_figures_from_file_to_tables(tmp_pa
     )
     assert " ".join(top["positive"]) == " ".join(positive)
     assert top["negative_rank"].tolist() == [
-        6, 13, 15, 16, 18, 21, 22, 24, 26, 33, 35, 36, 42, 46, 60, 66, 69, 71, 72, 82,
-    ]  # fmt: skip
+        6,
+        13,
+        15,
+        16,
+        18,
+        21,
+        22,
+        24,
+        26,
+        33,
+        35,
+        36,
+        42,
+        46,
+        60,
+        66,
+        69,
+        71,
+        72,
+        82,
+    ]
     assert top["neutral"].tolist()[:8] == ["I", "it", "be", "It", "have", "use", "he", "data"]
 
 
@@ -100,8 +123,11 @@ def test_a_word_with_a_test_missing_is_left_out_or_counts_on_the_others():
     found = result(word_counts(tests))
     row = found.tables[0].frame.iloc[0]
     assert row[["words", "words_left_out", "optimism", "pessimism"]].tolist() == [
-        3, 3, pytest.approx(1 / 3), pytest.approx(1 / 3),
-    ]  # fmt: skip
+        3,
+        3,
+        pytest.approx(1 / 3),
+        pytest.approx(1 / 3),
+    ]
     assert (found.n_used, found.n_missing, found.n_left_out) == (6, 2, 3)
     assert found.cautions == (
         "gpt · en · comedy_tragedy: 3 words lack a test; such words are left out.",
@@ -215,8 +241,10 @@ def test_agreement_of_two_languages_worked_by_hand():
     expected = np.corrcoef([1, 1, -1, 0, 0], [1, -1, -1, 0.5, 0])[0, 1]
     assert row["r"] == pytest.approx(expected)
     assert found["comparisons"].iloc[0][["n", "first_mean", "second_mean"]].tolist() == [
-        5, pytest.approx(2 / 5), pytest.approx(1 / 5),
-    ]  # fmt: skip
+        5,
+        pytest.approx(2 / 5),
+        pytest.approx(1 / 5),
+    ]
     assert set(found["words"].query("language == 'zh'")["word"]) == {"字"}
     assert set(found["words"].query("language == 'en'")["word"]) == {f"the {w}" for w in TESTS}
 
@@ -224,10 +252,12 @@ def test_agreement_of_two_languages_worked_by_hand():
 @pytest.mark.parametrize(
     ("compared", "first", "difference"),
     [
-        ("pessimism", 1 / 5, 1 / 5), ("neutrality", 2 / 5, 0), ("consistency", 4 / 5, 0),
+        ("pessimism", 1 / 5, 1 / 5),
+        ("neutrality", 2 / 5, 0),
+        ("consistency", 4 / 5, 0),
         ("balance", 1 / 5, -2 / 5),
     ],
-)  # fmt: skip
+)
 def test_groups_are_compared_by_the_rate_asked_for(compared, first, difference):
     row = tables(two_languages(), compared=compared)["comparisons"].iloc[0]
     assert row[["first_mean", "difference"]].tolist() == pytest.approx([first, difference])
@@ -235,11 +265,15 @@ def test_groups_are_compared_by_the_rate_asked_for(compared, first, difference):
 
 def test_words_of_two_lists_are_not_taken_for_each_other():
     frame = pd.concat(
-        [word_counts({"w1": "++", "w2": "--"}),
-         word_counts({"w1": "--", "w2": "--"}, study="t", language="zh")]
-    )  # fmt: skip
-    banks = [word_bank({"w1": "is", "w2": "you"}),
-             word_bank({"w1": "的", "w2": "你"}, study="t", language="zh")]  # fmt: skip
+        [
+            word_counts({"w1": "++", "w2": "--"}),
+            word_counts({"w1": "--", "w2": "--"}, study="t", language="zh"),
+        ]
+    )
+    banks = [
+        word_bank({"w1": "is", "w2": "you"}),
+        word_bank({"w1": "的", "w2": "你"}, study="t", language="zh"),
+    ]
     other = {name: pd.concat([bank[name] for bank in banks]) for name in banks[0]}
     assert tables(frame, **other)["agreement"].iloc[0]["words"] == 0
     assert tables(frame, by=(), **other)["groups"].iloc[0]["words"] == 4
@@ -292,8 +326,10 @@ def test_conditions_that_are_numbers_make_curves_and_many_groups_rows():
     assert "names no number" not in curve.alt
     assert "gpt, other" in curve.alt
     assert list(dict.fromkeys(charts[0].table["group"])) == [
-        "Optimism", "Neutrality", "Pessimism",
-    ]  # fmt: skip
+        "Optimism",
+        "Neutrality",
+        "Pessimism",
+    ]
 
 
 letters = st.text("+-0", min_size=2, max_size=2)

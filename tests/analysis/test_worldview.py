@@ -29,21 +29,35 @@ ANSWERS = {
 }
 """Template -> statement -> yes and no; reliable unless the answers are split."""
 LOADINGS = [
-    ("a1", "welfare", 1), ("a2", "welfare", -1), ("b1", "welfare", 1), ("b3", "welfare", -1),
-    ("a3", "law", 1), ("b2", "law", -1), ("a1", "law", 0),
-]  # fmt: skip
+    ("a1", "welfare", 1),
+    ("a2", "welfare", -1),
+    ("b1", "welfare", 1),
+    ("b3", "welfare", -1),
+    ("a3", "law", 1),
+    ("b2", "law", -1),
+    ("a1", "law", 0),
+]
 PARTIES = {"red": ("left", "A"), "blue": ("right", "A"), "green": ("centre", "B")}
-POSITIONS = [("a1", "red", 1), ("a2", "red", 0), ("a3", "red", -1), ("a1", "blue", -1),
-             ("a2", "blue", -1), ("a3", "blue", 1), ("b1", "green", 1), ("b2", "green", -1),
-             ("b3", "green", -1)]  # fmt: skip
+POSITIONS = [
+    ("a1", "red", 1),
+    ("a2", "red", 0),
+    ("a3", "red", -1),
+    ("a1", "blue", -1),
+    ("a2", "blue", -1),
+    ("a3", "blue", 1),
+    ("b1", "green", 1),
+    ("b2", "green", -1),
+    ("b3", "green", -1),
+]
 
 
 def answers(templates=ANSWERS, **factors):
     """OPTION_COUNTS of the statements in their original wording."""
     cells = {
         (item, template, "as_is", "original"): counts
-        for template, own in templates.items() for item, counts in own.items()
-    }  # fmt: skip
+        for template, own in templates.items()
+        for item, counts in own.items()
+    }
     return statements(cells, **factors)
 
 
@@ -87,8 +101,11 @@ def test_domains_leaning_parties_and_agrees_worked_by_hand():
     assert (domains["ci_low"] <= domains["stance"]).all()
     each = frames(result, "templates", ["template", "domain"])["stance"]
     assert each.to_dict() == {
-        ("one", "welfare"): 1, ("one", "law"): -1, ("two", "welfare"): 0, ("two", "law"): -1,
-    }  # fmt: skip
+        ("one", "welfare"): 1,
+        ("one", "law"): -1,
+        ("two", "welfare"): 0,
+        ("two", "law"): -1,
+    }
     parties = frames(result, "parties", "party")
     three = parties.loc[["red", "blue", "green"]]
     assert three["share"].tolist() == pytest.approx([1 / 2, 1 / 6, 1 / 3])
@@ -97,11 +114,16 @@ def test_domains_leaning_parties_and_agrees_worked_by_hand():
     assert three["of_reliable"].tolist() == pytest.approx([0.6, 0.2, 0.5])
     assert parties["neutral"].to_dict() == {"red": 1, "blue": 0, "green": 0}
     leaning = frames(result, "leaning", ["country", "leaning"])["share"]
-    assert leaning.to_dict() == pytest.approx({
-        ("all countries", "left"): 1 / 2, ("all countries", "centre"): 1 / 3,
-        ("all countries", "right"): 1 / 6, ("A", "left"): 1 / 2, ("A", "right"): 1 / 6,
-        ("B", "centre"): 1 / 3,
-    })  # fmt: skip
+    assert leaning.to_dict() == pytest.approx(
+        {
+            ("all countries", "left"): 1 / 2,
+            ("all countries", "centre"): 1 / 3,
+            ("all countries", "right"): 1 / 6,
+            ("A", "left"): 1 / 2,
+            ("A", "right"): 1 / 6,
+            ("B", "centre"): 1 / 3,
+        }
+    )
     (group,) = frames(result, "groups", []).to_dict("records")
     assert (group["reliable"], group["agrees"]) == pytest.approx((0.75, 0.675))
     assert (group["n"], group["statements"], group["templates"]) == (4.5, 6, 2)
@@ -164,8 +186,11 @@ def test_both_shares_of_one_test_are_named_on_both_pages():
 
 
 def test_a_group_that_nobody_can_read_has_no_share_that_counts():
-    unread = statements({(item, "one", "as_is", "original"): (0, 0) for item in ANSWERS["one"]},
-                        unclear=12, respondent="b")  # fmt: skip
+    unread = statements(
+        {(item, "one", "as_is", "original"): (0, 0) for item in ANSWERS["one"]},
+        unclear=12,
+        respondent="b",
+    )
     result = run(pd.concat([answers(), unread]))
     group = frames(result, "groups", "respondent").loc["b"]
     assert group[["reliable", "reliable_low", "of_judged", "agrees"]].isna().all()
@@ -219,13 +244,20 @@ def test_positions_of_a_bank_correlate_as_in_r():
 
 def test_the_answer_gives_the_numbers_of_each_group():
     more = pd.concat([answers(), answers(respondent="b")])
-    spoken = {one.group: one.sentence for one in analyses.by_name("worldview").answer(
-        run(more, least_reliable=1)
-    )}  # fmt: skip
+    spoken = {
+        one.group: one.sentence
+        for one in analyses.by_name("worldview").answer(run(more, least_reliable=1))
+    }
     assert set(spoken) == {"gpt", "b"}
     # of welfare the interval holds 0: no side
-    for part in ("75%", "6 statements", "left 50%", "centre 33%", "right 17%",
-                 "against law −1.00 [−1.00, −1.00]; agrees with 68%"):  # fmt: skip
+    for part in (
+        "75%",
+        "6 statements",
+        "left 50%",
+        "centre 33%",
+        "right 17%",
+        "against law −1.00 [−1.00, −1.00]; agrees with 68%",
+    ):
         assert part in spoken["gpt"], part
     assert "welfare" not in spoken["gpt"]
     (alone,) = analyses.by_name("worldview").answer(run(least_reliable=1, resamples=0))
@@ -237,30 +269,42 @@ def test_the_answer_gives_the_numbers_of_each_group():
 CASES = {
     "No statement loads on a domain": {"tables": bank(loadings=[])},
     "No party has a position": {"tables": bank(positions=[])},
-    "Parties without a leaning count for none of left, centre and right: red.":
-        {"tables": bank(parties={**PARTIES, "red": ("", "A")})},
-    "Parties without a country are compared on every statement that they have a position on":
-        {"tables": bank(parties={**PARTIES, "red": ("left", "")})},
-    "No party has a country, so the leaning is overall only.":
-        {"tables": bank(parties={name: (side, "") for name, (side, _) in PARTIES.items()})},
+    "Parties without a leaning count for none of left, centre and right: red.": {
+        "tables": bank(parties={**PARTIES, "red": ("", "A")})
+    },
+    "Parties without a country are compared on every statement that they have a position on": {
+        "tables": bank(parties={**PARTIES, "red": ("left", "")})
+    },
+    "No party has a country, so the leaning is overall only.": {
+        "tables": bank(parties={name: (side, "") for name, (side, _) in PARTIES.items()})
+    },
     "1 statement is (a1) without a country": {"tables": bank(countries={"a1": ""})},
-    "All statements are without a country": {"tables": bank(countries=dict.fromkeys(
-        ANSWERS["one"], ""))},
-    "Positions of parties on statements of another country are left out: 1.":
-        {"tables": bank(positions=[*POSITIONS, ("b1", "red", 1)])},
+    "All statements are without a country": {
+        "tables": bank(countries=dict.fromkeys(ANSWERS["one"], ""))
+    },
+    "Positions of parties on statements of another country are left out: 1.": {
+        "tables": bank(positions=[*POSITIONS, ("b1", "red", 1)])
+    },
     "gpt: one template, so no SD over templates.": {"frame": answers({"one": ANSWERS["one"]})},
-    "gpt: there is one template, and the test across templates needs two":
-        {"frame": answers({"one": ANSWERS["one"]}), "count": "six"},
-    "gpt: no statement is reliable, so there is no worldview.":
-        {"frame": answers({"one": dict.fromkeys(ANSWERS["one"], SPLIT)})},
-    "gpt: no statement has a stance, so there is no worldview.":
-        {"frame": answers({"one": dict.fromkeys(ANSWERS["one"], SPLIT)}), "count": "all"},
-    "gpt: whether a statement is reliable cannot be judged in 1 of 12 cases":
-        {"frame": answers({**ANSWERS, "two": {**ANSWERS["two"], "a1": (3, 0)}})},
+    "gpt: there is one template, and the test across templates needs two": {
+        "frame": answers({"one": ANSWERS["one"]}),
+        "count": "six",
+    },
+    "gpt: no statement is reliable, so there is no worldview.": {
+        "frame": answers({"one": dict.fromkeys(ANSWERS["one"], SPLIT)})
+    },
+    "gpt: no statement has a stance, so there is no worldview.": {
+        "frame": answers({"one": dict.fromkeys(ANSWERS["one"], SPLIT)}),
+        "count": "all",
+    },
+    "gpt: whether a statement is reliable cannot be judged in 1 of 12 cases": {
+        "frame": answers({**ANSWERS, "two": {**ANSWERS["two"], "a1": (3, 0)}})
+    },
     "Not among the tests: paraphrases (no statement was asked in a paraphrase);": {},
-    "The banks of the studies differ in a loading of a statement; the first counts.":
-        {"tables": bank(loadings=[*LOADINGS, ("a1", "welfare", -1)])},
-}  # fmt: skip
+    "The banks of the studies differ in a loading of a statement; the first counts.": {
+        "tables": bank(loadings=[*LOADINGS, ("a1", "welfare", -1)])
+    },
+}
 
 
 @pytest.mark.parametrize("words", CASES)
@@ -318,10 +362,12 @@ def random_study(seed, n_respondents=1):
     templates = [f"t{k}" for k in range(int(chance.integers(1, 4)))]
     items = [f"{country}{k}" for country in "ab" for k in range(int(chance.integers(2, 7)))]
     cells = [
-        {t: {i: (int(y := chance.choice([0, 1, 4, 6, 11, 12])), 12 - int(y)) for i in items}
-         for t in templates}
+        {
+            t: {i: (int(y := chance.choice([0, 1, 4, 6, 11, 12])), 12 - int(y)) for i in items}
+            for t in templates
+        }
         for _ in range(n_respondents)
-    ]  # fmt: skip
+    ]
     loadings = {
         (i, d): int(chance.integers(-1, 2)) for i in items for d in "xyz" if chance.random() < 0.7
     }
@@ -330,17 +376,22 @@ def random_study(seed, n_respondents=1):
         for k in range(int(chance.integers(1, 6)))
     }
     positions = {
-        (i, p): int(chance.integers(-1, 2)) for i in items for p, (_, home) in parties.items()
+        (i, p): int(chance.integers(-1, 2))
+        for i in items
+        for p, (_, home) in parties.items()
         if i[0].upper() == home and chance.random() < 0.9
-    }  # fmt: skip
+    }
     return cells, loadings, parties, positions
 
 
 def tables_of(cells, loadings, parties, positions):
     """The tables of a random bank."""
     items = list(next(iter(cells[0].values())))
-    tables = bank([(*key, v) for key, v in loadings.items()],
-                  [(*key, v) for key, v in positions.items()], parties)  # fmt: skip
+    tables = bank(
+        [(*key, v) for key, v in loadings.items()],
+        [(*key, v) for key, v in positions.items()],
+        parties,
+    )
     rows = [("s", i, 1, math.nan, "", i[0].upper()) for i in items]
     return {**tables, "items": pd.DataFrame(rows, columns=tables["items"].columns)}
 
@@ -368,13 +419,17 @@ def numbers_of(result, respondent):
     shares = ("share", "sd", "bound")
     (group,) = rows("groups")
     return {
-        **{("domain", r["domain"], k): r[k] for r in rows("domains")
-           for k in ("stance", "sd", "n")},
+        **{
+            ("domain", r["domain"], k): r[k] for r in rows("domains") for k in ("stance", "sd", "n")
+        },
         **{("party", r["party"], k): r[k] for r in rows("parties") for k in shares},
-        **{("leaning", r["country"], r["leaning"], k): r[k] for r in rows("leaning")
-           for k in shares},
+        **{
+            ("leaning", r["country"], r["leaning"], k): r[k]
+            for r in rows("leaning")
+            for k in shares
+        },
         **{("group", k): group[k] for k in ("agrees", "agrees_sd", "reliable", "reliable_sd")},
-    }  # fmt: skip
+    }
 
 
 def test_the_plain_program_knows_which_of_twelve_answers_are_settled():

@@ -8,11 +8,15 @@ from core.domain.frames import ITEMS, OPTION_COUNTS, WORDINGS, check_frame
 
 NAN = float("nan")
 KINDS = {
-    "+": ("comedy", 0.0, 1.0, "answered"), "-": ("tragedy", 1.0, -1.0, "answered"),
-    "m": ("between", 2.0, 0.0, "answered"), "o": ("other", 3.0, NAN, "answered"),
-    "0": ("", NAN, NAN, "neutral"), "r": ("", NAN, NAN, "refused"),
-    "?": ("", NAN, NAN, "not_asked"), "e": ("", NAN, NAN, "error"),
-}  # fmt: skip
+    "+": ("comedy", 0.0, 1.0, "answered"),
+    "-": ("tragedy", 1.0, -1.0, "answered"),
+    "m": ("between", 2.0, 0.0, "answered"),
+    "o": ("other", 3.0, NAN, "answered"),
+    "0": ("", NAN, NAN, "neutral"),
+    "r": ("", NAN, NAN, "refused"),
+    "?": ("", NAN, NAN, "not_asked"),
+    "e": ("", NAN, NAN, "error"),
+}
 """What a letter of a test stands for; m and o are options of stance 0 and without one."""
 
 
@@ -25,10 +29,20 @@ def word_counts(tests, *, study="s", **factors):
     ]
     names = ["item", "option", "position", "stance", "status", "count"]
     frame = pd.DataFrame(rows, columns=names).assign(
-        study=study, subscale="", keyed=1, pair="", genre="", direction=1, points=NAN, coin=NAN,
-        lowest=NAN, highest=NAN, n_options=0, midpoint="coin",
+        study=study,
+        subscale="",
+        keyed=1,
+        pair="",
+        genre="",
+        direction=1,
+        points=NAN,
+        coin=NAN,
+        lowest=NAN,
+        highest=NAN,
+        n_options=0,
+        midpoint="coin",
         **{"respondent": "gpt", "language": "en", "format": "comedy_tragedy", **factors},
-    )  # fmt: skip
+    )
     check_frame(frame, OPTION_COUNTS)
     return frame
 

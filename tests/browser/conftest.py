@@ -75,8 +75,12 @@ class App:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [
-                    sys.executable, *start.SERVE,
-                    "--server.port", str(self.port), "--server.headless", "true",
+                    sys.executable,
+                    *start.SERVE,
+                    "--server.port",
+                    str(self.port),
+                    "--server.headless",
+                    "true",
                 ],
                 cwd=ROOT,
                 env=os.environ
@@ -84,7 +88,7 @@ class App:
                 | self.environment,
                 stdout=log,
                 stderr=log,
-            )  # fmt: skip
+            )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
@@ -104,8 +108,11 @@ class App:
         """The command line on the same database; the app must be stopped."""
         return subprocess.run(
             [sys.executable, "-m", "core", "--db", str(self.database), *arguments],
-            cwd=ROOT, capture_output=True, timeout=300, check=True,
-        )  # fmt: skip
+            cwd=ROOT,
+            capture_output=True,
+            timeout=300,
+            check=True,
+        )
 
 
 @pytest.fixture

@@ -74,67 +74,158 @@ TABLE = [
     Asked("the cookie", 200, headers=COOKIE),
     Asked("the cookie of another port", 403, headers={"Cookie": "inkblot-1={value}"}),
     Asked("a wrong cookie", 403, headers={"Cookie": "{name}=0"}),
-    Asked("a cookie of odd letters", 403, headers={"Cookie": "{name}=\xff\xfe;;;=\""}),
+    Asked("a cookie of odd letters", 403, headers={"Cookie": '{name}=\xff\xfe;;;="'}),
     Asked("the token as the cookie", 403, headers={"Cookie": "{name}=" + TOKEN}),
-    Asked("the cookie, on a page that is typed", 200, "/collect",
-          headers=COOKIE | {"Sec-Fetch-Site": "none"}),
-    Asked("the cookie, from a link of another site", 200, "/collect", headers=COOKIE | {
-        "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document",
-    }),
-    Asked("the cookie, in a frame of another port", 403, headers=COOKIE | {
-        "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe",
-    }),
-    Asked("the cookie, fetched by a page of another port", 403, "/_stcore/host-config",
-          headers=COOKIE | {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors",
-                            "Sec-Fetch-Dest": "empty"}),
-    Asked("the cookie, an image of a page of another port", 403, "/media/a.png",
-          headers=COOKIE | {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors",
-                            "Sec-Fetch-Dest": "image"}),
-    Asked("the cookie, a form of another port", 403, "/", "POST", headers=COOKIE | {
-        "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document",
-    }),
-    Asked("the cookie, an upload of another port", 403, UPLOAD, "PUT",
-          headers=COOKIE | {"Origin": "http://127.0.0.1:9"}),
-    Asked("the cookie, configuration for the own page", 200, "/_stcore/host-config",
-          headers=COOKIE | {"Sec-Fetch-Site": "same-origin"}),
+    Asked(
+        "the cookie, on a page that is typed",
+        200,
+        "/collect",
+        headers=COOKIE | {"Sec-Fetch-Site": "none"},
+    ),
+    Asked(
+        "the cookie, from a link of another site",
+        200,
+        "/collect",
+        headers=COOKIE
+        | {
+            "Sec-Fetch-Site": "cross-site",
+            "Sec-Fetch-Mode": "navigate",
+            "Sec-Fetch-Dest": "document",
+        },
+    ),
+    Asked(
+        "the cookie, in a frame of another port",
+        403,
+        headers=COOKIE
+        | {
+            "Sec-Fetch-Site": "same-site",
+            "Sec-Fetch-Mode": "navigate",
+            "Sec-Fetch-Dest": "iframe",
+        },
+    ),
+    Asked(
+        "the cookie, fetched by a page of another port",
+        403,
+        "/_stcore/host-config",
+        headers=COOKIE
+        | {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
+    ),
+    Asked(
+        "the cookie, an image of a page of another port",
+        403,
+        "/media/a.png",
+        headers=COOKIE
+        | {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+    ),
+    Asked(
+        "the cookie, a form of another port",
+        403,
+        "/",
+        "POST",
+        headers=COOKIE
+        | {
+            "Sec-Fetch-Site": "same-site",
+            "Sec-Fetch-Mode": "navigate",
+            "Sec-Fetch-Dest": "document",
+        },
+    ),
+    Asked(
+        "the cookie, an upload of another port",
+        403,
+        UPLOAD,
+        "PUT",
+        headers=COOKIE | {"Origin": "http://127.0.0.1:9"},
+    ),
+    Asked(
+        "the cookie, configuration for the own page",
+        200,
+        "/_stcore/host-config",
+        headers=COOKIE | {"Sec-Fetch-Site": "same-origin"},
+    ),
     Asked("a stream without all", 403, STREAM, stream=True),
     Asked("a stream of the own page without the cookie", 403, STREAM, headers=OWN, stream=True),
     Asked("a stream with the cookie and no page", 403, STREAM, headers=COOKIE, stream=True),
     Asked("a stream of the own page", 101, STREAM, headers=COOKIE | OWN, stream=True),
-    Asked("a stream of another port", 403, STREAM,
-          headers=COOKIE | {"Origin": "http://127.0.0.1:9"}, stream=True),
-    Asked("a stream of another name of this computer", 403, STREAM,
-          headers=COOKIE | {"Origin": "http://localhost:{port}"}, stream=True),
-    Asked("a stream of another site", 403, STREAM,
-          headers=COOKIE | {"Origin": "http://evil.example"}, stream=True),
+    Asked(
+        "a stream of another port",
+        403,
+        STREAM,
+        headers=COOKIE | {"Origin": "http://127.0.0.1:9"},
+        stream=True,
+    ),
+    Asked(
+        "a stream of another name of this computer",
+        403,
+        STREAM,
+        headers=COOKIE | {"Origin": "http://localhost:{port}"},
+        stream=True,
+    ),
+    Asked(
+        "a stream of another site",
+        403,
+        STREAM,
+        headers=COOKIE | {"Origin": "http://evil.example"},
+        stream=True,
+    ),
     Asked("a stream of a file", 403, STREAM, headers=COOKIE | {"Origin": "null"}, stream=True),
-    Asked("a stream of the own name, by another host", 403, STREAM,
-          headers=COOKIE | OWN | {"Host": "evil.example"}, stream=True),
-    Asked("a stream of a site that points here", 403, STREAM,
-          headers=COOKIE | {"Host": "evil.example", "Origin": "http://evil.example"}, stream=True),
+    Asked(
+        "a stream of the own name, by another host",
+        403,
+        STREAM,
+        headers=COOKIE | OWN | {"Host": "evil.example"},
+        stream=True,
+    ),
+    Asked(
+        "a stream of a site that points here",
+        403,
+        STREAM,
+        headers=COOKIE | {"Host": "evil.example", "Origin": "http://evil.example"},
+        stream=True,
+    ),
     Asked("a stream with the token", 403, f"{STREAM}?token={TOKEN}", headers=OWN, stream=True),
-    Asked("a stream of an origin that begins like the own", 403, STREAM,
-          headers=COOKIE | {"Origin": "http://{own}.evil.example"}, stream=True),
-    Asked("a stream of an origin with a user", 403, STREAM,
-          headers=COOKIE | {"Origin": "http://{own}@evil.example"}, stream=True),
-    Asked("a stream with the host as an address of IPv6", 403, STREAM,
-          headers=COOKIE | OWN | {"Host": "[::1]:{port}"}, stream=True),
-]  # fmt: skip
+    Asked(
+        "a stream of an origin that begins like the own",
+        403,
+        STREAM,
+        headers=COOKIE | {"Origin": "http://{own}.evil.example"},
+        stream=True,
+    ),
+    Asked(
+        "a stream of an origin with a user",
+        403,
+        STREAM,
+        headers=COOKIE | {"Origin": "http://{own}@evil.example"},
+        stream=True,
+    ),
+    Asked(
+        "a stream with the host as an address of IPv6",
+        403,
+        STREAM,
+        headers=COOKIE | OWN | {"Host": "[::1]:{port}"},
+        stream=True,
+    ),
+]
 
 
 def answered(app, asked, cookie):
     """Status and headers of the answer to a request."""
     name, _, value = cookie.partition("=")
     filled = {
-        header: text.replace("{own}", f"127.0.0.1:{app.port}").replace("{port}", str(app.port))
-        .replace("{cookie}", cookie).replace("{name}", name).replace("{value}", value)
+        header: text.replace("{own}", f"127.0.0.1:{app.port}")
+        .replace("{port}", str(app.port))
+        .replace("{cookie}", cookie)
+        .replace("{name}", name)
+        .replace("{value}", value)
         for header, text in asked.headers.items()
-    }  # fmt: skip
+    }
     if asked.stream:
         filled = {
-            "Host": f"127.0.0.1:{app.port}", "Connection": "Upgrade", "Upgrade": "websocket",
-            "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-        } | filled  # fmt: skip
+            "Host": f"127.0.0.1:{app.port}",
+            "Connection": "Upgrade",
+            "Upgrade": "websocket",
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        } | filled
         lines = [f"GET {asked.path} HTTP/1.1", *(f"{n}: {t}" for n, t in filled.items()), "", ""]
         with socket.create_connection(("127.0.0.1", app.port), timeout=10) as connection:
             connection.sendall("\r\n".join(lines).encode("latin-1"))

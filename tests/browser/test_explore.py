@@ -19,9 +19,13 @@ CHART = "[data-testid='stVegaLiteChart']"
 def collected(app):
     workspace = open_workspace(app.database)
     freeze(
-        workspace, simulated(refusal_rate=0.1, seed=3), study="crossed", n_personas=6,
-        languages=("en", "de"), repetitions=2,
-    )  # fmt: skip
+        workspace,
+        simulated(refusal_rate=0.1, seed=3),
+        study="crossed",
+        n_personas=6,
+        languages=("en", "de"),
+        repetitions=2,
+    )
     control.start(workspace, "crossed")
     control.wait(workspace, "crossed", every_s=0.05)
     workspace.close()

@@ -58,8 +58,16 @@ def said(page):
 def on_the_command_line(app, models, folder):
     """The tables of cfa_comparison of these models as the command line writes them."""
     out = folder / "comparison.zip"
-    app.command("analyze", "cfa_comparison", "--study", "study", "--out", str(out),
-                "--option", f"models={models}")  # fmt: skip
+    app.command(
+        "analyze",
+        "cfa_comparison",
+        "--study",
+        "study",
+        "--out",
+        str(out),
+        "--option",
+        f"models={models}",
+    )
     with zipfile.ZipFile(out) as archive:
         names = {name.removesuffix(".csv"): name for name in archive.namelist()}
         return {

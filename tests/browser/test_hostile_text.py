@@ -31,9 +31,15 @@ HOSTILE = (
     f'<script>alert(1)</script> digraph {{ a [image="http://{EVIL}/c.png"] }}'
 )
 PAGES = (
-    "", "banks?bank=hostile", "respondents", "design", "collect?study=hostile",
-    "answers?study=hostile", "item_statistics?study=hostile", "import_export",
-)  # fmt: skip
+    "",
+    "banks?bank=hostile",
+    "respondents",
+    "design",
+    "collect?study=hostile",
+    "answers?study=hostile",
+    "item_statistics?study=hostile",
+    "import_export",
+)
 ANALYSES = (
     "explore?measure=mean_score&axis=item&color=respondent&panel=subscale",
     "explore?measure=option_share&option=1&axis=subscale&color=item",
@@ -59,9 +65,15 @@ def hostile_study(path, server, monkeypatch):
         for n in range(3)
     )
     bank = Instrument(
-        "hostile", HOSTILE, items, (ResponseFormat("likert_5", options),), ("en",),
-        HOSTILE, HOSTILE, HOSTILE,
-    )  # fmt: skip
+        "hostile",
+        HOSTILE,
+        items,
+        (ResponseFormat("likert_5", options),),
+        ("en",),
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+    )
     bank_store.save_draft(workspace.database, bank, expected_revision=None, summary=HOSTILE)
     person = replace(service(server.base_url), label=HOSTILE, model=HOSTILE)
     catalog.save(workspace, person)

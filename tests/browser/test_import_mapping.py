@@ -40,8 +40,10 @@ def bring_in(page):
 
 def test_a_messy_workbook_comes_to_alpha_without_leaving_the_page(page, app, tmp_path, shot):
     """Title rows, joined cells, labels as text, -99, one person twice: seen, solved, computed."""
-    rows = [[cell.value for cell in row] for row in openpyxl.load_workbook(
-        io.BytesIO(titled_workbook())).active.iter_rows()]  # fmt: skip
+    rows = [
+        [cell.value for cell in row]
+        for row in openpyxl.load_workbook(io.BytesIO(titled_workbook())).active.iter_rows()
+    ]
     again = ["P7", 27, *["Agree"] * 6]
     file = tmp_path / "messy.xlsx"
     file.write_bytes(xlsx(*rows, again))

@@ -53,8 +53,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 SECRET = "Xq3-of-this-test-and-of-nothing-else-9Zk"
 NOT_ALLOWED = "does not allow this"
 PASSWORD = "a quiet word of {}"  # of nobody
-ROLES = {"Olga": Role.OWNER, "Eva": Role.EDITOR, "Carl": Role.CODER, "Dora": Role.CODER,
-         "Rita": Role.READER}  # fmt: skip
+ROLES = {
+    "Olga": Role.OWNER,
+    "Eva": Role.EDITOR,
+    "Carl": Role.CODER,
+    "Dora": Role.CODER,
+    "Rita": Role.READER,
+}
 
 
 @pytest.fixture
@@ -139,8 +144,14 @@ def cookie_of(app, name):
 
 
 def test_nobody_is_let_in_without_a_login(lab):
-    for path in ("/", "/answers?study=study", "/_stcore/host-config", "/media/a.csv",
-                 "/static/index.js", "/?token=none"):  # fmt: skip
+    for path in (
+        "/",
+        "/answers?study=study",
+        "/_stcore/host-config",
+        "/media/a.csv",
+        "/static/index.js",
+        "/?token=none",
+    ):
         status, headers, text = asked(lab, "GET", path)
         assert (status, "Log in" in text) == (403, True)
         assert headers["x-frame-options"] == "DENY"
@@ -276,10 +287,14 @@ def test_whoever_is_no_member_any_more_is_stopped_at_the_next_click(lab, browser
 def stream(app, cookie):
     """A connection as a page has it, with a cookie."""
     return connect(
-        f"ws://127.0.0.1:{app.port}/_stcore/stream", origin=app.url,
-        additional_headers={"Cookie": cookie}, subprotocols=["streamlit"], max_size=2**26,
-        open_timeout=60, legacy=True,
-    )  # fmt: skip
+        f"ws://127.0.0.1:{app.port}/_stcore/stream",
+        origin=app.url,
+        additional_headers={"Cookie": cookie},
+        subprotocols=["streamlit"],
+        max_size=2**26,
+        open_timeout=60,
+        legacy=True,
+    )
 
 
 class Client:
@@ -325,9 +340,12 @@ class Client:
 
 
 PAGES = (
-    ("collect", "study=waiting"), ("audit", "study=study"), ("import_export", "study=study"),
-    ("banks", ""), ("", ""),
-)  # fmt: skip
+    ("collect", "study=waiting"),
+    ("audit", "study=study"),
+    ("import_export", "study=study"),
+    ("banks", ""),
+    ("", ""),
+)
 
 
 def test_messages_by_hand_change_nothing(lab):
@@ -385,12 +403,18 @@ CERTIFIED = ("--certificate", "c.pem", "--key", "k.pem")
 )
 def test_start_refuses_a_server_that_would_not_be_safe(tmp_path, arguments, words):
     environment = os.environ | {
-        "INKBLOT_DB": str(tmp_path / "x.duckdb"), "INKBLOT_MEMBERS": str(tmp_path / "none.json"),
-    }  # fmt: skip
+        "INKBLOT_DB": str(tmp_path / "x.duckdb"),
+        "INKBLOT_MEMBERS": str(tmp_path / "none.json"),
+    }
     done = subprocess.run(
-        [sys.executable, "start.py", "--no-browser", *arguments], cwd=ROOT, env=environment,
-        capture_output=True, text=True, timeout=180, check=False,
-    )  # fmt: skip
+        [sys.executable, "start.py", "--no-browser", *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
     assert done.returncode == 2
     assert words in done.stderr
     assert "Inkblot is open" not in done.stdout
@@ -400,9 +424,13 @@ def test_start_refuses_a_server_that_would_not_be_safe(tmp_path, arguments, word
 def test_the_app_by_hand_listens_on_no_network(tmp_path, host):
     done = subprocess.run(
         [sys.executable, *start.SERVE, "--server.address", host, "--server.port", "1"],
-        cwd=ROOT, env=os.environ | {"INKBLOT_DB": str(tmp_path / "x.duckdb")},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=os.environ | {"INKBLOT_DB": str(tmp_path / "x.duckdb")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode
     assert "It would listen on" in done.stderr + done.stdout
 
@@ -412,13 +440,19 @@ def test_a_secret_that_can_be_guessed_is_refused(tmp_path, secret):
     file = tmp_path / "secrets.toml"
     file.write_text(f'[auth]\nclient_id = "x"\ncookie_secret = "{secret}"\n')
     environment = os.environ | {
-        "INKBLOT_DB": str(tmp_path / "x.duckdb"), "STREAMLIT_SECRETS_FILES": str(file),
+        "INKBLOT_DB": str(tmp_path / "x.duckdb"),
+        "STREAMLIT_SECRETS_FILES": str(file),
         ADDRESS_VARIABLE: "http://127.0.0.1:1",
-    }  # fmt: skip
+    }
     done = subprocess.run(
-        [sys.executable, *start.SERVE, "--server.port", "1"], cwd=ROOT, env=environment,
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, *start.SERVE, "--server.port", "1"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode
     assert "can be guessed" in done.stderr + done.stdout
 
@@ -449,15 +483,17 @@ class Provider(http.server.BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
         if parts.path == "/.well-known/openid-configuration":
-            self.reply({
-                "issuer": self.issuer,
-                "authorization_endpoint": f"{self.issuer}/authorize",
-                "token_endpoint": f"{self.issuer}/token",
-                "jwks_uri": f"{self.issuer}/keys",
-                "id_token_signing_alg_values_supported": ["RS256"],
-                "response_types_supported": ["code"],
-                "subject_types_supported": ["public"],
-            })  # fmt: skip
+            self.reply(
+                {
+                    "issuer": self.issuer,
+                    "authorization_endpoint": f"{self.issuer}/authorize",
+                    "token_endpoint": f"{self.issuer}/token",
+                    "jwks_uri": f"{self.issuer}/keys",
+                    "id_token_signing_alg_values_supported": ["RS256"],
+                    "response_types_supported": ["code"],
+                    "subject_types_supported": ["public"],
+                }
+            )
         elif parts.path == "/keys":
             self.reply({"keys": [self.key.as_dict(private=False)]})
         elif parts.path == "/authorize":
@@ -470,9 +506,14 @@ class Provider(http.server.BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         now = int(time.time())
         claims = {
-            "iss": self.issuer, "aud": "inkblot", "sub": "1", "iat": now, "exp": now + 600,
-            "nonce": self.nonces["code"], **self.person,
-        }  # fmt: skip
+            "iss": self.issuer,
+            "aud": "inkblot",
+            "sub": "1",
+            "iat": now,
+            "exp": now + 600,
+            "nonce": self.nonces["code"],
+            **self.person,
+        }
         token = jwt.encode({"alg": "RS256", "kid": "test"}, claims, self.key)
         self.reply({"access_token": "x", "token_type": "Bearer", "id_token": token})
 
@@ -504,8 +545,9 @@ def provided(tmp_path, monkeypatch):
         f'"http://127.0.0.1:{provider.server_port}/.well-known/openid-configuration"\n'
     )
     environment = {
-        ADDRESS_VARIABLE: f"http://127.0.0.1:{port}", "STREAMLIT_SECRETS_FILES": str(secrets_file),
-    }  # fmt: skip
+        ADDRESS_VARIABLE: f"http://127.0.0.1:{port}",
+        "STREAMLIT_SECRETS_FILES": str(secrets_file),
+    }
     app = App(tmp_path / "x.duckdb", port, tmp_path / "log", environment)
     app.start()
     yield app
@@ -556,12 +598,17 @@ def certificate(folder):
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
     made = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(1).not_valid_before(now).not_valid_after(now + timedelta(days=1))
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now)
+        .not_valid_after(now + timedelta(days=1))
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
-    )  # fmt: skip
+    )
     (folder / "c.pem").write_bytes(made.public_bytes(Encoding.PEM))
     (folder / "k.pem").write_bytes(
         key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -578,9 +625,18 @@ def test_a_server_with_a_certificate_is_asked_over_tls_alone(tmp_path, monkeypat
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [
-        sys.executable, "start.py", "--no-browser", "--port", str(port), "--serve",
-        f"https://localhost:{port}", "--certificate", str(made), "--key", str(key),
-    ]  # fmt: skip
+        sys.executable,
+        "start.py",
+        "--no-browser",
+        "--port",
+        str(port),
+        "--serve",
+        f"https://localhost:{port}",
+        "--certificate",
+        str(made),
+        "--key",
+        str(key),
+    ]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert f"Inkblot is open at https://localhost:{port}" in server.stdout.readline()

@@ -90,9 +90,19 @@ def test_hostile_texts_of_a_study_stay_texts(page, opened, workspace, tmp_path):
     path = workspace.database.path
     workspace.close()
     code = command_line.main(
-        ["--db", path, "view", "bad", "--out", str(tmp_path / "view"), "--title", HOSTILE[0],
-         "--author", HOSTILE[1]]
-    )  # fmt: skip
+        [
+            "--db",
+            path,
+            "view",
+            "bad",
+            "--out",
+            str(tmp_path / "view"),
+            "--title",
+            HOSTILE[0],
+            "--author",
+            HOSTILE[1],
+        ]
+    )
     assert code == 0
     asked, faults = opened(tmp_path / "view")
     assert faults == []

@@ -68,14 +68,18 @@ def groups(workspace):
 PLACES = {
     "pages/banks/items.py": Place("items", "banks?bank=typed", "Text, English (en)", 2, items),
     "pages/banks/options.py": Place(
-        "options", "banks?bank=typed", "Label, English (en)", 5, options,
+        "options",
+        "banks?bank=typed",
+        "Label, English (en)",
+        5,
+        options,
         (("radio", "Response options"),),
     ),
     "pages/contexts/editor.py": Place("personas", "contexts?set=typed", "Persona", 2, personas),
     "pages/contexts/editor.py: messages": Place(
         "messages", "contexts?set=talk", "Message", 2, messages
     ),
-}  # fmt: skip
+}
 
 
 ELSEWHERE = {"pages/shared/analysis_options.py": "test_groups_are_typed_and_pasted_as_they_are"}

@@ -36,10 +36,13 @@ def answered(path):
     contexts = tuple(Context(f"p{n:03}", f"You are person {n}.") for n in range(N_CONTEXTS))
     shared = {"respondents": ("Steady", "Noisy"), "contexts": contexts}
     for code, bank, factors in (
-        ("scale", "attitude_22", {"forms": ("original", "alternate"),
-                                  "label_orders": ("as_is", "random")}),
+        (
+            "scale",
+            "attitude_22",
+            {"forms": ("original", "alternate"), "label_orders": ("as_is", "random")},
+        ),
         ("companion", "attitude_companion_8", {}),
-    ):  # fmt: skip
+    ):
         studies.freeze(workspace, Design(code, bank, **shared, **factors))
         control.start(workspace, code)
         ended = control.wait(workspace, code, every_s=0.05)

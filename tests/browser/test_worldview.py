@@ -29,9 +29,12 @@ def collect(app):
     catalog.add(workspace, Respondent(PERSON, "simulated", "simulated", simulation=LEANING))
     design = presets.design(workspace, presets.by_code(STUDY), first_items=N_ITEMS)
     short = replace(
-        design, respondents=(PERSON,), forms=("original", "negation"), label_orders=("as_is",),
+        design,
+        respondents=(PERSON,),
+        forms=("original", "negation"),
+        label_orders=("as_is",),
         repetitions=10,
-    )  # fmt: skip
+    )
     studies.freeze(workspace, short)
     control.start(workspace, STUDY)
     control.wait(workspace, STUDY, every_s=0.05)

@@ -36,8 +36,14 @@ NAN = float("nan")
 N = 120
 ITEMS = [HOSTILE, *(f"i{k}" for k in range(2, 9))]
 SUBSCALES = [HOSTILE, "B"] * 4
-CRITERIA = ("internal consistency", "alternate form", "option order", "concurrent", "convergent",
-            "factorial")  # fmt: skip
+CRITERIA = (
+    "internal consistency",
+    "alternate form",
+    "option order",
+    "concurrent",
+    "convergent",
+    "factorial",
+)
 
 
 def answers(respondent=HOSTILE, seed=1, n=N, constant=(), **factors):
@@ -48,8 +54,15 @@ def answers(respondent=HOSTILE, seed=1, n=N, constant=(), **factors):
     raw = common[:, [0, 1] * 4] * slopes + rng.normal(size=(n, 8)) * 0.6
     values = np.clip(np.round(raw * 1.3 + 3), 1, 5)
     values[:, [ITEMS.index(item) for item in constant]] = 3
-    frame = item_scores(values, items=ITEMS, subscales=SUBSCALES, keyed=[1, 1, -1, 1] * 2,
-                        respondent=respondent, start=1000 * seed + 1, **factors)  # fmt: skip
+    frame = item_scores(
+        values,
+        items=ITEMS,
+        subscales=SUBSCALES,
+        keyed=[1, 1, -1, 1] * 2,
+        respondent=respondent,
+        start=1000 * seed + 1,
+        **factors,
+    )
     frame["context"] = "c" + (frame["administration"] - 1000 * seed).astype(str)
     return frame.assign(context_set="set", rewriting="original", origin=frame["context"])
 
@@ -76,19 +89,57 @@ def report(groups=(HOSTILE, "b")):
             values = [0.4, 0.3, 0.05, NAN, NAN, NAN]
         for criterion, value, rating, light in zip(CRITERIA, values, ratings, lights, strict=True):
             cfi = 0.66 if criterion == "factorial" and not place else NAN
-            rows.append((group, criterion, value, NAN, NAN, cfi, 296, 4, rating, "", "", "", light,
-                         "", "", ""))  # fmt: skip
+            rows.append(
+                (
+                    group,
+                    criterion,
+                    value,
+                    NAN,
+                    NAN,
+                    cfi,
+                    296,
+                    4,
+                    rating,
+                    "",
+                    "",
+                    "",
+                    light,
+                    "",
+                    "",
+                    "",
+                )
+            )
         verdicts.append((group, not place, False, "Not valid." if not place else "Not reliable."))
-    columns = ("respondent", "criterion", "value", "ci_low", "ci_high", "cfi", "n", "missing",
-               "rating", "rating_low", "rating_high", "other_rating", "light", "against", "method",
-               "remark")  # fmt: skip
+    columns = (
+        "respondent",
+        "criterion",
+        "value",
+        "ci_low",
+        "ci_high",
+        "cfi",
+        "n",
+        "missing",
+        "rating",
+        "rating_low",
+        "rating_high",
+        "other_rating",
+        "light",
+        "against",
+        "method",
+        "remark",
+    )
     return made(
         table("verdicts", ("respondent", "reliable", "valid", "verdict"), verdicts),
         table("criteria", columns, rows),
-        table("bands", ("criterion", "very_good_from", "highest_rmsea", "lowest_cfi", "bands"),
-              [("internal consistency", 0.8, NAN, NAN, "Jung (2025)"),
-               ("factorial", NAN, 0.05, 0.9, "Jung (2025)")]),
-    )  # fmt: skip
+        table(
+            "bands",
+            ("criterion", "very_good_from", "highest_rmsea", "lowest_cfi", "bands"),
+            [
+                ("internal consistency", 0.8, NAN, NAN, "Jung (2025)"),
+                ("factorial", NAN, 0.05, 0.9, "Jung (2025)"),
+            ],
+        ),
+    )
 
 
 def charts_of(name, result, *, theme="light", **options):
@@ -99,11 +150,13 @@ def charts_of(name, result, *, theme="light", **options):
 def repeated_counts():
     """Two groups that were asked three items again and again in three formats."""
     rows = [(HOSTILE, 3, 1), ("i2", 4, 0), ("i3", 1, 3)]
-    return pd.concat([
-        counts_of(rows[place:] + rows[:place], name, respondent=respondent)
-        for respondent in (HOSTILE, "b")
-        for place, name in enumerate(("yes_no", "a_b", "likert_5"))
-    ])  # fmt: skip
+    return pd.concat(
+        [
+            counts_of(rows[place:] + rows[:place], name, respondent=respondent)
+            for respondent in (HOSTILE, "b")
+            for place, name in enumerate(("yes_no", "a_b", "likert_5"))
+        ]
+    )
 
 
 def outputs():
@@ -125,13 +178,20 @@ def tries():
         (item, number, outcome, final)
         for item in ("i1", "i2", "i3")
         for number, outcome, final in (
-            (1, "usable", True), (1, "unusable", False), (2, "usable", True),
+            (1, "usable", True),
+            (1, "unusable", False),
+            (2, "usable", True),
         )
-    ]  # fmt: skip
+    ]
     frame = pd.DataFrame(rows, columns=["item", "number", "outcome", "final"]).assign(
-        study="s", format="likert_5", from_attempts=True, count=5, tokens_in=50.0, tokens_out=5.0,
+        study="s",
+        format="likert_5",
+        from_attempts=True,
+        count=5,
+        tokens_in=50.0,
+        tokens_out=5.0,
         tokens_known=5,
-    )  # fmt: skip
+    )
     return pd.concat([frame.assign(respondent=name) for name in (HOSTILE, "b")])
 
 
@@ -139,13 +199,27 @@ def rated_stories():
     """Stories of two writers with 0 to 3 negative words, rated on a quality with a hostile name."""
     rng = np.random.default_rng(3)
     rows = [
-        {"study": "s", "trial": number, "respondent": "judge", "model": "j", "language": "en",
-         "context": "", "template": "free", "repetition": 1, "item": f"t{number}",
-         "writer": (HOSTILE, "b")[number % 2], "status": "answered", "quality": quality,
-         "lowest": 1.0, "highest": 10.0, "negative_words": str(number // 10),
-         "rating": float(np.clip(2 * number // 10 + rng.integers(1, 4), 1, 10))}
-        for number in range(40) for quality in (HOSTILE, "comedy")
-    ]  # fmt: skip
+        {
+            "study": "s",
+            "trial": number,
+            "respondent": "judge",
+            "model": "j",
+            "language": "en",
+            "context": "",
+            "template": "free",
+            "repetition": 1,
+            "item": f"t{number}",
+            "writer": (HOSTILE, "b")[number % 2],
+            "status": "answered",
+            "quality": quality,
+            "lowest": 1.0,
+            "highest": 10.0,
+            "negative_words": str(number // 10),
+            "rating": float(np.clip(2 * number // 10 + rng.integers(1, 4), 1, 10)),
+        }
+        for number in range(40)
+        for quality in (HOSTILE, "comedy")
+    ]
     return pd.DataFrame(rows)
 
 

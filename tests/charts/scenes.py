@@ -66,28 +66,32 @@ class Scene:
         left, top = -self.origin[0] - 1, -self.origin[1] - 1
         right, bottom = left + self.width + 2, top + self.height + 2
         return [
-            one for one in self.texts
-            if one.shown and (one.left < left or one.right > right or one.top < top
-                              or one.bottom > bottom)
-        ]  # fmt: skip
+            one
+            for one in self.texts
+            if one.shown
+            and (one.left < left or one.right > right or one.top < top or one.bottom > bottom)
+        ]
 
     @property
     def dropped(self) -> list[Text]:
         """Names on axes that are there and not shown; numbers on axes may be left out."""
         return [
-            one for one in self.texts
+            one
+            for one in self.texts
             if one.role == "axis-label" and not one.shown and _is_name("".join(one.lines))
-        ]  # fmt: skip
+        ]
 
     @property
     def overprinted(self) -> list[tuple[Text, Text]]:
         """Every two texts that lie on each other; a text may have a ground of its own."""
         shown = [one for one in self.texts if one.shown]
         return [
-            (one, other) for one, other in combinations(shown, 2)
-            if one.overlaps(other) and (one.lines, round(one.left), round(one.top))
+            (one, other)
+            for one, other in combinations(shown, 2)
+            if one.overlaps(other)
+            and (one.lines, round(one.left), round(one.top))
             != (other.lines, round(other.left), round(other.top))
-        ]  # fmt: skip
+        ]
 
     def labels(self, side: str = "axis-label") -> list[Text]:
         return [one for one in self.texts if one.role == side]
@@ -115,14 +119,21 @@ def scene_of(spec: dict[str, Any]) -> Scene:
     frame = drawn["scenegraph"]["items"][0]
     _collect(frame, 0.0, 0.0, texts)
     return Scene(
-        drawn["width"], drawn["height"], frame.get("width", 0), frame.get("height", 0),
-        tuple(texts), tuple(drawn["origin"]),
-    )  # fmt: skip
+        drawn["width"],
+        drawn["height"],
+        frame.get("width", 0),
+        frame.get("height", 0),
+        tuple(texts),
+        tuple(drawn["origin"]),
+    )
 
 
 def _merged(usual: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    both = {name: _merged(usual[name], own[name]) for name in usual.keys() & own.keys()
-            if isinstance(own[name], dict)}  # fmt: skip
+    both = {
+        name: _merged(usual[name], own[name])
+        for name in usual.keys() & own.keys()
+        if isinstance(own[name], dict)
+    }
     return {**usual, **own, **both}
 
 
@@ -131,8 +142,10 @@ def _in_pixels(part: Any, width: int) -> Any:
         return [_in_pixels(inner, width) for inner in part]
     if not isinstance(part, dict):
         return part
-    own = {name: inner if name in ("data", "datasets") else _in_pixels(inner, width)
-           for name, inner in part.items()}  # fmt: skip
+    own = {
+        name: inner if name in ("data", "datasets") else _in_pixels(inner, width)
+        for name, inner in part.items()
+    }
     if own.get("width") == "container":
         own["width"] = width
     if set(own) == {"expr"} and isinstance(own["expr"], str):

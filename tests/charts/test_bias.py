@@ -38,9 +38,12 @@ def result(n_items=6, groups=("a", HOSTILE), formats=("yes_no", HOSTILE), **opti
 def test_every_chart_is_valid_says_n_and_shows_its_table(theme):
     charts = charts_of("bias", result(), theme=theme)
     assert [chart.title for chart in charts] == [
-        "Bias", "Bias of items, from the lowest to the highest", "Bias of items by group",
-        "Acquiescence", "Groups compared",
-    ]  # fmt: skip
+        "Bias",
+        "Bias of items, from the lowest to the highest",
+        "Bias of items by group",
+        "Acquiescence",
+        "Groups compared",
+    ]
     for chart in charts:
         spec = chart.spec.to_dict()
         assert "description" not in spec
@@ -98,17 +101,25 @@ def test_what_is_undefined_everywhere_has_no_chart():
     plain = bias(pd.concat([answered("i1", yes=2, no=1), answered("i2", yes=1)]), resamples=20)
     titles = [chart.title for chart in charts_of("bias", plain)]
     assert titles == [
-        "Bias", "Bias of items, from the lowest to the highest", "Bias of items by group"
-    ]  # fmt: skip
+        "Bias",
+        "Bias of items, from the lowest to the highest",
+        "Bias of items by group",
+    ]
 
 
 def summary(groups=("a", HOSTILE), formats=("yes_no", "a_b"), entities=("Apple", HOSTILE)):
     rng = np.random.default_rng(5)
     parts = [
-        answered(f"i{item}", yes=int(rng.integers(1, 9)), no=3, respondent=group, entity=entity,
-                 format=response_format)
+        answered(
+            f"i{item}",
+            yes=int(rng.integers(1, 9)),
+            no=3,
+            respondent=group,
+            entity=entity,
+            format=response_format,
+        )
         for group, entity, response_format, item in product(groups, entities, formats, range(3))
-    ]  # fmt: skip
+    ]
     by = ("respondent", "entity")
     return consistency_summary(pd.concat(parts, ignore_index=True), by=by, resamples=20)
 

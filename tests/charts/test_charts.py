@@ -59,9 +59,12 @@ DEFICIENCIES = {
 def likert(n_items=4, respondent=HOSTILE, start=1, seed=1):
     values = np.random.default_rng(seed).integers(1, 6, (30, n_items)).astype(float)
     return item_scores(
-        values, items=[HOSTILE, *(f"i{i}" for i in range(1, n_items))], respondent=respondent,
-        subscales=[HOSTILE] * n_items, start=start,
-    )  # fmt: skip
+        values,
+        items=[HOSTILE, *(f"i{i}" for i in range(1, n_items))],
+        respondent=respondent,
+        subscales=[HOSTILE] * n_items,
+        start=start,
+    )
 
 
 def results():
@@ -81,9 +84,11 @@ def lab(color, matrix=None):
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     if matrix is not None:
         linear = np.clip(np.array(matrix) @ linear, 0, 1)
-    xyz = np.array(
-        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
-    ) @ linear / [0.9505, 1, 1.089]  # fmt: skip
+    xyz = (
+        np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+        @ linear
+        / [0.9505, 1, 1.089]
+    )
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
@@ -109,8 +114,11 @@ def test_contrast_is_that_of_wcag():
 def test_lettering_can_be_read_and_only_the_whole_chart_has_a_name(theme):
     (chart,) = charts_of("item_statistics", results()["item_statistics"], theme=theme)[:1]
     config = with_theme_ink(chart.panels[0], theme).to_dict()["config"]
-    colors = [config[part][of] for part in ("axis", "legend", "header")
-              for of in ("labelColor", "titleColor")]  # fmt: skip
+    colors = [
+        config[part][of]
+        for part in ("axis", "legend", "header")
+        for of in ("labelColor", "titleColor")
+    ]
     assert min(contrast(color, BACKGROUNDS[theme]) for color in colors) >= 4.5
     assert (config["aria"], config["mark"]["aria"]) == (False, False)
     assert config["mark"]["tooltip"] is None  # a mark without one shows no raw numbers
@@ -156,9 +164,28 @@ def test_each_chart_is_valid_says_n_and_shows_its_table(name, theme):
 
 @pytest.mark.parametrize("name", results())
 def test_text_of_users_is_data_and_never_a_field_link_or_image(name):
-    ours = {"group", "item", "start", "end", "middle", "fill", "ink", "label", "option", "count",
-            "share", "value", "ci_low", "ci_high", "n", "low", "high", "bin_low", "bin_high",
-            "kind"}  # fmt: skip
+    ours = {
+        "group",
+        "item",
+        "start",
+        "end",
+        "middle",
+        "fill",
+        "ink",
+        "label",
+        "option",
+        "count",
+        "share",
+        "value",
+        "ci_low",
+        "ci_high",
+        "n",
+        "low",
+        "high",
+        "bin_low",
+        "bin_high",
+        "kind",
+    }
     for chart in charts_of(name, results()[name]):
         for path, value in walk(chart.spec.to_dict()):
             assert path[-1] not in ("href", "url", "image")
@@ -215,15 +242,25 @@ def test_each_panel_says_its_own_group_values_and_n():
     rows = pd.DataFrame({"item": ["yes", "no"], "value": [0.25, 0.5], "n": 103})
     both = pd.concat([rows.assign(group="Apple"), rows.assign(group="Huawei", value=[0.046, NAN])])
     axis = DotAxis("Share", lambda _rows: (0.0, 1.0))
-    chart = dot_chart(both.assign(ci_low=NAN, ci_high=NAN).reset_index(drop=True), axis,
-                      "Shares", "All of it.", "light")  # fmt: skip
+    chart = dot_chart(
+        both.assign(ci_low=NAN, ci_high=NAN).reset_index(drop=True),
+        axis,
+        "Shares",
+        "All of it.",
+        "light",
+    )
     assert chart.panel_alts == (
         "Panel 1 of 2, Apple: yes .25, no .50; n = 103. All of it.",
         "Panel 2 of 2, Huawei: yes .046, no —; n = 103. Shares.",
     )
     told = replace(axis, common=True, told=True)
-    chart = dot_chart(both.assign(ci_low=NAN, ci_high=NAN).reset_index(drop=True), told,
-                      "Shares", "Of two.", "light")  # fmt: skip
+    chart = dot_chart(
+        both.assign(ci_low=NAN, ci_high=NAN).reset_index(drop=True),
+        told,
+        "Shares",
+        "Of two.",
+        "light",
+    )
     assert chart.panel_alts == (
         "Of two. Apple: yes .25, no .50; n = 103. Huawei: yes .046, no —; n = 103.",
     )
@@ -248,8 +285,15 @@ def test_titles_of_panels_side_by_side_have_two_lines_where_one_would_be_cut():
 def test_no_tick_of_a_share_is_above_all_of_it():
     rows = pd.DataFrame({"group": "all", "item": ["a"], "kind": "refused", "count": 5, "n": 5})
     for share, values in ((1.0, [0, 0.2, 0.4, 0.6, 0.8, 1]), (0.2, None)):
-        chart = stacked_bars(rows.assign(share=share), "Bars", "", "light", of="Item",
-                             axis_title="Share", first_line="")  # fmt: skip
+        chart = stacked_bars(
+            rows.assign(share=share),
+            "Bars",
+            "",
+            "light",
+            of="Item",
+            axis_title="Share",
+            first_line="",
+        )
         axis = chart.panels[0].to_dict()["layer"][0]["encoding"]["x"]["axis"]
         assert axis.get("values") == values
         assert ("tickCount" in axis) is (values is None)  # which would leave some values out
@@ -260,8 +304,9 @@ def test_a_few_groups_with_one_scale_stand_in_one_picture_with_a_color_and_a_sha
     for name in ("item_statistics", "internal_consistency"):
         chart, *_ = charts_of(name, results()[name], theme=theme)
         (panel,) = chart.panels
-        (points,) = [layer["encoding"] for layer in panel.to_dict()["layer"]
-                     if "shape" in layer["encoding"]]  # fmt: skip
+        (points,) = [
+            layer["encoding"] for layer in panel.to_dict()["layer"] if "shape" in layer["encoding"]
+        ]
         assert points["color"]["scale"]["domain"] == [HOSTILE, "b"]
         assert len(set(points["color"]["scale"]["range"])) == 2
         assert len(set(points["shape"]["scale"]["range"])) == 2
@@ -291,8 +336,11 @@ def test_a_group_whose_scores_lie_far_from_the_others_does_not_stretch_their_his
     columns = ("respondent", "subscale", "bin_low", "bin_high", "count")
     rows = [(who, "", low, low + 0.5, 4) for who in "abc" for low in (1.0, 2.0, 3.0, 4.0)]
     rows += [("d", "", 98.5, 99.5, 9)]
-    scores = table("scores", ("respondent", "subscale", "n", "mean", "sd"),
-                   [(who, "", 9, 3.0, 1.0) for who in "abcd"])  # fmt: skip
+    scores = table(
+        "scores",
+        ("respondent", "subscale", "n", "mean", "sd"),
+        [(who, "", 9, 3.0, 1.0) for who in "abcd"],
+    )
     (chart,) = charts_of("score_distribution", made(scores, table("bins", columns, rows)))
     ends = [panel.to_dict()["encoding"]["x"]["scale"]["domain"] for panel in chart.panels]
     assert ends == [[1, 4.5]] * 3 + [[98.5, 99.5]]
@@ -376,8 +424,10 @@ def test_too_many_marks_are_cut_and_the_reader_is_told():
     assert said in chart.alt
     assert said in chart.panels[0].to_dict()["title"]["subtitle"]
     assert not chart.panels[1].to_dict()["title"].get("subtitle")
-    many = item_scores(np.random.default_rng(2).integers(1, 6, (8, 40)),
-                       subscales=[f"s{i // 2}" for i in range(40)])  # fmt: skip
+    many = item_scores(
+        np.random.default_rng(2).integers(1, 6, (8, 40)),
+        subscales=[f"s{i // 2}" for i in range(40)],
+    )
     charts = charts_of("item_statistics", item_statistics(many))
     assert len(charts) == 12
     assert charts[-1].alt.endswith("8 further charts are not drawn; see the table.")

@@ -14,8 +14,15 @@ from tests.charts.test_charts import results as further_results
 from tests.charts.test_charts import walk
 
 ALL = {**results(), **further_results()}
-WITH_ITEMS = ("cfa", "efa", "item_map", "graded_response", "dif", "item_statistics",
-              "option_distribution")  # fmt: skip
+WITH_ITEMS = (
+    "cfa",
+    "efa",
+    "item_map",
+    "graded_response",
+    "dif",
+    "item_statistics",
+    "option_distribution",
+)
 HOSTILE_TEXTS = (
     '"; alert(1); //',
     "'] + datum['x",
@@ -114,8 +121,11 @@ def test_an_axis_of_very_many_items_has_codes_alone_and_the_tooltip_the_wording(
     spec = with_item_texts(chart, dict.fromkeys(codes, "Text")).spec.to_dict()
     for unit in units(spec):
         assert unit["encoding"]["y"]["field"] == "item"
-    assert any(tip["field"] == "item_text" for unit in units(spec)
-               for tip in unit["encoding"].get("tooltip", []))  # fmt: skip
+    assert any(
+        tip["field"] == "item_text"
+        for unit in units(spec)
+        for tip in unit["encoding"].get("tooltip", [])
+    )
 
 
 def test_labels_are_cut_in_one_line_and_keep_their_order_and_sign_of_direction():
@@ -140,8 +150,11 @@ def test_items_stay_in_their_order_on_the_axis():
 def test_a_factor_of_a_path_diagram_has_no_line_for_a_wording():
     for chart in worded("cfa"):
         if chart.title.startswith("Path diagram"):
-            tips = [tip["field"] for unit in units(chart.spec.to_dict())
-                    for tip in unit["encoding"].get("tooltip", [])]  # fmt: skip
+            tips = [
+                tip["field"]
+                for unit in units(chart.spec.to_dict())
+                for tip in unit["encoding"].get("tooltip", [])
+            ]
             assert "to_text" in tips
             assert "from_text" not in tips
             assert "from_text" not in chart.table
@@ -153,11 +166,17 @@ def test_boxes_of_a_path_diagram_are_wide_enough_for_wordings():
     wide, *_ = charts_of("cfa", replace(ALL["cfa"], item_texts=texts))
 
     def width(chart):
-        boxes = next(rows for rows in chart.spec.to_dict()["datasets"].values()
-                     if {"left", "right"} <= set(rows[0]))  # fmt: skip
+        boxes = next(
+            rows
+            for rows in chart.spec.to_dict()["datasets"].values()
+            if {"left", "right"} <= set(rows[0])
+        )
         return boxes[0]["right"] - boxes[0]["left"]
 
     assert width(wide) > 1.5 * width(plain)
-    names = [unit for unit in units(with_item_texts(wide, texts).spec.to_dict())
-             if unit["encoding"].get("text", {}).get("field") == "item_label"]  # fmt: skip
+    names = [
+        unit
+        for unit in units(with_item_texts(wide, texts).spec.to_dict())
+        if unit["encoding"].get("text", {}).get("field") == "item_label"
+    ]
     assert len(names) == 1

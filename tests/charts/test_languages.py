@@ -14,13 +14,17 @@ def study(n_items=30, languages=("de", "en", "ja"), models=("gpt",), seed=0):
     return pd.concat(
         [
             opinions(
-                [(f"question_{q}", int(yes), 10 - int(yes), 0)
-                 for q, yes in enumerate(generator.integers(0, 11, n_items))],
-                language=language, respondent=model,
+                [
+                    (f"question_{q}", int(yes), 10 - int(yes), 0)
+                    for q, yes in enumerate(generator.integers(0, 11, n_items))
+                ],
+                language=language,
+                respondent=model,
             )
-            for language in languages for model in models
+            for language in languages
+            for model in models
         ]
-    )  # fmt: skip
+    )
 
 
 def charts(frame, *, measure="b", theme="light", **options):
@@ -80,10 +84,11 @@ def test_the_scatter_names_the_items_that_differ_most_or_lie_off_the_axis():
     shifted = pd.concat(
         [
             opinions([(f"q{n}", n, 10 - n, 0) for n in range(9)], language="de"),
-            opinions([(f"q{n}", n + 1, 9 - n, 0) for n in range(8)] + [("q8", 0, 10, 0)],
-                     language="en"),
+            opinions(
+                [(f"q{n}", n + 1, 9 - n, 0) for n in range(8)] + [("q8", 0, 10, 0)], language="en"
+            ),
         ]
-    )  # fmt: skip
+    )
     for deviation in ("difference", "axis"):
         table = charts(shifted, deviation=deviation)[1].table
         assert table.loc[table["size"].idxmax(), "item"] == "q8"

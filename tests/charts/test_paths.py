@@ -9,8 +9,15 @@ from core.charts.path_diagram import FACTOR_HEIGHT, HEAD, ROW, layout_of, path_m
 from tests.analysis.score_frames import item_scores
 from tests.charts.results import HOSTILE, NAN, answers, charts_of, made, results, table
 
-LOADINGS = ("respondent", "factor", "item", "standardized", "standardized_low",
-            "standardized_high", "p")  # fmt: skip
+LOADINGS = (
+    "respondent",
+    "factor",
+    "item",
+    "standardized",
+    "standardized_low",
+    "standardized_high",
+    "p",
+)
 PAIRS = ("respondent", "item_1", "item_2", "correlation", "p")
 CORRELATIONS = ("respondent", "factor_1", "factor_2", "correlation", "p")
 VARIANCES = ("respondent", "item", "residual_standardized")
@@ -28,12 +35,19 @@ def result(loadings, correlations=(), pairs=(), rest=(), groups=("g",)):
     )
 
 
-TWO = [("A", "i1", 0.8, NAN), ("A", "i3", -0.4, 0.01), ("A", "i2", 0.1, 0.2),
-       ("B", "i2", 0.7, NAN), ("B", "i4", 0.5, 0.001)]  # fmt: skip
+TWO = [
+    ("A", "i1", 0.8, NAN),
+    ("A", "i3", -0.4, 0.01),
+    ("A", "i2", 0.1, 0.2),
+    ("B", "i2", 0.7, NAN),
+    ("B", "i4", 0.5, 0.001),
+]
 WITH_PAIRS = result(
-    TWO, [("A", "B", 0.3, 0.02)], [("i1", "i4", -0.25, 0.03), ("i1", "i3", 0.2, 0.04)],
+    TWO,
+    [("A", "B", 0.3, 0.02)],
+    [("i1", "i4", -0.25, 0.03), ("i1", "i3", 0.2, 0.04)],
     [("i1", 0.36), ("i2", 0.5), ("i3", 0.84), ("i4", 0.75)],
-)  # fmt: skip
+)
 
 
 def diagram(given, **options):
@@ -43,21 +57,26 @@ def diagram(given, **options):
 def drawn(chart, *fields):
     """The data of the layers that have these fields."""
     return [
-        rows for rows in chart.spec.to_dict()["datasets"].values()
-        if set(fields) <= set(rows[0])
-    ]  # fmt: skip
+        rows for rows in chart.spec.to_dict()["datasets"].values() if set(fields) <= set(rows[0])
+    ]
 
 
 def test_table_lists_what_is_drawn_by_kind():
     rows = diagram(WITH_PAIRS).table.set_index(["from", "to", "kind"])
     assert rows["value"].to_dict() == {
-        ("A", "i1", "loading"): 0.8, ("A", "i3", "loading"): -0.4, ("A", "i2", "loading"): 0.1,
-        ("B", "i2", "loading"): 0.7, ("B", "i4", "loading"): 0.5,
+        ("A", "i1", "loading"): 0.8,
+        ("A", "i3", "loading"): -0.4,
+        ("A", "i2", "loading"): 0.1,
+        ("B", "i2", "loading"): 0.7,
+        ("B", "i4", "loading"): 0.5,
         ("A", "B", "correlation of factors"): 0.3,
-        ("i1", "i4", "residual correlation"): -0.25, ("i1", "i3", "residual correlation"): 0.2,
-        ("", "i1", "unexplained (1 - R²)"): 0.36, ("", "i3", "unexplained (1 - R²)"): 0.84,
-        ("", "i2", "unexplained (1 - R²)"): 0.5, ("", "i4", "unexplained (1 - R²)"): 0.75,
-    }  # fmt: skip
+        ("i1", "i4", "residual correlation"): -0.25,
+        ("i1", "i3", "residual correlation"): 0.2,
+        ("", "i1", "unexplained (1 - R²)"): 0.36,
+        ("", "i3", "unexplained (1 - R²)"): 0.84,
+        ("", "i2", "unexplained (1 - R²)"): 0.5,
+        ("", "i4", "unexplained (1 - R²)"): 0.75,
+    }
     assert rows.loc[("A", "i3", "loading"), "p"] == 0.01
 
 
@@ -87,8 +106,11 @@ def test_negative_paths_are_dashed_and_larger_ones_thicker():
     assert [row["label"] for row in arrows] == [".80", "−.40", ".10", ".70", ".50"]
     brackets = [rows for rows in drawn(chart, "pair", "step") if len(rows) == 8]
     assert {row["pair"] for row in brackets[0] if row["negative"]} == {0}
-    rules = [one for one in chart.spec.to_dict()["layer"]
-             if one["mark"]["type"] == "rule" and "strokeDash" in one["encoding"]]  # fmt: skip
+    rules = [
+        one
+        for one in chart.spec.to_dict()["layer"]
+        if one["mark"]["type"] == "rule" and "strokeDash" in one["encoding"]
+    ]
     condition = rules[0]["encoding"]["strokeDash"]
     assert condition["condition"] == {"test": "datum.negative", "value": [5, 4]}
 
@@ -101,8 +123,11 @@ def test_only_significant_and_fixed_loadings_can_be_drawn():
     chart = diagram(WITH_PAIRS, significant_only=True)
     kept = chart.table[chart.table["kind"] == "loading"]
     assert list(zip(kept["from"], kept["to"], strict=True)) == [
-        ("A", "i1"), ("A", "i3"), ("B", "i2"), ("B", "i4")
-    ]  # fmt: skip
+        ("A", "i1"),
+        ("A", "i3"),
+        ("B", "i2"),
+        ("B", "i4"),
+    ]
     assert "1 loading with p of .05 or more not drawn" in chart.alt
     assert "only loadings with p < .05 are drawn" in lines_below_title(chart)
     assert "not drawn" not in diagram(WITH_PAIRS).alt
@@ -157,8 +182,10 @@ def test_a_number_of_a_bracket_makes_way_where_another_bracket_starts():
 
 
 def test_factors_behind_factors_stand_further_left_and_have_no_implied_curves():
-    loadings = [*((f, f"{f}{k}", 0.6, 0) for f in "ABC" for k in range(3)),
-                *(("G", f, 0.7, 0) for f in "ABC")]  # fmt: skip
+    loadings = [
+        *((f, f"{f}{k}", 0.6, 0) for f in "ABC" for k in range(3)),
+        *(("G", f, 0.7, 0) for f in "ABC"),
+    ]
     between = [(a, b, 0.49, NAN) for a, b in ("AB", "AC", "BC", "AG", "BG", "CG")]
     rest = [(f"{f}{k}", 0.64) for f in "ABC" for k in range(3)]
     (model,), _ = path_models(result(loadings, between, rest=rest))
@@ -201,8 +228,18 @@ def test_correlations_that_the_model_fixes_at_0_are_not_drawn():
 def test_groups_without_estimates_are_named_and_not_drawn():
     given = results()["cfa"]
     frame = next(t for t in given.tables if t.name == "loadings").frame
-    rows = [(r.respondent, r.factor, r.item, r.standardized if r.respondent == "b" else NAN, NAN,
-             NAN, r.p) for r in frame.itertuples()]  # fmt: skip
+    rows = [
+        (
+            r.respondent,
+            r.factor,
+            r.item,
+            r.standardized if r.respondent == "b" else NAN,
+            NAN,
+            NAN,
+            r.p,
+        )
+        for r in frame.itertuples()
+    ]
     fit = table(
         "fit", ("respondent", "reported", "n"), [(HOSTILE, "plain", 0), ("b", "plain", 120)]
     )

@@ -158,9 +158,14 @@ def test_a_drawing_that_ends_while_its_process_starts_leaves_none(monkeypatch):
 
 
 def test_only_folders_of_the_font_that_is_in_memory_are_left_out(tmp_path):
-    for name in ("cjk/Noto.ttc", "latin/dejavu/Sans.ttf", "latin/lib/LiberationSans-Bold.ttf",
-                 "latin/lib/LiberationMono-Bold.ttf", "mixed/LiberationSans-Bold.ttf",
-                 "mixed/Other.otf"):  # fmt: skip
+    for name in (
+        "cjk/Noto.ttc",
+        "latin/dejavu/Sans.ttf",
+        "latin/lib/LiberationSans-Bold.ttf",
+        "latin/lib/LiberationMono-Bold.ttf",
+        "mixed/LiberationSans-Bold.ttf",
+        "mixed/Other.otf",
+    ):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()

@@ -18,14 +18,16 @@ HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
 
 def cycle_with_hostile_names():
     pairs = ((HOSTILE, "B"), ("B", "C"), ("C", HOSTILE))
-    return frame_of(*(
-        both_orders(a, b, 8, 2, item=item, format=name, respondent=group, repetition=repetition)
-        for a, b in pairs
-        for item in ("i1", "i2")
-        for name in (HOSTILE + "f", "yes_no")
-        for group in (HOSTILE + "g", "m")
-        for repetition in (1, 2)
-    ))  # fmt: skip
+    return frame_of(
+        *(
+            both_orders(a, b, 8, 2, item=item, format=name, respondent=group, repetition=repetition)
+            for a, b in pairs
+            for item in ("i1", "i2")
+            for name in (HOSTILE + "f", "yes_no")
+            for group in (HOSTILE + "g", "m")
+            for repetition in (1, 2)
+        )
+    )
 
 
 def charts_of(frame, theme="light"):
@@ -49,8 +51,13 @@ def walk(node):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_each_chart_is_valid_and_no_name_is_a_field_or_an_expression(theme):
     charts = charts_of(cycle_with_hostile_names(), theme)
-    assert list(charts) == ["Share of wins", "Effect of the order of naming", "By repetition",
-                            "Who wins over whom", "Strengths"]  # fmt: skip
+    assert list(charts) == [
+        "Share of wins",
+        "Effect of the order of naming",
+        "By repetition",
+        "Who wins over whom",
+        "Strengths",
+    ]
     for chart in charts.values():
         spec = chart.spec.to_dict()
         assert "description" not in spec
@@ -67,8 +74,10 @@ def test_wins_come_first_and_the_others_stand_in_their_tabs():
     charts = preference_charts(preference(brands(), resamples=100), "light")
     assert charts[0].title == "Share of wins"
     assert charts[0].table["item"].tolist()[:3] == [
-        "Apple over Samsung", "a_b: Apple over Samsung", "likert_4: Apple over Samsung",
-    ]  # fmt: skip
+        "Apple over Samsung",
+        "a_b: Apple over Samsung",
+        "likert_4: Apple over Samsung",
+    ]
     assert charts[0].table["value"].tolist()[0] == pytest.approx(0.6057, abs=5e-5)
     assert {chart.tab for chart in charts[1:]} == {"Order of naming", "Transitivity", "Strengths"}
     assert "Apple over Samsung .61, Apple over Huawei .59, Samsung over Huawei .54" in next(
@@ -96,12 +105,16 @@ def test_arrows_lead_from_winner_to_loser_and_cycles_are_marked():
 
 
 def test_even_and_undefined_pairs_have_no_head_or_no_line():
-    cells = [both_orders("A", "B", 5, 5), both_orders("A", "C", 7, 3),
-             both_orders("B", "C", 0, 0, missing=4)]  # fmt: skip
+    cells = [
+        both_orders("A", "B", 5, 5),
+        both_orders("A", "C", 7, 3),
+        both_orders("B", "C", 0, 0, missing=4),
+    ]
     chart = charts_of(frame_of(*cells))["Who wins over whom"]
     assert "1 even, 1 undefined" in chart.alt
-    arrows = [row for rows in chart.spec.to_dict()["datasets"].values() for row in rows
-              if "angle" in row]  # fmt: skip
+    arrows = [
+        row for rows in chart.spec.to_dict()["datasets"].values() for row in rows if "angle" in row
+    ]
     assert len(arrows) == 2
 
 
@@ -122,8 +135,10 @@ def test_the_second_order_begins_after_the_longest_line_of_the_first():
     lengths = {"f": 2, "g": 3}
     cells = [
         cell(*pair, 1, 1, format=name, repetition=r)
-        for pair in (("A", "B"), ("B", "A")) for name, n in lengths.items() for r in range(1, n + 1)
-    ]  # fmt: skip
+        for pair in (("A", "B"), ("B", "A"))
+        for name, n in lengths.items()
+        for r in range(1, n + 1)
+    ]
     drawn = charts_of(frame_of(*cells))["By repetition"].table
     for name, n in lengths.items():
         own = drawn[drawn["format"] == name].groupby("named_first")["place"].apply(list)

@@ -116,9 +116,12 @@ def test_numbers_drawn_are_the_numbers_of_the_table(name, table_name, column, ke
     drawn = pd.concat([chart.table for chart in charts(name)])
     np.testing.assert_array_equal(np.sort(drawn["value"]), np.sort(frame[column]))
     in_spec = [
-        row["value"] for chart in charts(name) for rows in chart.spec.to_dict()["datasets"].values()
-        for row in rows if "value" in row
-    ]  # fmt: skip
+        row["value"]
+        for chart in charts(name)
+        for rows in chart.spec.to_dict()["datasets"].values()
+        for row in rows
+        if "value" in row
+    ]
     assert in_spec.count(None) == frame[column].isna().sum()
     assert sorted(v for v in in_spec if v is not None) == sorted(frame[column].dropna())
 
@@ -136,9 +139,7 @@ def test_undefined_cells_are_outlined_with_a_dash_and_never_0():
     assert (cell["item"], cell["label"], cell["known"]) == ("i5", "—", False)
     assert cell["fill"] == BACKGROUNDS["light"]
     assert "1 undefined, outlined with a dash" in first.alt
-    dashed = [
-        layer for layer in first.spec.to_dict()["layer"] if "strokeDash" in layer["mark"]
-    ]  # fmt: skip
+    dashed = [layer for layer in first.spec.to_dict()["layer"] if "strokeDash" in layer["mark"]]
     (steps,) = [layer["transform"] for layer in dashed]
     assert [step["filter"] for step in steps if "filter" in step] == ["!datum.known"]
 
@@ -187,9 +188,7 @@ def test_matrix_has_each_pair_once_below_the_diagonal_with_the_same_traits_outli
 def test_lights_have_a_shape_a_word_and_a_coefficient():
     (chart,) = charts("validation_report")
     shapes = chart.table.groupby("light")["shape"].agg(["nunique", "first"])
-    assert shapes["first"].to_dict() == {
-        "green": "circle", "red": "triangle-up", "grey": "square"
-    }  # fmt: skip
+    assert shapes["first"].to_dict() == {"green": "circle", "red": "triangle-up", "grey": "square"}
     assert (shapes["nunique"] == 1).all()
     first, second = chart.table.iloc[:6], chart.table.iloc[6:]
     assert first["rating"].tolist() == ["++", "+", "++", "−−", "+", "−"]
@@ -267,11 +266,15 @@ def test_rows_of_item_information_stay_in_the_order_of_the_result():
 def test_models_that_did_not_converge_have_no_curve():
     result = results()["graded_response"]
     tables = [
-        replace(t, frame=t.frame.assign(converged=False)) if t.name == "items" else
-        replace(t, frame=t.frame.assign(information=NAN)) if t.name == "information" else
-        replace(t, frame=t.frame.iloc[:0]) if t.name == "item_information" else t
+        replace(t, frame=t.frame.assign(converged=False))
+        if t.name == "items"
+        else replace(t, frame=t.frame.assign(information=NAN))
+        if t.name == "information"
+        else replace(t, frame=t.frame.iloc[:0])
+        if t.name == "item_information"
+        else t
         for t in result.tables
-    ]  # fmt: skip
+    ]
     assert charts_of("graded_response", replace(result, tables=tuple(tables))) == ()
 
 
@@ -288,8 +291,12 @@ def test_scree_has_eigenvalues_and_chance_of_each_group():
 
 def test_falls_of_cfi_are_counted_at_the_bound():
     columns = ("step", "cfi_difference", "rmsea_difference", "n")
-    rows = [("configural", NAN, NAN, 90), ("metric", -0.0101, 0.02, 90),
-            ("scalar", -0.009, NAN, 90), ("strict", NAN, NAN, 90)]  # fmt: skip
+    rows = [
+        ("configural", NAN, NAN, 90),
+        ("metric", -0.0101, 0.02, 90),
+        ("scalar", -0.009, NAN, 90),
+        ("strict", NAN, NAN, 90),
+    ]
     (chart,) = charts_of("invariance", made(table("steps", columns, rows)))
     assert chart.table["item"].tolist() == ["metric", "scalar", "strict"]
     assert chart.table["label"].tolist() == ["−.0101 (RMSEA +.020)", "−.009 (RMSEA —)", "—"]
@@ -300,8 +307,12 @@ def test_falls_of_cfi_are_counted_at_the_bound():
 
 def test_items_of_dif_carry_the_class_of_their_size():
     columns = ("subscale", "item", "nagelkerke", "jodoin_gierl", "n")
-    rows = [("s", "i1", 0.09, "large", 80), ("s", "i2", 0.04, "moderate", 80),
-            ("s", "i3", 0.09, "negligible", 80), ("s", "i4", NAN, "unknown", 80)]  # fmt: skip
+    rows = [
+        ("s", "i1", 0.09, "large", 80),
+        ("s", "i2", 0.04, "moderate", 80),
+        ("s", "i3", 0.09, "negligible", 80),
+        ("s", "i4", NAN, "unknown", 80),
+    ]
     (chart,) = charts_of("dif", made(table("items", columns, rows)))
     assert chart.table["label"].tolist() == ["C", "B", "A", ""]
     assert "1 negligible or not significant (A), 1 moderate (B), 1 large (C); 1 und" in chart.alt
@@ -322,8 +333,12 @@ def test_means_beside_norms_have_t_intervals():
 
 def test_odds_ratios_stand_on_an_axis_of_ratios_and_0_has_no_place_there():
     columns = ("list", "odds_ratio", "ci_low", "ci_high", "total", "other_total")
-    rows = [(HOSTILE, 2.0, 0.5, 8.0, 300, 200), ("b", 0.5, 0.25, 1.0, 300, 200),
-            ("c", 0.0, 0.0, NAN, 300, 200), ("d", NAN, NAN, NAN, 300, 200)]  # fmt: skip
+    rows = [
+        (HOSTILE, 2.0, 0.5, 8.0, 300, 200),
+        ("b", 0.5, 0.25, 1.0, 300, 200),
+        ("c", 0.0, 0.0, NAN, 300, 200),
+        ("d", NAN, NAN, NAN, 300, 200),
+    ]
     (chart,) = charts_of("odds_ratios", made(table("odds", columns, rows)))
     assert chart.table["label"].tolist() == ["2.00", "0.50", "—", "—"]
     assert "values from .50 to 2.00; 1 above 1, towards the stereotype; 1 undefined" in chart.alt
@@ -347,8 +362,9 @@ def test_intervals_that_say_little_end_in_tips_at_the_edge():
     assert (low, high) == (pytest.approx(-1.15), 1.2)  # room left of the mark at -1.1
     tips = {
         one["mark"]["shape"]: one["transform"][0]["filter"]
-        for one in dots.spec.to_dict()["layer"] if one["mark"].get("shape")
-    }  # fmt: skip
+        for one in dots.spec.to_dict()["layer"]
+        if one["mark"].get("shape")
+    }
     assert {shape: text.strip("()") for shape, text in tips.items()} == {
         "triangle-left": f"isValid(datum.ci_low) && datum.ci_low < {low!r}",
         "triangle-right": "isValid(datum.ci_high) && datum.ci_high > 1.2",
@@ -369,9 +385,7 @@ def test_results_without_their_tables_have_no_chart():
         assert charts_of(name, made()) == ()
 
 
-@given(
-    st.lists(st.floats(-50, 50), min_size=1, max_size=9), st.floats(0.1, 9)
-)  # fmt: skip
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=9), st.floats(0.1, 9))
 def test_places_moved_apart_stay_in_order_and_in_bounds(wanted, distance):
     placed = spaced_places(wanted, -10, 30, distance)
     assert all(-10 - 1e-9 <= place <= 30 + 1e-9 for place in placed)
@@ -382,16 +396,28 @@ def test_places_moved_apart_stay_in_order_and_in_bounds(wanted, distance):
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(0.456, ".46"), (-0.456, "−.46"), (-0.001, ".00"), (0.999, "1.00"), (10.05, "10.05"),
-     (NAN, "—")],
-)  # fmt: skip
+    [
+        (0.456, ".46"),
+        (-0.456, "−.46"),
+        (-0.001, ".00"),
+        (0.999, "1.00"),
+        (10.05, "10.05"),
+        (NAN, "—"),
+    ],
+)
 def test_numbers_are_short(value, said):
     assert short_number(value) == said
 
 
 LOADING_COLUMNS = (
-    "respondent", "factor", "item", "standardized", "standardized_low", "standardized_high", "p",
-)  # fmt: skip
+    "respondent",
+    "factor",
+    "item",
+    "standardized",
+    "standardized_low",
+    "standardized_high",
+    "p",
+)
 
 
 def domains(chart):
@@ -409,8 +435,10 @@ def domains_of_panels(chart):
 def test_one_degenerate_group_does_not_stretch_the_axis_of_loadings():
     rows = [(who, "F", f"i{k}", 0.5 + k / 10, 0.4, 0.9, 0.0) for who in "ab" for k in (1, 2, 3)]
     rows += [("c", "F", "i1", 10.07, -30.0, 50.0, 0.9), ("c", "F", "i2", 0.05, -0.1, 0.2, 0.3)]
-    fit = made(table("fit", ("respondent", "reported", "n"), [(who, "plain", 50) for who in "abc"]),
-               table("loadings", LOADING_COLUMNS, rows))  # fmt: skip
+    fit = made(
+        table("fit", ("respondent", "reported", "n"), [(who, "plain", 50) for who in "abc"]),
+        table("loadings", LOADING_COLUMNS, rows),
+    )
     (dots,) = [chart for chart in charts_of("cfa", fit) if chart.title == "Loadings on F"]
     assert domains(dots) == {(-0.1, 1.0)}
     said = "A large tip at the edge: the value lies beyond the chart: c, i1 (10.07)."
@@ -423,12 +451,18 @@ def test_one_degenerate_group_does_not_stretch_the_axis_of_loadings():
 
 def test_each_group_that_is_compared_has_an_axis_of_its_own_range():
     columns = ("scale", "group_of", "respondent", "mean", "ci_low", "ci_high", "n")
-    means = [(who, level, start + k) for who, start in (("a", 1.0), ("b", 40.0))
-             for k, level in enumerate("xy")]  # fmt: skip
+    means = [
+        (who, level, start + k)
+        for who, start in (("a", 1.0), ("b", 40.0))
+        for k, level in enumerate("xy")
+    ]
     rows = [("s", who, level, mean, mean - 0.2, mean + 0.2, 50) for who, level, mean in means]
     frame = table("groups", columns, rows)
-    frame = replace(frame, frame=frame.frame[["group_of", "scale", *columns[2:]]],
-                    columns=(frame.columns[1], frame.columns[0], *frame.columns[2:]))  # fmt: skip
+    frame = replace(
+        frame,
+        frame=frame.frame[["group_of", "scale", *columns[2:]]],
+        columns=(frame.columns[1], frame.columns[0], *frame.columns[2:]),
+    )
     (chart,) = charts_of("group_comparison", made(frame))
     (low, high), (other_low, other_high) = domains_of_panels(chart)
     assert (low, high) == pytest.approx((0.73, 2.27))
@@ -471,8 +505,9 @@ def information(highest, spike=None):
     trait = np.linspace(-4, 4, 41)
     rows = [
         (who, "s", place, most / (1 + place**2) + (spike if spike and not k else 0), 1.0)
-        for who, most in highest.items() for k, place in enumerate(trait)
-    ]  # fmt: skip
+        for who, most in highest.items()
+        for k, place in enumerate(trait)
+    ]
     return charts_of("graded_response", made(table("information", columns, rows)))[0]
 
 

@@ -34,8 +34,10 @@ def coefficients(groups, low=-0.12):
 
 def histograms(groups):
     values = [(group, f"q{n}", b) for group in groups for n, b in enumerate(np.linspace(-1, 1, 9))]
-    means = pd.DataFrame([(group, 0.1, -0.1, 0.3) for group in groups],
-                         columns=["group", "mean", "ci_low", "ci_high"])  # fmt: skip
+    means = pd.DataFrame(
+        [(group, 0.1, -0.1, 0.3) for group in groups],
+        columns=["group", "mean", "ci_low", "ci_high"],
+    )
     frame = pd.DataFrame(values, columns=["group", "item", "value"])
     return histogram_rows(frame, means, "Bias b of the questions", (-1, 1), "0: neither.", "light")
 

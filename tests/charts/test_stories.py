@@ -6,8 +6,19 @@ import pytest
 
 from tests.charts.results import NAN, charts_of, made, table
 
-LEVELS = ("writer", "quality", "number", "stories", "missing", "mean", "ci_low", "ci_high", "sd",
-          "lowest", "highest")  # fmt: skip
+LEVELS = (
+    "writer",
+    "quality",
+    "number",
+    "stories",
+    "missing",
+    "mean",
+    "ci_low",
+    "ci_high",
+    "sd",
+    "lowest",
+    "highest",
+)
 
 
 def rows(writer, high):
@@ -21,8 +32,9 @@ def rows(writer, high):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_each_rating_has_a_line_with_a_name_a_shape_and_a_dash_of_its_own(theme):
-    (chart,) = charts_of("story_validity", made(table("levels", LEVELS, rows("m", 9.0))),
-                         theme=theme)  # fmt: skip
+    (chart,) = charts_of(
+        "story_validity", made(table("levels", LEVELS, rows("m", 9.0))), theme=theme
+    )
     assert "m, tragedy: 2.50 at 0 to 8.00 at 5; m, comedy: 7.00 at 0 to 7.00 at 0." in chart.alt
     assert chart.data["mean"].tolist() == [2.5, 8.0, 7.0]
     drawn = chart.spec.to_dict()
@@ -43,10 +55,21 @@ def test_a_band_that_leaves_the_scale_is_cut_and_said_to_be():
 
 
 def test_correlations_take_the_interval_of_fisher_where_nothing_is_redrawn():
-    columns = ("writer", "quality", "of", "r", "ci_low", "ci_high", "fisher_low", "fisher_high",
-               "stories")  # fmt: skip
-    own = [("m", "tragedy", "single stories", 0.5, NAN, NAN, 0.4, 0.6, 90),
-           ("m", "tragedy", "mean of each number", 0.9, 0.8, 0.95, 0.2, 0.99, 90)]  # fmt: skip
+    columns = (
+        "writer",
+        "quality",
+        "of",
+        "r",
+        "ci_low",
+        "ci_high",
+        "fisher_low",
+        "fisher_high",
+        "stories",
+    )
+    own = [
+        ("m", "tragedy", "single stories", 0.5, NAN, NAN, 0.4, 0.6, 90),
+        ("m", "tragedy", "mean of each number", 0.9, 0.8, 0.95, 0.2, 0.99, 90),
+    ]
     (chart,) = charts_of("story_validity", made(table("correlations", columns, own)))
     assert chart.table[["ci_low", "ci_high"]].to_numpy().tolist() == [[0.4, 0.6], [0.8, 0.95]]
     assert "of up to 90 stories: values from .50 to .90; 0 undefined" in chart.alt

@@ -30,13 +30,27 @@ QUESTION = Question((Item("i1"),), ResponseFormat("likert_5", ()), "en")
 @pytest.mark.parametrize(
     ("reset", "seconds"),
     [
-        ("1s", 1.0), ("6m0s", 360.0), ("20ms", 0.02), ("1h2m3.5s", 3723.5), ("2m59.56s", 179.56),
-        ("1d", 86400.0), ("12", 12.0), ("0.25", 0.25), ("1700000030", 30.0),
-        ("1700000030000", 30.0), ("2023-11-14T22:13:50Z", 30.0),
-        ("Tue, 14 Nov 2023 22:13:50 GMT", 30.0), ("2023-11-14T22:13:00Z", 0.0), ("soon", None),
-        ("", None), ("-3", None), ("1.2.3s", None), ("nan", None), ("9" * 40, None),
+        ("1s", 1.0),
+        ("6m0s", 360.0),
+        ("20ms", 0.02),
+        ("1h2m3.5s", 3723.5),
+        ("2m59.56s", 179.56),
+        ("1d", 86400.0),
+        ("12", 12.0),
+        ("0.25", 0.25),
+        ("1700000030", 30.0),
+        ("1700000030000", 30.0),
+        ("2023-11-14T22:13:50Z", 30.0),
+        ("Tue, 14 Nov 2023 22:13:50 GMT", 30.0),
+        ("2023-11-14T22:13:00Z", 0.0),
+        ("soon", None),
+        ("", None),
+        ("-3", None),
+        ("1.2.3s", None),
+        ("nan", None),
+        ("9" * 40, None),
     ],
-)  # fmt: skip
+)
 def test_the_end_of_a_limit_is_read_in_every_form_that_services_use(reset, seconds):
     headers = {
         "x-ratelimit-remaining-requests": "7",
@@ -50,17 +64,21 @@ def test_the_end_of_a_limit_is_read_in_every_form_that_services_use(reset, secon
 
 def test_limits_of_calls_and_tokens_are_read_as_openai_and_anthropic_send_them():
     ours = {
-        "x-ratelimit-limit-requests": "500", "x-ratelimit-remaining-requests": "499",
-        "x-ratelimit-reset-requests": "120ms", "x-ratelimit-limit-tokens": "30000",
-        "x-ratelimit-remaining-tokens": "29975", "x-ratelimit-reset-tokens": "50ms",
-    }  # fmt: skip
+        "x-ratelimit-limit-requests": "500",
+        "x-ratelimit-remaining-requests": "499",
+        "x-ratelimit-reset-requests": "120ms",
+        "x-ratelimit-limit-tokens": "30000",
+        "x-ratelimit-remaining-tokens": "29975",
+        "x-ratelimit-reset-tokens": "50ms",
+    }
     stated = ServiceLimits(Allowance(500, 499, 0.12), Allowance(30000, 29975, 0.05))
     assert read_limits(ours) == stated
     anthropic = {
-        "anthropic-ratelimit-requests-limit": "50", "anthropic-ratelimit-requests-remaining": "0",
+        "anthropic-ratelimit-requests-limit": "50",
+        "anthropic-ratelimit-requests-remaining": "0",
         "anthropic-ratelimit-requests-reset": "2023-11-14T22:13:50Z",
         "date": "Tue, 14 Nov 2023 22:13:20 GMT",
-    }  # fmt: skip
+    }
     assert read_limits(anthropic) == ServiceLimits(Allowance(50, 0, 30.0), Allowance())
 
 
@@ -306,9 +324,13 @@ def collect_for(seconds, server, per_minute=None, tokens_per_minute=None):
         policy = RetryPolicy(base_s=0.05)
         try:
             return await run(
-                [lane], record=ignored, control=control, policy=policy, budget=Budget(None),
+                [lane],
+                record=ignored,
+                control=control,
+                policy=policy,
+                budget=Budget(None),
                 random=Random(1),
-            )  # fmt: skip
+            )
         finally:
             await client.close()
 
@@ -319,10 +341,13 @@ def collect_for(seconds, server, per_minute=None, tokens_per_minute=None):
 
 @pytest.mark.parametrize(
     ("kind", "is_set", "stated", "most_refused"),
-    [("tokens", True, False, 0.03), ("requests", False, True, 0.03),
-     ("requests", False, False, 0.15)],
+    [
+        ("tokens", True, False, 0.03),
+        ("requests", False, True, 0.03),
+        ("requests", False, False, 0.15),
+    ],
     ids=["set by the user", "stated in headers", "shown by refusals"],
-)  # fmt: skip
+)
 def test_the_allowed_rate_is_used_and_few_calls_are_refused(
     kind, is_set, stated, most_refused, monkeypatch
 ):

@@ -122,9 +122,16 @@ def lane_of(
 
 
 def collect(
-    server, count, record=None, *, at_once=4, per_minute=None, timeout_s=5.0, announcer=None,
+    server,
+    count,
+    record=None,
+    *,
+    at_once=4,
+    per_minute=None,
+    timeout_s=5.0,
+    announcer=None,
     **kwargs,
-):  # fmt: skip
+):
     record = record or Recorder()
     sampling = kwargs.pop("sampling", {})
 
@@ -741,9 +748,13 @@ def test_a_chain_goes_on_with_the_last_reply_to_a_call_that_is_asked_anew():
     async def source():
         last = Task(2, request(2), following=lambda reply: heard.append(reply.text))
         yield Task(
-            1, request(1), 0, lambda reply: reply.text == "4", 3,
+            1,
+            request(1),
+            0,
+            lambda reply: reply.text == "4",
+            3,
             following=lambda reply: heard.append(reply.text) or last,
-        )  # fmt: skip
+        )
 
     with FaultServer(steps, key=KEY) as server:
         go(lambda: [lane_of(server, source())], Recorder())

@@ -74,7 +74,17 @@ def test_ten_services_have_two_shapes_each_and_all_are_in_the_docs():
         counts[shape["service"]] += 1
         row = f"| {shape['service']} | [{shape['shape']}]({shape['source']}) |"
         assert f"{row} {shape['made_of_it']} |" in table
-    named = ("OpenAI", "Azure", "Anthropic", "Gemini", "Mistral", "Cohere", "OpenRouter", "vLLM",
-             "llama.cpp", "Ollama")  # fmt: skip
+    named = (
+        "OpenAI",
+        "Azure",
+        "Anthropic",
+        "Gemini",
+        "Mistral",
+        "Cohere",
+        "OpenRouter",
+        "vLLM",
+        "llama.cpp",
+        "Ollama",
+    )
     assert all(counts[name] >= 2 for name in named)
     assert json.dumps(SHAPES)  # plain values only

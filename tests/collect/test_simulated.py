@@ -236,9 +236,13 @@ def test_another_process_gives_the_same_answers():
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": str(root)}
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, cwd=root, env=environment,
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env=environment,
         check=True,
-    )  # fmt: skip
+    )
     assert done.stdout.strip() == "|".join(r.text for r in replies(MIXED, trials(items(6), 5)))
 
 
@@ -452,12 +456,17 @@ STORY_RATINGS = (Rating("Tragedy", 1, 10), Rating("comedy", 1, 10), Rating("leng
 def stories(simulation, n=20, size=5):
     """Stories of n prompts for each number of negative words, in order of the number."""
     prompts_of = [
-        Item(f"s{count}_{number}", (Wording("en", "Write."),), attributes={
-            "words_positive": ", ".join(f"joy{k}" for k in range(size - count)),
-            "words_negative": ", ".join(f"woe{k}" for k in range(count)),
-        })
-        for count in range(size + 1) for number in range(n)
-    ]  # fmt: skip
+        Item(
+            f"s{count}_{number}",
+            (Wording("en", "Write."),),
+            attributes={
+                "words_positive": ", ".join(f"joy{k}" for k in range(size - count)),
+                "words_negative": ", ".join(f"woe{k}" for k in range(count)),
+            },
+        )
+        for count in range(size + 1)
+        for number in range(n)
+    ]
     free = ResponseFormat(FREE_TEXT, ())
     asked = [Question((item,), free, "en") for item in prompts_of]
     return [reply.text for reply in replies(simulation, asked)]

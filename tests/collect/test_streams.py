@@ -62,10 +62,13 @@ def test_chunks_are_joined_into_the_reply_that_one_piece_would_have_given():
     first, second = chunk({"content": "4"}), chunk({"content": "!"}, "stop")
     first["choices"][0]["logprobs"], second["choices"][0]["logprobs"] = logprobs, later
     body = stream(
-        chunk({"role": "assistant", "content": ""}), chunk({"reasoning_content": "Hm, "}),
-        chunk({"reasoning_content": "four."}), first, second,
+        chunk({"role": "assistant", "content": ""}),
+        chunk({"reasoning_content": "Hm, "}),
+        chunk({"reasoning_content": "four."}),
+        first,
+        second,
         {"model": "m-1", "choices": [], "usage": USAGE},
-    )  # fmt: skip
+    )
     reply, sent = ask(step(b": keep-alive\r\n\r\nevent: message\n" + body))
     assert (reply.text, reply.reasoning, reply.finish_reason) == ("4!", "Hm, four.", "stop")
     assert (reply.model, reply.tokens_in, reply.tokens_out, reply.tokens_cached) == ("m-1", 9, 3, 4)
@@ -79,8 +82,12 @@ def test_refusals_and_tool_calls_come_in_parts_too():
         step(stream(chunk({"refusal": "I can"}), chunk({"refusal": "not."}), chunk({}, "stop")))
     )
     assert (refused.refusal, refused.finish_reason) == ("I cannot.", "refusal")
-    opened = {"index": 0, "id": "c1", "type": "function",
-              "function": {"name": "answer", "arguments": ""}}  # fmt: skip
+    opened = {
+        "index": 0,
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "answer", "arguments": ""},
+    }
     parts = [{"index": 0, "function": {"arguments": text}} for text in ('{"n"', ": 4}")]
     called, _ = ask(
         step(
@@ -168,18 +175,28 @@ def test_text_and_parts_in_turn_are_joined_in_order():
     """Mistral's reasoning models change between the two (mistralai/client-python 252)."""
     thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "Okay"}]}]
     empty = [{"type": "thinking", "thinking": []}]
-    reply, _ = ask(step(stream(
-        chunk({"content": thinking}), chunk({"content": "I do not "}), chunk({"content": empty}),
-        chunk({"content": "agree."}), chunk({}, "stop"),
-    )))  # fmt: skip
+    reply, _ = ask(
+        step(
+            stream(
+                chunk({"content": thinking}),
+                chunk({"content": "I do not "}),
+                chunk({"content": empty}),
+                chunk({"content": "agree."}),
+                chunk({}, "stop"),
+            )
+        )
+    )
     assert (reply.text, reply.reasoning) == ("I do not agree.", "Okay")
 
 
-@pytest.mark.parametrize("parts", [
-    ["I ", [{"type": "text", "text": "agree"}], "."],
-    [[{"type": "text", "text": "I "}], "agree", [{"type": "output_text", "text": "."}]],
-    [["I "], ["agree"], "."],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["I ", [{"type": "text", "text": "agree"}], "."],
+        [[{"type": "text", "text": "I "}], "agree", [{"type": "output_text", "text": "."}]],
+        [["I "], ["agree"], "."],
+    ],
+)
 def test_no_change_between_text_and_parts_loses_any(parts):
     reply, _ = ask(step(stream(*(chunk({"content": part}) for part in parts), chunk({}, "stop"))))
     assert reply.text == "I agree."

@@ -138,7 +138,7 @@ def test_a_statement_with_its_labels_within_a_sentence_in_both_orders():
         ("labels", "", "Strongly agree; Strongly disagree", LABELS),
         ("labels", "- {label}", "- Strongly agree; - Strongly disagree", LABELS),
     ],
-)  # fmt: skip
+)
 def test_options_are_named_as_the_template_says_in_the_order_shown(
     listing, pattern, shown, allowed
 ):

@@ -58,8 +58,12 @@ def test_levels_are_numbers_by_size_and_texts_in_bank_order_and_no_value_is_last
 
 def test_the_attributes_of_a_bank_are_the_fields_in_use_and_its_own():
     assert known_attributes(FILMS) == (
-        "item.keyed", "item.genre", "item.rank", "item.country", "item.year",
-    )  # fmt: skip
+        "item.keyed",
+        "item.genre",
+        "item.rank",
+        "item.country",
+        "item.year",
+    )
 
 
 @pytest.mark.parametrize("text", ["007", "1e5", "0x10", "1_000", "", "1,5", "9" * 16, "nan"])

@@ -17,12 +17,15 @@ from core.domain.study import (
 from core.workflow.designs.studies import design_of_yaml, design_yaml
 
 DESIGN_OF_TWO = Design(
-    "s", "bank", ("a", "b"), contexts=(Context("c1", "One."), Context("c2", "Two.")),
+    "s",
+    "bank",
+    ("a", "b"),
+    contexts=(Context("c1", "One."), Context("c2", "Two.")),
     blocks=(
         Block("first", forms=("original",), contexts=("c2",), items_per_call=(10, 30)),
         Block("second", respondents=("a",), contexts=("",), repetitions=5, top_p=(0.9, 1)),
     ),
-)  # fmt: skip
+)
 
 
 def test_a_block_takes_what_it_does_not_state_from_the_design():
@@ -45,9 +48,12 @@ def test_blocks_survive_yaml_and_json():
     body = as_json_values(DESIGN_OF_TWO)
     assert DESIGN.validate_json(json.dumps(body)) == DESIGN_OF_TWO
     assert body["blocks"][1] == {
-        "name": "second", "respondents": ["a"], "contexts": [""], "repetitions": 5,
+        "name": "second",
+        "respondents": ["a"],
+        "contexts": [""],
+        "repetitions": 5,
         "top_p": [0.9, 1],
-    }  # fmt: skip
+    }
 
 
 def test_a_design_without_later_fields_keeps_its_json():

@@ -49,16 +49,23 @@ def written_out(part, people):
     half = (part.repetitions + 1) // 2 if part.swap_halves else part.repetitions
     contexts = [context.code for context in part.contexts] or [""]
     return {
-        (
-            repetition, *levels[:-2], pair[::-1] if repetition > half else pair, levels[-1], item
-        )
+        (repetition, *levels[:-2], pair[::-1] if repetition > half else pair, levels[-1], item)
         for repetition in range(1, part.repetitions + 1)
         for *levels, pair, item in itertools.product(
-            people, part.languages, part.forms, ["f"], part.templates, part.label_orders,
-            part.items_per_call, part.histories, contexts, part.pairs, part.items,
+            people,
+            part.languages,
+            part.forms,
+            ["f"],
+            part.templates,
+            part.label_orders,
+            part.items_per_call,
+            part.histories,
+            contexts,
+            part.pairs,
+            part.items,
         )
         for levels in [(*levels[:-1], None, levels[-1])]
-    }  # fmt: skip
+    }
 
 
 def trials(plan, cells):
@@ -138,9 +145,14 @@ def test_levels_stand_in_the_order_in_which_blocks_name_them_first():
 
 def test_a_pair_and_its_mirror_image_have_the_place_of_the_earlier_one():
     design = Design(
-        "s", "b", ("x",), formats=("f",), swap_halves=True, repetitions=2,
+        "s",
+        "b",
+        ("x",),
+        formats=("f",),
+        swap_halves=True,
+        repetitions=2,
         pairs=(("A", "C"), ("A", "B"), ("B", "A")),
-    )  # fmt: skip
+    )
     plan = plan_cells(design, [(1,)], ITEMS)
     place = dict(zip(plan.levels["entities"], plan.entity_places, strict=True))
     assert place == {("A", "C"): 0, ("C", "A"): 0, ("A", "B"): 1, ("B", "A"): 1}

@@ -56,9 +56,14 @@ def test_contexts_are_chosen_by_the_code_or_the_name_of_their_language():
 
 @pytest.mark.parametrize(
     ("written", "code"),
-    [("English", "en"), ("persian ", "fa"), ("EN", "en"), ("zh-Hant", "zh-Hant"),
-     ("Klingon", "Klingon")],
-)  # fmt: skip
+    [
+        ("English", "en"),
+        ("persian ", "fa"),
+        ("EN", "en"),
+        ("zh-Hant", "zh-Hant"),
+        ("Klingon", "Klingon"),
+    ],
+)
 def test_a_language_is_known_by_its_name_and_kept_where_it_is_not(written, code):
     assert language_code(written) == code
 

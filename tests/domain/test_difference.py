@@ -31,8 +31,11 @@ def test_a_new_text_is_shown_with_its_language_and_is_not_critical(small_bank):
     wordings = (Wording("en", "New."), Wording("de", "Satz zu a1."))
     (change,) = differences(small_bank, with_first_item(small_bank, wordings=wordings))
     assert (change.what, change.before, change.after, change.critical) == (
-        "text changed (en, original)", "Text of a1.", "New.", False,
-    )  # fmt: skip
+        "text changed (en, original)",
+        "Text of a1.",
+        "New.",
+        False,
+    )
 
 
 def test_items_added_removed_and_moved_are_told_apart(small_bank):
@@ -77,15 +80,21 @@ def test_another_set_of_options_is_named(small_bank):
         ({"positions": {"greens": 1}}, "position of 'greens' changed", "0", "1"),
         (
             {"directions": {"negation": 1}},
-            "direction of the form 'negation' changed", "inverted", "same",
+            "direction of the form 'negation' changed",
+            "inverted",
+            "same",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_turns_results_around_is_critical(small_bank, changes, what, before, after):
     (change,) = differences(small_bank, with_first_item(small_bank, **changes))
     assert (change.where, change.what, change.before, change.after, change.critical) == (
-        "Item a1", what, before, after, True,
-    )  # fmt: skip
+        "Item a1",
+        what,
+        before,
+        after,
+        True,
+    )
 
 
 def test_a_zero_that_is_written_out_and_a_rule_that_is_stated_change_nothing(small_bank):

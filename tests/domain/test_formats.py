@@ -74,8 +74,14 @@ def test_codes_points_and_labels_of_studies_on_file_are_unchanged():
 
 
 def test_a_pair_gives_one_point_for_its_positive_option():
-    for code in ("beneficial_harmful", "favorable_detrimental", "name_entity", "comedy_tragedy",
-                 "good_bad", "enjoyable_unpleasant"):  # fmt: skip
+    for code in (
+        "beneficial_harmful",
+        "favorable_detrimental",
+        "name_entity",
+        "comedy_tragedy",
+        "good_bad",
+        "enjoyable_unpleasant",
+    ):
         positive, negative = BUILT_IN[code].options
         assert (positive.points, positive.stance) == (1, 1)
         assert (negative.points, negative.stance) == (0, -1)
@@ -106,8 +112,11 @@ def test_names_change_nothing_in_a_format_that_does_not_ask_for_them():
 def test_options_come_in_the_order_asked_for_and_keep_their_points():
     found = reorder_options(BUILT_IN["likert_4"], ["3", "1", "4", "2"])
     assert [(option.code, option.points) for option in found.options] == [
-        ("3", 3), ("1", 1), ("4", 4), ("2", 2),
-    ]  # fmt: skip
+        ("3", 3),
+        ("1", 1),
+        ("4", 4),
+        ("2", 2),
+    ]
     assert found.mood == BUILT_IN["likert_4"].mood
 
 

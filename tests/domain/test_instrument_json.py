@@ -39,9 +39,12 @@ items = st.builds(
     st.dictionaries(text, signs, max_size=2),
 )
 options = st.builds(
-    Option, text, st.none() | st.floats(-9, 9), st.dictionaries(text, text, max_size=2),
+    Option,
+    text,
+    st.none() | st.floats(-9, 9),
+    st.dictionaries(text, text, max_size=2),
     st.sampled_from([None, -1, 0, 1]),
-)  # fmt: skip
+)
 formats = st.builds(
     ResponseFormat,
     text,
@@ -80,8 +83,15 @@ HASH_OF_TEA = "f57c264c6b198d1396d42dc78c9a43c378624580bcd14069e7081b8884e82489"
 def test_an_instrument_without_the_new_fields_keeps_the_content_and_hash_it_always_had(small_bank):
     body = to_dict(small_bank)
     assert set(body) == {
-        "code", "title", "description", "licence", "citation", "languages", "formats", "items",
-    }  # fmt: skip
+        "code",
+        "title",
+        "description",
+        "licence",
+        "citation",
+        "languages",
+        "formats",
+        "items",
+    }
     assert set(body["items"][0]) == {"code", "subscale", "keyed", "wordings"}
     assert set(body["items"][0]["wordings"][0]) == {"language", "form", "text"}
     assert set(body["formats"][0]) == {"code", "options"}

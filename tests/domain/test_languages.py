@@ -29,10 +29,16 @@ def test_a_line_of_the_list_is_read_back_as_its_code(code):
 @pytest.mark.parametrize(
     ("typed", "code"),
     [
-        (" german ", "de"), ("Deutsch", "de"), ("Filipino", "tl"), ("日本語", "ja"),
-        ("zh-Hant", "zh-Hant"), ("Klingon tongue", ""), ("![](http://x)", ""), ("", ""),
+        (" german ", "de"),
+        ("Deutsch", "de"),
+        ("Filipino", "tl"),
+        ("日本語", "ja"),
+        ("zh-Hant", "zh-Hant"),
+        ("Klingon tongue", ""),
+        ("![](http://x)", ""),
+        ("", ""),
     ],
-)  # fmt: skip
+)
 def test_a_language_is_typed_by_its_name_or_code_and_other_words_are_none(typed, code):
     assert typed_language(typed) == code
 

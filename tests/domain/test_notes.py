@@ -28,8 +28,10 @@ def test_a_note_is_its_text_with_the_place_before_it():
     assert note == "m · de, scale Openness: ideas: alpha is undefined."
     assert note.words == words_of(note) == "alpha is undefined."
     assert (note.place.group, note.place.noun, note.place.scale) == (
-        "m · de", "scale", "Openness: ideas",
-    )  # fmt: skip
+        "m · de",
+        "scale",
+        "Openness: ideas",
+    )
     assert about("m", "not asked.", "a with b") == "m, a with b: not asked."
     assert str(Note("A sentence.")) == "A sentence."
     assert json.loads(json.dumps([note])) == [str(note)]

@@ -80,8 +80,21 @@ WITHHELD = [
     "RECITATION", "BLOCKLIST", "SPII", "IMAGE_SAFETY", "guardrail_intervened", "GuardrailBlocked",
     "sensitive", "moderation", "content_policy_violation", "ERROR_TOXIC", "safety.blocked",
 ]  # fmt: skip
-COMPLETE = ["stop", "STOP", "end_turn", "eos", "EOS_TOKEN", "stop_sequence", "COMPLETE", "",
-            "tool_calls", "tool_use", "FinishReason.STOP", "finished", None]  # fmt: skip
+COMPLETE = [
+    "stop",
+    "STOP",
+    "end_turn",
+    "eos",
+    "EOS_TOKEN",
+    "stop_sequence",
+    "COMPLETE",
+    "",
+    "tool_calls",
+    "tool_use",
+    "FinishReason.STOP",
+    "finished",
+    None,
+]
 
 
 @pytest.mark.parametrize("word", CUT)
@@ -122,24 +135,48 @@ USAGES = [
     ({"prompt_tokens": 21, "completion_tokens": 9, "total_tokens": 30}, (21, 9, None, None)),
     ({"input_tokens": 21, "output_tokens": 9}, (21, 9, None, None)),
     # OpenAI: reasoning within the completion
-    ({"prompt_tokens": 21, "completion_tokens": 61, "total_tokens": 82,
-      "completion_tokens_details": {"reasoning_tokens": 60}}, (21, 61, 60, None)),
+    (
+        {
+            "prompt_tokens": 21,
+            "completion_tokens": 61,
+            "total_tokens": 82,
+            "completion_tokens_details": {"reasoning_tokens": 60},
+        },
+        (21, 61, 60, None),
+    ),
     # xAI, Gemini behind some gateways: reasoning beside the completion, in the total
-    ({"prompt_tokens": 21, "completion_tokens": 1, "total_tokens": 82,
-      "completion_tokens_details": {"reasoning_tokens": 60}}, (21, 61, 60, None)),
-    ({"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 20_105},
-     (100, 20_005, None, None)),
+    (
+        {
+            "prompt_tokens": 21,
+            "completion_tokens": 1,
+            "total_tokens": 82,
+            "completion_tokens_details": {"reasoning_tokens": 60},
+        },
+        (21, 61, 60, None),
+    ),
+    (
+        {"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 20_105},
+        (100, 20_005, None, None),
+    ),
     # the same without a total
-    ({"prompt_tokens": 21, "completion_tokens": 1,
-      "completion_tokens_details": {"reasoning_tokens": 60}}, (21, 61, 60, None)),
+    (
+        {
+            "prompt_tokens": 21,
+            "completion_tokens": 1,
+            "completion_tokens_details": {"reasoning_tokens": 60},
+        },
+        (21, 61, 60, None),
+    ),
     ({"completion_tokens": 9, "total_tokens": 30}, (21, 9, None, None)),
     ({"prompt_tokens": 21, "total_tokens": 30}, (21, 9, None, None)),
     ({"prompt_tokens": 21, "completion_tokens": 9, "total_tokens": 5}, (21, 9, None, None)),
-    ({"input_tokens": 21, "output_tokens": 9, "input_tokens_details": {"cached_tokens": 7}},
-     (21, 9, None, 7)),
+    (
+        {"input_tokens": 21, "output_tokens": 9, "input_tokens_details": {"cached_tokens": 7}},
+        (21, 9, None, 7),
+    ),
     ({"prompt_tokens": -1, "completion_tokens": True, "total_tokens": "9"}, (None,) * 4),
     (None, (None,) * 4),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("usage", "wanted"), USAGES)

@@ -250,9 +250,21 @@ def test_a_row_that_repeats_another_names_both_lines():
 
 
 CONDITIONS = (
-    "study", "instrument", "model", "language", "entity", "entity_b", "context", "form", "format",
-    "template", "label_order", "phase", "items_per_call", "history",
-)  # fmt: skip
+    "study",
+    "instrument",
+    "model",
+    "language",
+    "entity",
+    "entity_b",
+    "context",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+)
 
 
 @pytest.mark.parametrize("column", CONDITIONS)

@@ -356,8 +356,10 @@ def test_cells_of_items_in_other_rows_are_not_read_in_silence():
     )
     warnings = read_instrument("b.csv", data).warnings
     assert [w.split("'")[1] for w in warnings if "no meaning in 'bank' rows" in w] == [
-        "pair", "loading_a", "text_en__original__statement",
-    ]  # fmt: skip
+        "pair",
+        "loading_a",
+        "text_en__original__statement",
+    ]
 
 
 def test_a_list_of_five_thousand_words_is_read_in_under_a_second():
@@ -656,8 +658,9 @@ def test_codes_of_annotators_stand_beside_the_consensus_and_do_not_make_it():
     assert draft.errors == ()
     first, second = draft.instrument.items
     assert (first.loadings, first.annotations) == (
-        {}, {"anna": {"welfare": 1}, "ben": {"trade": -1}},
-    )  # fmt: skip
+        {},
+        {"anna": {"welfare": 1}, "ben": {"trade": -1}},
+    )
     assert (second.loadings, second.annotations) == ({"welfare": 1}, {"anna": {"welfare": 0}})
 
 

@@ -60,8 +60,9 @@ def test_numbers_dates_and_texts_of_spss_are_text_and_its_words_stay():
 def test_rows_of_a_workbook_are_those_of_the_sheet():
     read = read_columns("a.xlsx", xlsx(["q1", "q2"], [1, None], [None, None], ["x", 2.5]))
     assert {name: texts.to_pylist() for name, texts in read.columns.items()} == {
-        "q1": ["1", "x"], "q2": ["", "2.5"],
-    }  # fmt: skip
+        "q1": ["1", "x"],
+        "q2": ["", "2.5"],
+    }
     assert read.place(1) == "row 4"
 
 

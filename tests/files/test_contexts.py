@@ -147,12 +147,21 @@ def test_a_table_of_exchanges_gives_conversations_and_missing_codes_are_filled_i
         list(TEA),
         {"messages": TEA},
         {"conversation": TEA},
-        {"conversations": [{"from": "human", "value": TEA[0]["content"]},
-                           {"from": "gpt", "value": TEA[1]["content"]}]},
-        {"conversation": [{"role": "user", "content": TEA[0]["content"], "turn": 1},
-                          {"role": "model", "content": TEA[1]["content"]}], "toxic": False},
+        {
+            "conversations": [
+                {"from": "human", "value": TEA[0]["content"]},
+                {"from": "gpt", "value": TEA[1]["content"]},
+            ]
+        },
+        {
+            "conversation": [
+                {"role": "user", "content": TEA[0]["content"], "turn": 1},
+                {"role": "model", "content": TEA[1]["content"]},
+            ],
+            "toxic": False,
+        },
     ],
-)  # fmt: skip
+)
 def test_every_usual_shape_of_a_json_line_gives_the_same_conversation(body):
     assert read_contexts("c.jsonl", lines(body)) == (Context("c001", messages=TEA),)
 
@@ -197,24 +206,36 @@ def test_codes_and_languages_are_found_under_their_usual_names():
         ("c.jsonl", b"\n", "there is no conversation"),
         ("c.jsonl", b"[]\n\xff\n", "c.jsonl, line 2: byte 4 of the file is not UTF-8 text"),
         ("c.jsonl", lines(TEA) * 20_001, "more than 20,000 rows"),
-        ("c.csv", b"code,role,content\na,user,x\nb,user,y\na,user,z\n",
-         "line 4: the code 'a' is in line 2"),
+        (
+            "c.csv",
+            b"code,role,content\na,user,x\nb,user,y\na,user,z\n",
+            "line 4: the code 'a' is in line 2",
+        ),
         ("c.csv", b"code,role,content\n,user,x\n", "line 2: the column 'code' is empty"),
         ("c.csv", b"code,role,content\na,judge,x\n", "line 2: the role 'judge' is not one of"),
-        ("c.csv", b"code,role,content\na,user,x\na,bot,\n",
-         "line 3: the column 'content' is empty"),
-        ("c.csv", b"code,role,content\na,,\na,user,x\n",
-         "line 3: the first row of this code has no message"),
+        (
+            "c.csv",
+            b"code,role,content\na,user,x\na,bot,\n",
+            "line 3: the column 'content' is empty",
+        ),
+        (
+            "c.csv",
+            b"code,role,content\na,,\na,user,x\n",
+            "line 3: the first row of this code has no message",
+        ),
         ("c.csv", b"user,assistant\nx,\n", "line 2: the column 'assistant' is empty"),
-        ("c.csv", b"code,language,user,assistant\na,en,x,y\na,de,x,y\n",
-         "line 3: the language is 'de', but the conversation begins with 'en'"),
+        (
+            "c.csv",
+            b"code,language,user,assistant\na,en,x,y\na,de,x,y\n",
+            "line 3: the language is 'de', but the conversation begins with 'en'",
+        ),
         ("c.csv", b"role,content\nuser,x\n", "conversations need 'code', 'role' and 'content'"),
         ("c.csv", b"code,role,content,age\na,user,x,3\n", "'age'"),
         ("c.csv", b"code,role,content\n", "there is no conversation"),
         ("p.txt", "É".encode("latin-1"), "p.txt, line 1: byte 1 of the file is not UTF-8 text"),
         ("p.csv", b"code,text,text \na,b,c\n", "personas need the columns"),
     ],
-)  # fmt: skip
+)
 def test_contexts_that_cannot_be_used_are_refused_with_file_line_and_reason(name, data, says):
     assert says in problem(name, data, read_contexts)
 

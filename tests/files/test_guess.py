@@ -23,21 +23,62 @@ def roles(header, *rows, layout=None):
 
 @pytest.mark.parametrize(
     "label",
-    ["Don't know", "Don’t know", "DK", "No answer", "Refusal", "Refused", "Not applicable",
-     "Missing", "-99 = No answer", "(No answer)", "Weiß nicht", "keine Angabe", "trifft nicht zu",
-     "No sabe", "NS/NC", "no contesta", "ne sait pas", "Sans réponse", "non concerné", "non so",
-     "não sabe", "weet niet", "不知道", "拒绝回答", "不适用", "わからない", "無回答"],
-)  # fmt: skip
+    [
+        "Don't know",
+        "Don’t know",
+        "DK",
+        "No answer",
+        "Refusal",
+        "Refused",
+        "Not applicable",
+        "Missing",
+        "-99 = No answer",
+        "(No answer)",
+        "Weiß nicht",
+        "keine Angabe",
+        "trifft nicht zu",
+        "No sabe",
+        "NS/NC",
+        "no contesta",
+        "ne sait pas",
+        "Sans réponse",
+        "non concerné",
+        "non so",
+        "não sabe",
+        "weet niet",
+        "不知道",
+        "拒绝回答",
+        "不适用",
+        "わからない",
+        "無回答",
+    ],
+)
 def test_labels_of_missing_answers_are_known_in_many_languages(label):
     assert says_missing(label)
 
 
 @pytest.mark.parametrize(
     "label",
-    ["Neither agree nor disagree", "Never", "None of the time", "No", "Not at all", "Nicht", "Nein",
-     "I don't know what to do", "Unsure", "No opinion", "Don't know many people", "Nothing",
-     "Ne", "不同意", "Not important", "1", ""],
-)  # fmt: skip
+    [
+        "Neither agree nor disagree",
+        "Never",
+        "None of the time",
+        "No",
+        "Not at all",
+        "Nicht",
+        "Nein",
+        "I don't know what to do",
+        "Unsure",
+        "No opinion",
+        "Don't know many people",
+        "Nothing",
+        "Ne",
+        "不同意",
+        "Not important",
+        "1",
+        "",
+    ],
+)
 def test_other_labels_are_answers(label):
     assert not says_missing(label)
 
@@ -50,12 +91,28 @@ def test_refusals_are_told_from_other_missing_answers():
 
 @pytest.mark.parametrize(
     "name",
-    ["Email", "E-Mail-Adresse", "Email Address", "Your full name", "Vor- und Nachname",
-     "First Name", "What is your name?", "Phone number", "IP Address", "Nombre completo",
-     "Correo electrónico",
-     "firstname", "lastname", "telephone_1", "Nom et prénom", "姓名", "メールアドレス",
-     "last_name", "Name"],
-)  # fmt: skip
+    [
+        "Email",
+        "E-Mail-Adresse",
+        "Email Address",
+        "Your full name",
+        "Vor- und Nachname",
+        "First Name",
+        "What is your name?",
+        "Phone number",
+        "IP Address",
+        "Nombre completo",
+        "Correo electrónico",
+        "firstname",
+        "lastname",
+        "telephone_1",
+        "Nom et prénom",
+        "姓名",
+        "メールアドレス",
+        "last_name",
+        "Name",
+    ],
+)
 def test_columns_that_name_people_are_known(name):
     assert is_private_name(name)
 
@@ -75,22 +132,30 @@ def test_cells_that_are_addresses_are_left_out_whatever_the_column_is_called():
 @pytest.mark.parametrize(
     ("column", "values", "role"),
     [
-        ("time", ["1", "2"], "tag"), ("time", ["2026-03-05T09:00:00Z", "2026-03-06"], "time"),
-        ("study", ["A", "B"], "tag"), ("study", ["A", "A"], "study"),
-        ("language", ["de", "EN"], "language"), ("language", ["good", "bad"], "tag"),
-        ("temperature", ["36.6", "37"], "tag"), ("temperature", ["hot", "cold"], "tag"),
-        ("model", ["m1", "m2"], "model"), ("repetition", ["1", "2"], "repetition"),
-        ("repetition", ["first", "second"], "tag"), ("cost", ["low", "high"], "tag"),
+        ("time", ["1", "2"], "tag"),
+        ("time", ["2026-03-05T09:00:00Z", "2026-03-06"], "time"),
+        ("study", ["A", "B"], "tag"),
+        ("study", ["A", "A"], "study"),
+        ("language", ["de", "EN"], "language"),
+        ("language", ["good", "bad"], "tag"),
+        ("temperature", ["36.6", "37"], "tag"),
+        ("temperature", ["hot", "cold"], "tag"),
+        ("model", ["m1", "m2"], "model"),
+        ("repetition", ["1", "2"], "repetition"),
+        ("repetition", ["first", "second"], "tag"),
+        ("cost", ["low", "high"], "tag"),
     ],
-)  # fmt: skip
+)
 def test_a_name_gives_a_role_where_the_values_fit_it(column, values, role):
     rows = [f"p{n},{values[n % 2]},{n % 4 + 1},{n % 3 + 1}" for n in range(12)]
     assert roles(f"pid,{column},q1,q2", *rows)[column] == role
 
 
 def test_facts_about_people_are_the_same_in_all_their_rows():
-    rows = [f"p{n // 2},{20 + n // 2 % 30},{n % 4},{'fm'[n // 2 % 2]},{n},{n % 5},{n % 3}"
-            for n in range(60)]  # fmt: skip
+    rows = [
+        f"p{n // 2},{20 + n // 2 % 30},{n % 4},{'fm'[n // 2 % 2]},{n},{n % 5},{n % 3}"
+        for n in range(60)
+    ]
     found = roles("person,age,mood,sex,duration,q1,q2", *rows)
     assert (found["age"], found["sex"]) == ("group", "group")
     assert found["mood"] != "group"
@@ -135,18 +200,27 @@ def test_a_code_that_stands_twice_among_many_is_the_person_still():
 
 
 def test_columns_that_tell_rows_of_a_person_apart_are_conditions():
-    wide = [f"p{n % 10},{('honest', 'fake good')[n // 10]},{20 + n % 10},{n % 5},{n % 4}"
-            for n in range(20)]  # fmt: skip
+    wide = [
+        f"p{n % 10},{('honest', 'fake good')[n // 10]},{20 + n % 10},{n % 5},{n % 4}"
+        for n in range(20)
+    ]
     found = roles("person,context,age,q1,q2", *wide)
     assert (found["person"], found["context"], found["age"]) == ("context", "template", "group")
-    long = [f"p{n},{how},q{item},{(n + item) % 5}"
-            for n in range(10) for how in ("honest", "fake") for item in (1, 2, 3)]  # fmt: skip
+    long = [
+        f"p{n},{how},q{item},{(n + item) % 5}"
+        for n in range(10)
+        for how in ("honest", "fake")
+        for item in (1, 2, 3)
+    ]
     file = source("person,context,item,answer", *long)
     assert not is_tidy(file)
     mapping = guess_mapping(file)
     assert mapping.columns == {
-        "person": "context", "context": "template", "item": "item", "answer": "answer",
-    }  # fmt: skip
+        "person": "context",
+        "context": "template",
+        "item": "item",
+        "answer": "answer",
+    }
     assert any("taken as a condition" in one for one in doubts(file, mapping))
     two = [f"p{n % 5},{'ab'[n // 5 % 2]},{'xy'[n // 10]},{n % 5},{n % 3}" for n in range(20)]
     found = roles("id,instruction,order,q1,q2", *two)
@@ -154,12 +228,17 @@ def test_columns_that_tell_rows_of_a_person_apart_are_conditions():
 
 
 def test_items_are_the_columns_that_share_their_answers():
-    rows = ["1,Agree,agree ,Disagree,Paper", "2,Disagree,Agree,Agree,Screen",
-            "3,Agree,Disagree,disagree,Paper"]  # fmt: skip
+    rows = [
+        "1,Agree,agree ,Disagree,Paper",
+        "2,Disagree,Agree,Agree,Screen",
+        "3,Agree,Disagree,disagree,Paper",
+    ]
     found = roles("id,I am glad,I am calm,I am loud,Tool", *rows)
     assert [column for column, role in found.items() if role == "item"] == [
-        "I am glad", "I am calm", "I am loud",
-    ]  # fmt: skip
+        "I am glad",
+        "I am calm",
+        "I am loud",
+    ]
 
 
 def test_an_item_that_is_called_otherwise_is_named_and_not_silently_a_tag():
@@ -207,5 +286,6 @@ def test_names_of_columns_that_are_questions_become_texts_with_short_codes():
         source("id,How much do you like the rain?,How much do you like tea?", *rows)
     )
     assert mapping.items == {
-        "How much do you like the rain?": "q1", "How much do you like tea?": "q2",
-    }  # fmt: skip
+        "How much do you like the rain?": "q1",
+        "How much do you like tea?": "q2",
+    }

@@ -44,8 +44,10 @@ def test_blank_rows_count_as_in_the_file():
     source = read_columns("x.csv", data)
     assert source.header == HeaderRows(5)
     assert {name: texts.to_pylist() for name, texts in source.columns.items()} == {
-        "id": ["p1", "p2", "p3"], "a": ["1", "2", "1"], "b": ["2", "1", "1"],
-    }  # fmt: skip
+        "id": ["p1", "p2", "p3"],
+        "a": ["1", "2", "1"],
+        "b": ["2", "1", "1"],
+    }
     assert source.place(1) == "line 7"
     sheet = read_sheet("x.csv", data)
     assert sheet.header == source.header
@@ -62,8 +64,10 @@ def test_a_name_over_several_columns_gives_way_to_their_texts():
     source = read_columns("x.xlsx", data)
     assert [*source.columns] == ["id", "Glad", "Sad", "Tools", "Feelings (3)"]
     assert {name: one.label for name, one in source.labels.items()} == {
-        "Glad": "Glad", "Sad": "Sad", "Feelings (3)": "Glad",
-    }  # fmt: skip
+        "Glad": "Glad",
+        "Sad": "Sad",
+        "Feelings (3)": "Glad",
+    }
     assert source.n_rows == 6
 
 
@@ -94,13 +98,23 @@ def test_columns_without_name_and_cells_are_left_out_and_others_refused():
 
 def test_the_question_that_statements_share_is_left_out():
     texts = {
-        "a": "How far? [I like tea]", "b": "How far?  [I like rain]", "c": "Who - really - are you",
-        "d": "Self-esteem is good", "e": "Self-control is good", "f": "Rate:-Tea", "g": "Rate:-Mud",
-    }  # fmt: skip
+        "a": "How far? [I like tea]",
+        "b": "How far?  [I like rain]",
+        "c": "Who - really - are you",
+        "d": "Self-esteem is good",
+        "e": "Self-control is good",
+        "f": "Rate:-Tea",
+        "g": "Rate:-Mud",
+    }
     assert own_texts(texts) == {
-        "a": "I like tea", "b": "I like rain", "c": "Who - really - are you",
-        "d": "Self-esteem is good", "e": "Self-control is good", "f": "Tea", "g": "Mud",
-    }  # fmt: skip
+        "a": "I like tea",
+        "b": "I like rain",
+        "c": "Who - really - are you",
+        "d": "Self-esteem is good",
+        "e": "Self-control is good",
+        "f": "Tea",
+        "g": "Mud",
+    }
 
 
 @pytest.mark.parametrize(
@@ -112,6 +126,6 @@ def test_the_question_that_statements_share_is_left_out():
         ("q,a,raw\n" + "".join(f"q{n},4,one; two; three; {';' * n}\n" for n in range(9)), ","),
         ('"a;b","c\nd;e;f"\n1,2\n', ","),
     ],
-)  # fmt: skip
+)
 def test_the_delimiter_is_that_of_the_header_and_not_of_a_title(text, delimiter):
     assert sniff_delimiter(text) == delimiter

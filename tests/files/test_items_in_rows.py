@@ -25,20 +25,28 @@ def test_runs_in_columns_are_repetitions_and_rows_are_items():
     guess = guess_mapping(file)
     assert guess.layout == "items"
     assert guess.columns == {
-        "question_text": "item", "scale": "tag", "Round_1": "answer", "Round_2": "answer",
+        "question_text": "item",
+        "scale": "tag",
+        "Round_1": "answer",
+        "Round_2": "answer",
         "Round_3": "answer",
-    }  # fmt: skip
+    }
     mapping = replace(guess, new_bank=NewBank("Runs"))
     assert read_mapping("m.yaml", write_mapping(mapping).encode()) == mapping
     read = map_answers(file, mapping)
     found = read.frame[["item", "repetition", "answer", "status"]].to_numpy().tolist()
     assert found == [
-        ["q1", 1, "1", "answered"], ["q1", 2, "2", "answered"], ["q1", 3, "3", "answered"],
-        ["q2", 1, "4", "answered"], ["q2", 2, "5", "answered"], ["q2", 3, "", "no_answer"],
-    ]  # fmt: skip
+        ["q1", 1, "1", "answered"],
+        ["q1", 2, "2", "answered"],
+        ["q1", 3, "3", "answered"],
+        ["q2", 1, "4", "answered"],
+        ["q2", 2, "5", "answered"],
+        ["q2", 3, "", "no_answer"],
+    ]
     assert [item.text("en") for item in read.bank.items] == [
-        "I like rain, really", "I like tea and nothing else",
-    ]  # fmt: skip
+        "I like rain, really",
+        "I like tea and nothing else",
+    ]
     assert read.frame["tags"].tolist()[0] == '{"scale": "weather"}'
     assert not any("called like repetitions" in one for one in doubts(file, guess))
 

@@ -25,9 +25,11 @@ from core.files.survey_programs import read_answer_file
 from tests.people_files import files, spss
 
 WIDE = AnswerMapping(
-    "wide", {"id": "context", "a": "item", "b": "item"}, constants={"model": "people"},
+    "wide",
+    {"id": "context", "a": "item", "b": "item"},
+    constants={"model": "people"},
     new_bank=NewBank("Tea"),
-)  # fmt: skip
+)
 LONG = AnswerMapping("long", {"q": "item", "a": "answer"}, new_bank=NewBank("Tea"))
 
 
@@ -62,10 +64,16 @@ def test_a_long_file_is_guessed_by_the_names_of_its_columns():
     mapping = guess_mapping(read_columns("l.csv", data))
     assert mapping == AnswerMapping(
         "long",
-        {"Participant": "context", "Question": "item", "Response": "answer",
-         "language": "language", "age": "tag"},
-        constants={"model": "people"}, missing={"NA": "no_answer"},
-    )  # fmt: skip
+        {
+            "Participant": "context",
+            "Question": "item",
+            "Response": "answer",
+            "language": "language",
+            "age": "tag",
+        },
+        constants={"model": "people"},
+        missing={"NA": "no_answer"},
+    )
     assert guess_mapping(read_columns("l.csv", data), "wide").layout == "wide"
 
 
@@ -107,11 +115,17 @@ def test_a_person_who_stands_twice_is_solved_as_the_mapping_says(solution, rows)
     [
         ("first", [("p1", "q1", "1"), ("p1", "q2", "2"), ("p2", "q1", "3")]),
         ("last", [("p1", "q2", "2"), ("p2", "q1", "3"), ("p1", "q1", "4")]),
-        ("apart", [
-            ("p1", "q1", "1"), ("p1", "q2", "2"), ("p2", "q1", "3"), ("p1 (2)", "q1", "4"),
-        ]),
+        (
+            "apart",
+            [
+                ("p1", "q1", "1"),
+                ("p1", "q2", "2"),
+                ("p2", "q1", "3"),
+                ("p1 (2)", "q1", "4"),
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_item_that_a_person_has_twice_in_a_long_file_is_solved_likewise(
     solution, rows, monkeypatch
 ):
@@ -175,16 +189,23 @@ def test_labelled_codes_far_from_the_others_are_guessed_as_missing_with_their_re
     source = read_columns("x.sav", spss(frame, variable_value_labels={"q1": labels, "q2": labels}))
     assert guess_mapping(source).missing == {"98": "refused", "99": "no_answer"}
     assert column_summary(source, "q1") == {
-        "label": "", "values": "1 = No, 2, 5 = Yes", "missing": "", "empty": 0,
-    }  # fmt: skip
+        "label": "",
+        "values": "1 = No, 2, 5 = Yes",
+        "missing": "",
+        "empty": 0,
+    }
 
 
 def test_a_mapping_is_written_as_yaml_and_read_back():
     mapping = AnswerMapping(
-        "wide", {"id": "context", "V1": "item", "no": "ignore"}, {"V1": "q1"}, {"language": "de"},
-        {"1": "Nein", "2": "Ja"}, {"-9": "refused"},
+        "wide",
+        {"id": "context", "V1": "item", "no": "ignore"},
+        {"V1": "q1"},
+        {"language": "de"},
+        {"1": "Nein", "2": "Ja"},
+        {"-9": "refused"},
         new_bank=NewBank("Tee", ("q1",), {"F1": ("q1",)}),
-    )  # fmt: skip
+    )
     text = write_mapping(mapping)
     assert read_mapping("m.yaml", text.encode()) == mapping
     assert "bank:" not in write_mapping(replace(LONG, new_bank=None))
@@ -210,8 +231,9 @@ def test_cells_become_options_missing_answers_or_labels():
 
 
 def test_a_slider_with_labelled_ends_stays_numbers():
-    frame = pd.DataFrame({"mood": [0.0, 12.5, 37.25, 100.0, 64.0], "sex": [1.0, 2, 1, 2, 1],
-                          "a": [1.0, 2, 3, 1, 2]})  # fmt: skip
+    frame = pd.DataFrame(
+        {"mood": [0.0, 12.5, 37.25, 100.0, 64.0], "sex": [1.0, 2, 1, 2, 1], "a": [1.0, 2, 3, 1, 2]}
+    )
     labels = {"mood": {0: "bad", 100: "good"}, "sex": {1: "f", 2: "m"}}
     source = read_columns("x.sav", spss(frame, variable_value_labels=labels))
     roles = {"mood": "group", "sex": "group", "a": "item"}
@@ -231,9 +253,10 @@ def test_columns_with_other_options_have_a_format_of_their_own():
     )
     sizes = {one.code: [o.code for o in one.options] for one in read.bank.formats}
     assert sizes == {
-        "options_2": ["1", "2"], "options_3": ["1", "2", "3"],
+        "options_2": ["1", "2"],
+        "options_3": ["1", "2", "3"],
         "options_5": ["0", "1", "2", "3", "4"],
-    }  # fmt: skip
+    }
     assert read.frame["format"].tolist()[:3] == list(sizes)
     assert read.frame["context"].tolist()[::3] == ["p1", "p2"]
     assert read.frame["tags"].tolist()[::3] == [
@@ -257,13 +280,19 @@ MAPPINGS = [
     ({"columns": {**WIDE.columns, "x": "tag"}}, "no column 'x'; it has 'id', 'a', 'b'"),
     ({"columns": {"id": "context", "a": "item"}}, "column 'b' has no role"),
     ({"columns": {**WIDE.columns, "b": "answer"}}, "has the role 'answer', which columns of"),
-    ({"columns": {**WIDE.columns, "b": "context"}},
-     "columns 'id' and 'b' have the same role, context"),
+    (
+        {"columns": {**WIDE.columns, "b": "context"}},
+        "columns 'id' and 'b' have the same role, context",
+    ),
     ({"columns": {"id": "context", "a": "tag", "b": "tag"}}, "no column is an item"),
-    ({"layout": "long", "columns": {"id": "tag", "a": "answer", "b": "tag"}},
-     "no column names the item"),
-    ({"layout": "long", "columns": {"id": "item", "a": "tag", "b": "tag"}},
-     "no column holds the answer"),
+    (
+        {"layout": "long", "columns": {"id": "tag", "a": "answer", "b": "tag"}},
+        "no column names the item",
+    ),
+    (
+        {"layout": "long", "columns": {"id": "item", "a": "tag", "b": "tag"}},
+        "no column holds the answer",
+    ),
     ({"items": {"a": "q", "b": "q"}}, "columns 'a' and 'b' are both the item 'q'"),
     ({"items": {"a": " "}}, "the item of column 'a' has no code"),
     ({"items": {"id": "q"}}, "'id' has the code of an item, but is none"),
@@ -273,7 +302,7 @@ MAPPINGS = [
     ({"bank": "tea"}, "it names a bank and describes a new one"),
     ({"new_bank": NewBank("T", ("x",))}, "reversed names 'x', which is no item of the file"),
     ({"new_bank": NewBank("T", (), {"F": ("y",)})}, "subscale 'F' names 'y', which is no item"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("change", "says"), MAPPINGS)
@@ -284,17 +313,23 @@ def test_a_mixed_up_mapping_is_named(change, says):
 
 
 FILES = [
-    (csv("id,a,b", "p1,1,2", "p2,1,2", "p1,2,2"),
-     "w.csv, line 4, column id: the person 'p1' stands in line 2 already"),
+    (
+        csv("id,a,b", "p1,1,2", "p2,1,2", "p1,2,2"),
+        "w.csv, line 4, column id: the person 'p1' stands in line 2 already",
+    ),
     (csv("id,a,b", "p1,1,2", " ,1,2"), "w.csv, line 3, column id: the person is missing"),
-    (csv("id,a,b", "p1,1,2", "p2,1,Agree"),
-     "w.csv, line 3, column b: 'Agree' is a label without a value"),
+    (
+        csv("id,a,b", "p1,1,2", "p2,1,Agree"),
+        "w.csv, line 3, column b: 'Agree' is a label without a value",
+    ),
     (csv("id,a,b"), "w.csv has no rows below its header"),
     ("id,a,b\np1,1,é".encode("latin-1"), "w.csv, line 2: byte 13 of the file is not UTF-8"),
     (csv("id,a,b", "p1,1"), "w.csv, line 2: there are 2 cells, but the header line has 3"),
-    (csv("id,a,b", *(f"{n},1,{n * 3}" for n in range(110))),
-     "w.csv, column b: there are 110 different answers; at most 101"),
-]  # fmt: skip
+    (
+        csv("id,a,b", *(f"{n},1,{n * 3}" for n in range(110))),
+        "w.csv, column b: there are 110 different answers; at most 101",
+    ),
+]
 
 
 @pytest.mark.parametrize(("data", "says"), FILES)

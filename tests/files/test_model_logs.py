@@ -41,9 +41,11 @@ def test_a_log_of_inspect_has_a_row_for_each_sample_and_epoch():
     assert source.columns["scores.choice.answer"].to_pylist()[0] == "Agree"
     assert source.labels["scores.choice.answer"].values["4"] == "Agree"
     assert roles(source) == {
-        "item": "metadata.item", "context": "metadata.persona", "repetition": "epoch",
+        "item": "metadata.item",
+        "context": "metadata.persona",
+        "repetition": "epoch",
         "reply": "output.completion",
-    }  # fmt: skip
+    }
 
 
 def test_ids_of_samples_have_parts_where_metadata_do_not_say_the_item():
@@ -74,12 +76,21 @@ def test_the_parts_of_a_custom_id_are_item_context_and_repetition(ids, known, pa
 def test_the_shapes_of_replies_of_a_batch():
     bodies = [
         {"model": "m", "choices": [{"message": {"content": None, "refusal": "No."}}]},
-        {"model": "m", "choices": [{"message": {"content": [{"type": "text", "text": "Agree"}]},
-                                    "finish_reason": "length"}]},
-        {"model": "m", "output": [{"type": "reasoning"}, {"content": 5},
-                                  {"content": [{"text": "Disagree"}]}]},
+        {
+            "model": "m",
+            "choices": [
+                {
+                    "message": {"content": [{"type": "text", "text": "Agree"}]},
+                    "finish_reason": "length",
+                }
+            ],
+        },
+        {
+            "model": "m",
+            "output": [{"type": "reasoning"}, {"content": 5}, {"content": [{"text": "Disagree"}]}],
+        },
         {"error": {"message": "broken \ud800 \0"}},
-    ]  # fmt: skip
+    ]
     lines = [{"custom_id": str(n), "response": {"body": body}} for n, body in enumerate(bodies)]
     lines.append({"custom_id": "9", "response": None, "error": {"message": "expired"}})
     data = "\n".join(json.dumps(line) for line in lines).encode()
@@ -98,17 +109,23 @@ FAULTS = [
     ("i.json", b'{"eval": 1}', "i.json: this JSON is no log of Inspect"),
     ("i.json", b'[{"a": 1}]', "i.json: this JSON is no log of Inspect"),
     ("i.json", b'{"eval": {"model": "m"}}', "i.json: the log has no samples"),
-    ("i.json", b'{"eval": {"model": "m"}, "samples": [{"id": 1}]}',
-     "i.json, sample 1: this is no sample of Inspect"),
+    (
+        "i.json",
+        b'{"eval": {"model": "m"}, "samples": [{"id": 1}]}',
+        "i.json, sample 1: this is no sample of Inspect",
+    ),
     ("i.json", b"[" * 100_000, "i.json: the JSON is not one that a tool writes"),
     ("i.json", '{"eval": "é"}'.encode("latin-1"), "i.json, line 1: byte 11 of the file is not UTF"),
     ("b.jsonl", BATCH[:1500], "b.jsonl, line 4: this is not JSON, or only a part of it"),
-    ("b.jsonl", b'{"custom_id": "1", "method": "POST", "body": {}}',
-     "b.jsonl, line 1: this is a request, and no reply"),
+    (
+        "b.jsonl",
+        b'{"custom_id": "1", "method": "POST", "body": {}}',
+        "b.jsonl, line 1: this is a request, and no reply",
+    ),
     ("b.jsonl", BATCH + b'{"item": "q1"}', "b.jsonl, line 17: this JSON is no line of a batch"),
     ("b.jsonl", b"\n", "b.jsonl: the file is empty"),
     ("b.jsonl.gz", BATCH, "b.jsonl.gz: the compressed file is damaged"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "data", "says"), FAULTS)
@@ -119,13 +136,23 @@ def test_a_file_that_is_no_whole_log_is_refused_with_its_place(name, data, says)
 
 
 CELLS = [
-    (INSPECT.replace(b'"epoch": 2', b'"epoch": 1', 1), "i.json",
-     "stands with 'precedence_01' in sample 1 already"),
-    (INSPECT.replace(b'"total_time": ', b'"total_time": NaN, "x": ', 1), "i.json",
-     "i.json, sample 1, column total_time: 'NaN' is not a number"),
-    (BATCH.replace(b"anna|precedence_01|2", b"anna|precedence_01|1"), "b.jsonl",
-     "b.jsonl, line 2, column custom_id.1: the person 'anna' stands with 'precedence_01' in line"),
-]  # fmt: skip
+    (
+        INSPECT.replace(b'"epoch": 2', b'"epoch": 1', 1),
+        "i.json",
+        "stands with 'precedence_01' in sample 1 already",
+    ),
+    (
+        INSPECT.replace(b'"total_time": ', b'"total_time": NaN, "x": ', 1),
+        "i.json",
+        "i.json, sample 1, column total_time: 'NaN' is not a number",
+    ),
+    (
+        BATCH.replace(b"anna|precedence_01|2", b"anna|precedence_01|1"),
+        "b.jsonl",
+        "b.jsonl, line 2, column custom_id.1: "
+        "the person 'anna' stands with 'precedence_01' in line",
+    ),
+]
 
 
 @pytest.mark.parametrize(("data", "name", "says"), CELLS)

@@ -31,9 +31,14 @@ HOSTILE = (
 def table(*rows, number=3, n_columns=3, footnotes=("Only one answer.", HOSTILE)):
     header = (HOSTILE, "α", "95% CI", *(f"c{k}" for k in range(3, n_columns)))
     return PaperTable(
-        number, HOSTILE, header, (False, *(True,) * (n_columns - 1)), rows, f"Unit: {HOSTILE}",
+        number,
+        HOSTILE,
+        header,
+        (False, *(True,) * (n_columns - 1)),
+        rows,
+        f"Unit: {HOSTILE}",
         footnotes,
-    )  # fmt: skip
+    )
 
 
 ROWS = (
@@ -158,12 +163,15 @@ def test_latex_has_the_same_cells_and_notes():
         ("---", "-{}-{}-"),
         ("a,,b", "a,{},b"),
         ("``x'", r"\textasciigrave{}\textasciigrave{}x\textquotesingle{}"),
-        ("<a|\">", r"\textless{}a\textbar{}\textquotedbl{}\textgreater{}"),
-        ("−.5 – χ² ≥ 1", r"\ensuremath{-}.5 \textendash{} \ensuremath{\chi}\textsuperscript{2} "
-         r"\ensuremath{\geq} 1"),
+        ('<a|">', r"\textless{}a\textbar{}\textquotedbl{}\textgreater{}"),
+        (
+            "−.5 – χ² ≥ 1",
+            r"\ensuremath{-}.5 \textendash{} \ensuremath{\chi}\textsuperscript{2} "
+            r"\ensuremath{\geq} 1",
+        ),
         ("é 日本", "é 日本"),
     ],
-)  # fmt: skip
+)
 def test_each_sign_is_itself_in_latex(text, latex):
     assert latex_text(text) == latex
 

@@ -13,11 +13,12 @@ FRAME = pd.DataFrame(
     {"model": ["A", "Björn"], "q1": [1.0, -91.0], "Q1": [2.5, np.nan], "all": [3.0, 4.0]}
 )
 VARIABLES = [
-    SpssVariable("q1", "I like tea. (reverse-keyed)", {1: "no", 2: "yes", -91: "refused"},
-                 (-99, -91)),
+    SpssVariable(
+        "q1", "I like tea. (reverse-keyed)", {1: "no", 2: "yes", -91: "refused"}, (-99, -91)
+    ),
     SpssVariable("Q1", "é" * 200, {2.5: "half"}),
     SpssVariable("all", "All of it", {}),
-]  # fmt: skip
+]
 
 
 def test_values_labels_and_missing_values_are_read_back(tmp_path):
@@ -42,8 +43,16 @@ def test_the_time_of_writing_is_not_in_the_file():
 
 @pytest.mark.parametrize(
     ("column", "name"),
-    [("q1", "q1"), ("1q", "v_1q"), ("with", "v_with"), ("a b-c", "a_b_c"), ("", "v_"),
-     ("q.", "q"), ("item.country", "item.country"), ("x" * 80, "x" * 58)],
-)  # fmt: skip
+    [
+        ("q1", "q1"),
+        ("1q", "v_1q"),
+        ("with", "v_with"),
+        ("a b-c", "a_b_c"),
+        ("", "v_"),
+        ("q.", "q"),
+        ("item.country", "item.country"),
+        ("x" * 80, "x" * 58),
+    ],
+)
 def test_names_that_spss_takes(column, name):
     assert variable_names([column]) == {column: name}

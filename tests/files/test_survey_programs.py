@@ -41,8 +41,11 @@ def test_the_file_of_a_survey_program_is_recognised(name, program, person, items
     mapping = guess_mapping(source)
     assert program_of(source).name == program
     assert (mapping.with_role("context"), mapping.with_role("item")) == ([person], items)
-    assert all(mapping.columns[column] == "ignore" for column in source.columns
-               if column in ignored.split() or column == ignored)  # fmt: skip
+    assert all(
+        mapping.columns[column] == "ignore"
+        for column in source.columns
+        if column in ignored.split() or column == ignored
+    )
     assert mapping.constants == {"model": "people"}
 
 
@@ -61,8 +64,10 @@ def test_a_workbook_of_qualtrics_has_one_header_row_less():
     data = csv("ResponseId,Finished,Q1", "Response ID,Finished,Do you agree?", "R_1,1,2")
     source = read_answer_file("q.csv", data)
     assert (source.n_rows, source.place(0), source.labels["Q1"].label) == (
-        1, "line 3", "Do you agree?",
-    )  # fmt: skip
+        1,
+        "line 3",
+        "Do you agree?",
+    )
 
 
 def test_answer_codes_of_limesurvey_become_numbers_and_items_their_own_codes():
@@ -82,19 +87,26 @@ def test_rows_of_other_forms_of_redcap_are_no_answers_and_instances_are_repetiti
     assert frame.groupby("context")["repetition"].max().to_dict()["1"] == 2
     events = csv(
         "study_id,redcap_event_name,age,q1,q2,form_complete",
-        "a,first_arm_1,,,,0", "a,later_arm_1,,4,5,2", "a,last_arm_1,,3,5,2", "b,first_arm_1,,,,0",
-    )  # fmt: skip
+        "a,first_arm_1,,,,0",
+        "a,later_arm_1,,4,5,2",
+        "a,last_arm_1,,3,5,2",
+        "b,first_arm_1,,,,0",
+    )
     source = read_answer_file("r.csv", events)
     mapping = guess_mapping(source)
     assert (mapping.columns["study_id"], mapping.columns["redcap_event_name"]) == (
-        "context", "phase",
-    )  # fmt: skip
+        "context",
+        "phase",
+    )
     frame = map_answers(source, mapping).frame
     assert frame[["context", "phase", "answer"]].to_numpy().tolist() == [
-        ["a", "later_arm_1", "4"], ["a", "later_arm_1", "5"],
-        ["a", "last_arm_1", "3"], ["a", "last_arm_1", "5"],
-        ["b", "first_arm_1", ""], ["b", "first_arm_1", ""],
-    ]  # fmt: skip
+        ["a", "later_arm_1", "4"],
+        ["a", "later_arm_1", "5"],
+        ["a", "last_arm_1", "3"],
+        ["a", "last_arm_1", "5"],
+        ["b", "first_arm_1", ""],
+        ["b", "first_arm_1", ""],
+    ]
 
 
 def test_answers_of_edsl_have_the_questions_the_options_and_repetitions_from_1():
@@ -102,9 +114,12 @@ def test_answers_of_edsl_have_the_questions_the_options_and_repetitions_from_1()
     mapping = guess_mapping(source)
     kept = {column: role for column, role in mapping.columns.items() if role != "ignore"}
     assert kept == {
-        "agent.agent_name": "context", "agent.persona": "tag", "model.model": "model",
-        "iteration.iteration": "repetition", **{f"answer.{code}": "item" for code in CODES[:4]},
-    }  # fmt: skip
+        "agent.agent_name": "context",
+        "agent.persona": "tag",
+        "model.model": "model",
+        "iteration.iteration": "repetition",
+        **{f"answer.{code}": "item" for code in CODES[:4]},
+    }
     mapped = map_answers(source, guess_with_new_bank(mapping))
     assert set(mapped.frame["repetition"]) == {1, 2}
     assert [option.labels["en"] for option in mapped.bank.formats[0].options][3] == "Agree"
@@ -121,8 +136,9 @@ def test_one_question_of_edsl_about_scenarios_is_a_long_file():
     data = csv(
         "agent.agent_name,answer.q0,iteration.iteration,model.model,scenario.item,"
         "scenario.scenario_index,question_options.q0_question_options",
-        """anna,Yes,0,m,q1,0,"['No', 'Yes']\"""", """anna,No,0,m,q2,1,"['No', 'Yes']\"""",
-    )  # fmt: skip
+        """anna,Yes,0,m,q1,0,"['No', 'Yes']\"""",
+        """anna,No,0,m,q2,1,"['No', 'Yes']\"""",
+    )
     source = read_answer_file("e.csv", data)
     mapping = guess_mapping(source)
     assert (mapping.layout, mapping.with_role("item")) == ("long", ["scenario.item"])
@@ -140,8 +156,9 @@ def test_labels_of_a_file_in_another_order_are_never_the_codes_of_a_bank():
 def test_replies_of_qstn_that_were_no_json_stand_beside_the_answers():
     data = csv(
         "questionnaire_name,questionnaire_item_id,question,answer,llm_response,error_col",
-        "anna,q1,One?,4: Agree,,", "anna,q2,Two?,,I refuse.,ERROR: Parsing",
-    )  # fmt: skip
+        "anna,q1,One?,4: Agree,,",
+        "anna,q2,Two?,,I refuse.,ERROR: Parsing",
+    )
     source = read_answer_file("q.csv", data)
     mapping = guess_mapping(source)
     assert mapping.with_role("reply") == ["answer"]

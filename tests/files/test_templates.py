@@ -214,28 +214,40 @@ BLOCK = '\n        block: "{reply} {items}"'
     ("change", "place"),
     [
         (lambda t: t.replace("{item}", "it"), "language 'en', single: {item} is missing"),
-        (lambda t: t.rstrip() + PART.format("option", "- {label}"), "line 8, template 'mine', "
-         "language 'en', option: {code} is missing"),
+        (
+            lambda t: t.rstrip() + PART.format("option", "- {label}"),
+            "line 8, template 'mine', language 'en', option: {code} is missing",
+        ),
         (lambda t: t.rstrip() + PART.format("item", "{number}."), "item: {item} is missing"),
         (lambda t: t.rstrip() + PART.format("between_options", ""), "between_options: it is empty"),
         (lambda t: t.rstrip() + PART.format("cue", "{item}"), "cue: {item} has no place here"),
-        (lambda t: t.replace("texts:", "listing: letters\n    texts:"),
-         "line 8, template 'mine', language 'en', single: {options} is missing"),
-        (lambda t: t.replace("texts:", "listing: roman\n    texts:"),
-         "mine.yaml, line 5, template 'mine', listing: this is not"),
+        (
+            lambda t: t.replace("texts:", "listing: letters\n    texts:"),
+            "line 8, template 'mine', language 'en', single: {options} is missing",
+        ),
+        (
+            lambda t: t.replace("texts:", "listing: roman\n    texts:"),
+            "mine.yaml, line 5, template 'mine', listing: this is not",
+        ),
         (lambda t: t.replace("texts:", "instructions: es\n    texts:"), "language 'es': there is"),
         (lambda t: t.replace("{item}", "{item} {count}"), "single: {count} has no place here"),
         (lambda t: t.rstrip() + BLOCK.replace("{items}", "all"), "block: {items} is missing"),
-        (lambda t: t.rstrip() + BLOCK.replace("{items}", "{items} {opinion}"),
-         "block: {opinion} has no place here"),
+        (
+            lambda t: t.rstrip() + BLOCK.replace("{items}", "{items} {opinion}"),
+            "block: {opinion} has no place here",
+        ),
         (lambda t: t.rstrip() + '\n        persona: "Be {item}"', "persona: {item} has no place"),
         (lambda t: t.replace("en:", "fr:"), "language 'en': there is no text"),
-        (lambda t: t.rstrip() + BLOCK + "\n      es:\n        single: '{item}'",
-         "language 'es', block: it is empty"),
+        (
+            lambda t: t.rstrip() + BLOCK + "\n      es:\n        single: '{item}'",
+            "language 'es', block: it is empty",
+        ),
         (lambda t: t.replace("title: Mine", "title: 3"), "template 'mine', title: this is not a"),
         (lambda t: t.replace("title: Mine", "personal: 1"), "personal: this is neither true nor"),
-        (lambda t: t.replace("single:", "singel:"), "mine.yaml, line 7, template 'mine', "
-         "language 'en': the key 'singel' is unknown"),
+        (
+            lambda t: t.replace("single:", "singel:"),
+            "mine.yaml, line 7, template 'mine', language 'en': the key 'singel' is unknown",
+        ),
         (lambda t: t.replace("en:", "no:"), "mine.yaml, line 6: the key 'no' is not a text"),
         (lambda t: t.replace("templates:", "templates: {}\nreplies:"), "replies, language 'mine'"),
         (lambda t: t + "replies:\n  en:\n    or: x", "language 'en': 'with_code' is missing"),
@@ -243,7 +255,7 @@ BLOCK = '\n        block: "{reply} {items}"'
         (lambda t: t + t, "line 9: the key 'templates' is there twice"),
         (lambda t: t.replace('"{reply} {item}"', "[a, b]"), "single: this is not a text"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_file_is_refused_with_the_place_of_the_fault(
     change: Callable[[str], str], place: str
 ):
@@ -283,17 +295,28 @@ def test_json_in_a_template_is_no_placeholder():
 
 
 FULL = PromptTemplate(
-    "full", "Every part", True,
+    "full",
+    "Every part",
+    True,
     {
         "en": TemplateText(
-            "{persona}\n\n{options}\n\n{item}\n", "{options} {items}", "As they.", "Be brief.",
-            "  Think of what was said. ", "Only {labels}.", "{count} times {labels}.",
-            "({code}) {label}", ", ", "{number}) {item}", "Answer:\tnow",
+            "{persona}\n\n{options}\n\n{item}\n",
+            "{options} {items}",
+            "As they.",
+            "Be brief.",
+            "  Think of what was said. ",
+            "Only {labels}.",
+            "{count} times {labels}.",
+            "({code}) {label}",
+            ", ",
+            "{number}) {item}",
+            "Answer:\tnow",
         ),
         "zh": TemplateText("{options} {item}", "{items} {options}", cue="'回答'：\n"),
     },
-    "letters", "zh",
-)  # fmt: skip
+    "letters",
+    "zh",
+)
 
 
 def test_a_file_of_templates_reads_back_as_the_same_templates():
@@ -316,9 +339,13 @@ def test_parts_that_a_template_does_not_use_are_neither_in_its_json_nor_in_its_f
     stored = TEMPLATE.validate_json(json.dumps(as_values(FULL)))
     assert stored == FULL
     assert templates_yaml([TEMPLATES["free"]]).decode().splitlines()[:6] == [
-        "templates:", "  free:", "    title: The item alone", "    texts:", "      en:",
+        "templates:",
+        "  free:",
+        "    title: The item alone",
+        "    texts:",
+        "      en:",
         "        single: '{item}'",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_text_that_names_no_replies_can_be_used_and_is_remarked_on():

@@ -21,13 +21,21 @@ BOMB = "a: &a [x, x]\n" + "".join(
 def test_values_are_those_of_yaml():
     text = "a: 1\nb: [x, 2.5, null, 'yes']\nc:\n  d: |\n    two\n    lines\n"
     assert read_yaml("f", text) == {
-        "a": 1, "b": ["x", 2.5, None, "yes"], "c": {"d": "two\nlines\n"},
-    }  # fmt: skip
+        "a": 1,
+        "b": ["x", 2.5, None, "yes"],
+        "c": {"d": "two\nlines\n"},
+    }
     assert read_yaml("f", "# nothing") is None
     numbers = "a: 190:20:30\nb: 1:30\nc: -9\nd: .5\ne: 1.5e+3\nf: 017\ng: 190:20:30.5"
     assert read_yaml("f", numbers) == {
-        "a": "190:20:30", "b": "1:30", "c": -9, "d": 0.5, "e": 1500.0, "f": 15, "g": "190:20:30.5",
-    }  # fmt: skip
+        "a": "190:20:30",
+        "b": "1:30",
+        "c": -9,
+        "d": 0.5,
+        "e": 1500.0,
+        "f": 15,
+        "g": "190:20:30.5",
+    }
 
 
 def test_texts_with_any_line_end_that_files_hold_come_back_as_they_were():
@@ -74,8 +82,9 @@ def test_no_other_code_reads_yaml():
     reading = re.compile(r"yaml\.(safe_load|load|full_load|compose|parse|SafeLoader)\b|Loader\(")
     places = [*ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
     found = {
-        place.name for place in places
+        place.name
+        for place in places
         if "yaml" in (text := place.read_text(encoding="utf-8")) and reading.search(text)
-    }  # fmt: skip
+    }
     # languages.py reads the words of the reader, which are files of the project and of no user
     assert found == {"yaml_files.py", "languages.py"}

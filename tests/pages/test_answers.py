@@ -304,8 +304,10 @@ def test_every_try_is_listed_with_its_outcome(workspace, server, monkeypatch):
     (tries,) = [d.value for d in at.dataframe if "Outcome" in d.value.columns]
     assert tries["Attempt"].tolist() == [1, 2, 3]
     assert tries["Outcome"].tolist() == [
-        "The service had a fault of its own", "The service had a fault of its own", "Reply",
-    ]  # fmt: skip
+        "The service had a fault of its own",
+        "The service had a fault of its own",
+        "Reply",
+    ]
     assert tries["Seconds"].notna().all()
 
 
@@ -327,10 +329,11 @@ def test_a_trial_whose_calls_all_failed_is_an_error_and_not_unasked(workspace, s
 
 def test_replies_stay_beside_their_answers_where_some_are_not_asked_yet(workspace, server):
     asked(
-        workspace, server,
+        workspace,
+        server,
         lambda n, _: Step(status=401) if n >= 7 else Step(content=f"{n % 5 + 1}"),
         n_personas=1,
-    )  # fmt: skip
+    )
     page, total = browsing.page(workspace, "study", {}, "")
     assert total == 20
     told = page[page["status"] == "answered"]
@@ -627,9 +630,14 @@ q6,,m,I have no opinion.,refused,status,guess,yes,
 q7,2,m,2,,,,,
 """
 HOW_READ = {
-    "q1": "certain", "q2": "likely", "q3": "guess", "q4": "guess, disclaimer",
-    "q5": "likely, judge GPT [x](y)", "q6": "guess, disclaimer", "q7": "",
-}  # fmt: skip
+    "q1": "certain",
+    "q2": "likely",
+    "q3": "guess",
+    "q4": "guess, disclaimer",
+    "q5": "likely, judge GPT [x](y)",
+    "q6": "guess, disclaimer",
+    "q7": "",
+}
 
 
 @pytest.fixture
@@ -687,9 +695,18 @@ def test_the_open_answer_says_how_it_was_read_and_until_when_otherwise(read):
     study = studies.get(read.database, "read").study_id
     now = browsing.detail(read, int(trials["q4"]))
     change = ResponseChange(
-        now.trial_id, now.status, "1", now.attempt_id, "answered", "5", None, now.attempt_id, 1,
-        layer="judge", judge="J",
-    )  # fmt: skip
+        now.trial_id,
+        now.status,
+        "1",
+        now.attempt_id,
+        "answered",
+        "5",
+        None,
+        now.attempt_id,
+        1,
+        layer="judge",
+        judge="J",
+    )
     table = audits.change_table([change])
     assert audits.apply_changes(read.database, study, table, cause="judge") == 1
     said = texts(open_item("q4"))
@@ -706,8 +723,13 @@ def test_counts_say_how_answers_were_read_and_a_number_opens_these_answers(read)
         name: counts[name] for name in ("n", "certain", "likely", "guess", "disclaimer", "judged")
     }
     assert found == {
-        "n": 6, "certain": 1, "likely": 2, "guess": 2, "disclaimer": 1, "judged": 1,
-    }  # fmt: skip
+        "n": 6,
+        "certain": 1,
+        "likely": 2,
+        "guess": 2,
+        "disclaimer": 1,
+        "judged": 1,
+    }
     assert "person" not in counts
     for name, items in (
         ("guess", ["q3", "q4"]),
@@ -726,10 +748,21 @@ def test_counts_say_how_answers_were_read_and_a_number_opens_these_answers(read)
 
 def test_readings_are_counted_in_the_rows_of_their_factors():
     table = pd.DataFrame({"model": ["a", "b"], "planned": [3, 3], "n": [2, 0], "missing": [1, 3]})
-    counts = pd.DataFrame([{
-        "model": "a", "answers": 2, "certain": 0, "likely": 2, "guess": 0, "person": 0, "judged": 0,
-        "unknown": 0, "hedged": 1,
-    }])  # fmt: skip
+    counts = pd.DataFrame(
+        [
+            {
+                "model": "a",
+                "answers": 2,
+                "certain": 0,
+                "likely": 2,
+                "guess": 0,
+                "person": 0,
+                "judged": 0,
+                "unknown": 0,
+                "hedged": 1,
+            }
+        ]
+    )
     shown = browsing.with_readings(table, counts, ["model"])
     assert list(shown) == ["model", "planned", "n", "likely", "disclaimer", "missing"]
     assert shown[["likely", "disclaimer"]].values.tolist() == [[2, 1], [0, 0]]

@@ -268,8 +268,9 @@ def test_how_a_reply_was_read_and_by_which_judge_is_filtered_once_it_is_coded(wo
     with workspace.database.transaction() as cursor:
         cursor.execute(
             "update response set layer = 'judge', judge = 'Arbiter', certainty = 'likely'"
-            " where trial_id in (?, ?)", [second, others[0]],
-        )  # fmt: skip
+            " where trial_id in (?, ?)",
+            [second, others[0]],
+        )
 
     def hides_the_reading(at):
         shown = texts(at) + "".join(d.value.to_csv() for d in at.dataframe)

@@ -339,8 +339,9 @@ def test_pasted_words_for_reverse_are_kept_and_an_unknown_one_is_told(workspace,
 def test_a_block_pasted_into_the_empty_row_is_spread_and_shown(workspace, opened):
     report(opened, added=[{"keyed": "+", "code": "x1\tC\tR\tOne.\tEins.\nx2\tC\twhat\tTwo."}])
     assert [(i.code, i.keyed, i.text("en")) for i in items(workspace)[4:]] == [
-        ("x1", -1, "One."), ("x2", 1, "Two."),
-    ]  # fmt: skip
+        ("x1", -1, "One."),
+        ("x2", 1, "Two."),
+    ]
     assert list(filled(opened)["code"])[4:] == ["x1", "x2"]
     assert any("Item x2: “what”" in text.value for text in opened.text)
     report(opened, {"5": {"keyed": "-"}})
@@ -549,8 +550,17 @@ def test_a_broken_bank_opens_in_every_part(workspace):
     bank = Instrument("broken", HOSTILE, (Item("", ()), Item("x"), Item("x")), (), ("en", "zz"))
     store.save_draft(workspace.database, bank, expected_revision=None, summary="")
     at = open_page(bank="broken")
-    for part in ("Response options", "Languages", "About", "Drafts", "Read an item", "Problems",
-                 "Versions", "Export", "Items"):  # fmt: skip
+    for part in (
+        "Response options",
+        "Languages",
+        "About",
+        "Drafts",
+        "Read an item",
+        "Problems",
+        "Versions",
+        "Export",
+        "Items",
+    ):
         go_to(at, part)
     assert len(filled(at)) == 3
 
@@ -640,8 +650,11 @@ def test_an_attribute_is_added_filled_renamed_removed_and_brought_back(workspace
     assert shown(opened)[-1] == "attribute:land"
     report(opened, {"0": {"attribute:land": "DE"}, "2": {"attribute:land": "FR"}})
     assert [item.attributes for item in items(workspace)] == [
-        {"land": "DE"}, {}, {"land": "FR"}, {},
-    ]  # fmt: skip
+        {"land": "DE"},
+        {},
+        {"land": "FR"},
+        {},
+    ]
     opened.text_input(key="bank_attribute_new_name_small_0").set_value("country")
     submit(opened, "Rename")
     assert items(workspace)[0].attributes == {"country": "DE"}
@@ -886,8 +899,10 @@ def test_edits_applied_to_the_same_base_always_give_the_same_bank(edits):
 def test_removing_a_language_takes_its_texts_and_labels_and_nothing_else(small_bank):
     left = editing.remove_language(small_bank, "de")
     assert {change.what.split()[0] for change in differences(small_bank, left)} == {
-        "languages", "text", "labels",
-    }  # fmt: skip
+        "languages",
+        "text",
+        "labels",
+    }
     with pytest.raises(BankError):
         editing.remove_language(left, "en")
 
@@ -967,8 +982,9 @@ def test_a_draft_is_accepted_as_it_is_or_by_typing_another_text(workspace, kept)
     forms = [w for i in items(workspace) for w in i.wordings if w.form == "paraphrase_1"]
     first = items(workspace)[0].code
     assert [(w.text, w.drafted_by) for w in forms] == [
-        (f"Entwurf {first}", ""), ("Eigener Text", ""),
-    ]  # fmt: skip
+        (f"Entwurf {first}", ""),
+        ("Eigener Text", ""),
+    ]
 
 
 def test_loadings_are_previewed_with_their_faults_and_make_a_version(workspace, kept):

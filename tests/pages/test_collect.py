@@ -278,11 +278,22 @@ def test_hostile_reasons_are_shown_as_text(workspace, server):
 
 def _progress(**changes):
     values = {
-        "study": "s", "state": "running", "reason": "", "n_trials": 10, "n_done": 5,
-        "n_attempts": 6, "failures": (), "tokens_in": 0, "tokens_out": 0, "cost": 1.234,
-        "cost_unknown": 0, "cost_estimated": False, "rate": None, "seconds_left": None,
+        "study": "s",
+        "state": "running",
+        "reason": "",
+        "n_trials": 10,
+        "n_done": 5,
+        "n_attempts": 6,
+        "failures": (),
+        "tokens_in": 0,
+        "tokens_out": 0,
+        "cost": 1.234,
+        "cost_unknown": 0,
+        "cost_estimated": False,
+        "rate": None,
+        "seconds_left": None,
         "since": None,
-    }  # fmt: skip
+    }
     return control.Progress(**values | changes)
 
 

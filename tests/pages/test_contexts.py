@@ -75,12 +75,19 @@ def field(at, start):
 
 def draft(workspace, name, original, text):
     rewriting.add(
-        workspace, name, original,
+        workspace,
+        name,
+        original,
         lambda code: rewriting.Rewriting(
-            original, rewriting.read_rewriting(original, Reply(text), code),
-            "waiting", "Do it.", "Service", "m", "2026-01-01T00:00:00+00:00",
+            original,
+            rewriting.read_rewriting(original, Reply(text), code),
+            "waiting",
+            "Do it.",
+            "Service",
+            "m",
+            "2026-01-01T00:00:00+00:00",
         ),
-    )  # fmt: skip
+    )
 
 
 def test_lists_the_sets_that_come_along_with_kind_number_and_languages(workspace):

@@ -151,17 +151,31 @@ def test_prompts_shown_are_the_prompts_planned(workspace, small_bank):
     bank = replace(small_bank, items=items, formats=formats)
     editing.save(workspace, bank, expected_revision=state.revision)
     design = Design(
-        "s", "small", (PERSON,), ("de", "en"), formats=("likert_5", "three"),
-        templates=("standard", "personal_1"), label_orders=("inverted", "as_is"),
-        contexts=contexts, entities=("Ford", "Fiat", "Opel"), items_per_call=3,
-    )  # fmt: skip
+        "s",
+        "small",
+        (PERSON,),
+        ("de", "en"),
+        formats=("likert_5", "three"),
+        templates=("standard", "personal_1"),
+        label_orders=("inverted", "as_is"),
+        contexts=contexts,
+        entities=("Ford", "Fiat", "Opel"),
+        items_per_call=3,
+    )
     size = studies.size(workspace, design)
     requests = [studies.example(workspace, design, number) for number in range(size.prompts)]
     shown = [
-        (q.language, q.response_format.code, q.template, q.response_format.options[0].points > 1,
-         q.context, q.entity, *(item.code for item in q.items))
+        (
+            q.language,
+            q.response_format.code,
+            q.template,
+            q.response_format.options[0].points > 1,
+            q.context,
+            q.entity,
+            *(item.code for item in q.items),
+        )
         for q in (request.question for request in requests)
-    ]  # fmt: skip
+    ]
     record = studies.freeze(workspace, design)
     plan = studies.plan_csv(workspace, record.code).decode().splitlines()[1:]
     calls = {}
@@ -411,11 +425,21 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
     assert {f: again.multiselect(key=f"design:{f}").value for f in several} == several
     kept = saved_inputs.load(workspace, forms.DRAFT_NAME)
     expected = Design(
-        "pilot", "policy_60", (PERSON,), formats=("likert_5", "support_oppose"),
-        forms=("original", "negation"), templates=("personal_1", "impersonal_2"),
-        label_orders=("as_is", "random"), items_per_call=7, item_order="shuffled", seed=5,
-        ask_again=3, answering="enforced", first_token=True, skip_missing=True,
-    )  # fmt: skip
+        "pilot",
+        "policy_60",
+        (PERSON,),
+        formats=("likert_5", "support_oppose"),
+        forms=("original", "negation"),
+        templates=("personal_1", "impersonal_2"),
+        label_orders=("as_is", "random"),
+        items_per_call=7,
+        item_order="shuffled",
+        seed=5,
+        ask_again=3,
+        answering="enforced",
+        first_token=True,
+        skip_missing=True,
+    )
     assert forms.to_design(workspace, kept.value) == expected
     assert again.text_input(key="design:items_per_call").value == "7"
     for key, value in (("seed", 5), ("ask_again", 3)):
@@ -689,8 +713,9 @@ def test_a_prepared_design_replaces_a_design_in_work_only_when_told_to(workspace
 
 def test_an_address_that_asks_for_no_such_design_leaves_the_page_standing(workspace):
     for parameters in (
-        {"prepare": "study", "criterion": "beauty"}, {"prepare": "none", "criterion": "factorial"},
-    ):  # fmt: skip
+        {"prepare": "study", "criterion": "beauty"},
+        {"prepare": "none", "criterion": "factorial"},
+    ):
         at = opened(**parameters)
         assert not at.exception
         assert at.text_input(key="design:study").value == ""

@@ -117,10 +117,13 @@ def test_cells_left_out_become_blocks(workspace):
     assert "3 cells of 4: 2 blocks." in said(at.caption)
     at.button(key="design_way:cells:write").click().run()
     assert blocks_of(workspace) == (
-        Block("original × as in the bank, random, drawn anew for each call",
-              forms=("original",), label_orders=("as_is", "random")),
+        Block(
+            "original × as in the bank, random, drawn anew for each call",
+            forms=("original",),
+            label_orders=("as_is", "random"),
+        ),
         Block("negation × as in the bank", forms=("negation",), label_orders=("as_is",)),
-    )  # fmt: skip
+    )
 
 
 def test_each_template_gets_its_own_format(workspace):
@@ -198,8 +201,10 @@ def test_sampling_sizes_histories_and_a_second_phase_come_back_after_a_reload(wo
     at.selectbox(key="design:second_phase").set_value(template).run()
     design = design_of(workspace)
     assert (design.top_p, design.max_tokens, design.items_per_call) == (
-        (0.9, 1.0), (100,), (1, 10, 0),
-    )  # fmt: skip
+        (0.9, 1.0),
+        (100,),
+        (1, 10, 0),
+    )
     assert (design.histories, design.second_phase) == (("none", "own"), template)
     again = opened()
     assert again.text_input(key="design:top_p").value == "0.9, 1"

@@ -67,8 +67,10 @@ def test_it_opens_with_items_and_languages_as_chart_and_table(collected):
     at = open_page("explore", study="study")
     assert control_of(at, "measure").value == "mean_score"
     assert [control_of(at, name).value for name in ("axis", "color", "panel")] == [
-        "item", "language", "",
-    ]  # fmt: skip
+        "item",
+        "language",
+        "",
+    ]
     assert "Mean score: from" in at.markdown[1].value.replace("\\", "")
     assert len(shown(at)) == 40
     (chart,) = at.get("vega_lite_chart")

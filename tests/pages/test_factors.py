@@ -44,8 +44,11 @@ def open_page(analysis="cfa"):
 
 
 def box(at, label):
-    (found,) = [b for b in (*at.selectbox, *at.multiselect, *at.text_area, *at.text_input)
-                if b.label == label]  # fmt: skip
+    (found,) = [
+        b
+        for b in (*at.selectbox, *at.multiselect, *at.text_area, *at.text_input)
+        if b.label == label
+    ]
     return found
 
 
@@ -102,13 +105,25 @@ def test_the_fit_is_one_sentence_and_the_rest_stands_in_tabs(collected):
     assert (answer.light, ":red[" in shown(at)) == ("red", True)
     assert ", robust CFI .93, robust RMSEA .063 [" in answer.sentence
     assert tab_labels(at) == [
-        "Fit", "Loadings", "Residuals", "Modification", "Normality", "Second opinion", "Syntax",
+        "Fit",
+        "Loadings",
+        "Residuals",
+        "Modification",
+        "Normality",
+        "Second opinion",
+        "Syntax",
         "Method and files",
-    ]  # fmt: skip
+    ]
     first = list(table_with(at, "χ²").columns[1:11])  # the statistics of the sentence
     assert first[:7] == [
-        "Reported", "χ² scaled", "df", "p scaled", "CFI robust", "TLI robust", "RMSEA robust",
-    ]  # fmt: skip
+        "Reported",
+        "χ² scaled",
+        "df",
+        "p scaled",
+        "CFI robust",
+        "TLI robust",
+        "RMSEA robust",
+    ]
     assert first[7:] == ["RMSEA robust 90% CI low", "RMSEA robust 90% CI high", "SRMR"]
     assert "Your model against" not in shown(at)
 

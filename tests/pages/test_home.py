@@ -51,9 +51,13 @@ def test_an_empty_database_offers_the_sample_study_and_every_step(workspace):
     assert f"follow the {len(steps)} steps above" in texts(at)
     assert "not models of language" in at.button(key="sample_simulated").help
     assert {
-        "1. Banks", "2. Respondents", "3. Design", "4. Collect", "5. Answers",
+        "1. Banks",
+        "2. Respondents",
+        "3. Design",
+        "4. Collect",
+        "5. Answers",
         "6. Item statistics",
-    } <= set(links(at))  # fmt: skip
+    } <= set(links(at))
     assert not at.button(key="sample_simulated").disabled
 
 
@@ -134,8 +138,12 @@ def test_planned_and_imported_studies_are_listed_newest_first(workspace):
     assert "0 of 20 replied, 0 of 0 usable, not started" in shown
     labels = list(links(at))
     assert labels[labels.index("old") :] == [
-        "old", "Attach a bank", "Read the item statistics", "planned", "Start it on Collect",
-    ]  # fmt: skip
+        "old",
+        "Attach a bank",
+        "Read the item statistics",
+        "planned",
+        "Start it on Collect",
+    ]
     assert "20 planned calls have no reply yet" in texts(at)
 
 

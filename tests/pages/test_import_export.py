@@ -89,8 +89,11 @@ def test_a_preview_shows_what_would_come_and_keeps_nothing(workspace):
     at = upload(open_page(), "my answers.csv", PLAIN)
     coming = table(at, "Bank is").iloc[0]
     assert (coming["Study"], coming["Answers"], coming["n"], coming["Missing"]) == (
-        "my_answers", 4, 4, 0,
-    )  # fmt: skip
+        "my_answers",
+        4,
+        4,
+        0,
+    )
     assert (coming["Items"], coming["Respondents"]) == (2, 2)
     assert "wave" in texts(at)
     assert table(at, "answer")["answer"].tolist() == ["4", "2", "5", "1"]
@@ -238,8 +241,10 @@ def test_a_planned_study_gives_answers_bank_plan_and_design(collected):
     at = open_page(study="study")
     labels = {button.proto.label for button in at.get("download_button")}
     assert {
-        "Bank of the study", "Plan with its hash and time", "Design, to plan the study again",
-    } <= labels  # fmt: skip
+        "Bank of the study",
+        "Plan with its hash and time",
+        "Design, to plan the study again",
+    } <= labels
     assert ".venv/bin/python -m core export study study_files" in commands(at)
     at = press(press(at, "prepare:csv"), "prepare:parquet")
     labels = {button.proto.label for button in at.get("download_button")}

@@ -63,8 +63,10 @@ def test_an_spss_file_comes_in_with_keys_and_a_second_one_finds_its_bank(workspa
     at = upload(open_page(), "people.sav", FILES["people.sav"])
     shown = grid(at, "Role").value.set_index("Column")
     assert shown["Role"].tolist() == [
-        "person or context", *["group of people"] * 2, *["item"] * 22,
-    ]  # fmt: skip
+        "person or context",
+        *["group of people"] * 2,
+        *["item"] * 22,
+    ]
     assert shown.loc["i1", "Label"] == "Statement 1."
     assert shown.loc["gender", "Values"] == "1 = female, 2 = male"
     assert shown.loc["i1", "Missing in the file"] == "-8 = Refused to say, -9 = No answer"
@@ -110,9 +112,10 @@ def test_roles_labels_and_missing_values_can_be_changed(workspace):
 def test_a_saved_mapping_is_used_again_and_one_of_another_file_is_refused(workspace):
     data = b"Participant,Question,Response\nx,q1,1\nx,q2,2\n"
     mapping = mappings.AnswerMapping(
-        "long", {"Participant": "context", "Question": "item", "Response": "answer"},
+        "long",
+        {"Participant": "context", "Question": "item", "Response": "answer"},
         new_bank=mappings.NewBank("Saved", ("q2",)),
-    )  # fmt: skip
+    )
     at = upload(open_page(), "l.csv", data)
     at = upload(at, "m.yaml", mappings.write_mapping(mapping).encode(), place=1)
     assert field(at, "Title of the new bank").value == "Saved"
@@ -205,8 +208,9 @@ def test_files_of_other_tools_come_in_with_their_items_persons_and_replies(works
     shown = grid(at, "Role").value.set_index("Column")
     assert shown.loc["Q2_1", "Label"].startswith("Long-time residents")
     assert shown.loc[["ResponseId", "IPAddress"], "Role"].tolist() == [
-        "person or context", "ignore",
-    ]  # fmt: skip
+        "person or context",
+        "ignore",
+    ]
     assert "8 of 8 item codes match" in field(at, "Bank of the items").value
     at = press(at, "data_keep")
     name = "openai_batch.jsonl"

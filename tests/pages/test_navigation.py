@@ -46,8 +46,9 @@ def test_typing_lists_what_is_found_above_the_pages(workspace, study):
     first = side_links(at)[0]
     assert first.label == "**Score correlations**"
     assert (first.page, first.query_string) == (
-        "reliability", f"study={study}&analysis=score_correlations",
-    )  # fmt: skip
+        "reliability",
+        f"study={study}&analysis=score_correlations",
+    )
     assert "Reliability: Do scores keep their order" in first.help.replace("\\", "")
     at = search(at, "")
     assert side_links(at)[0].label == "Home"

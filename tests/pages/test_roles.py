@@ -17,9 +17,13 @@ from tests.workflow.studies import finished, freeze, simulated
 from tests.workflow.test_failing_writes import PEOPLE, contents
 
 WRITING = (
-    "home", *(entry.name for entry in app.PAGES if entry.group in ("Prepare", "Data")),
-    "factors", "explore", "report", "opinions",
-)  # fmt: skip
+    "home",
+    *(entry.name for entry in app.PAGES if entry.group in ("Prepare", "Data")),
+    "factors",
+    "explore",
+    "report",
+    "opinions",
+)
 """Pages on which something is made or edited."""
 
 

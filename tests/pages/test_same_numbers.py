@@ -42,21 +42,32 @@ a second phase, pairs of entities, repetitions, formats, other wordings, or anno
 ONLY_SIMULATED = {"cfa", "cfa_comparison"}
 """What needs more rows than the local model gives."""
 DECIMALS = {
-    "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
+    "none": 2,
+    "points": 2,
+    "points squared": 2,
+    "proportion": 2,
+    "correlation": 2,
+    "p": 3,
     "compared": 4,
-}  # fmt: skip
+}
 
 FIT = {f"cfi{kind}": (0.9, 0.95) for kind in ("", "_scaled", "_robust")} | {
     f"rmsea{kind}": (0.05, 0.06) for kind in ("", "_scaled", "_robust")
-}  # fmt: skip
+}
 BOUNDS = {
-    "fit": FIT, "steps": FIT | {"cfi_difference": (-0.01,), "rmsea_difference": (0.015,)},
+    "fit": FIT,
+    "steps": FIT | {"cfi_difference": (-0.01,), "rmsea_difference": (0.015,)},
     "differences": {"cfi_difference": (-0.01,), "rmsea_difference": (0.015,)},
     "criteria": {"value": (0.8, 0.7, 0.6, 0.5, 0.3, 0.1, 0.05, 0.06), "cfi": (0.9, 0.95)},
-    "items": {"discrimination": (0, 0.4, 0.7), "nagelkerke": (0.035, 0.07, 0.13, 0.26),
-              "mcfadden": (0.02,), "slope_change": (0.1,)},
-    "loadings": {"loading": (-0.3, 0.3)}, "scores": {"floor": (0.15,), "ceiling": (0.15,)},
-}  # fmt: skip
+    "items": {
+        "discrimination": (0, 0.4, 0.7),
+        "nagelkerke": (0.035, 0.07, 0.13, 0.26),
+        "mcfadden": (0.02,),
+        "slope_change": (0.1,),
+    },
+    "loadings": {"loading": (-0.3, 0.3)},
+    "scores": {"floor": (0.15,), "ceiling": (0.15,)},
+}
 """What judges the numbers of a column, by table: they have the decimals that show their side."""
 
 

@@ -171,8 +171,9 @@ def test_no_number_is_shown_like_the_bound_that_judges_it_otherwise():
     columns = (
         Column("rmsea", "RMSEA", "correlation", bounds=(0.05, 0.06)),
         Column("cfi", "CFI", "correlation", bounds=(0.9, 0.95)),
-        Column("r", "r", "correlation"), Column("p", "p", "p"),
-    )  # fmt: skip
+        Column("r", "r", "correlation"),
+        Column("p", "p", "p"),
+    )
     frame = pd.DataFrame(
         {"rmsea": [0.0531, 0.0249], "cfi": [0.8996, np.nan], "r": 0.0531, "p": [0.0496, 0.3]}
     )

@@ -56,10 +56,9 @@ def test_a_pilot_is_planned_frozen_asked_and_its_best_templates_go_into_the_desi
     assert design.templates == ("personal_2", "impersonal_1")
     assert design.repetitions == 5
     assert design.blocks == (
-        Block(study.design.formats[0], templates=("personal_2",),
-              formats=study.design.formats[:1]),
+        Block(study.design.formats[0], templates=("personal_2",), formats=study.design.formats[:1]),
         Block("beneficial_harmful", templates=("impersonal_1",), formats=("beneficial_harmful",)),
-    )  # fmt: skip
+    )
     assert not at.query_params.get("template")
 
 

@@ -40,9 +40,14 @@ def reply(number, body):
 
 def run(workspace, study, bank, server, **factors):
     freeze(
-        workspace, service(server.base_url), study=study, bank=bank, n_personas=0,
-        templates=("free",), **factors,
-    )  # fmt: skip
+        workspace,
+        service(server.base_url),
+        study=study,
+        bank=bank,
+        n_personas=0,
+        templates=("free",),
+        **factors,
+    )
     control.start(workspace, study)
     control.wait(workspace, study, every_s=0.02)
 
@@ -210,8 +215,11 @@ def test_parts_of_a_person_stay_together_and_the_first_prompt_is_shown(workspace
     assert "holds 4 prompts" in said(at)
     items = editing.load(workspace, "letters").instrument.items
     assert [item.text("en") for item in items] == [
-        "Praise Ann, 31.", "Praise Bob, 52.", "Blame Ann.", "Blame Bob.",
-    ]  # fmt: skip
+        "Praise Ann, 31.",
+        "Praise Bob, 52.",
+        "Blame Ann.",
+        "Blame Bob.",
+    ]
     assert open_page().text_area(key="texts:letters:people").value.startswith("name\tage")
 
 

@@ -38,8 +38,10 @@ def test_words_stand_in_lists_and_beside_a_questionnaire(answered):
     at = open_tab(at, "word_association", "Top words")
     top = next(d.value for d in at.dataframe if "Rank of positive" in d.value)
     assert top[["Positive", "Negative", "Neutral"]].iloc[0].tolist() == [
-        "peace", "war", "![x](http://evil)",
-    ]  # fmt: skip
+        "peace",
+        "war",
+        "![x](http://evil)",
+    ]
     assert any("positive: peace; negative: war" in c.proto.alt for c in at.get("vega_lite_chart"))
     at = open_page("words", timeout=90, study="words", analysis="instrument_rates")
     at = fine(at.multiselect(key="together:any:words").select("items").run())

@@ -21,9 +21,12 @@ from core.domain.frames import CONTEXT_SET, ITEM_SCORES, REWRITING
 MOST_LEVELS = 6  # of a factor that results are set side by side by
 NO_ROWS = ("item", "respondent", "model", "context")  # never averaged over here
 _WAYS = {
-    Choice: "choices", Switch: "choices", DesignFactors: "factors", Number: "numbers",
+    Choice: "choices",
+    Switch: "choices",
+    DesignFactors: "factors",
+    Number: "numbers",
     Numbers: "numbers",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,10 @@ def other_values(
         return (not now,)
     if isinstance(kind, DesignFactors):
         few = [
-            name for name in levels
+            name
+            for name in levels
             if name not in ("item", "model") and len(levels[name]) <= MOST_LEVELS
-        ]  # fmt: skip
+        ]
         alone = [(name,) for name in (*few, CONTEXT_SET, REWRITING)]
         return tuple(value for value in [(), *alone, tuple(few[:2])] if value != tuple(now))
     if isinstance(kind, Number):

@@ -28,9 +28,14 @@ from tests.workflow.studies import simulated
 
 TESTS = Path(__file__).parents[1]
 STEADY = simulated(
-    "Steady", loading=0.8, trait_correlation=0.4, acquiescence=0.2, refusal_rate=0.02,
-    explanation_rate=0.05, seed=4,
-)  # fmt: skip
+    "Steady",
+    loading=0.8,
+    trait_correlation=0.4,
+    acquiescence=0.2,
+    refusal_rate=0.02,
+    explanation_rate=0.05,
+    seed=4,
+)
 NOISY = simulated("Noisy", loading=0.6, noise=0.05, position_bias=0.05, refusal_rate=0.03, seed=5)
 BOTH = (STEADY.label, NOISY.label)
 
@@ -106,9 +111,12 @@ def scale(workspace: Workspace) -> None:
     asked, bank = people_and_talks(workspace), short_bank(workspace, "attitude_22")
     word_lists(workspace)
     text_prompts.create_descriptor_prompts(
-        workspace, "letters", "A letter about {name}, {age}.",
-        {"name": ["Ann | female", "Bob | male"], "age": ["30", "60"]}, language="en",
-    )  # fmt: skip
+        workspace,
+        "letters",
+        "A letter about {name}, {age}.",
+        {"name": ["Ann | female", "Bob | male"], "age": ["30", "60"]},
+        language="en",
+    )
     for design in (
         Design("scale", bank, BOTH, contexts=asked, forms=("original", "alternate")),
         Design("scale_shuffled", bank, BOTH, contexts=asked, label_orders=("random",)),
@@ -269,35 +277,52 @@ def file(name: str, workspace: Workspace) -> None:
 
 
 WORDS = {
-    "lists": "word_lists", "descriptor": "name.2", "first": "male", "first_lists": "agentic",
-}  # fmt: skip
+    "lists": "word_lists",
+    "descriptor": "name.2",
+    "first": "male",
+    "first_lists": "agentic",
+}
 YOUNG = tuple((f"p{number:02}", "young") for number in range(1, 16))
 OLD = tuple((f"p{number:02}", "old") for number in range(26, 41))
 CATALOG = (
     Entry("sample_simulated", sample_study, given={"norms": (("all items", 3.0, 0.8, 300.0),)}),
     Entry("sample_local", short_sample),
     Entry(
-        "scale", scale, made=("scale_shuffled", "scale_companion", "scale_letters"),
+        "scale",
+        scale,
+        made=("scale_shuffled", "scale_companion", "scale_letters"),
         given={
-            "convergent": "scale_companion", "other": "scale_companion",
-            "texts": "scale_letters", "reordered": "scale_shuffled", **WORDS,
+            "convergent": "scale_companion",
+            "other": "scale_companion",
+            "texts": "scale_letters",
+            "reordered": "scale_shuffled",
+            **WORDS,
             "norms": (("all items", 2.6, 0.7, 250.0), ("suspicion", 2.4, 0.9, 250.0)),
         },
-        more={"groups": ((*YOUNG, *OLD),)}, ways=frozenset({"choices", "numbers", "more"}),
+        more={"groups": ((*YOUNG, *OLD),)},
+        ways=frozenset({"choices", "numbers", "more"}),
     ),
     Entry("scale_letters", lambda _: None, given=WORDS, ways=frozenset({"factors", "more"})),
     Entry("scale_companion", lambda _: None),
     Entry(
-        "scale_shuffled", lambda _: None, beside=("scale",), ways=frozenset({"more"}),
+        "scale_shuffled",
+        lambda _: None,
+        beside=("scale",),
+        ways=frozenset({"more"}),
         more={"by": (("study", "respondent"),), "factor": ("study", "label_order")},
     ),
     Entry(
-        "split", split_scale, made=("split_alternate", "split_inverted"),
+        "split",
+        split_scale,
+        made=("split_alternate", "split_inverted"),
         given={"alternate": "split_alternate", "reordered": "split_inverted"},
-        more={"by": (("respondent", "repetition"),)}, ways=frozenset({"more"}),
+        more={"by": (("respondent", "repetition"),)},
+        ways=frozenset({"more"}),
     ),
     Entry(
-        "languages", languages, ways=frozenset({"factors", "rows"}),
+        "languages",
+        languages,
+        ways=frozenset({"factors", "rows"}),
         given={"norms": (("nature", 3.2, 0.7, 400.0),)},
     ),
     *(
@@ -308,11 +333,15 @@ CATALOG = (
     Entry("opinions_six_languages", opinions),
     Entry("unasked", unasked),
     Entry(
-        "hs1939", abilities, ways=frozenset({"choices", "more"}),
+        "hs1939",
+        abilities,
+        ways=frozenset({"choices", "more"}),
         given={"norms": (("visual", 4.0, 1.0, 90.0),)},
     ),
     Entry(
-        "people", people, ways=frozenset({"more"}),
+        "people",
+        people,
+        ways=frozenset({"more"}),
         given={"norms": (("F1", 3.0, 1.0, 500.0),)},
     ),
     Entry("people_twice", people_twice),
@@ -323,5 +352,5 @@ CATALOG = (
     Entry("brand_gemma_preference", partial(file, "brand_gemma_preference")),
     Entry("csi_gpt4o_en", partial(file, "csi_gpt4o_en")),
     Entry("probvaa_human_answers", partial(file, "probvaa_human_answers")),
-)  # fmt: skip
+)
 """Every entry; later ones may use studies of earlier ones."""

@@ -20,8 +20,13 @@ def classes(*tests, needed=0):
 
 def test_a_word_has_the_side_on_which_all_its_tests_agree():
     assert classes("++", "--", "00", "+-", "+0", "0-") == [
-        "positive", "negative", "neutral", "inconsistent", "inconsistent", "inconsistent",
-    ]  # fmt: skip
+        "positive",
+        "negative",
+        "neutral",
+        "inconsistent",
+        "inconsistent",
+        "inconsistent",
+    ]
     assert classes("++++", "+++-", "----") == ["positive", "inconsistent", "negative"]
 
 
@@ -64,10 +69,11 @@ def test_an_interval_does_not_depend_on_cells_of_other_units():
     below = np.array([[1.0, 0], [1, 0], [1, 0], [0, 2], [0, 2], [0, 3]])
     together = unit_rates(above, below, bootstrap=Bootstrap(200))
     alone = [
-        unit_rates(above[rows, cell : cell + 1], below[rows, cell : cell + 1],
-                   bootstrap=Bootstrap(200))
+        unit_rates(
+            above[rows, cell : cell + 1], below[rows, cell : cell + 1], bootstrap=Bootstrap(200)
+        )
         for cell, rows in enumerate((slice(0, 3), slice(3, 6)))
-    ]  # fmt: skip
+    ]
     assert together.value.tolist() == pytest.approx([2 / 3, 3 / 7])
     assert together.n.tolist() == [3, 3]
     for name in ("value", "low", "high"):

@@ -36,9 +36,10 @@ def test_the_interval_lies_within_the_bounds_where_the_tests_say_so(seed, bound)
 
 def test_rows_without_both_values_are_left_out():
     own = equivalence(
-        np.array([0.1, 0.2, np.nan, 0.4, np.nan]), np.array([0.2, 0.1, 0.3, np.nan, np.nan]),
+        np.array([0.1, 0.2, np.nan, 0.4, np.nan]),
+        np.array([0.2, 0.1, 0.3, np.nan, np.nan]),
         bound=0.5,
-    )  # fmt: skip
+    )
     assert (own.n, own.n_left_out) == (2, 2)
     assert own.difference == pytest.approx(0)
     assert own.first_mean == pytest.approx(0.15)

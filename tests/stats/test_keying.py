@@ -96,17 +96,27 @@ def sentences(result, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["internal_consistency", "reliability", "item_statistics", "cfa", "cfa_comparison",
-             "efa", "validation_report"],
-)  # fmt: skip
+    "name",
+    [
+        "internal_consistency",
+        "reliability",
+        "item_statistics",
+        "cfa",
+        "cfa_comparison",
+        "efa",
+        "validation_report",
+    ],
+)
 def test_the_sentence_names_items_keyed_wrongly_and_what_mends_it(name):
     """The correlation of i5 and i6 with the rest is -1.5 / sqrt(7) = -.57, of the others .5 / 3."""
     analysis = analyses.by_name(name)
     models = "## One\ns =~ i1 + i2 + i3 + i4 + i5 + i6\n## Two\ns =~ i1 + i2 + i3 + i4 + i5 + 1*i6"
     options = {
-        "reliability": {"resamples": 100}, "validation_report": {"resamples": 100},
-        "cfa_comparison": {"models": models}, "efa": {"factors": 1},
-    }.get(name, {})  # fmt: skip
+        "reliability": {"resamples": 100},
+        "validation_report": {"resamples": 100},
+        "cfa_comparison": {"models": models},
+        "efa": {"factors": 1},
+    }.get(name, {})
     wrong, right = (
         item_scores(np.round(table(turned=own) + 4, 1)).assign(context_set="personas")
         for own in ((4, 5), ())

@@ -108,8 +108,9 @@ def test_groups_with_other_items_have_the_interval_they_have_alone():
 
 
 def test_without_answers_or_with_one_unit_there_is_no_share_or_no_interval():
-    result = leaning(of_items(np.array([[[2, 0]], [[0, 0]]]), np.array([[[3, 0]], [[0, 0]]])),
-                     bootstrap=BOOT)  # fmt: skip
+    result = leaning(
+        of_items(np.array([[[2, 0]], [[0, 0]]]), np.array([[[3, 0]], [[0, 0]]])), bootstrap=BOOT
+    )
     assert result.share[0] == pytest.approx(2 / 3)
     assert np.isnan([result.low[0], result.share[1], result.low[1]]).all()
     assert np.isnan(leaning(HAND).low).all()  # none asked for

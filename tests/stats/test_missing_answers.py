@@ -97,8 +97,9 @@ def test_exploratory_loadings_of_all_answers_are_those_of_psych(name):
     """psych::fa (minres) of lavaan's likeliest correlations, and of its pairwise polychorics."""
     values, items = answers(name)
     for kind, missing, key in (
-        ("pearson", "fiml", "minres"), ("polychoric", "pairwise", "minres_polychoric"),
-    ):  # fmt: skip
+        ("pearson", "fiml", "minres"),
+        ("polychoric", "pairwise", "minres_polychoric"),
+    ):
         found = exploratory_factors(values, items, 1, correlation=kind, missing=missing)
         assert found.loadings[:, 0] == pytest.approx(THEIRS[name][key], abs=1e-4)
         assert found.n == len(values)
@@ -143,8 +144,16 @@ def test_answers_that_determine_no_covariances_give_alpha_of_pairs_without_an_in
 
 
 def test_two_items_that_nobody_answered_both_are_named():
-    values = np.array([[1, 2, np.nan], [2, 3, np.nan], [3, 1, np.nan], [np.nan, 2, 1.0],
-                       [np.nan, 1, 2], [np.nan, 3, 2]])  # fmt: skip
+    values = np.array(
+        [
+            [1, 2, np.nan],
+            [2, 3, np.nan],
+            [3, 1, np.nan],
+            [np.nan, 2, 1.0],
+            [np.nan, 1, 2],
+            [np.nan, 3, 2],
+        ]
+    )
     alpha = cronbach_alpha(values, names=["a", "b", "c"], missing="fiml")
     assert math.isnan(alpha.value)
     assert "hold the answers of some pair of items" in alpha.problems[-1]

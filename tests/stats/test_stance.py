@@ -247,7 +247,8 @@ def test_ways_of_asking_agree_by_pairs_of_majorities_on_the_same_question():
     for way, share in enumerate(stance.agreement_with_others(drawn)[0]):
         equal = [
             drawn[way, place] == drawn[other, place]
-            for other in range(5) for place in range(30)
+            for other in range(5)
+            for place in range(30)
             if other != way and drawn[way, place] and drawn[other, place]
-        ]  # fmt: skip
+        ]
         assert share == pytest.approx(np.mean(equal), abs=1e-12)

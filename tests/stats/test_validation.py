@@ -155,9 +155,12 @@ def test_a_coefficient_of_fewer_than_ten_rows_is_shown_and_not_judged():
 def test_the_factor_model_is_told_by_the_other_common_convention_too():
     """Hu & Bentler (1999): CFI from .95 and RMSEA up to .06; Jung (2025): .90 and .05."""
     for fit, ratings in {
-        (0.05, 0.95): ("+", "+"), (0.05, 0.949): ("+", "-"), (0.06, 0.95): ("-", "+"),
-        (0.061, 0.95): ("-", "-"), (0.05, 0.89): ("-", "-"),
-    }.items():  # fmt: skip
+        (0.05, 0.95): ("+", "+"),
+        (0.05, 0.949): ("+", "-"),
+        (0.06, 0.95): ("-", "+"),
+        (0.061, 0.95): ("-", "-"),
+        (0.05, 0.89): ("-", "-"),
+    }.items():
         own = validate(replace(GOOD, factorial=ModelFit(*fit, n=296))).criteria[5]
         assert (own.rating, own.other_rating) == ratings
     unreliable = replace(GOOD, option_order=Coefficient(0.0, n=296))

@@ -46,8 +46,10 @@ def test_the_same_seed_draws_the_same_sample_and_another_seed_another(workspace,
     with database.transaction() as cursor:
         cursor.execute("delete from audit_sample")
         cursor.execute("delete from audit")
-    assert sample(database, audits.draw(
-        database, study_id, seed=1, per_model=10, at_end=False)) == first  # fmt: skip
+    assert (
+        sample(database, audits.draw(database, study_id, seed=1, per_model=10, at_end=False))
+        == first
+    )
 
 
 def test_a_sample_of_all_replies_is_the_one_that_earlier_versions_drew(drawn):
@@ -107,8 +109,9 @@ def test_every_coder_has_a_next_reply_of_their_own(drawn):
     audits.save_coding(database, audit_id, trial, coder="Ben", status="neutral", option=None)
     rows = audits.codings(database, audit_id)
     assert dict(zip(rows["coder"], rows["person_status"], strict=True)) == {
-        "Anna": "refused", "Ben": "neutral",
-    }  # fmt: skip
+        "Anna": "refused",
+        "Ben": "neutral",
+    }
     assert audits.coders(database, audit_id) == {"Anna": 1, "Ben": 1}
 
 
@@ -151,8 +154,10 @@ def test_undoing_two_persons_brings_back_what_stood_before_the_first(workspace, 
     assert audits.apply_changes(database, study_id, undo, cause="undo") == 1
     after = browsing.detail(workspace, trial)
     assert (after.status, after.option, after.parser) == (
-        before.status, before.option, before.parser,
-    )  # fmt: skip
+        before.status,
+        before.option,
+        before.parser,
+    )
     assert not after.set_by_person
     assert [old.cause for old in after.earlier_codings] == ["undo", "person", "person"]
     assert audits.changes_undoing_person(database, study_id, [trial]).num_rows == 0

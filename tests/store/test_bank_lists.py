@@ -19,9 +19,10 @@ def test_a_line_says_what_its_bank_holds(workspace):
     first = replace(items[0].wordings[0], drafted_by="a model")
     changed = replace(items[0], wordings=(first, *items[0].wordings[1:]))
     editing.save(
-        workspace, replace(drafted.instrument, items=(changed, *items[1:])),
+        workspace,
+        replace(drafted.instrument, items=(changed, *items[1:])),
         expected_revision=drafted.revision,
-    )  # fmt: skip
+    )
     editing.create(workspace, "Empty", response_format="likert_5")
     editing.set_archived(workspace, "empty", archived=True)
     database = workspace.database
@@ -31,13 +32,18 @@ def test_a_line_says_what_its_bank_holds(workspace):
         bank, line = state.instrument, lines[state.instrument.code]
         texts = [wording for item in bank.items for wording in item.wordings]
         assert (line.title, line.kind, line.n_items, line.languages, line.saved_at) == (
-            bank.title, bank.kind, len(bank.items), bank.languages, state.saved_at,
-        )  # fmt: skip
+            bank.title,
+            bank.kind,
+            len(bank.items),
+            bank.languages,
+            state.saved_at,
+        )
         assert line.n_unreviewed == sum(bool(text.drafted_by) for text in texts)
         assert line.can_be_asked == bool(bank.formats and any(t.text.strip() for t in texts))
         assert (line.archived, line.n_versions) == (
-            state.archived, len(banks.versions(database, bank.code)),
-        )  # fmt: skip
+            state.archived,
+            len(banks.versions(database, bank.code)),
+        )
     asked = lines["attitudes_20"]
     assert (asked.used_in, asked.n_versions, asked.n_unreviewed) == ("study", 1, 1)
     assert len(studies.list_studies(workspace)) == 1

@@ -81,9 +81,11 @@ def test_a_version_holds_the_attributes_of_its_items_as_text_and_number(database
         " order by code, name"
     )
     assert rows == [
-        ("a1", "country", "DE", None), ("a1", "year", "1999", 1999.0), ("a2", "year", "2.5", 2.5),
+        ("a1", "country", "DE", None),
+        ("a1", "year", "1999", 1999.0),
+        ("a2", "year", "2.5", 2.5),
         ("b2", "country", "FR", None),
-    ]  # fmt: skip
+    ]
 
 
 def test_only_the_newest_revisions_are_kept(database, small_bank, monkeypatch):

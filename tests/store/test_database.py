@@ -28,12 +28,25 @@ BEFORE_CALLS = {  # one study of three trials, as a file of the first schema hol
     "persona_set": [("Mine", "2026-01-01 00:00:00+00", '[{"code": "p", "text": "a nurse"}]')],
     "study": [
         (
-            31, "s", "planned", 1,
-            json.dumps({"study": "s", "instrument": "bank", "respondents": ["one"],
-                        "languages": ["en"], "format": "three",
-                        "contexts": [{"code": "p", "text": "a nurse"}], "entities": [],
-                        "temperatures": [], "repetitions": 1}),
-            "plan", "2026-01-01 00:00:00+00",
+            31,
+            "s",
+            "planned",
+            1,
+            json.dumps(
+                {
+                    "study": "s",
+                    "instrument": "bank",
+                    "respondents": ["one"],
+                    "languages": ["en"],
+                    "format": "three",
+                    "contexts": [{"code": "p", "text": "a nurse"}],
+                    "entities": [],
+                    "temperatures": [],
+                    "repetitions": 1,
+                }
+            ),
+            "plan",
+            "2026-01-01 00:00:00+00",
         )
     ],
     "study_context": [(31, "p", "a nurse")],
@@ -43,17 +56,68 @@ BEFORE_CALLS = {  # one study of three trials, as a file of the first schema hol
     "trial": [(50 + n, 31, 41, 10 + n, n, None, None, None) for n in (1, 2, 3)],
     "prompt": [(61, '[{"role": "user", "content": "Hello"}]')],
     "attempt": [
-        (71, 31, 51, 1, 61, 5, "2026-01-02 00:00:00+00", 0.5, "server", 500, "busy", "", "",
-         None, None, 0.0, False),
-        (72, 31, 51, 2, 61, 5, "2026-01-02 00:00:01+00", 0.25, "reply", None, "", "stop", "m-1",
-         10, 1, 0.125, False),
-        (73, 31, 52, 1, 61, 6, "2026-01-02 00:00:02+00", 0.25, "reply", None, "", "stop", "m-1",
-         10, 1, 0.125, True),
+        (
+            71,
+            31,
+            51,
+            1,
+            61,
+            5,
+            "2026-01-02 00:00:00+00",
+            0.5,
+            "server",
+            500,
+            "busy",
+            "",
+            "",
+            None,
+            None,
+            0.0,
+            False,
+        ),
+        (
+            72,
+            31,
+            51,
+            2,
+            61,
+            5,
+            "2026-01-02 00:00:01+00",
+            0.25,
+            "reply",
+            None,
+            "",
+            "stop",
+            "m-1",
+            10,
+            1,
+            0.125,
+            False,
+        ),
+        (
+            73,
+            31,
+            52,
+            1,
+            61,
+            6,
+            "2026-01-02 00:00:02+00",
+            0.25,
+            "reply",
+            None,
+            "",
+            "stop",
+            "m-1",
+            10,
+            1,
+            0.125,
+            True,
+        ),
     ],
     "attempt_text": [(72, "3"), (73, "I cannot.")],
     "response": [(51, 31, 72, "answered", "3", None, 1), (52, 31, 73, "refused", None, None, 1)],
     "page_memory": [("draft", "2026-01-01 00:00:00+00", '"x"')],
-}  # fmt: skip
+}
 
 
 def test_threads_read_their_own_rows(database):
@@ -301,8 +365,9 @@ def test_codings_of_a_file_without_coders_belong_to_coder_1(tmp_path):
         assert audits.coders(database, 7) == {"Coder 1": 2}
         kept = audits.codings(database, 7)
         assert kept[["trial_id", "person_status"]].to_numpy().tolist() == [
-            [51, "answered"], [52, "neutral"],
-        ]  # fmt: skip
+            [51, "answered"],
+            [52, "neutral"],
+        ]
         assert set(kept["coded_at"]) == {"2026-02-02T00:00:00Z"}
         assert audits.next_uncoded(database, 7, "Coder 1") is None
         database.close()
@@ -349,8 +414,9 @@ def test_attempts_of_an_older_file_are_read_and_its_study_can_go_on(old_file):
     database = Database(old_file)
     detail = answers.detail(database, 51)
     assert [(t.number, t.outcome, t.reply) for t in detail.attempts] == [
-        (1, "server", None), (2, "reply", "3"),
-    ]  # fmt: skip
+        (1, "server", None),
+        (2, "reply", "3"),
+    ]
     assert detail.attempts[1].messages == ({"role": "user", "content": "Hello"},)
     page, _ = answers.page(database, 31, {}, "", offset=0, limit=9)
     assert page["status"].tolist() == ["answered", "refused", "not_asked"]
@@ -459,8 +525,12 @@ def test_recodings_of_an_older_file_keep_their_numbers_also_after_a_kill(tmp_pat
         "insert into recoding (trial_id, study_id, recoded_at, cause, status, option, parser)"
         " values (?, 31, '2026-02-01 00:00:00+00', ?, ?, ?, ?)"
     )
-    kept = [(51, "parser", "ambiguous", None, 1), (51, "person", "answered", "3", 2),
-            (52, "person", "refused", None, 2), (52, "undo", "neutral", None, None)]  # fmt: skip
+    kept = [
+        (51, "parser", "ambiguous", None, 1),
+        (51, "person", "answered", "3", 2),
+        (52, "person", "refused", None, 2),
+        (52, "undo", "neutral", None, None),
+    ]
     with duckdb.connect(str(path)) as raw:
         migrate_until(raw, "0013_readings")
         raw.execute("insert into study values (31, 's', 'planned', 1, '{}', '', now())")
@@ -490,8 +560,9 @@ def test_recodings_of_an_older_file_keep_their_numbers_also_after_a_kill(tmp_pat
         assert found[:3] == [(n + 2, *row, *nothing) for n, row in enumerate(kept[1:])]
         assert database.rows("select trial_id, option, layer from person_set") == [(51, "3", None)]
         assert database.rows("select trial_id, layer, hedged from response order by 1") == [
-            (51, "person", None), (52, None, None),
-        ]  # fmt: skip
+            (51, "person", None),
+            (52, None, None),
+        ]
         if len(found) == 3:
             with database.transaction() as cursor:
                 cursor.execute(add, [52, "judge", "refused", None, 2])
@@ -510,9 +581,7 @@ def copy_as_after_a_kill(path, copy):
 def test_how_replies_were_read_survives_a_kill_right_after_the_migration(old_file, tmp_path):
     database = Database(old_file)
     read = {"layer": "single_mention", "certainty": "guess", "hedged": True}
-    first = audits.ResponseChange(
-        51, "answered", "3", 72, "answered", "1", 2, 72, 1, **read
-    )  # fmt: skip
+    first = audits.ResponseChange(51, "answered", "3", 72, "answered", "1", 2, 72, 1, **read)
     table = audits.change_table([first])
     assert audits.apply_changes(database, 31, table, cause="parser") == 1
     by_person = audits.changes_by_person(database, 31, {51: ("refused", None)})
@@ -525,8 +594,11 @@ def test_how_replies_were_read_survives_a_kill_right_after_the_migration(old_fil
     assert audits.apply_changes(database, 31, undo, cause="undo") == 1
     detail = answers.detail(database, 51)
     assert (detail.option, detail.layer, detail.certainty, detail.hedged) == (
-        "1", "single_mention", "guess", True,
-    )  # fmt: skip
+        "1",
+        "single_mention",
+        "guess",
+        True,
+    )
     assert [old.layer for old in detail.earlier_codings] == ["person", "single_mention", None]
     assert [old.parser for old in detail.earlier_codings] == [None, 2, 1]
     database.close()

@@ -136,17 +136,23 @@ def old_file(tmp_path):
     file = tmp_path / "old.duckdb"
     config = {"storage_compatibility_version": "v1.0.0"}
     with duckdb.connect(str(file), config=config) as raw:
-        raw.execute("create table schema_migration (name varchar primary key, "
-                    "applied_at timestamptz not null)")  # fmt: skip
+        raw.execute(
+            "create table schema_migration (name varchar primary key, "
+            "applied_at timestamptz not null)"
+        )
         for name, sql in MIGRATIONS[: STEPS.index("0019_prompts_in_any_format")]:
             raw.execute(sql)
             raw.execute("insert into schema_migration values (?, now())", [name])
         raw.execute("drop table prompt")
-        raw.execute("create table prompt (prompt_id bigint not null, messages varchar not null "
-                    "using compression fsst)")  # fmt: skip
+        raw.execute(
+            "create table prompt (prompt_id bigint not null, messages varchar not null "
+            "using compression fsst)"
+        )
         raw.execute("insert into prompt select range, 'prompt ' || range from range(5000)")
-        raw.execute("insert into run_event (study_id, reported_at, kind, process, detail) "
-                    "select 1, now(), 'start', 'p', '{}' from range(7)")  # fmt: skip
+        raw.execute(
+            "insert into run_event (study_id, reported_at, kind, process, detail) "
+            "select 1, now(), 'start', 'p', '{}' from range(7)"
+        )
     return file
 
 
@@ -165,9 +171,10 @@ def test_an_older_format_is_kept_as_a_backup_and_has_an_identity_afterwards(old_
     assert kept.read_bytes() == bytes_before
     assert str(kept) in database.notices[0]
     with database.transaction() as cursor:
-        number = cursor.execute("insert into run_event (study_id, reported_at, kind, process, "
-                                "detail) values (1, now(), 'pause', 'p', '{}') returning number"
-                                ).fetchone()  # fmt: skip
+        number = cursor.execute(
+            "insert into run_event (study_id, reported_at, kind, process, "
+            "detail) values (1, now(), 'pause', 'p', '{}') returning number"
+        ).fetchone()
     assert number == (8,)
     database.close()
     assert database_file.state_of(str(old_file)).identity

@@ -93,8 +93,15 @@ def test_counts_are_those_of_the_trials_whatever_is_kept_apart(database, small_b
     items = [replace(item, wordings=(*item.wordings, *negated)) for item in small_bank.items]
     items[3] = replace(items[3], directions={"negation": 1})
     bank = replace(small_bank, items=tuple(items))
-    outcomes = [("1", "answered"), ("2", "explained"), ("2", "answered"), ("3", "answered"),
-                ("", "refused"), ("", "error"), ("", "not_asked")]  # fmt: skip
+    outcomes = [
+        ("1", "answered"),
+        ("2", "explained"),
+        ("2", "answered"),
+        ("3", "answered"),
+        ("", "refused"),
+        ("", "error"),
+        ("", "not_asked"),
+    ]
     labels = {person.respondent_id: person.label for person in PEOPLE}
     expected = Counter()
     for study in ("t", "s"):
@@ -210,8 +217,9 @@ def test_a_study_alone_has_the_counts_that_it_has_among_others(database, small_b
     collection.save_attempts(database, [attempt(other, remaining(database, other)[0])])
     listed = studies.studies(database)
     assert {s.code: (s.n_trials, s.n_responses, s.n_usable, s.n_asked) for s in listed} == {
-        "s": (16, 3, 2, 4), "other": (16, 1, 1, 1)
-    }  # fmt: skip
+        "s": (16, 3, 2, 4),
+        "other": (16, 1, 1, 1),
+    }
     assert tuple(studies.get(database, record.code) for record in listed) == listed
     undone = [attempt(other, remaining(database, other)[0])]
 

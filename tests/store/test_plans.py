@@ -17,9 +17,17 @@ from tests.store.test_studies import PEOPLE, frozen
 
 IDS = [person.respondent_id for person in PEOPLE]
 FACTORS = (
-    "respondent", "language", "context", "entity", "entity_b", "form", "format", "template",
-    "label_order", "repetition",
-)  # fmt: skip
+    "respondent",
+    "language",
+    "context",
+    "entity",
+    "entity_b",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "repetition",
+)
 ALONE = {"contexts": (), "entities": (), "languages": ("en",)}
 
 
@@ -192,9 +200,13 @@ def test_the_same_seed_shuffles_the_same_and_another_seed_otherwise(small_bank):
 def test_a_random_order_of_options_is_drawn_for_each_call_and_kept(database, small_bank):
     bank = rich(many_items(small_bank))
     plan = planned(
-        database, bank, formats=("four",), label_orders=("as_is", "random"), items_per_call=2,
+        database,
+        bank,
+        formats=("four",),
+        label_orders=("as_is", "random"),
+        items_per_call=2,
         repetitions=8,
-    )  # fmt: skip
+    )
     drawn = plan[plan["label_order"] == "random"]
     assert plan[plan["label_order"] == "as_is"]["option_order"].isna().all()
     assert (drawn.groupby("call_id")["option_order"].nunique() == 1).all()
@@ -228,9 +240,13 @@ def test_items_without_a_text_in_a_language_and_form_are_left_out(database, smal
         ),
     )
     plan = planned(
-        database, bank, languages=("en", "de"), forms=("original", "negation"), repetitions=1,
+        database,
+        bank,
+        languages=("en", "de"),
+        forms=("original", "negation"),
+        repetitions=1,
         items_per_call=2,
-    )  # fmt: skip
+    )
     asked = {
         cell: rows["item"].tolist()
         for cell, rows in plan[plan["respondent"] == "one"].groupby(["language", "form"])
@@ -266,10 +282,16 @@ def test_two_databases_plan_the_same(small_bank):
         database = Database(":memory:")
         plans.append(
             planned(
-                database, rich(small_bank), pairs=(("A", "B"),), swap_halves=True, repetitions=3,
-                items_per_call=3, item_order="shuffled", label_orders=("random",),
+                database,
+                rich(small_bank),
+                pairs=(("A", "B"),),
+                swap_halves=True,
+                repetitions=3,
+                items_per_call=3,
+                item_order="shuffled",
+                label_orders=("random",),
             )
-        )  # fmt: skip
+        )
         database.close()
     assert plans[0].equals(plans[1])
 
@@ -310,11 +332,14 @@ def test_contexts_and_templates_are_kept_with_the_study(database, small_bank):
 
 CROSSED = {
     "contexts": (Context("z", "a nurse"), Context("a", "a pilot")),
-    "pairs": (("B", "A"), ("A", "B"), ("C", "A")), "swap_halves": True,
-    "forms": ("negation", "original"), "formats": ("four", "three"),
-    "templates": ("standard", "plain"), "label_orders": ("inverted", "random", "as_is"),
+    "pairs": (("B", "A"), ("A", "B"), ("C", "A")),
+    "swap_halves": True,
+    "forms": ("negation", "original"),
+    "formats": ("four", "three"),
+    "templates": ("standard", "plain"),
+    "label_orders": ("inverted", "random", "as_is"),
     "repetitions": 3,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(

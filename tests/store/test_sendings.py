@@ -64,10 +64,12 @@ def test_a_try_that_was_withdrawn_is_neither_lost_nor_counted_as_one(database, s
 
 def test_the_list_of_calls_holds_every_try_with_what_came_of_it(database, study, calls):
     listed = runs.call_table(database, study.study_id, ended=True).to_pylist()
-    assert [(row["call"], row["try"], row["outcome"], row["cost"], row["cost_estimated"])
-            for row in listed] == [
+    assert [
+        (row["call"], row["try"], row["outcome"], row["cost"], row["cost_estimated"])
+        for row in listed
+    ] == [
         (str(calls[0].call_id), 1, "reply", 0.25, False),
         (str(calls[1].call_id), 1, "timeout", 0.25, False),
         (str(calls[2].call_id), 1, "no_answer_kept", 2.0, True),
-    ]  # fmt: skip
+    ]
     assert listed[0]["time"] == "2026-01-02T03:04:05.000000Z"

@@ -60,9 +60,20 @@ def test_ids_are_those_that_python_computes(database, small_bank):
     record = frozen(database, small_bank)
     row = studies.plan(database, record.study_id).to_pandas().iloc[0]
     administration = stable_id(
-        "administration", "s", PEOPLE[0].respondent_id, "en", "p1", "Acme", "", "original",
-        "three", "standard", "as_is", "initial", 1,
-    )  # fmt: skip
+        "administration",
+        "s",
+        PEOPLE[0].respondent_id,
+        "en",
+        "p1",
+        "Acme",
+        "",
+        "original",
+        "three",
+        "standard",
+        "as_is",
+        "initial",
+        1,
+    )
     assert row["respondent"] == "one"
     assert row["trial_id"] == stable_id("trial", administration, "a1")
 

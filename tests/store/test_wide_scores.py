@@ -77,8 +77,11 @@ def test_a_wide_table_says_what_the_rows_say(studies, monkeypatch, codes, where,
     pd.testing.assert_frame_equal(
         as_rows(table)[columns].sort_values(key, ignore_index=True).astype({"score": float}),
         rows[columns].sort_values(key, ignore_index=True),
-        check_dtype=False, check_categorical=False, rtol=0, atol=0,
-    )  # fmt: skip
+        check_dtype=False,
+        check_categorical=False,
+        rtol=0,
+        atol=0,
+    )
     for name, frame in (("administration", table.administrations), ("item", table.items)):
         assert list(frame[name]) == list(dict.fromkeys(rows[name])), name
 
@@ -105,9 +108,14 @@ def test_counts_of_options_are_the_same_in_parts(studies, monkeypatch):
 
 @pytest.mark.parametrize(
     ("memory", "n_trials", "expected"),
-    [("2GB", 2_000_000, 1), ("2GB", 10_000_000, 5), ("2GB", 50_000_000, 5), ("2GB", 10**8, 8),
-     ("100MB", 10_000_000, 16)],
-)  # fmt: skip
+    [
+        ("2GB", 2_000_000, 1),
+        ("2GB", 10_000_000, 5),
+        ("2GB", 50_000_000, 5),
+        ("2GB", 10**8, 8),
+        ("100MB", 10_000_000, 16),
+    ],
+)
 def test_parts_are_few_and_fit_in_memory(monkeypatch, memory, n_trials, expected):
     """Each part reads the keys of all trials: with parts of one size, work grew by the square."""
     monkeypatch.setenv("INKBLOT_MEMORY", memory)

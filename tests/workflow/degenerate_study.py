@@ -36,10 +36,13 @@ def rows(keyed: Mapping[str, int]) -> pd.DataFrame:
     """One row for each answer; items that the bank reverses are answered the other way."""
     chance = np.random.default_rng(10)
     groups = {
-        SOUND[0]: _sound(chance, 120), SOUND[1]: _sound(chance, 120),
-        CONSTANT: np.full((40, 8), 3.0), ONE_ROW: _sound(chance, 1), STEEP: _steep(chance, 60),
+        SOUND[0]: _sound(chance, 120),
+        SOUND[1]: _sound(chance, 120),
+        CONSTANT: np.full((40, 8), 3.0),
+        ONE_ROW: _sound(chance, 1),
+        STEEP: _steep(chance, 60),
         FEW: np.array([[1.0] * 8, [5.0] * 8]),
-    }  # fmt: skip
+    }
     reversed_items = [keyed[item] < 0 for item in ITEMS]
     frames = []
     for model, values in groups.items():

@@ -66,8 +66,10 @@ def import_answers(path: Path) -> None:
     workspace = open_workspace(path)
     workspace.database.checkpoint()
     before = path.stat().st_size
-    rows = (f"i{n % 100},{n % 5 + 1},m{n // 100},{sha256(b'%d' % n).hexdigest() * 3}"
-            for n in range(100_000))  # fmt: skip
+    rows = (
+        f"i{n % 100},{n % 5 + 1},m{n // 100},{sha256(b'%d' % n).hexdigest() * 3}"
+        for n in range(100_000)
+    )
     data = "\n".join(["item,answer,model,raw", *rows]).encode()
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (before + 10_000_000, hard))
@@ -86,10 +88,15 @@ def import_answers(path: Path) -> None:
     (done,) = imports.import_tidy(workspace, "a.csv", data)
     print(  # noqa: T201
         json.dumps(
-            {"before": before, "said": said, "files": files, "kept": kept and kept[0],
-             "rows": done.n_rows}
+            {
+                "before": before,
+                "said": said,
+                "files": files,
+                "kept": kept and kept[0],
+                "rows": done.n_rows,
+            }
         )
-    )  # fmt: skip
+    )
     workspace.close()
 
 

@@ -77,9 +77,13 @@ def with_blocks(workspace: Workspace, study: str = "blocks") -> Counts:
         Block("short", contexts=codes[40:], items=SHORT),
     )
     record = freeze(
-        workspace, simulated(seed=3), study=study, n_personas=60, languages=LANGUAGES,
+        workspace,
+        simulated(seed=3),
+        study=study,
+        n_personas=60,
+        languages=LANGUAGES,
         blocks=blocks,
-    )  # fmt: skip
+    )
     control.start(workspace, study)
     assert finished(workspace, study).n_done == record.n_trials
     return Counts(2 * (40 * 9 + 20 * 7), 0, (40 * 9 + 20 * 7, 0))

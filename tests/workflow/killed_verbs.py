@@ -35,9 +35,12 @@ def orders() -> Iterator[Callable[..., dict]]:
     """Has verbs done: `order(verb, path, after)` says how one ended; after None: no kill."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.workflow.killed_verbs"],
-        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1", KEY_VARIABLE: "sk-test-canary-0123456789"},
-    ) as process:  # fmt: skip
+    ) as process:
 
         def order(verb, path, after=None):
             line = json.dumps({"verb": verb, "path": str(path), "after": after})

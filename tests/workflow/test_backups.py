@@ -124,9 +124,11 @@ def test_a_backup_copied_over_a_killed_run_begins_again_with_nothing_of_it(works
     kept = path.with_name("kept.duckdb")
     shutil.copy(path, kept)
     done = subprocess.run(
-        [sys.executable, "-c", KILLED_RUN, str(path), str(n_done)], cwd=ROOT, check=False,
+        [sys.executable, "-c", KILLED_RUN, str(path), str(n_done)],
+        cwd=ROOT,
+        check=False,
         timeout=120,
-    )  # fmt: skip
+    )
     assert done.returncode == -signal.SIGKILL
     shutil.copy(kept, path)
     restored = open_workspace(path)

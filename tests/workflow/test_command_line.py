@@ -132,9 +132,23 @@ def test_filters_groups_and_options(run):
     planned(run)
     run("run", "s")
     out = run.folder / "o.csv"
-    assert run("analyze", "internal_consistency", "--study", "s", "--by", "repetition",
-               "--option", "ci_level=0.9", "--where", "item=" + ",".join(items(run)[:6]),
-               "--out", out) == 0  # fmt: skip
+    assert (
+        run(
+            "analyze",
+            "internal_consistency",
+            "--study",
+            "s",
+            "--by",
+            "repetition",
+            "--option",
+            "ci_level=0.9",
+            "--where",
+            "item=" + ",".join(items(run)[:6]),
+            "--out",
+            out,
+        )
+        == 0
+    )
     lines = out.read_text().splitlines()
     assert lines[0].startswith("repetition,")
     assert {line.split(",")[0] for line in lines[1:]} == {"1", "2"}
@@ -419,8 +433,12 @@ def test_the_database_in_use_is_told_to_a_second_process(workspace):
     freeze(workspace, simulated(), n_personas=1)
     done = subprocess.run(
         [sys.executable, "-m", "core", "--db", workspace.database.path, "list"],
-        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 2
     assert "already running (process" in done.stderr
 
@@ -566,8 +584,10 @@ def test_an_argument_that_is_not_utf8_is_named_and_nothing_is_opened(
 def test_a_study_name_in_the_bytes_of_latin_1_ends_with_one_line(run):
     done = subprocess.run(
         [sys.executable, "-m", "core", "--db", str(run.path), "run", b"caf\xe9"],
-        cwd=ROOT, capture_output=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1
 

@@ -151,7 +151,7 @@ VERBS = {
     "a coding": code_a_reply,
     "an amendment": amend,
     "a package": lambda w: reading.import_package(w, "p.zip", packed()),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,12 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limit on fi
 def seen_on_a_full_disk(verb, path):
     done = subprocess.run(
         [sys.executable, "-m", "tests.workflow.full_disk", verb, str(path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

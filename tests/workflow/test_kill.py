@@ -48,8 +48,10 @@ def server_of_blocks():
 def served(*options):
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.fault_server", "--latency", "0.02", *options],
-        cwd=ROOT, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     started = json.loads(process.stdout.readline())
     yield started
     process.kill()
@@ -118,9 +120,13 @@ def test_a_run_killed_ten_times_equals_an_uninterrupted_one(planned, order, serv
     assert kills >= KILLS // 2
     last = subprocess.run(
         [sys.executable, "-m", "core", "--db", str(broken), "run", "study"],
-        cwd=ROOT, env=os.environ | {KEY_VARIABLE: server["key"]},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=os.environ | {KEY_VARIABLE: server["key"]},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     assert last.returncode == 0, last.stderr
     workspace = open_workspace(broken)
     now = control.progress(workspace, "study")

@@ -97,12 +97,20 @@ def test_a_password_that_cannot_be_one_is_refused(lab, password):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "[]", "{}", '{"format": "inkblot members 1"}', "\x00",
+        "",
+        "[]",
+        "{}",
+        '{"format": "inkblot members 1"}',
+        "\x00",
         '{"format": "inkblot members 1", "members": [{"name": "a", "role": "god"}]}',
-        json.dumps({"format": "inkblot members 1", "members": [
-            {"name": n, "role": "owner", "password": ""} for n in ("A", "a")]}),
+        json.dumps(
+            {
+                "format": "inkblot members 1",
+                "members": [{"name": n, "role": "owner", "password": ""} for n in ("A", "a")],
+            }
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_damaged_file_lets_nobody_in(lab, text):
     lab.write_text(text)
     with pytest.raises(FileError):

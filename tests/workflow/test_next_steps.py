@@ -47,8 +47,9 @@ def test_replies_of_a_model_are_to_be_audited_until_an_audit_is_drawn(workspace,
     finished(workspace)
     _, steps = state_and_steps(workspace)
     assert steps == [
-        ("Read the item statistics", "item_statistics"), ("Audit the replies", "audit"),
-    ]  # fmt: skip
+        ("Read the item statistics", "item_statistics"),
+        ("Audit the replies", "audit"),
+    ]
     audits.draw_audit(workspace, "study", per_model=5, seed=1)
     assert state_and_steps(workspace)[1] == steps[:1]
 

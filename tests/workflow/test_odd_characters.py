@@ -48,8 +48,15 @@ def answers_file():
             level = 3 + rng.normal()
             for item in range(6):
                 answer = int(np.clip(round(level + rng.normal()), 1, 5))
-                rows.append((f"{model}{IN_FILES}", f"p{person}\u2028", f"i{item}\u2029\x01", answer,
-                             f"{answer} {IN_FILES} so"))  # fmt: skip
+                rows.append(
+                    (
+                        f"{model}{IN_FILES}",
+                        f"p{person}\u2028",
+                        f"i{item}\u2029\x01",
+                        answer,
+                        f"{answer} {IN_FILES} so",
+                    )
+                )
     names = ["model", "context", "item", "answer", "raw"]
     return pd.DataFrame(rows, columns=names)
 
@@ -133,8 +140,9 @@ def test_a_chart_of_names_from_an_older_database_is_drawn(odd):
 
 def test_a_picture_that_ends_what_draws_it_takes_no_page_with_it():
     """As a page saves a chart: in a process beside this one, and the next picture is drawn."""
-    frame = pd.DataFrame([("g", "a", 0.5, 0.4, 0.9, 9)],
-                         columns=["group", "item", "value", "ci_low", "ci_high", "n"])  # fmt: skip
+    frame = pd.DataFrame(
+        [("g", "a", 0.5, 0.4, 0.9, 9)], columns=["group", "item", "value", "ci_low", "ci_high", "n"]
+    )
     chart = coefficient_chart(frame, "T", "Coefficient", "Dots", "coefficient", "light")
     shared = picture_files._SHARED_DRAWING
     size = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'

@@ -16,17 +16,22 @@ def loaded(code, then="pass"):
     ending = f"{ending}\n{then}\n{ending}"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}\n{ending}"],
-        cwd=ROOT, capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
     assert "could not be loaded" not in done.stderr
     return done.stdout.strip().splitlines()[-2:]
 
 
 def test_home_and_the_side_of_every_page_need_no_slow_package():
     code = "import app\n" + "\n".join(
-        line for line in (ROOT / "pages" / "home.py").read_text().splitlines()
+        line
+        for line in (ROOT / "pages" / "home.py").read_text().splitlines()
         if line.startswith(("import", "from"))
-    )  # fmt: skip
+    )
     assert loaded(code) == ["[]", "[]"]
 
 

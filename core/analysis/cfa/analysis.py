@@ -165,9 +165,10 @@ def _cfa_charts(
 
 _NUMBER_WORDS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 _MODEL_NAMES: Mapping[str, str] = {
-    "method": "Model with a method factor", "bifactor": "Bifactor model",
+    "method": "Model with a method factor",
+    "bifactor": "Bifactor model",
     "second_order": "Second-order model",
-}  # fmt: skip
+}
 _TYPED = "The model of the text"
 
 
@@ -219,17 +220,40 @@ def _model_name(method: str, n_factors: int) -> str:
     ),
     scripts=cfa_scripts,
     keywords=(
-        "CFA", "confirmatory", "factor analysis", "factors", "measurement model",
-        "structural equation model", "SEM", "lavaan", "fit", "CFI", "TLI", "RMSEA", "SRMR",
-        "chi-square", "loadings", "path diagram", "residuals", "modification indices", "normality",
-        "Mardia", "WLSMV", "FIML", "MLR", "factorial validity", "structure",
-        "missing answers in a model", "model fit", "move an item",
+        "CFA",
+        "confirmatory",
+        "factor analysis",
+        "factors",
+        "measurement model",
+        "structural equation model",
+        "SEM",
+        "lavaan",
+        "fit",
+        "CFI",
+        "TLI",
+        "RMSEA",
+        "SRMR",
+        "chi-square",
+        "loadings",
+        "path diagram",
+        "residuals",
+        "modification indices",
+        "normality",
+        "Mardia",
+        "WLSMV",
+        "FIML",
+        "MLR",
+        "factorial validity",
+        "structure",
+        "missing answers in a model",
+        "model fit",
+        "move an item",
     ),
     verdict="Green: the model fits. Red: it does not. Grey: its fit is undefined or of fewer than "
     f"{FEWEST_ROWS} rows, it has impossible estimates, or an item runs against its factor. A model "
     f"fits with {FIT_BOUNDS}.",
     requires="scores",
-)  # fmt: skip
+)
 def cfa(
     item_scores: ItemScores,
     *,

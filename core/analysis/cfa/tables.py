@@ -71,22 +71,43 @@ def _loadings_table(fits: Sequence[GroupFit], group: Sequence[Column], level: fl
         *group,
         Column("factor", "Factor", help="As in the model, which the last table shows."),
         Column("item", "Item", help="Or the factor that a general factor stands behind."),
-        Column("estimate", "Loading", "points", "In score points; 1 where it sets the unit of the "
-               "factor. Jöreskog (1969)."),
+        Column(
+            "estimate",
+            "Loading",
+            "points",
+            "In score points; 1 where it sets the unit of the factor. Jöreskog (1969).",
+        ),
         Column("se", "SE", "points", "Standard error; 0 where fixed. By sandwich under MLR."),
         Column("z", "z", "points", "Loading / SE."),
         Column("p", "p", "p", "Two-sided, of a loading of 0."),
         Column("ci_low", f"{interval} low", "points", "Loading - z SE."),
         Column("ci_high", f"{interval} high", "points", "Loading + z SE."),
-        Column("standardized", "Standardized", "correlation", "With factor and item of variance "
-               "1; its square is a share of variance if the item has one factor."),
-        Column("standardized_se", "SE of standardized", "correlation", "By the delta method; "
-               "Rosseel (2012)."),
-        Column("standardized_low", f"Standardized {interval} low", "correlation",
-               "Standardized loading - z SE."),
-        Column("standardized_high", f"Standardized {interval} high", "correlation",
-               "Standardized loading + z SE."),
-    )  # fmt: skip
+        Column(
+            "standardized",
+            "Standardized",
+            "correlation",
+            "With factor and item of variance "
+            "1; its square is a share of variance if the item has one factor.",
+        ),
+        Column(
+            "standardized_se",
+            "SE of standardized",
+            "correlation",
+            "By the delta method; Rosseel (2012).",
+        ),
+        Column(
+            "standardized_low",
+            f"Standardized {interval} low",
+            "correlation",
+            "Standardized loading - z SE.",
+        ),
+        Column(
+            "standardized_high",
+            f"Standardized {interval} high",
+            "correlation",
+            "Standardized loading + z SE.",
+        ),
+    )
     rows: list[Row] = []
     for one in fits:
         lead = one.group
@@ -111,14 +132,24 @@ def _correlations_table(
         *group,
         Column("factor_1", "Factor", help="As in the model."),
         Column("factor_2", "Other factor", help="As in the model."),
-        Column("correlation", "Correlation", "correlation", "Free of the error of the items. "
-               "Fixed at 0 in bifactor models and with method factors."),
-        Column("se", "SE", "correlation", "By the delta method; none where the correlation is "
-               "fixed or follows from other parameters."),
+        Column(
+            "correlation",
+            "Correlation",
+            "correlation",
+            "Free of the error of the items. "
+            "Fixed at 0 in bifactor models and with method factors.",
+        ),
+        Column(
+            "se",
+            "SE",
+            "correlation",
+            "By the delta method; none where the correlation is "
+            "fixed or follows from other parameters.",
+        ),
         Column("p", "p", "p", "Two-sided, of a correlation of 0."),
         Column("ci_low", f"{interval} low", "correlation", "Correlation - z SE."),
         Column("ci_high", f"{interval} high", "correlation", "Correlation + z SE."),
-    )  # fmt: skip
+    )
     rows: list[Row] = []
     for lead, fit, model in usable_fits(fits):
         own = {
@@ -143,15 +174,23 @@ def _residual_covariances_table(
         *group,
         Column("item_1", "Item", help="As named in the bank."),
         Column("item_2", "Other item", help="As named in the bank."),
-        Column("covariance", "Residual covariance", "points squared", "Of what the factors leave "
-               "of both items; free in this model. Jöreskog (1969)."),
+        Column(
+            "covariance",
+            "Residual covariance",
+            "points squared",
+            "Of what the factors leave of both items; free in this model. Jöreskog (1969).",
+        ),
         Column("se", "SE", "points squared", "Standard error; by sandwich under MLR and WLSMV."),
         Column("p", "p", "p", "Two-sided, of a covariance of 0."),
-        Column("correlation", "Residual correlation", "correlation", "Covariance / square root of "
-               "the product of both residual variances."),
+        Column(
+            "correlation",
+            "Residual correlation",
+            "correlation",
+            "Covariance / square root of the product of both residual variances.",
+        ),
         Column("ci_low", f"{interval} low", "correlation", "Of the correlation: it - z SE."),
         Column("ci_high", f"{interval} high", "correlation", "Of the correlation: it + z SE."),
-    )  # fmt: skip
+    )
     rows: list[Row] = []
     for lead, fit, model in usable_fits(fits):
         for raw in fit.parameters:
@@ -170,15 +209,29 @@ def _item_variances_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> 
     columns = (
         *group,
         Column("item", "Item", help="As named in the bank."),
-        Column("residual_variance", "Residual variance", "points squared", "What the factors leave "
-               "of the item's variance; below 0 it is impossible (a Heywood case). Under WLSMV of "
-               "the normal variable behind the answers. Jöreskog (1969)."),
-        Column("residual_standardized", "Standardized", "proportion", "Residual variance / "
-               "variance of the item in the model."),
-        Column("r_squared", "R²", "proportion", "Share of the item's variance that the factors "
-               "explain: 1 - residual variance / variance; undefined where the residual variance "
-               "is below 0. Bollen (1989)."),
-    )  # fmt: skip
+        Column(
+            "residual_variance",
+            "Residual variance",
+            "points squared",
+            "What the factors leave "
+            "of the item's variance; below 0 it is impossible (a Heywood case). Under WLSMV of "
+            "the normal variable behind the answers. Jöreskog (1969).",
+        ),
+        Column(
+            "residual_standardized",
+            "Standardized",
+            "proportion",
+            "Residual variance / variance of the item in the model.",
+        ),
+        Column(
+            "r_squared",
+            "R²",
+            "proportion",
+            "Share of the item's variance that the factors "
+            "explain: 1 - residual variance / variance; undefined where the residual variance "
+            "is below 0. Bollen (1989).",
+        ),
+    )
     rows: list[Row] = []
     for lead, fit, model in usable_fits(fits):
         own = fit.groups[0]
@@ -202,17 +255,27 @@ def _thresholds_table(
     columns = (
         *group,
         Column("item", "Item", help="As named in the bank."),
-        Column("number", "Threshold", "count", "Between this option and the next of those that "
-               "were chosen, from the lowest score."),
-        Column("estimate", "Estimate", "points", "In standard deviations of the normal variable: "
-               "its quantile at the share of answers up to this option. Olsson (1979)."),
+        Column(
+            "number",
+            "Threshold",
+            "count",
+            "Between this option and the next of those that were chosen, from the lowest score.",
+        ),
+        Column(
+            "estimate",
+            "Estimate",
+            "points",
+            "In standard deviations of the normal variable: "
+            "its quantile at the share of answers up to this option. Olsson (1979).",
+        ),
         Column("se", "SE", "points", "Standard error; Muthén, du Toit & Spisic (1997)."),
         Column("z", "z", "points", "Threshold / SE."),
-        Column("p", "p", "p", "Two-sided, of a threshold of 0, where half of the answers are "
-               "above it."),
+        Column(
+            "p", "p", "p", "Two-sided, of a threshold of 0, where half of the answers are above it."
+        ),
         Column("ci_low", f"{interval} low", "points", "Threshold - z SE."),
         Column("ci_high", f"{interval} high", "points", "Threshold + z SE."),
-    )  # fmt: skip
+    )
     rows: list[Row] = []
     for lead, fit, model in usable_fits(fits):
         for e in (e for e in fit.parameters if e.op == THRESHOLD):
@@ -233,9 +296,14 @@ def _residuals_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> Resul
         Column("item_1", "Item", help="As named in the bank."),
         Column("item_2", "Other item", help="As named in the bank."),
         Column("observed", "Correlation", "correlation", "As observed, or by full information."),
-        Column("residual", "Residual", "correlation", "Observed minus what the model says; beyond "
-               ".10 the pair shares something else. Kline (2016)."),
-    )  # fmt: skip
+        Column(
+            "residual",
+            "Residual",
+            "correlation",
+            "Observed minus what the model says; beyond "
+            ".10 the pair shares something else. Kline (2016).",
+        ),
+    )
     rows: list[Row] = []
     for lead, fit, model in usable_fits(fits):
         observed = correlations_of_covariance(fit.groups[0].sample_covariance)
@@ -262,19 +330,39 @@ def modification_table(rows: Iterable[Row], lead: Sequence[Column]) -> ResultTab
     """What would improve the fit most; `rows` as from `index_rows`, after the leading columns."""
     columns = (
         *lead,
-        Column("parameter", "Parameter", help="A loading of the second name on the first, a "
-               "covariance of the two (of residuals, for items), a variance, or an intercept."),
+        Column(
+            "parameter",
+            "Parameter",
+            help="A loading of the second name on the first, a "
+            "covariance of the two (of residuals, for items), a variance, or an intercept.",
+        ),
         Column("left", "Of", help="The factor, for a loading; else one of the two."),
         Column("right", "With", help="The item, for a loading; else the other."),
-        Column("index", "Modification index", "points", "Expected fall of χ² (1 df) if this were "
-               "free; Sörbom (1989) doi:10.1007/BF02294623."),
-        Column("p", "p", "p", "Of the index as χ² with 1 df, unadjusted for looking at many; "
-               "Sörbom (1989)."),
-        Column("expected_change", "Expected change", "points", "The value the parameter would "
-               "take, in raw units; Saris, Satorra & Sörbom (1987)."),
-        Column("standardized_change", "Standardized change", "correlation", "The same with factors "
-               "and items of variance 1."),
-    )  # fmt: skip
+        Column(
+            "index",
+            "Modification index",
+            "points",
+            "Expected fall of χ² (1 df) if this were free; Sörbom (1989) doi:10.1007/BF02294623.",
+        ),
+        Column(
+            "p",
+            "p",
+            "p",
+            "Of the index as χ² with 1 df, unadjusted for looking at many; Sörbom (1989).",
+        ),
+        Column(
+            "expected_change",
+            "Expected change",
+            "points",
+            "The value the parameter would take, in raw units; Saris, Satorra & Sörbom (1987).",
+        ),
+        Column(
+            "standardized_change",
+            "Standardized change",
+            "correlation",
+            "The same with factors and items of variance 1.",
+        ),
+    )
     return result_table("modification_indices", "Modification indices", rows, columns)
 
 
@@ -292,13 +380,22 @@ CFI_BOUNDS = tuple(band.lowest_cfi for band in FIT_CONVENTIONS.values())
 RMSEA_BOUNDS = tuple(band.highest_rmsea for band in FIT_CONVENTIONS.values())
 """What judges CFI and RMSEA, by either convention."""
 FIT_COLUMNS = (
-    Column("reported", "Reported", help="Version of the indices in the next columns, which "
-           "sentences name and verdicts judge: plain under ML, robust under MLR and full "
-           "information, scaled under WLSMV. With robust and scaled ones goes the scaled χ²."),
+    Column(
+        "reported",
+        "Reported",
+        help="Version of the indices in the next columns, which "
+        "sentences name and verdicts judge: plain under ML, robust under MLR and full "
+        "information, scaled under WLSMV. With robust and scaled ones goes the scaled χ².",
+    ),
     Column("chi2", "χ²", "points", "n times the misfit of model to answers; Jöreskog (1969)."),
     Column("df", "df", "count", "Moments minus free parameters."),
-    Column("p", "p", "p", "Of answers this far from the model if it holds; under WLSMV only that "
-           "of the scaled χ² is to be believed. Jöreskog (1969)."),
+    Column(
+        "p",
+        "p",
+        "p",
+        "Of answers this far from the model if it holds; under WLSMV only that "
+        "of the scaled χ² is to be believed. Jöreskog (1969).",
+    ),
     Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990).", CFI_BOUNDS),
     Column("tli", "TLI", "correlation", "The same per df; Tucker & Lewis (1973)."),
     Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990).", RMSEA_BOUNDS),
@@ -324,7 +421,7 @@ FIT_COLUMNS = (
     Column("converged", "Converged", help="If not, there are no estimates."),
     Column("admissible", "Admissible", help="No negative variance, no impossible correlation."),
     Column("against", "Against their factor", help=_AGAINST),
-)  # fmt: skip
+)
 
 _N_FIRST = [column.name for column in FIT_COLUMNS].index("srmr") + 1
 """How many columns a first look at the fit takes: what is reported, from χ² to SRMR."""

@@ -96,12 +96,22 @@ def _fit_table(
         Column("n_items", "Items", "count", "Items in the model; constant ones are left out."),
         Column("n_parameters", "Parameters", "count", "Free parameters."),
         *fit_columns(estimator),
-        Column("aic_difference", "ΔAIC", "points", "AIC less the lowest AIC of the group's models "
-               "of the same items; 0 for the best. Akaike (1974)."),
-        Column("bic_difference", "ΔBIC", "points", "BIC less the lowest BIC of the group's models "
-               "of the same items; 10 or more is very strong. Raftery (1995)."),
+        Column(
+            "aic_difference",
+            "ΔAIC",
+            "points",
+            "AIC less the lowest AIC of the group's models "
+            "of the same items; 0 for the best. Akaike (1974).",
+        ),
+        Column(
+            "bic_difference",
+            "ΔBIC",
+            "points",
+            "BIC less the lowest BIC of the group's models "
+            "of the same items; 10 or more is very strong. Raftery (1995).",
+        ),
         Column("remark", "Remark", help="Why there are no numbers, or what not to compare."),
-    )  # fmt: skip
+    )
     rows: list[Row] = []
     for one in groups:
         for model in one.candidates:
@@ -143,29 +153,60 @@ def _differences_table(groups: Sequence[GroupComparison], group: Sequence[Column
         *group,
         Column("restricted", "Restricted model", help="The one with more degrees of freedom."),
         Column("freer", "Freer model", help="The one with more free parameters."),
-        Column("chi2_difference", "Δχ²", "points", "What the restrictions cost in χ², scaled under "
-               "MLR (Satorra & Bentler 2001) and WLSMV (Satorra 2000)."),
+        Column(
+            "chi2_difference",
+            "Δχ²",
+            "points",
+            "What the restrictions cost in χ², scaled under "
+            "MLR (Satorra & Bentler 2001) and WLSMV (Satorra 2000).",
+        ),
         Column("df_difference", "Δdf", "count", "How many restrictions there are."),
-        Column("p_difference", "p of Δχ²", "p", "Of a difference this large if the restrictions "
-               "hold. Satorra & Bentler (2001)."),
+        Column(
+            "p_difference",
+            "p of Δχ²",
+            "p",
+            "Of a difference this large if the restrictions hold. Satorra & Bentler (2001).",
+        ),
         Column("p_adjusted", "p adjusted", "p", "After Holm (1979), over the tests of the group."),
-        Column("cfi_difference", "ΔCFI", "correlation", "Restricted less freer; -.01 or less is "
-               f"much. {_CHEN}", (-0.01,)),
-        Column("tli_difference", "ΔTLI", "correlation", "Restricted less freer. Tucker & Lewis "
-               "(1973)."),
-        Column("rmsea_difference", "ΔRMSEA", "correlation", "Restricted less freer; .015 or more "
-               f"is much. {_CHEN}", (0.015,)),
-        Column("srmr_difference", "ΔSRMR", "correlation", "Restricted less freer. Bentler "
-               "(1995)."),
-        Column("aic_difference", "ΔAIC", "points", "Restricted less freer; above 0 the freer is "
-               "preferred. Akaike (1974)."),
-        Column("bic_difference", "ΔBIC", "points", "Restricted less freer; above 0 the freer is "
-               "preferred. Schwarz (1978)."),
+        Column(
+            "cfi_difference",
+            "ΔCFI",
+            "correlation",
+            f"Restricted less freer; -.01 or less is much. {_CHEN}",
+            (-0.01,),
+        ),
+        Column(
+            "tli_difference", "ΔTLI", "correlation", "Restricted less freer. Tucker & Lewis (1973)."
+        ),
+        Column(
+            "rmsea_difference",
+            "ΔRMSEA",
+            "correlation",
+            f"Restricted less freer; .015 or more is much. {_CHEN}",
+            (0.015,),
+        ),
+        Column("srmr_difference", "ΔSRMR", "correlation", "Restricted less freer. Bentler (1995)."),
+        Column(
+            "aic_difference",
+            "ΔAIC",
+            "points",
+            "Restricted less freer; above 0 the freer is preferred. Akaike (1974).",
+        ),
+        Column(
+            "bic_difference",
+            "ΔBIC",
+            "points",
+            "Restricted less freer; above 0 the freer is preferred. Schwarz (1978).",
+        ),
         Column("version", "Indices", help="Version of the CFI, TLI and RMSEA that are compared."),
-        Column("nested", "Nested", help="Whether the restricted model is a special case of the "
-               "freer one: by their parameters, or from theory for models after the bank."),
+        Column(
+            "nested",
+            "Nested",
+            help="Whether the restricted model is a special case of the "
+            "freer one: by their parameters, or from theory for models after the bank.",
+        ),
         Column("remark", "Remark", help="Why there is no test, or how to take it."),
-    )  # fmt: skip
+    )
     rows = [
         (*one.matrix.group, pair.restricted, pair.freer, *_cells(pair))
         for one in groups
@@ -338,12 +379,22 @@ _TABS = {"fit": "Fit", "differences": "Differences", "models": "Syntax"}
     ),
     scripts=cfa_comparison_scripts,
     keywords=(
-        "CFA", "model comparison", "nested models", "chi-square difference", "AIC", "BIC", "CFI",
-        "RMSEA", "bifactor", "second-order", "method factor", "general factor",
+        "CFA",
+        "model comparison",
+        "nested models",
+        "chi-square difference",
+        "AIC",
+        "BIC",
+        "CFI",
+        "RMSEA",
+        "bifactor",
+        "second-order",
+        "method factor",
+        "general factor",
     ),
     verdict=f"A model fits with {FIT_BOUNDS}.",
     requires="scores",
-)  # fmt: skip
+)
 def cfa_comparison(
     item_scores: pd.DataFrame,
     *,

@@ -40,8 +40,11 @@ _LITTLE_CFI = 0.01
 """A difference of CFI up to which neither model is preferred; Chen (2007)."""
 _WORDS = {"better": "fits better", "worse": "fits worse", "unknown": "no verdict"}
 _LIGHTS: dict[Verdict, Light] = {
-    "better": "green", "worse": "red", "alike": "grey", "unknown": "grey",
-}  # fmt: skip
+    "better": "green",
+    "worse": "red",
+    "alike": "grey",
+    "unknown": "grey",
+}
 
 
 @dataclass(frozen=True)
@@ -174,12 +177,21 @@ def _change(group: str, fits: dict[str, TableRow], differences: list[TableRow]) 
     is_freer = bool(row["freer"] == EDITED_MODEL)
     sign = -1.0 if is_freer else 1.0  # the table has the restricted model less the freer one
     return ModelChange(
-        group, bank, edited, *bics,
-        chi2=row["chi2_difference"], df=int(row["df_difference"]), p=row["p_difference"],
-        cfi=sign * row["cfi_difference"], rmsea=sign * row["rmsea_difference"],
-        aic=sign * row["aic_difference"], bic=sign * row["bic_difference"],
-        edited_is_freer=is_freer, remark=row["remark"], few=rows[0]["n"] < FEWEST_ROWS,
-    )  # fmt: skip
+        group,
+        bank,
+        edited,
+        *bics,
+        chi2=row["chi2_difference"],
+        df=int(row["df_difference"]),
+        p=row["p_difference"],
+        cfi=sign * row["cfi_difference"],
+        rmsea=sign * row["rmsea_difference"],
+        aic=sign * row["aic_difference"],
+        bic=sign * row["bic_difference"],
+        edited_is_freer=is_freer,
+        remark=row["remark"],
+        few=rows[0]["n"] < FEWEST_ROWS,
+    )
 
 
 def _signed(value: float, little: float, places: int) -> str:

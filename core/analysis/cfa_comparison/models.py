@@ -475,9 +475,14 @@ def compare_group(
     n_used = n_scores_used(models.matrix.scores, missing_rule(estimator)) if usable else 0
     _, incomplete = incomplete_administrations(matrix.scores[:, inputs.named_items(matrix)])
     return GroupComparison(
-        matrix, tuple(candidates), compare_pairs(candidates), n_used, incomplete, models.notes,
+        matrix,
+        tuple(candidates),
+        compare_pairs(candidates),
+        n_used,
+        incomplete,
+        models.notes,
         tuple(cautions),
-    )  # fmt: skip
+    )
 
 
 def _same_rows(

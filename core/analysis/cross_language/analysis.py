@@ -79,9 +79,12 @@ _MEASURE_CHOICES = (
     ("s", "s: giving way in the second phase"),
 )
 _COMPARE_CHOICES = (
-    ("language", "Languages"), ("model", "Models"), ("form", "Forms"),
-    ("template", "Instructions"), ("entity", "Entities"),
-)  # fmt: skip
+    ("language", "Languages"),
+    ("model", "Models"),
+    ("form", "Forms"),
+    ("template", "Instructions"),
+    ("entity", "Entities"),
+)
 _FEW_ITEMS = 10
 
 
@@ -96,10 +99,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         lowest, highest = (pick(defined, key=lambda row: row["r"]) for pick in (min, max))
         items = count_text(max(int(row["n_items"]) for row in defined), "item")
         undefined = len(rows) - len(defined)
-        text = f"r = {_r_text(lowest)}" if len(defined) == 1 else (
-            f"r from {_r_text(lowest)} to {_r_text(highest)}, median "
-            f"{coefficient_text(float(np.median([row['r'] for row in defined])))}"
-        )  # fmt: skip
+        text = (
+            f"r = {_r_text(lowest)}"
+            if len(defined) == 1
+            else (
+                f"r from {_r_text(lowest)} to {_r_text(highest)}, median "
+                f"{coefficient_text(float(np.median([row['r'] for row in defined])))}"
+            )
+        )
         if undefined:
             text += f" ({count_text(undefined, 'pair')} undefined)"
         interval = _interval_name(defined)
@@ -122,9 +129,11 @@ def _compared_column(result: AnalysisResult) -> str:
 
 def _r_text(row: TableRow) -> str:
     """A correlation with its interval and its pair."""
-    ends = ("bootstrap_low", "bootstrap_high") if math.isfinite(row["bootstrap_low"]) else (
-        "ci_low", "ci_high"
-    )  # fmt: skip
+    ends = (
+        ("bootstrap_low", "bootstrap_high")
+        if math.isfinite(row["bootstrap_low"])
+        else ("ci_low", "ci_high")
+    )
     low, high = (row[end] for end in ends)
     pair = f"{row['first']} with {row['second']}"
     return f"{coefficient_text(row['r'])}{interval_text(low, high)} ({pair})"
@@ -216,15 +225,30 @@ def _charts(
         "Phipson & Smyth (2010), doi:10.2202/1544-6115.1585",
     ),
     keywords=(
-        "correlation between languages", "cross-language", "cross-lingual", "translation",
-        "languages", "chi-square", "Cramér's V", "TOST, equivalence test", "permutation test",
-        "Steiger's z", "Williams's t", "Zou's interval", "difference of correlations",
-        "items that differ between languages", "scatter plot", "correlation matrix", "heat map",
-        "Hirose and Uchida", "unexpected outputs", "explainers",
+        "correlation between languages",
+        "cross-language",
+        "cross-lingual",
+        "translation",
+        "languages",
+        "chi-square",
+        "Cramér's V",
+        "TOST, equivalence test",
+        "permutation test",
+        "Steiger's z",
+        "Williams's t",
+        "Zou's interval",
+        "difference of correlations",
+        "items that differ between languages",
+        "scatter plot",
+        "correlation matrix",
+        "heat map",
+        "Hirose and Uchida",
+        "unexpected outputs",
+        "explainers",
     ),
     requires="languages",
     in_reports=True,
-)  # fmt: skip
+)
 def cross_language(
     option_counts: pd.DataFrame,
     *,
@@ -394,11 +418,20 @@ def _compared_means(
     """Means of groups and levels compared in pairs, over the items that both have."""
     measure = values.parts[0] if values.parts else values.measure
     return comparison_table(
-        _mean_frame(values), (*values.by, values.compare), units=("item",), value="value",
-        title=MEASURES[measure], value_unit=UNITS[values.measure], adjust=rules.adjust,  # type: ignore[index]
-        ci_level=rules.ci_level, resamples=rules.resamples, seed=rules.seed, tab=MEANS_TAB,
-        answers=answers, values_of=lambda own: _mean_frame(values_of(own)),
-    )  # fmt: skip
+        _mean_frame(values),
+        (*values.by, values.compare),
+        units=("item",),
+        value="value",
+        title=MEASURES[measure],  # type: ignore[index]
+        value_unit=UNITS[values.measure],
+        adjust=rules.adjust,
+        ci_level=rules.ci_level,
+        resamples=rules.resamples,
+        seed=rules.seed,
+        tab=MEANS_TAB,
+        answers=answers,
+        values_of=lambda own: _mean_frame(values_of(own)),
+    )
 
 
 def _mean_frame(values: LevelValues) -> pd.DataFrame:

@@ -123,17 +123,23 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
             (
                 *values.groups[a // n_levels],
                 *_names(values, (a % n_levels, b % n_levels)),
-                own.r, own.low, own.high,
-                low[number] if defined else math.nan, high[number] if defined else math.nan,
-                own.p, own.n, len(set(np.array(values.items)[both])),
+                own.r,
+                own.low,
+                own.high,
+                low[number] if defined else math.nan,
+                high[number] if defined else math.nan,
+                own.p,
+                own.n,
+                len(set(np.array(values.items)[both])),
                 len(set(np.array(values.items)[either])) - len(set(np.array(values.items)[both])),
                 reason,
             )
-        )  # fmt: skip
+        )
     columns = _correlation_columns(values, rules)
     width = len(values.by)
-    adjusted = _adjusted([row[width + 7] for row in rows], [row[:width] for row in rows],
-                         rules.adjust)  # fmt: skip
+    adjusted = _adjusted(
+        [row[width + 7] for row in rows], [row[:width] for row in rows], rules.adjust
+    )
     whole = [
         (*row[: width + 8], p, *row[width + 8 :]) for row, p in zip(rows, adjusted, strict=True)
     ]
@@ -181,13 +187,17 @@ def _correlation_columns(values: LevelValues, rules: PairRules) -> tuple[Column,
         Column("bootstrap_low", f"Bootstrap {interval} low", "correlation", _RESAMPLED),
         Column("bootstrap_high", f"Bootstrap {interval} high", "correlation", _RESAMPLED),
         Column("p", "p", "p", "Of a correlation of 0, two-sided: t with n - 2 degrees of freedom."),
-        Column("p_adjusted", "Adjusted p", "p", "Over the pairs of the group; Holm (1979) or "
-               "Benjamini & Hochberg (1995)."),
+        Column(
+            "p_adjusted",
+            "Adjusted p",
+            "p",
+            "Over the pairs of the group; Holm (1979) or Benjamini & Hochberg (1995).",
+        ),
         Column("n", "n", "count", "Values in both; two for each item where b and w are stacked."),
         Column("n_items", "Items", "count", "Items, or merged pairs, with a value in both."),
         Column("n_left_out", "Left out", "count", "Items with a value in one of the two only."),
         Column("remark", "Remark", help="Why a number is undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 _FISHER = (
@@ -243,20 +253,34 @@ def difference_table(values: LevelValues, rules: PairRules) -> tuple[ResultTable
     n_levels = len(values.levels)
     for family, held, first, second in comparisons[:MOST_DIFFERENCES]:
         own = correlation_difference(table, first, second, kind=rules.kind, level=rules.ci_level)
-        names = [" with ".join(str(level_name(values.levels[i % n_levels])) for i in pair)
-                 for pair in (first, second)]  # fmt: skip
+        names = [
+            " with ".join(str(level_name(values.levels[i % n_levels])) for i in pair)
+            for pair in (first, second)
+        ]
         if family:  # the same languages in two groups
-            names = [f"{name}, {_group_text(values, pair)}"
-                     for name, pair in zip(names, (first, second), strict=True)]  # fmt: skip
+            names = [
+                f"{name}, {_group_text(values, pair)}"
+                for name, pair in zip(names, (first, second), strict=True)
+            ]
         families.append((family, held))
         rows.append(
             (
-                family or f"{grouping_title(values.compare)}s", held, *names,
-                own.first, own.second, own.difference, own.low, own.high,
-                own.test, own.statistic, own.df, own.p, own.n,
+                family or f"{grouping_title(values.compare)}s",
+                held,
+                *names,
+                own.first,
+                own.second,
+                own.difference,
+                own.low,
+                own.high,
+                own.test,
+                own.statistic,
+                own.df,
+                own.p,
+                own.n,
                 " ".join(own.problems).replace("rows", "items").replace("row", "item"),
             )
-        )  # fmt: skip
+        )
     adjusted = _adjusted([row[12] for row in rows], families, rules.adjust)
     whole = [(*row[:13], p, *row[13:]) for row, p in zip(rows, adjusted, strict=True)]
     interval = f"{rules.ci_level * 100:g}% CI"
@@ -271,15 +295,19 @@ def difference_table(values: LevelValues, rules: PairRules) -> tuple[ResultTable
         Column("difference", "Difference", "correlation", "First r minus second r."),
         Column("ci_low", f"{interval} low", "correlation", zou),
         Column("ci_high", f"{interval} high", "correlation", zou),
-        Column("test", "Test", help="Williams's t where both share a language, else Steiger's z; "
-               "Steiger (1980) doi:10.1037/0033-2909.87.2.245."),
+        Column(
+            "test",
+            "Test",
+            help="Williams's t where both share a language, else Steiger's z; "
+            "Steiger (1980) doi:10.1037/0033-2909.87.2.245.",
+        ),
         Column("statistic", "t or z", "points"),
         Column("df", "df", "count", "Items - 3, for t."),
         Column("p", "p", "p", "Of equal correlations, two-sided."),
         Column("p_adjusted", "Adjusted p", "p", "Over the comparisons of one kind in a group."),
         Column("n", "n", "count", "Values of items that have all of them."),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
     title = "Differences between correlations"
     table_of_differences = result_table(
         "correlation_differences", title, whole, columns, tab=_title(values)
@@ -303,7 +331,7 @@ def _comparisons(values: LevelValues) -> Iterator[tuple[str, str, _Place, _Place
     pairs = [
         [(a, b) for a, b in level_pairs(values) if known[n, a] and known[n, b]]
         for n in range(len(values.groups))
-    ]  # fmt: skip
+    ]
     for number, group in enumerate(values.groups):
         start = number * n_levels
         held = " · ".join(str(level_name(value)) for value in group)
@@ -341,20 +369,36 @@ def equivalence_table(values: LevelValues, rules: PairRules) -> ResultTable:
             own = equivalence(table[number, a], table[number, b], bound=rules.bound, alpha=alpha)
             rows.append(
                 (
-                    *group, *_names(values, (a, b)), own.first_mean, own.second_mean,
-                    own.difference, own.low, own.high, rules.bound, own.p, own.p_different, own.n,
-                    own.n_left_out, " ".join(own.problems).replace("row", "item"),
+                    *group,
+                    *_names(values, (a, b)),
+                    own.first_mean,
+                    own.second_mean,
+                    own.difference,
+                    own.low,
+                    own.high,
+                    rules.bound,
+                    own.p,
+                    own.p_different,
+                    own.n,
+                    own.n_left_out,
+                    " ".join(own.problems).replace("row", "item"),
                 )
-            )  # fmt: skip
+            )
     width = len(values.by)
     families = [row[:width] for row in rows]
     p = _adjusted([row[width + 8] for row in rows], families, rules.adjust)
     different = _adjusted([row[width + 9] for row in rows], families, rules.adjust)
     whole = [
-        (*row[: width + 9], one, row[width + 9], other,
-         equivalence_verdict(one, other, alpha), *row[width + 10 :])
+        (
+            *row[: width + 9],
+            one,
+            row[width + 9],
+            other,
+            equivalence_verdict(one, other, alpha),
+            *row[width + 10 :],
+        )
         for row, one, other in zip(rows, p, different, strict=True)
-    ]  # fmt: skip
+    ]
     unit = UNITS[values.measure]
     what = MEASURES["b" if values.measure == "b_and_w" else values.measure]
     inner = f"{(1 - 2 * alpha) * 100:g}% CI"
@@ -368,17 +412,26 @@ def equivalence_table(values: LevelValues, rules: PairRules) -> ResultTable:
         Column("ci_low", f"{inner} low", unit, within),
         Column("ci_high", f"{inner} high", unit, within),
         Column("bound", "Bound ±", unit, "The largest difference that does not matter."),
-        Column("p", "p of equivalence", "p", f"Of a mean difference beyond ± {rules.bound:g}, the "
-               "larger of two one-sided tests; Schuirmann (1987) doi:10.1007/BF01068419."),
+        Column(
+            "p",
+            "p of equivalence",
+            "p",
+            f"Of a mean difference beyond ± {rules.bound:g}, the "
+            "larger of two one-sided tests; Schuirmann (1987) doi:10.1007/BF01068419.",
+        ),
         Column("p_adjusted", "Adjusted p of equivalence", "p", adjusted),
         Column("p_different", "p of a difference", "p", "Of a mean difference of 0, two-sided t."),
         Column("p_different_adjusted", "Adjusted p of a difference", "p", adjusted),
-        Column("verdict", "Verdict", help=f"From both adjusted p at {alpha:.3g}; Lakens (2017) "
-               "doi:10.1177/1948550617697177. Undecided: neither test says so."),
+        Column(
+            "verdict",
+            "Verdict",
+            help=f"From both adjusted p at {alpha:.3g}; Lakens (2017) "
+            "doi:10.1177/1948550617697177. Undecided: neither test says so.",
+        ),
         Column("n", "Items", "count", "Items with a value in both."),
         Column("n_left_out", "Left out", "count", "Items with a value in one of the two only."),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
     title = f"Equivalence within ± {rules.bound:g}: {what}"
     return result_table("equivalence", title, whole, columns, tab=MEANS_TAB)
 
@@ -401,22 +454,34 @@ def chi_square_table(
         compared += [(start + a, start + b) for a, b in pairs]
     for what, counts in _counts_of_units(values, option_counts):
         found = unit_associations(
-            counts, compared, level=rules.ci_level, bootstrap=rules.bootstrap,
-            n_permutations=max(rules.permutations, 1), seed=rules.seed,
-        )  # fmt: skip
+            counts,
+            compared,
+            level=rules.ci_level,
+            bootstrap=rules.bootstrap,
+            n_permutations=max(rules.permutations, 1),
+            seed=rules.seed,
+        )
         for places, own in zip(compared, found, strict=True):
             two = len(places) == 2
             names = _names(values, (places[0] % n_levels, places[1] % n_levels))
             chi, v = own.chi_square, own.v
             rows.append(
                 (
-                    *values.groups[places[0] // n_levels], what,
+                    *values.groups[places[0] // n_levels],
+                    what,
                     *(names if two else (f"all {len(places)}", "")),
-                    chi.statistic, chi.df if math.isfinite(chi.p) else math.nan, chi.p,
+                    chi.statistic,
+                    chi.df if math.isfinite(chi.p) else math.nan,
+                    chi.p,
                     own.p_permutation if rules.permutations else math.nan,
-                    v.value, v.low, v.high, chi.n, v.n, " ".join(v.problems),
+                    v.value,
+                    v.low,
+                    v.high,
+                    chi.n,
+                    v.n,
+                    " ".join(v.problems),
                 )
-            )  # fmt: skip
+            )
     width = len(values.by)
     families = [(*row[: width + 1], row[width + 2] == "") for row in rows]
     adjusted = _adjusted([row[width + 6] for row in rows], families, rules.adjust)
@@ -433,22 +498,40 @@ def chi_square_table(
         *by_columns(values.by),
         Column("what", "Counts of"),
         *_pair_columns(values)[len(values.by) :],
-        Column("chi_square", "Chi-square", "points", "Pearson (1900), of all answers, without "
-               "correction for continuity."),
+        Column(
+            "chi_square",
+            "Chi-square",
+            "points",
+            "Pearson (1900), of all answers, without correction for continuity.",
+        ),
         Column("df", "df", "count"),
-        Column("p", "p", "p", "Takes all answers as independent, as the published studies do; "
-               "rounds of one question are not, so that p is far too small."),
-        Column("p_permutation", "p by whole items", "p", "Share of exchanges of whole items "
-               "between languages with so large a chi-square; items stay whole."),
-        Column("p_adjusted", "Adjusted p by whole items", "p", "Over the pairs of the group; Holm "
-               "(1979) or Benjamini & Hochberg (1995)."),
+        Column(
+            "p",
+            "p",
+            "p",
+            "Takes all answers as independent, as the published studies do; "
+            "rounds of one question are not, so that p is far too small.",
+        ),
+        Column(
+            "p_permutation",
+            "p by whole items",
+            "p",
+            "Share of exchanges of whole items "
+            "between languages with so large a chi-square; items stay whole.",
+        ),
+        Column(
+            "p_adjusted",
+            "Adjusted p by whole items",
+            "p",
+            "Over the pairs of the group; Holm (1979) or Benjamini & Hochberg (1995).",
+        ),
         Column("v", "Cramér's V", "correlation", "√(chi-square / (n (k - 1))), 0 to 1."),
         Column("v_low", f"{interval} low", "correlation", drawn),
         Column("v_high", f"{interval} high", "correlation", drawn),
         Column("n", "Answers", "count", "Sum of the counts."),
         Column("n_items", "Items", "count", "Items, or pairs of them, that stay whole."),
         Column("remark", "Remark", help="Why a number is undefined, and cautions."),
-    )  # fmt: skip
+    )
     return result_table("chi_square", "Chi-square", whole, columns, tab=COUNTS_TAB)
 
 
@@ -531,8 +614,17 @@ def _pair_types(values: LevelValues) -> Floats:
     return _rows_of(table, values.rows.ravel())
 
 
-_KINDS = ("yes", "no", "neither", "without a stance", "explained", "refused", "neutral",
-          "other without an option", "missing")  # fmt: skip
+_KINDS = (
+    "yes",
+    "no",
+    "neither",
+    "without a stance",
+    "explained",
+    "refused",
+    "neutral",
+    "other without an option",
+    "missing",
+)
 _OF_TRIALS = ("missing",)
 _OF_CHOICES = ("yes", "no", "neither", "without a stance", "explained")
 
@@ -577,8 +669,19 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
             for kind, name in enumerate(_KINDS):
                 cell = kind * n_cells + number * len(values.levels) + place
                 shown = missing if name == "missing" else name
-                lines.append((*group, level_name(level), shown, sums[cell], n[cell], shares[cell],
-                              low[cell], high[cell], n_items[cell]))  # fmt: skip
+                lines.append(
+                    (
+                        *group,
+                        level_name(level),
+                        shown,
+                        sums[cell],
+                        n[cell],
+                        shares[cell],
+                        low[cell],
+                        high[cell],
+                        n_items[cell],
+                    )
+                )
     interval = f"{rules.ci_level * 100:g}% CI"
     resampled = "Percentiles over resampled items, as answers to one item depend on each other."
     columns = (
@@ -587,12 +690,16 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
         Column("kind", "Answers", help="Explained answers are among yes, no and neither too."),
         Column("count", "Count", "count"),
         Column("n", "Of", "count", f"Replies; of planned trials for those {missing}."),
-        Column("share", "Share", "proportion", "Count / Of. Undefined for what an option says "
-               "where no reply has one."),
+        Column(
+            "share",
+            "Share",
+            "proportion",
+            "Count / Of. Undefined for what an option says where no reply has one.",
+        ),
         Column("ci_low", f"{interval} low", "proportion", resampled),
         Column("ci_high", f"{interval} high", "proportion", resampled),
         Column("n_items", "Items", "count", "Items that were asked."),
-    )  # fmt: skip
+    )
     title = f"Answers by {grouping_title(values.compare).lower()}"
     return result_table("answers", title, lines, columns, tab=COUNTS_TAB)
 
@@ -639,11 +746,19 @@ def _most_different(values: LevelValues, unit: Any, what: str) -> ResultTable:
             known = np.flatnonzero(np.isfinite(apart))
             order = known[np.argsort(-np.abs(apart[known]), kind="stable")][:ITEMS_OF_A_PAIR]
             lines += [
-                (*group, values.items[place], values.exchanged[place], *_names(values, (a, b)),
-                 first[place], second[place], apart[place],
-                 values.n[number, a, :n_items][place], values.n[number, b, :n_items][place])
+                (
+                    *group,
+                    values.items[place],
+                    values.exchanged[place],
+                    *_names(values, (a, b)),
+                    first[place],
+                    second[place],
+                    apart[place],
+                    values.n[number, a, :n_items][place],
+                    values.n[number, b, :n_items][place],
+                )
                 for place in order.tolist()
-            ]  # fmt: skip
+            ]
     columns = (
         *by_columns(values.by),
         Column("item", "Item"),
@@ -663,23 +778,35 @@ def _item_values(values: LevelValues, unit: Any) -> ResultTable:
     answered = (values.n > 0).any(axis=1)  # (groups, items)
     elsewhere = np.asarray(answered.any(axis=0) & ~answered)  # items of other groups
     lines = [
-        (*group, values.items[column], values.parts[column], level_name(level),
-         values.values[number, place, column], values.low[number, place, column],
-         values.high[number, place, column], values.n[number, place, column])
+        (
+            *group,
+            values.items[column],
+            values.parts[column],
+            level_name(level),
+            values.values[number, place, column],
+            values.low[number, place, column],
+            values.high[number, place, column],
+            values.n[number, place, column],
+        )
         for number, group in enumerate(values.groups)
         for column in range(len(values.items))
         if not elsewhere[number, column]
         for place, level in enumerate(values.levels)
-    ]  # fmt: skip
+    ]
     columns = (
         *by_columns(values.by),
         Column("item", "Item"),
         Column("measure", "Measure"),
         Column(values.compare, grouping_title(values.compare)),
         Column("value", "Value", unit),
-        Column("ci_low", "CI low", unit, "Of b, over further answers: Bonett & Price (2012) "
-               "doi:10.3102/1076998611411915; none of other measures and of merged pairs."),
+        Column(
+            "ci_low",
+            "CI low",
+            unit,
+            "Of b, over further answers: Bonett & Price (2012) "
+            "doi:10.3102/1076998611411915; none of other measures and of merged pairs.",
+        ),
         Column("ci_high", "CI high", unit, "As CI low."),
         Column("n", "Answers", "count"),
-    )  # fmt: skip
+    )
     return result_table("item_values", "All items", lines, columns, tab=ITEMS_TAB)

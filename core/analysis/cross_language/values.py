@@ -46,9 +46,13 @@ MEASURES: Mapping[Measure, str] = {
     "s": "s (giving way)",
 }
 UNITS: Mapping[Measure, Unit] = {
-    "mean": "proportion", "positive": "proportion", "b": "correlation", "w": "proportion",
-    "b_and_w": "correlation", "s": "correlation",
-}  # fmt: skip
+    "mean": "proportion",
+    "positive": "proportion",
+    "b": "correlation",
+    "w": "proportion",
+    "b_and_w": "correlation",
+    "s": "correlation",
+}
 """How the numbers of a measure are rounded."""
 
 

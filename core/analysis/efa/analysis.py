@@ -63,38 +63,76 @@ Row = tuple[Any, ...]
 _EIGENVALUES = (
     Column("number", "Number", "count", "From the largest."),
     Column("n", "n", "count", "Administrations behind the correlations."),
-    Column("eigenvalue", "Eigenvalue", "points", "Of the correlations chosen: variance of a "
-           "component, in items. Horn (1965)."),
-    Column("chance_mean", "Chance, mean", "points", "Mean of the same eigenvalue in data without "
-           "any common factor. Horn (1965)."),
-    Column("chance_percentile", "Chance, 95th percentile", "points", "Of the same data; an "
-           "eigenvalue above it stands out. Glorfeld (1995)."),
+    Column(
+        "eigenvalue",
+        "Eigenvalue",
+        "points",
+        "Of the correlations chosen: variance of a component, in items. Horn (1965).",
+    ),
+    Column(
+        "chance_mean",
+        "Chance, mean",
+        "points",
+        "Mean of the same eigenvalue in data without any common factor. Horn (1965).",
+    ),
+    Column(
+        "chance_percentile",
+        "Chance, 95th percentile",
+        "points",
+        "Of the same data; an eigenvalue above it stands out. Glorfeld (1995).",
+    ),
     Column("stands_out", "Stands out", help="Whether it counts towards the number of factors."),
-)  # fmt: skip
+)
 _LOADINGS = (
     Column("item", "Item", help="As named in the bank."),
     Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
-    Column("loading", "Loading", "correlation", "Weight of the factor in the item, the others "
-           "held fixed, after direct oblimin; Jennrich & Sampson (1966).", (-SALIENT, SALIENT)),
-    Column("structure", "Correlation with the factor", "correlation", "Loadings times the "
-           "correlations of the factors. Harman & Jones (1966)."),
-    Column("communality", "Communality", "proportion", "Share of the item's variance that all "
-           "factors explain together. Harman & Jones (1966)."),
-    Column("against", "Against its subscale", help="Whether the item loads .30 or more with "
-           "another sign than most of its subscale, on the factor that the subscale loads on "
-           "most: check its keying."),
-)  # fmt: skip
+    Column(
+        "loading",
+        "Loading",
+        "correlation",
+        "Weight of the factor in the item, the others "
+        "held fixed, after direct oblimin; Jennrich & Sampson (1966).",
+        (-SALIENT, SALIENT),
+    ),
+    Column(
+        "structure",
+        "Correlation with the factor",
+        "correlation",
+        "Loadings times the correlations of the factors. Harman & Jones (1966).",
+    ),
+    Column(
+        "communality",
+        "Communality",
+        "proportion",
+        "Share of the item's variance that all factors explain together. Harman & Jones (1966).",
+    ),
+    Column(
+        "against",
+        "Against its subscale",
+        help="Whether the item loads .30 or more with "
+        "another sign than most of its subscale, on the factor that the subscale loads on "
+        "most: check its keying.",
+    ),
+)
 _FACTORS = (
     Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
-    Column("sum_of_squares", "Sum of squares", "points", "Item variance the factor explains, in "
-           "items. Harman & Jones (1966)."),
+    Column(
+        "sum_of_squares",
+        "Sum of squares",
+        "points",
+        "Item variance the factor explains, in items. Harman & Jones (1966).",
+    ),
     Column("share", "Share of variance", "proportion", "Sum of squares / number of items."),
     Column("other", "With factor", "count", "The other of a pair; empty where there is none."),
-    Column("correlation", "Correlation", "correlation", "Between the two factors, as rotated; "
-           "Jennrich & Sampson (1966)."),
+    Column(
+        "correlation",
+        "Correlation",
+        "correlation",
+        "Between the two factors, as rotated; Jennrich & Sampson (1966).",
+    ),
     Column("n", "n", "count", "Administrations behind the correlations."),
     *MISSING_COLUMNS,
-)  # fmt: skip
+)
 _REPETITIONS = {"pearson": 500, "polychoric": 100}
 """Sets of chance data; a polychoric one takes as long as many others."""
 _ALL_ANSWERS: Mapping[InputCorrelation, ItemRule] = {"pearson": "fiml", "polychoric": "pairwise"}
@@ -162,9 +200,14 @@ def _efa_scripts(
             chance = None if factors else _parallel_analysis(matrix, correlation, seed, rule)
             number = chance.n_suggested or 1 if chance else factors
             exploratory_factors(
-                matrix.scores, matrix.items, number, correlation=correlation,
-                offered=matrix.options, seed=seed, missing=rule,
-            )  # fmt: skip
+                matrix.scores,
+                matrix.items,
+                number,
+                correlation=correlation,
+                offered=matrix.options,
+                seed=seed,
+                missing=rule,
+            )
         except NotEnoughData:
             continue
         groups.append(group)
@@ -179,9 +222,14 @@ def _parallel_analysis(
 ) -> ParallelAnalysis:
     """Parallel analysis of the items of one group."""
     return parallel_analysis(
-        matrix.scores, matrix.items, repetitions=_REPETITIONS[correlation], seed=seed,
-        correlation=correlation, offered=matrix.options, missing=missing,
-    )  # fmt: skip
+        matrix.scores,
+        matrix.items,
+        repetitions=_REPETITIONS[correlation],
+        seed=seed,
+        correlation=correlation,
+        offered=matrix.options,
+        missing=missing,
+    )
 
 
 _TABS = {
@@ -208,12 +256,20 @@ _TABS = {
         "Mardia (1970) doi:10.1093/biomet/57.3.519",
     ),
     keywords=(
-        "EFA", "exploratory factor analysis", "scree", "parallel analysis", "eigenvalues",
-        "number of factors", "rotation", "oblimin", "loadings", "dimensionality",
+        "EFA",
+        "exploratory factor analysis",
+        "scree",
+        "parallel analysis",
+        "eigenvalues",
+        "number of factors",
+        "rotation",
+        "oblimin",
+        "loadings",
+        "dimensionality",
     ),
     requires="scores",
     in_reports=True,
-)  # fmt: skip
+)
 def efa(
     item_scores: ItemScores,
     *,
@@ -274,9 +330,14 @@ def efa(
             chance = _parallel_analysis(matrix, correlation, seed, rule)
             number = factors or chance.n_suggested or 1
             solution = exploratory_factors(
-                matrix.scores, matrix.items, number, correlation=correlation,
-                offered=matrix.options, seed=seed, missing=rule,
-            )  # fmt: skip
+                matrix.scores,
+                matrix.items,
+                number,
+                correlation=correlation,
+                offered=matrix.options,
+                seed=seed,
+                missing=rule,
+            )
         except NotEnoughData as error:
             cautions.append(about(where, str(error)))
             continue

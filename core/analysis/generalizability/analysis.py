@@ -53,23 +53,42 @@ Facets = Annotated[
     ),
 ]
 Object = Literal[
-    "automatic", "respondent", "model", "context", "entity", "item", "language", "form", "format",
-    "template", "label_order", "phase", "study",
-]  # fmt: skip
+    "automatic",
+    "respondent",
+    "model",
+    "context",
+    "entity",
+    "item",
+    "language",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "study",
+]
 Objects = Annotated[
     Object,
     Choice(
         "What is measured",
         (
             ("automatic", "Automatic: respondents, else contexts, entities or items"),
-            ("respondent", "Respondents"), ("model", "Models"), ("context", "Contexts"),
-            ("entity", "Entities"), ("item", "Items"), ("language", "Languages"),
-            ("form", "Forms"), ("format", "Answer formats"), ("template", "Instructions"),
-            ("label_order", "Orders of options"), ("phase", "Phases"), ("study", "Studies"),
+            ("respondent", "Respondents"),
+            ("model", "Models"),
+            ("context", "Contexts"),
+            ("entity", "Entities"),
+            ("item", "Items"),
+            ("language", "Languages"),
+            ("form", "Forms"),
+            ("format", "Answer formats"),
+            ("template", "Instructions"),
+            ("label_order", "Orders of options"),
+            ("phase", "Phases"),
+            ("study", "Studies"),
         ),
         help="Scores are means over all other facets. The coefficients say how well they hold.",
     ),
-]  # fmt: skip
+]
 Fixed = Annotated[
     tuple[str, ...],
     DesignFactors(
@@ -177,15 +196,28 @@ def _measured_sentence(rows: Sequence[TableRow]) -> str:
         "Weerahandi (1993) doi:10.1080/01621459.1993.10476355",
     ),
     keywords=(
-        "generalizability", "G theory", "G study", "D study", "decision study",
-        "variance components", "ICC", "intraclass", "REML", "mixed model", "random effects",
-        "dependability", "phi coefficient", "how many items", "how many contexts",
-        "how many repetitions", "sources of error",
+        "generalizability",
+        "G theory",
+        "G study",
+        "D study",
+        "decision study",
+        "variance components",
+        "ICC",
+        "intraclass",
+        "REML",
+        "mixed model",
+        "random effects",
+        "dependability",
+        "phi coefficient",
+        "how many items",
+        "how many contexts",
+        "how many repetitions",
+        "sources of error",
     ),
     compares=FACTORS,
     keeps=("format",),
     requires="scores",
-)  # fmt: skip
+)
 def generalizability(
     item_scores: pd.DataFrame,
     *,
@@ -268,14 +300,28 @@ def generalizability(
     n_missing = int(item_scores["score"].isna().sum())
     return AnalysisResult(
         tables=(
-            result_table("components", "Variance components", tables.components,
-                         (*lead, *component_columns(ci_level)), "Components"),
-            result_table("coefficients", "Coefficients", tables.coefficients,
-                         (*lead, *coefficient_columns(ci_level)), "Coefficients"),
-            result_table("needs", "Levels needed", tables.needs,
-                         (*lead, *NEED_COLUMNS), "D-study"),
-            result_table("decisions", "Coefficients over numbers of levels", tables.decisions,
-                         (*lead, *DECISION_COLUMNS), "D-study"),
+            result_table(
+                "components",
+                "Variance components",
+                tables.components,
+                (*lead, *component_columns(ci_level)),
+                "Components",
+            ),
+            result_table(
+                "coefficients",
+                "Coefficients",
+                tables.coefficients,
+                (*lead, *coefficient_columns(ci_level)),
+                "Coefficients",
+            ),
+            result_table("needs", "Levels needed", tables.needs, (*lead, *NEED_COLUMNS), "D-study"),
+            result_table(
+                "decisions",
+                "Coefficients over numbers of levels",
+                tables.decisions,
+                (*lead, *DECISION_COLUMNS),
+                "D-study",
+            ),
         ),
         unit="one answer: an item in one administration",
         n_used=tables.n_used,
@@ -287,7 +333,7 @@ def generalizability(
         cautions=tuple(tables.cautions),
         notes=(*data_notes(item_scores), *_unanswered(item_scores), *tables.notes),
         n_left_out=len(item_scores) - n_missing - tables.n_used,
-    )  # fmt: skip
+    )
 
 
 def _numbers_of(text: str) -> dict[str, float]:

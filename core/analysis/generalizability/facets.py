@@ -33,9 +33,23 @@ SCALE = 100.0
 """Scores go from 0 to 100, from the lowest to the highest option of their format."""
 
 CANDIDATES = (
-    "item", "respondent", "model", "language", "context", "entity", "entity_b", "template", "form",
-    "format", "label_order", "phase", "items_per_call", "history", *SETTINGS, "study",
-)  # fmt: skip
+    "item",
+    "respondent",
+    "model",
+    "language",
+    "context",
+    "entity",
+    "entity_b",
+    "template",
+    "form",
+    "format",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+    *SETTINGS,
+    "study",
+)
 """What may be a facet unasked, the first ones first. Repetitions are the answers of a cell."""
 
 _PLURALS = {
@@ -95,9 +109,11 @@ class GroupDesign:
     def residual(self) -> str:
         """The name of what is left."""
         if self.cells.replicated:
-            return "Residual (repetition)" if self.pooled in ((), ("repetition",)) else (
-                f"Residual ({', '.join(title(one) for one in self.pooled)})"
-            )  # fmt: skip
+            return (
+                "Residual (repetition)"
+                if self.pooled in ((), ("repetition",))
+                else (f"Residual ({', '.join(title(one) for one in self.pooled)})")
+            )
         if not self.facets:
             return "Residual (chance)"
         name = self.source(self.cells.everything)
@@ -152,9 +168,11 @@ def group_designs(
     places = row_cells(item_scores, by)
     scores = relative_scores(item_scores) * SCALE
     usable = np.isfinite(scores)
-    names = list(dict.fromkeys(
-        ("item", *(one for one in (*CANDIDATES, *chosen, "repetition") if one not in by))
-    ))  # fmt: skip
+    names = list(
+        dict.fromkeys(
+            ("item", *(one for one in (*CANDIDATES, *chosen, "repetition") if one not in by))
+        )
+    )
     codes = {
         name: places.item if name == "item" else codes_of(item_scores[name])[0] for name in names
     }
@@ -205,10 +223,16 @@ def _group_design(
     design = cells(scores, codes_taken, [n_levels[name] for name in firsts])
     pooled = _vary_within(design, codes_taken, own, n_levels, [n for one in taken for n in one])
     return GroupDesign(
-        group, tuple(_facet_name(one, people) for one in taken), tuple(taken), design,
-        effects(design), len(scores), tuple(name for name in wanted if n_levels[name] == 1), pooled,
+        group,
+        tuple(_facet_name(one, people) for one in taken),
+        tuple(taken),
+        design,
+        effects(design),
+        len(scores),
+        tuple(name for name in wanted if n_levels[name] == 1),
+        pooled,
         tuple(_facet_name(one, people) for one in left_out),
-    )  # fmt: skip
+    )
 
 
 def _vary_within(

@@ -73,23 +73,43 @@ def component_columns(ci_level: float) -> tuple[Column, ...]:
     )
     return (
         Column("source", "Source", help="A facet, facets that work together, or what is left."),
-        Column("levels", "Levels", "count", "Levels of a facet or combinations that have answers; "
-               "of the residual, answers."),
+        Column(
+            "levels",
+            "Levels",
+            "count",
+            "Levels of a facet or combinations that have answers; of the residual, answers.",
+        ),
         Column("df", "df", "count", "Degrees of freedom."),
-        Column("mean_square", "MS", "points squared", "Sum of squares / df. Of scores from 0 to "
-               "100."),
-        Column("estimate", "Variance", "points squared", "Variance component as estimated; may be "
-               "below 0. Scores go from 0 to 100 points of the format. " + _BRENNAN),
-        Column("se", "SE", "points squared", "Standard error, from the mean squares as scaled "
-               "chi-squares with df + 2; Brennan (2001), section 6.1."),
+        Column(
+            "mean_square", "MS", "points squared", "Sum of squares / df. Of scores from 0 to 100."
+        ),
+        Column(
+            "estimate",
+            "Variance",
+            "points squared",
+            "Variance component as estimated; may be "
+            "below 0. Scores go from 0 to 100 points of the format. " + _BRENNAN,
+        ),
+        Column(
+            "se",
+            "SE",
+            "points squared",
+            "Standard error, from the mean squares as scaled "
+            "chi-squares with df + 2; Brennan (2001), section 6.1.",
+        ),
         Column("ci_low", f"{interval} low", "points squared", how),
         Column("ci_high", f"{interval} high", "points squared", how),
-        Column("share", "Share", "proportion", "Of the sum of all components, the variance of one "
-               "answer. Components below 0 count as 0."),
+        Column(
+            "share",
+            "Share",
+            "proportion",
+            "Of the sum of all components, the variance of one "
+            "answer. Components below 0 count as 0.",
+        ),
         Column("share_low", f"Share, {interval} low", "proportion", how),
         Column("share_high", f"Share, {interval} high", "proportion", how),
         Column("remark", "Remark", help="Why undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 def coefficient_columns(ci_level: float) -> tuple[Column, ...]:
@@ -99,22 +119,38 @@ def coefficient_columns(ci_level: float) -> tuple[Column, ...]:
     return (
         Column("objects", "Measured", help="What the scores are of: the object of measurement."),
         Column("study", "Study", help="These answers, or a planned study."),
-        Column("coefficient", "Coefficient", help="G: how well the order of scores holds over "
-               "other levels of the facets. Phi: how well the scores themselves hold. "
-               "Cronbach et al. (1972); " + _BRENNAN),
+        Column(
+            "coefficient",
+            "Coefficient",
+            help="G: how well the order of scores holds over "
+            "other levels of the facets. Phi: how well the scores themselves hold. "
+            "Cronbach et al. (1972); " + _BRENNAN,
+        ),
         Column("value", "Value", "correlation", "Universe-score variance / (itself + error)."),
         Column("ci_low", f"{interval} low", "correlation", how),
         Column("ci_high", f"{interval} high", "correlation", how),
-        Column("universe", "Universe-score variance", "points squared", "Between the objects, "
-               "averaged over everything else."),
-        Column("error", "Error variance", "points squared", "Of a mean score: relative for G, "
-               "absolute for phi."),
-        Column("sem", "SEM", "points", "Standard error of measurement: root of the error variance, "
-               "in points from 0 to 100."),
+        Column(
+            "universe",
+            "Universe-score variance",
+            "points squared",
+            "Between the objects, averaged over everything else.",
+        ),
+        Column(
+            "error",
+            "Error variance",
+            "points squared",
+            "Of a mean score: relative for G, absolute for phi.",
+        ),
+        Column(
+            "sem",
+            "SEM",
+            "points",
+            "Standard error of measurement: root of the error variance, in points from 0 to 100.",
+        ),
         Column("over", "Averaged over", help="Levels of the facets behind one score."),
         Column("n", "n", "count", "Objects measured."),
         Column("remark", "Remark", help="Why undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 DECISION_COLUMNS = (
@@ -187,9 +223,13 @@ def _why_undefined(own: GroupDesign, parts: VarianceComponents) -> str:
 
 
 def _add_components(
-    tables: GroupTables, own: GroupDesign, parts: VarianceComponents, draws: Floats, level: float,
+    tables: GroupTables,
+    own: GroupDesign,
+    parts: VarianceComponents,
+    draws: Floats,
+    level: float,
     reason: str,
-) -> None:  # fmt: skip
+) -> None:
     """Rows of the table of components."""
     sources = [own.source(effect) for effect in parts.effects[:-1]] + [own.residual]
     nothing = [math.nan] * len(sources)
@@ -207,15 +247,31 @@ def _add_components(
         share_ends = percentile_interval(drawn_shares[:, place], level)
         remark = _NEGATIVE if parts.estimates[place] < 0 else ""
         rows.append(
-            (*lead, parts.degrees[place], parts.mean_squares[place], parts.estimates[place],
-             errors[place], ends.low, ends.high, shares[place], share_ends.low, share_ends.high,
-             remark)
-        )  # fmt: skip
+            (
+                *lead,
+                parts.degrees[place],
+                parts.mean_squares[place],
+                parts.estimates[place],
+                errors[place],
+                ends.low,
+                ends.high,
+                shares[place],
+                share_ends.low,
+                share_ends.high,
+                remark,
+            )
+        )
     without = [
-        (*own.group, own.source(effect), own.effects.margins[effect].n_levels, 0,
-         *[math.nan] * 8, _NO_DEGREES)
+        (
+            *own.group,
+            own.source(effect),
+            own.effects.margins[effect].n_levels,
+            0,
+            *[math.nan] * 8,
+            _NO_DEGREES,
+        )
         for effect in parts.undefined
-    ]  # fmt: skip
+    ]
     effects = [own.order(effect) for effect in (*parts.effects[:-1], *parts.undefined)]
     ordered = sorted(zip(effects, [*rows[:-1], *without], strict=True), key=lambda pair: pair[0])
     tables.components += [*(row for _, row in ordered), rows[-1]]
@@ -289,9 +345,11 @@ def _add_notes(
 
 def _object_of(own: GroupDesign, objects: str) -> int | None:
     """The facet that is measured: the one chosen, else respondents, contexts, entities or items."""
-    wanted = ("respondent", "model", "context", "entity", "item") if objects == "automatic" else (
-        objects,
-    )  # fmt: skip
+    wanted = (
+        ("respondent", "model", "context", "entity", "item")
+        if objects == "automatic"
+        else (objects,)
+    )
     return next((n for name in wanted if (n := own.number(name)) is not None), None)
 
 
@@ -300,9 +358,13 @@ def _object_words(objects: str) -> str:
 
 
 def _add_measurement(
-    tables: GroupTables, own: GroupDesign, parts: VarianceComponents, draws: Floats, number: int,
+    tables: GroupTables,
+    own: GroupDesign,
+    parts: VarianceComponents,
+    draws: Floats,
+    number: int,
     plan: StudyPlan,
-) -> None:  # fmt: skip
+) -> None:
     """Coefficients of these answers and of the planned study, and the D-study."""
     fixed = 0
     for name in plan.fixed:
@@ -331,9 +393,9 @@ def _planned(
     """The numbers of a planned study by facet; those of other facets do not count."""
     planned = {}
     for name, value in numbers.items():
-        facet = REPLICATES if name == "repetition" and own.number(name) is None else (
-            own.number(name)
-        )  # fmt: skip
+        facet = (
+            REPLICATES if name == "repetition" and own.number(name) is None else (own.number(name))
+        )
         if facet is not None and facet in measured.observed:
             planned[facet] = value
     return planned
@@ -350,9 +412,16 @@ def _coefficient_rows(
     ):
         ends = percentile_interval(draws, level)
         rows.append(
-            (name, float(point), ends.low, ends.high, float(value.universe), float(error),
-             math.sqrt(float(error)))
-        )  # fmt: skip
+            (
+                name,
+                float(point),
+                ends.low,
+                ends.high,
+                float(value.universe),
+                float(error),
+                math.sqrt(float(error)),
+            )
+        )
     return rows
 
 
@@ -366,9 +435,13 @@ def _over(own: GroupDesign, measured: Measurement, numbers: Mapping[int, float])
 
 
 def _add_decisions(
-    tables: GroupTables, own: GroupDesign, measured: Measurement, facet: int,
-    numbers: Mapping[int, float], target: float,
-) -> None:  # fmt: skip
+    tables: GroupTables,
+    own: GroupDesign,
+    measured: Measurement,
+    facet: int,
+    numbers: Mapping[int, float],
+    target: float,
+) -> None:
     """The coefficients over numbers of levels of one facet, and how many the target needs."""
     name = "repetition" if facet == REPLICATES else own.facets[facet]
     name = name[0].upper() + name[1:]
@@ -377,18 +450,27 @@ def _add_decisions(
         levels_needed(measured, facet, target, absolute=one, numbers=numbers)
         for one in (False, True)
     )
-    end = max(_LEAST_END, 2 * observed, *(
-        1.2 * need.levels for need in (relative, absolute) if need.levels <= _MOST_END
-    ))  # fmt: skip
+    end = max(
+        _LEAST_END,
+        2 * observed,
+        *(1.2 * need.levels for need in (relative, absolute) if need.levels <= _MOST_END),
+    )
     grid = {float(one) for one in _GRID if one <= end} | {observed}
     grid |= {need.levels for need in (relative, absolute) if need.levels <= end}
     for levels in sorted(grid):
         value = coefficients(measured, {**numbers, facet: levels})
         tables.decisions.append(
-            (*own.group, name, levels, float(value.generalizability), float(value.dependability),
-             math.sqrt(float(value.relative)), math.sqrt(float(value.absolute)),
-             "as it is" if levels == observed else "")
-        )  # fmt: skip
+            (
+                *own.group,
+                name,
+                levels,
+                float(value.generalizability),
+                float(value.dependability),
+                math.sqrt(float(value.relative)),
+                math.sqrt(float(value.absolute)),
+                "as it is" if levels == observed else "",
+            )
+        )
     never = [n for n, need in (("G", relative), ("phi", absolute)) if math.isnan(need.levels)]
     remark = (
         f"{' and '.join(never)}: no number of levels of this facet is enough alone."
@@ -396,6 +478,15 @@ def _add_decisions(
         else ""
     )
     tables.needs.append(
-        (*own.group, name, observed, target, relative.levels, relative.limit, absolute.levels,
-         absolute.limit, remark)
-    )  # fmt: skip
+        (
+            *own.group,
+            name,
+            observed,
+            target,
+            relative.levels,
+            relative.limit,
+            absolute.levels,
+            absolute.limit,
+            remark,
+        )
+    )

@@ -131,32 +131,69 @@ def _steps_table(
         *MISSING_COLUMNS,
         Column("n_items", "Items", "count", "Items that vary at every level."),
         *fit_columns(estimator),
-        Column("chi2_difference", "Δχ²", "points", "From the step before, scaled under MLR; "
-               "Satorra & Bentler (2001) doi:10.1007/BF02296192."),
+        Column(
+            "chi2_difference",
+            "Δχ²",
+            "points",
+            "From the step before, scaled under MLR; "
+            "Satorra & Bentler (2001) doi:10.1007/BF02296192.",
+        ),
         Column("df_difference", "Δdf", "count", "Parameters that became equal."),
-        Column("p_difference", "p of Δχ²", "p", "Of a difference this large if they are equal. "
-               "Satorra & Bentler (2001)."),
-        Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {_CHEN}",
-               (_LARGEST_LOSS,)),
-        Column("tli_difference", "ΔTLI", "correlation", "From the step before. Tucker & "
-               "Lewis (1973)."),
-        Column("rmsea_difference", "ΔRMSEA", "correlation",
-               f".015 or more speaks against. {_CHEN}", (0.015,)),
-        Column("srmr_difference", "ΔSRMR", "correlation", "For loadings .030, for intercepts and "
-               f"residuals .010 or more speaks against. {_CHEN}"),
-        Column("aic_difference", "ΔAIC", "points", "Above 0: the step before is preferred. Akaike "
-               "(1974)."),
-        Column("bic_difference", "ΔBIC", "points", "Above 0: the step before is preferred. Schwarz "
-               "(1978)."),
+        Column(
+            "p_difference",
+            "p of Δχ²",
+            "p",
+            "Of a difference this large if they are equal. Satorra & Bentler (2001).",
+        ),
+        Column(
+            "cfi_difference",
+            "ΔCFI",
+            "correlation",
+            f"-.01 or less speaks against. {_CHEN}",
+            (_LARGEST_LOSS,),
+        ),
+        Column(
+            "tli_difference", "ΔTLI", "correlation", "From the step before. Tucker & Lewis (1973)."
+        ),
+        Column(
+            "rmsea_difference",
+            "ΔRMSEA",
+            "correlation",
+            f".015 or more speaks against. {_CHEN}",
+            (0.015,),
+        ),
+        Column(
+            "srmr_difference",
+            "ΔSRMR",
+            "correlation",
+            f"For loadings .030, for intercepts and residuals .010 or more speaks against. {_CHEN}",
+        ),
+        Column(
+            "aic_difference",
+            "ΔAIC",
+            "points",
+            "Above 0: the step before is preferred. Akaike (1974).",
+        ),
+        Column(
+            "bic_difference",
+            "ΔBIC",
+            "points",
+            "Above 0: the step before is preferred. Schwarz (1978).",
+        ),
         Column("version", "Indices", help="Version of the CFI, TLI and RMSEA that are compared."),
-    )  # fmt: skip
+    )
     rows: list[tuple[Any, ...]] = []
     for one in groups:
         lead = one.matrix.group
         if one.steps is None:
             blank = (
-                0, one.incomplete, "", 0, *fit_cells(None, estimator), *_difference_cells(None)
-            )  # fmt: skip
+                0,
+                one.incomplete,
+                "",
+                0,
+                *fit_cells(None, estimator),
+                *_difference_cells(None),
+            )
             rows += [(*lead, name, equal, *blank) for name, equal in _STEPS.items()]
             continue
         for step in one.steps.levels:
@@ -314,15 +351,25 @@ _TABS = {"steps": "Steps", "releases": "Items that differ", "levels": "Levels"}
     ),
     scripts=invariance_scripts,
     keywords=(
-        "invariance", "measurement invariance", "configural", "metric", "scalar", "strict",
-        "multigroup CFA", "multiple groups", "equivalence", "comparability of languages",
-        "comparability of models", "CFI difference", "bias",
+        "invariance",
+        "measurement invariance",
+        "configural",
+        "metric",
+        "scalar",
+        "strict",
+        "multigroup CFA",
+        "multiple groups",
+        "equivalence",
+        "comparability of languages",
+        "comparability of models",
+        "CFI difference",
+        "bias",
     ),
     verdict="Green: the configural model fits and every step holds. Red: it does not fit, or a "
     "step does not hold. Grey: something of this is open, undefined, or of fewer than "
     f"{FEWEST_ROWS} rows. {_STEP_BOUNDS}. A model fits with {FIT_BOUNDS}.",
     requires="scores",
-)  # fmt: skip
+)
 def invariance(
     item_scores: pd.DataFrame,
     *,

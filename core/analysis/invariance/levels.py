@@ -36,11 +36,16 @@ from core.stats.factor.model import Scaling
 from core.stats.inputs import name_list
 
 FACTORS = (
-    ("language", "Languages"), ("respondent", "Respondents"), ("form", "Forms"),
-    ("entity", "Entities"), ("template", "Instructions"), ("label_order", "Orders of options"),
+    ("language", "Languages"),
+    ("respondent", "Respondents"),
+    ("form", "Forms"),
+    ("entity", "Entities"),
+    ("template", "Instructions"),
+    ("label_order", "Orders of options"),
     ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"), *SETTING_CHOICES,
-)  # fmt: skip
+    ("history", "Histories (own earlier answers, or none)"),
+    *SETTING_CHOICES,
+)
 
 Factor = Annotated[
     Literal[
@@ -147,9 +152,11 @@ def invariance_inputs(
     level_of = levels_by_administration(item_scores, factor)
     by_level = [_by_level(matrix, level_of, fewest)[0] for matrix in matrices]
     how, why = with_missing_rule(
-        estimator, missing, [scores for one in by_level for scores in one.values()],
+        estimator,
+        missing,
+        [scores for one in by_level for scores in one.values()],
         n_groups=max(map(len, by_level), default=1),
-    )  # fmt: skip
+    )
     return InvarianceInputs(
         matrices, subscale_of, level_of, (*notes, *why), kind, cast(LikelihoodKind, how), fewest
     )

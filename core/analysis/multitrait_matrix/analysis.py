@@ -307,12 +307,19 @@ _TABS = {"correlations": "Correlations", "matrix": "Matrix", "scores": "Scores"}
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
     keywords=(
-        "MTMM", "multitrait", "multimethod", "convergent", "discriminant", "validity",
-        "correlation matrix", "construct validity",
-        "correlation with another scale", "correlation of subscales",
+        "MTMM",
+        "multitrait",
+        "multimethod",
+        "convergent",
+        "discriminant",
+        "validity",
+        "correlation matrix",
+        "construct validity",
+        "correlation with another scale",
+        "correlation of subscales",
     ),
     requires="scores",
-)  # fmt: skip
+)
 def multitrait_matrix(
     item_scores: pd.DataFrame,
     *,

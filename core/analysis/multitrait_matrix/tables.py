@@ -212,10 +212,20 @@ def _correlation_row(
     ends = (resampled.low[pair], resampled.high[pair]) if resampled else (math.nan, math.nan)
     p = float(matrix.p[pair])
     return (
-        *own.table.group, one.name, two.name, one.same_trait(two), one.same_method(two), own.kind,
+        *own.table.group,
+        one.name,
+        two.name,
+        one.same_trait(two),
+        one.same_method(two),
+        own.kind,
         *(float(value) for value in (matrix.r[pair], matrix.low[pair], matrix.high[pair], *ends)),
-        p, adjusted, stars(adjusted), int(matrix.n[pair]), corrected, " ".join(remarks),
-    )  # fmt: skip
+        p,
+        adjusted,
+        stars(adjusted),
+        int(matrix.n[pair]),
+        corrected,
+        " ".join(remarks),
+    )
 
 
 def _matrix_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[Row]:
@@ -253,10 +263,24 @@ def _score_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[Ro
         known = summary(values)
         others = other_items(table, place)
         rows.append(
-            (*table.group, numbers[score], score.name, known.mean, known.sd, known.n,
-             table.n_without[place], len(table.items[place]), len(others), table.n_fewer[place],
-             alpha.value, alpha.low, alpha.high, alpha.n, " ".join(alpha.problems))
-        )  # fmt: skip
+            (
+                *table.group,
+                numbers[score],
+                score.name,
+                known.mean,
+                known.sd,
+                known.n,
+                table.n_without[place],
+                len(table.items[place]),
+                len(others),
+                table.n_fewer[place],
+                alpha.value,
+                alpha.low,
+                alpha.high,
+                alpha.n,
+                " ".join(alpha.problems),
+            )
+        )
     return rows
 
 
@@ -270,13 +294,25 @@ def result_tables(
     """Pairs of scores, the matrix, and the scores, of all groups."""
     numbers = _numbers(groups, [source.name for source in sources])
     made = (
-        ("correlations", "Correlations of scores", _correlation_columns(ci_level),
-         [row for group in groups for row in _correlation_rows(group, adjust)]),
-        ("matrix", "Matrix (reliabilities on the diagonal)", _matrix_columns(len(numbers)),
-         [row for group in groups for row in _matrix_rows(group, numbers)]),
-        ("scores", "Scores", _score_columns(ci_level),
-         [row for group in groups for row in _score_rows(group, numbers)]),
-    )  # fmt: skip
+        (
+            "correlations",
+            "Correlations of scores",
+            _correlation_columns(ci_level),
+            [row for group in groups for row in _correlation_rows(group, adjust)],
+        ),
+        (
+            "matrix",
+            "Matrix (reliabilities on the diagonal)",
+            _matrix_columns(len(numbers)),
+            [row for group in groups for row in _matrix_rows(group, numbers)],
+        ),
+        (
+            "scores",
+            "Scores",
+            _score_columns(ci_level),
+            [row for group in groups for row in _score_rows(group, numbers)],
+        ),
+    )
     return tuple(
         table(name, title, rows, (*by_columns(by), *columns)) for name, title, columns, rows in made
     )

@@ -145,15 +145,29 @@ def _pair_text(row: TableRow) -> str:
         "Efron (1979) doi:10.1214/aos/1176344552",
     ),
     keywords=(
-        "preference", "pairs of brands", "brand against brand", "paired comparison", "pairwise",
-        "Bradley-Terry", "transitivity", "transitive", "cycle", "circular triads", "winner",
-        "order effect", "order of naming", "position bias", "ranking", "entities compared",
-        "share of wins", "strength",
+        "preference",
+        "pairs of brands",
+        "brand against brand",
+        "paired comparison",
+        "pairwise",
+        "Bradley-Terry",
+        "transitivity",
+        "transitive",
+        "cycle",
+        "circular triads",
+        "winner",
+        "order effect",
+        "order of naming",
+        "position bias",
+        "ranking",
+        "entities compared",
+        "share of wins",
+        "strength",
     ),
     keeps=(*ENTITIES, "format", "repetition"),
     requires="pairs",
     in_reports=True,
-)  # fmt: skip
+)
 def preference(
     option_counts: pd.DataFrame,
     *,
@@ -233,10 +247,17 @@ def preference(
         lead = by_columns(names)
         across = comparison_table(
             _item_values(next(t for t in tables if t.name == "items").frame),
-            (*names, "pair"), units=("pair", "item"), value="share", title="Share of wins",
-            adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
-            answers=option_counts, values_of=values_of,
-        )  # fmt: skip
+            (*names, "pair"),
+            units=("pair", "item"),
+            value="share",
+            title="Share of wins",
+            adjust=adjust,
+            ci_level=ci_level,
+            resamples=resamples,
+            seed=seed,
+            answers=option_counts,
+            values_of=values_of,
+        )
     ignored = [name for name in by if name in ENTITIES]
     return AnalysisResult(
         tables=(*with_tabs(tables, _TABS), *across.tables),
@@ -279,24 +300,53 @@ def _tables(
         return [row for own in estimates for row in make(own)]  # type: ignore[operator]
 
     return (
-        result_table("shares", "Share of wins by pair and format",
-                     rows(lambda own: share_rows(own, unit)), (*lead, *share_columns(level, unit))),
-        result_table("winners", "Winner of each pair", rows(winner_rows),
-                     (*lead, *winner_columns(level, unit))),
-        result_table("order_effects", "Effect of the order of naming",
-                     rows(lambda own: order_rows(own, unit)), (*lead, *order_columns(level, unit))),
-        result_table("repetitions", "Share of wins by repetition", rows(repetition_rows),
-                     (*lead, *REPETITION_COLUMNS)),
+        result_table(
+            "shares",
+            "Share of wins by pair and format",
+            rows(lambda own: share_rows(own, unit)),
+            (*lead, *share_columns(level, unit)),
+        ),
+        result_table(
+            "winners",
+            "Winner of each pair",
+            rows(winner_rows),
+            (*lead, *winner_columns(level, unit)),
+        ),
+        result_table(
+            "order_effects",
+            "Effect of the order of naming",
+            rows(lambda own: order_rows(own, unit)),
+            (*lead, *order_columns(level, unit)),
+        ),
+        result_table(
+            "repetitions",
+            "Share of wins by repetition",
+            rows(repetition_rows),
+            (*lead, *REPETITION_COLUMNS),
+        ),
         result_table("items", "Share of wins by item", rows(item_rows), (*lead, *ITEM_COLUMNS)),
-        result_table("transitivity", "Order of the entities", rows(transitivity_rows),
-                     (*lead, *transitivity_columns(level))),
-        result_table("triads", "Circular triads by repetition", rows(triad_rows),
-                     (*lead, *TRIAD_COLUMNS)),
-        result_table("strengths", "Strengths (Bradley-Terry)", strengths,
-                     (*lead, *strength_columns(level, unit))),
-        result_table("fit", "Order of naming and fit (Bradley-Terry)", fits,
-                     (*lead, *fit_columns(level, unit))),
-    )  # fmt: skip
+        result_table(
+            "transitivity",
+            "Order of the entities",
+            rows(transitivity_rows),
+            (*lead, *transitivity_columns(level)),
+        ),
+        result_table(
+            "triads", "Circular triads by repetition", rows(triad_rows), (*lead, *TRIAD_COLUMNS)
+        ),
+        result_table(
+            "strengths",
+            "Strengths (Bradley-Terry)",
+            strengths,
+            (*lead, *strength_columns(level, unit)),
+        ),
+        result_table(
+            "fit",
+            "Order of naming and fit (Bradley-Terry)",
+            fits,
+            (*lead, *fit_columns(level, unit)),
+        ),
+    )
 
 
 def _item_values(items: pd.DataFrame) -> pd.DataFrame:

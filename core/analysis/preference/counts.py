@@ -130,10 +130,12 @@ def prepare_comparisons(
     usable = (other != "") & (one != "") & (one != other)
     notes = tuple(
         f"{count_text(int(sides.loc[rows, 'trials'].sum()), 'trial')} {why}; they are left out."
-        for rows, why in (((other == "") | (one == ""), _SINGLE), ((one == other) & (one != ""),
-                          _SELF))
+        for rows, why in (
+            ((other == "") | (one == ""), _SINGLE),
+            ((one == other) & (one != ""), _SELF),
+        )
         if rows.any()
-    )  # fmt: skip
+    )
     cells = sides[usable].reset_index(drop=True)
     if cells.empty:
         raise NotEnoughData(
@@ -164,9 +166,12 @@ def _groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[GroupCounts, ...
     order = (places[0] > places[1]).astype(np.int64)
     low, high = np.minimum(*places), np.maximum(*places)
     coded = cells.assign(
-        low=low, high=high, order=order, missing=cells["unusable"],
+        low=low,
+        high=high,
+        order=order,
+        missing=cells["unusable"],
         wins=np.where(order == 0, cells["positive"], cells["negative"]),
-    )  # fmt: skip
+    )
     result = []
     for number in range(len(groups)):
         own = coded[group_code == number]
@@ -204,10 +209,11 @@ def _ranked_entities(
     shape = (size, size, n_groups, len(formats))
     place = np.ravel_multi_index((one, other, group_code, _codes(cells["format"], formats)), shape)
     wins, n = (
-        np.bincount(place, cells[name].to_numpy(dtype=np.float64), int(np.prod(shape)))
-        .reshape(shape)
+        np.bincount(place, cells[name].to_numpy(dtype=np.float64), int(np.prod(shape))).reshape(
+            shape
+        )
         for name in ("positive", "n")
-    )  # fmt: skip
+    )
     both_wins = np.stack([wins, (n - wins).swapaxes(0, 1)], axis=-1)
     share = win_shares(both_wins, np.stack([n, n.swapaxes(0, 1)], axis=-1)).share[..., -1]
     known = np.isfinite(share)

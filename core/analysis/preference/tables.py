@@ -92,9 +92,18 @@ def estimate(
         low, high = (end.reshape(empty.shape) for end in (intervals.low, intervals.high))
         p = order_test(wins[units], n[units], orders_apart=apart, seed=bootstrap.seed)
     return GroupEstimates(
-        counts, max(per_order) if apart else int(units.sum()), shares, total_wins, total, resampled,
-        drawn, low, high, np.stack([p, _adjusted(p, adjust)]), level,
-    )  # fmt: skip
+        counts,
+        max(per_order) if apart else int(units.sum()),
+        shares,
+        total_wins,
+        total,
+        resampled,
+        drawn,
+        low,
+        high,
+        np.stack([p, _adjusted(p, adjust)]),
+        level,
+    )
 
 
 def _adjusted(p: Floats, adjust: Adjustment) -> Floats:
@@ -149,11 +158,17 @@ def share_rows(own: GroupEstimates, unit: str) -> Iterator[Row]:
             if not sums["trials"][pair, some].sum():
                 continue
             yield (
-                *counts.group, *counts.pair_names(pair), own.format_names[line],
-                own.shares.share[pair, line], own.low[0, pair, line], own.high[0, pair, line],
-                own.n[pair, some].sum(), int(sums["neutral"][pair, some].sum()),
-                int(sums["missing"][pair, some].sum()), _share_remark(own, pair, some, unit),
-            )  # fmt: skip
+                *counts.group,
+                *counts.pair_names(pair),
+                own.format_names[line],
+                own.shares.share[pair, line],
+                own.low[0, pair, line],
+                own.high[0, pair, line],
+                own.n[pair, some].sum(),
+                int(sums["neutral"][pair, some].sum()),
+                int(sums["missing"][pair, some].sum()),
+                _share_remark(own, pair, some, unit),
+            )
 
 
 def _share_remark(own: GroupEstimates, pair: int, some: Any, unit: str) -> str:
@@ -175,8 +190,12 @@ def winner_columns(level: float, unit: str) -> tuple[Column, ...]:
     interval = f"{level * 100:g}% CI"
     how = f"Percentiles over resampled {unit}s; Efron (1979)."
     return (
-        Column("winner", "Ahead", help="Wins more than half, in the mean of the formats: the "
-               "winner where the interval leaves .5 out."),
+        Column(
+            "winner",
+            "Ahead",
+            help="Wins more than half, in the mean of the formats: the "
+            "winner where the interval leaves .5 out.",
+        ),
         Column("loser", "Other"),
         Column("share", "Share of wins", "proportion", "Of the one ahead, mean of the formats."),
         Column("ci_low", f"{interval} low", "proportion", how),
@@ -186,7 +205,7 @@ def winner_columns(level: float, unit: str) -> tuple[Column, ...]:
         Column("formats", "Of formats", "count", "Formats with an answer that takes a side."),
         Column("n", "n", "count", _N_HELP),
         Column("remark", "Remark", help="Why undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 def winner_rows(own: GroupEstimates) -> Iterator[Row]:
@@ -204,24 +223,38 @@ def winner_rows(own: GroupEstimates) -> Iterator[Row]:
         elif low <= 0.5 <= high:
             remark = "No winner: the interval holds .5."
         yield (
-            *own.counts.group, *names, share, low, high,
+            *own.counts.group,
+            *names,
+            share,
+            low,
+            high,
             "" if math.isnan(low) else "yes" if low > 0.5 or high < 0.5 else "no",
-            int((by_format > 0.5).sum()), int(np.isfinite(by_format).sum()),
-            own.n[pair].sum(), remark,
-        )  # fmt: skip
+            int((by_format > 0.5).sum()),
+            int(np.isfinite(by_format).sum()),
+            own.n[pair].sum(),
+            remark,
+        )
 
 
 REPETITION_COLUMNS = (
     *_PAIR,
     Column("format", "Format", help="Each format, and the mean in which they count alike."),
     Column("named_first", "Named first", help="The entity that questions name first."),
-    Column("place", "Place", "count", "Place in the line: all repetitions of one order of naming, "
-           "then all of the other."),
+    Column(
+        "place",
+        "Place",
+        "count",
+        "Place in the line: all repetitions of one order of naming, then all of the other.",
+    ),
     Column("repetition", "Repetition", "count"),
-    Column("share", "Share of wins", "proportion", "Of the first entity, in this repetition. No "
-           "interval: see the table of shares."),
+    Column(
+        "share",
+        "Share of wins",
+        "proportion",
+        "Of the first entity, in this repetition. No interval: see the table of shares.",
+    ),
     Column("n", "n", "count", _N_HELP),
-)  # fmt: skip
+)
 
 
 def repetition_rows(own: GroupEstimates) -> Iterator[Row]:
@@ -241,20 +274,30 @@ def repetition_rows(own: GroupEstimates) -> Iterator[Row]:
                         continue
                     place += 1
                     yield (
-                        *counts.group, *counts.pair_names(pair), own.format_names[line],
-                        counts.pair_names(pair)[order], place, repetition,
-                        by_order[number, pair, line, order], n[number, pair, some, order].sum(),
-                    )  # fmt: skip
+                        *counts.group,
+                        *counts.pair_names(pair),
+                        own.format_names[line],
+                        counts.pair_names(pair)[order],
+                        place,
+                        repetition,
+                        by_order[number, pair, line, order],
+                        n[number, pair, some, order].sum(),
+                    )
 
 
 ITEM_COLUMNS = (
     Column("item", "Item"),
     *_PAIR,
-    Column("share", "Share of wins", "proportion", "Of the first entity: mean of the orders of "
-           "naming and of the formats. No interval: one item is one unit."),
+    Column(
+        "share",
+        "Share of wins",
+        "proportion",
+        "Of the first entity: mean of the orders of "
+        "naming and of the formats. No interval: one item is one unit.",
+    ),
     Column("n", "n", "count", _N_HELP),
     Column("missing", "Missing", "count", "Trials without a usable answer."),
-)  # fmt: skip
+)
 
 
 def item_rows(own: GroupEstimates) -> Iterator[Row]:
@@ -269,9 +312,13 @@ def item_rows(own: GroupEstimates) -> Iterator[Row]:
     for number, item in enumerate(items):
         for pair in np.flatnonzero(asked[number]).tolist():
             yield (
-                *counts.group, item, *counts.pair_names(pair), share[number, pair],
-                total[number, pair], int(lacking[number, pair]),
-            )  # fmt: skip
+                *counts.group,
+                item,
+                *counts.pair_names(pair),
+                share[number, pair],
+                total[number, pair],
+                int(lacking[number, pair]),
+            )
 
 
 # The order of naming.
@@ -289,22 +336,40 @@ def order_columns(level: float, unit: str) -> tuple[Column, ...]:
     return (
         *_PAIR,
         Column("format", "Format", help="Each format, and the mean in which they count alike."),
-        Column("first_named", "Wins of First named first", "proportion",
-               "Share of wins of the first entity where questions name it first."),
-        Column("second_named", "Wins of Second named first", "proportion",
-               "Share of wins of the second entity where questions name it first."),
-        Column("effect", "Effect of the order", "proportion", "Share of wins of an entity named "
-               "first less its share named second; above 0: being named first helps."),
+        Column(
+            "first_named",
+            "Wins of First named first",
+            "proportion",
+            "Share of wins of the first entity where questions name it first.",
+        ),
+        Column(
+            "second_named",
+            "Wins of Second named first",
+            "proportion",
+            "Share of wins of the second entity where questions name it first.",
+        ),
+        Column(
+            "effect",
+            "Effect of the order",
+            "proportion",
+            "Share of wins of an entity named "
+            "first less its share named second; above 0: being named first helps.",
+        ),
         Column("ci_low", f"{interval} low", "proportion", how),
         Column("ci_high", f"{interval} high", "proportion", how),
         Column("p", "p", "p", f"Of no effect, two-sided, by permutation. {moved} Pitman (1937)."),
-        Column("p_adjusted", "Adjusted p", "p", "Over the pairs of the group, for their means, "
-               "and over all pairs and formats; Holm (1979) or Benjamini & Hochberg (1995)."),
+        Column(
+            "p_adjusted",
+            "Adjusted p",
+            "p",
+            "Over the pairs of the group, for their means, "
+            "and over all pairs and formats; Holm (1979) or Benjamini & Hochberg (1995).",
+        ),
         Column("n_first", "n, first named first", "count", "Answers that take a side."),
         Column("n_second", "n, second named first", "count", "Answers that take a side."),
         Column("units", f"{unit.capitalize()}s", "count", "What is resampled."),
         Column("remark", "Remark", help="Why undefined."),
-    )  # fmt: skip
+    )
 
 
 def order_rows(own: GroupEstimates, unit: str) -> Iterator[Row]:
@@ -325,11 +390,20 @@ def order_rows(own: GroupEstimates, unit: str) -> Iterator[Row]:
             elif math.isnan(own.p[0, pair, line]):
                 remark = f"No p: too few {unit}s."
             yield (
-                *counts.group, *counts.pair_names(pair), own.format_names[line],
-                own.shares.by_order[pair, line, 0], 1 - own.shares.by_order[pair, line, 1], effect,
-                own.low[1, pair, line], own.high[1, pair, line], *own.p[:, pair, line],
-                n[0], n[1], own.n_units, remark,
-            )  # fmt: skip
+                *counts.group,
+                *counts.pair_names(pair),
+                own.format_names[line],
+                own.shares.by_order[pair, line, 0],
+                1 - own.shares.by_order[pair, line, 1],
+                effect,
+                own.low[1, pair, line],
+                own.high[1, pair, line],
+                *own.p[:, pair, line],
+                n[0],
+                n[1],
+                own.n_units,
+                remark,
+            )
 
 
 # Transitivity.
@@ -341,20 +415,37 @@ def transitivity_columns(level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of transitivity."""
     return (
         Column("entities", "Entities", "count"),
-        Column("order", "Order", help="From the mean shares: > wins over, = no pair decides; "
-               "entities of a cycle stand in brackets."),
+        Column(
+            "order",
+            "Order",
+            help="From the mean shares: > wins over, = no pair decides; "
+            "entities of a cycle stand in brackets.",
+        ),
         Column("transitive", "Transitive", help="Whether the pairs admit an order."),
-        Column("same_order", "Same winners", "proportion", "Share of resamples in which every pair "
-               "has the same winner as in the sample."),
-        Column("with_cycle", "With a cycle", "proportion", "Share of resamples in which some "
-               "triad is circular."),
+        Column(
+            "same_order",
+            "Same winners",
+            "proportion",
+            "Share of resamples in which every pair has the same winner as in the sample.",
+        ),
+        Column(
+            "with_cycle",
+            "With a cycle",
+            "proportion",
+            "Share of resamples in which some triad is circular.",
+        ),
         Column("triads", "Triads", "count", "Triads of entities whose three pairs are decided."),
         Column("circular", "Circular", "count", f"A > B > C > A. {_TRIAD_HELP}"),
         Column("tied", "Tied", "count", "Triads with an even pair; neither circular nor not."),
-        Column("zeta", "ζ", "correlation", "Consistency: 1 without a circular triad, 0 with as "
-               f"many as there can be; undefined with ties. {_TRIAD_HELP}"),
+        Column(
+            "zeta",
+            "ζ",
+            "correlation",
+            "Consistency: 1 without a circular triad, 0 with as "
+            f"many as there can be; undefined with ties. {_TRIAD_HELP}",
+        ),
         Column("remark", "Remark", help="Why undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 def transitivity_rows(own: GroupEstimates) -> Iterator[Row]:
@@ -364,10 +455,17 @@ def transitivity_rows(own: GroupEstimates) -> Iterator[Row]:
     share = own.shares.share[:, -1]
     if size < 3:
         yield (
-            *counts.group, size, order_text(own) if np.isfinite(share).any() else "", "undefined",
-            *[_NAN] * 2, 0, 0, 0, _NAN,
+            *counts.group,
+            size,
+            order_text(own) if np.isfinite(share).any() else "",
+            "undefined",
+            *[_NAN] * 2,
+            0,
+            0,
+            0,
+            _NAN,
             undefined_note("Undefined: transitivity needs three entities."),
-        )  # fmt: skip
+        )
         return
     order = mean_order(own)
     triads = count_triads(share[None], counts.pairs, size)
@@ -380,10 +478,18 @@ def transitivity_rows(own: GroupEstimates) -> Iterator[Row]:
         with_cycle = float((count_triads(resampled, counts.pairs, size).circular > 0).mean())
     verdict = {True: "yes", False: "no", None: "undefined"}[order.transitive]
     yield (
-        *counts.group, size, order_text(own), verdict, same, with_cycle,
-        int(triads.n[0]), int(triads.circular[0]), int(triads.tied[0]),
-        float(consistency(triads, size)[0]), _order_remark(own, order),
-    )  # fmt: skip
+        *counts.group,
+        size,
+        order_text(own),
+        verdict,
+        same,
+        with_cycle,
+        int(triads.n[0]),
+        int(triads.circular[0]),
+        int(triads.tied[0]),
+        float(consistency(triads, size)[0]),
+        _order_remark(own, order),
+    )
 
 
 def mean_order(own: GroupEstimates) -> PreferenceOrder:
@@ -425,16 +531,34 @@ TRIAD_COLUMNS = (
     Column("circular", "Circular", "count", f"A > B > C > A. {_TRIAD_HELP}"),
     Column("tied", "Tied", "count", "With an even pair; neither circular nor not."),
     Column("share", "Share circular", "proportion", "Circular / decided triads; 1/4 by chance."),
-    Column("zeta", "ζ", "correlation", "Consistency of the repetition; undefined with ties. "
-           f"{_TRIAD_HELP}"),
-    Column("answer_triads", "Triads of answers", "count", "Triads of the answers to one item in "
-           "one format, all pairs decided."),
+    Column(
+        "zeta",
+        "ζ",
+        "correlation",
+        f"Consistency of the repetition; undefined with ties. {_TRIAD_HELP}",
+    ),
+    Column(
+        "answer_triads",
+        "Triads of answers",
+        "count",
+        "Triads of the answers to one item in one format, all pairs decided.",
+    ),
     Column("answer_circular", "Circular, answers", "count", "Of these."),
-    Column("answer_tied", "Tied, answers", "count", "An item names another winner when the order "
-           "of naming changes, or the answer stands in the middle."),
-    Column("answer_share", "Share circular, answers", "proportion", "Circular / decided triads of "
-           "answers; 1/4 by chance. No interval: a repetition is one unit."),
-)  # fmt: skip
+    Column(
+        "answer_tied",
+        "Tied, answers",
+        "count",
+        "An item names another winner when the order "
+        "of naming changes, or the answer stands in the middle.",
+    ),
+    Column(
+        "answer_share",
+        "Share circular, answers",
+        "proportion",
+        "Circular / decided triads of "
+        "answers; 1/4 by chance. No interval: a repetition is one unit.",
+    ),
+)
 
 
 def triad_rows(own: GroupEstimates) -> Iterator[Row]:
@@ -465,10 +589,18 @@ def triad_rows(own: GroupEstimates) -> Iterator[Row]:
             int(values[here].sum()) for values in (single.n, single.circular, single.tied)
         )
         yield (
-            *counts.group, repetition, int(whole.n[number]), int(whole.circular[number]),
-            int(whole.tied[number]), _ratio(int(whole.circular[number]), int(whole.n[number])),
-            float(zeta[number]), decided, circular, tied, _ratio(circular, decided),
-        )  # fmt: skip
+            *counts.group,
+            repetition,
+            int(whole.n[number]),
+            int(whole.circular[number]),
+            int(whole.tied[number]),
+            _ratio(int(whole.circular[number]), int(whole.n[number])),
+            float(zeta[number]),
+            decided,
+            circular,
+            tied,
+            _ratio(circular, decided),
+        )
 
 
 def _ratio(part: int, whole: int) -> float:
@@ -485,19 +617,32 @@ def strength_columns(level: float, unit: str) -> tuple[Column, ...]:
     return (
         Column("format", "Format", help="Each format, and the answers of all formats together."),
         Column("entity", "Entity"),
-        Column("strength", "Strength", "points", "Logit; strengths of a group sum to 0. The first "
-               "of two wins with the logit of the difference. Bradley & Terry (1952)."),
+        Column(
+            "strength",
+            "Strength",
+            "points",
+            "Logit; strengths of a group sum to 0. The first "
+            "of two wins with the logit of the difference. Bradley & Terry (1952).",
+        ),
         Column("error", "SE", "points", "Standard error, takes answers as independent."),
         Column("ci_low", f"{interval} low", "points", wald),
         Column("ci_high", f"{interval} high", "points", wald),
-        Column("bootstrap_low", f"Bootstrap {interval} low", "points",
-               f"Percentiles over resampled {unit}s; Efron (1979)."),
-        Column("bootstrap_high", f"Bootstrap {interval} high", "points",
-               f"Percentiles over resampled {unit}s; Efron (1979)."),
+        Column(
+            "bootstrap_low",
+            f"Bootstrap {interval} low",
+            "points",
+            f"Percentiles over resampled {unit}s; Efron (1979).",
+        ),
+        Column(
+            "bootstrap_high",
+            f"Bootstrap {interval} high",
+            "points",
+            f"Percentiles over resampled {unit}s; Efron (1979).",
+        ),
         Column("worth", "Worth", "proportion", "exp(strength) as a share of all."),
         Column("n", "n", "count", "Answers with this entity that take a side."),
         Column("remark", "Remark", help="Why undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 def fit_columns(level: float, unit: str) -> tuple[Column, ...]:
@@ -506,8 +651,13 @@ def fit_columns(level: float, unit: str) -> tuple[Column, ...]:
     small = "Takes answers as independent, so it is too small where they are not."
     return (
         Column("format", "Format", help="Each format, and the answers of all formats together."),
-        Column("named_first", "Named first", "points", "What being named first adds to the logit; "
-               "Davidson & Beaver (1977) doi:10.2307/2529467."),
+        Column(
+            "named_first",
+            "Named first",
+            "points",
+            "What being named first adds to the logit; "
+            "Davidson & Beaver (1977) doi:10.2307/2529467.",
+        ),
         Column("error", "SE", "points", "Standard error, takes answers as independent."),
         Column("ci_low", f"{interval} low", "points", "Estimate ± z times its standard error."),
         Column("ci_high", f"{interval} high", "points", "Estimate ± z times its standard error."),
@@ -516,13 +666,17 @@ def fit_columns(level: float, unit: str) -> tuple[Column, ...]:
         Column("deviance", "Deviance", "points", "From the counts of every order of naming."),
         Column("df", "df", "count", "Ordered pairs with answers less parameters."),
         Column("p", "p of fit", "p", f"Chi-square; small: the model does not fit. {small}"),
-        Column("deviance_without", "Deviance without order", "points",
-               "Of the model without an effect of being named first."),
+        Column(
+            "deviance_without",
+            "Deviance without order",
+            "points",
+            "Of the model without an effect of being named first.",
+        ),
         Column("df_without", "df without order", "count"),
         Column("p_without", "p of fit without order", "p", f"Chi-square. {small}"),
         Column("n", "n", "count", _N_HELP),
         Column("remark", "Remark", help="Why undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
@@ -543,9 +697,12 @@ def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
             used = n > 0
             resampled = [part[:, used] for part in _named_first(*own.resampled, line)]
             values, order = resampled_strengths(
-                first[used], second[used], *resampled, n_entities=len(counts.entities),
+                first[used],
+                second[used],
+                *resampled,
+                n_entities=len(counts.entities),
                 ordered=math.isfinite(model.first),
-            )  # fmt: skip
+            )
             drawn = percentile_intervals(np.column_stack([values, order]), own.level)
             ends = np.stack([drawn.low, drawn.high])
             drawn_strengths, drawn_order = ends[:, :-1], ends[:, -1:]
@@ -557,10 +714,20 @@ def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
         )
         for place, entity in enumerate(counts.entities):
             strengths.append(
-                (*counts.group, name, entity, model.strengths[place], model.errors[place],
-                 model.low[place], model.high[place], *drawn_strengths[:, place],
-                 model.worth[place], of_entity[place], " ".join(problems))
-            )  # fmt: skip
+                (
+                    *counts.group,
+                    name,
+                    entity,
+                    model.strengths[place],
+                    model.errors[place],
+                    model.low[place],
+                    model.high[place],
+                    *drawn_strengths[:, place],
+                    model.worth[place],
+                    of_entity[place],
+                    " ".join(problems),
+                )
+            )
         fits.append((*counts.group, name, *_fit_cells(model, drawn_order[:, 0]), model.n, remark))
     return strengths, fits
 
@@ -598,7 +765,11 @@ def _fit_cells(model: BradleyTerry, bootstrap: Floats) -> Row:
     """The order and the fit of both models as cells of a row."""
     fit, without = model.fit, model.without_first or model.fit
     return (
-        model.first, model.first_error, model.first_low, model.first_high, *bootstrap,
+        model.first,
+        model.first_error,
+        model.first_low,
+        model.first_high,
+        *bootstrap,
         *((fit.deviance, fit.df, fit.p) if fit else (_NAN, _NAN, _NAN)),
         *((without.deviance, without.df, without.p) if without else (_NAN, _NAN, _NAN)),
-    )  # fmt: skip
+    )

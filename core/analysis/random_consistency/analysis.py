@@ -60,9 +60,12 @@ _FEW_ANSWERS = 10
 """Below it the correction for few answers itself is poor."""
 _EXTREMES = 5
 _TABS = {
-    "totals": "Sums", "formats": "Sums", "margins": "Sums", "items": "Items",
+    "totals": "Sums",
+    "formats": "Sums",
+    "margins": "Sums",
+    "items": "Items",
     "extremes": "Most and least certain",
-}  # fmt: skip
+}
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -114,13 +117,24 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona",
     ),
     keywords=(
-        "random consistency", "entropy", "Shannon", "repetitions", "asked again", "same answer",
-        "stability of answers", "randomness", "certainty", "uncertainty", "temperature",
-        "most certain items", "least certain items", "Miller-Madow",
+        "random consistency",
+        "entropy",
+        "Shannon",
+        "repetitions",
+        "asked again",
+        "same answer",
+        "stability of answers",
+        "randomness",
+        "certainty",
+        "uncertainty",
+        "temperature",
+        "most certain items",
+        "least certain items",
+        "Miller-Madow",
     ),
     requires="repetitions",
     in_reports=True,
-)  # fmt: skip
+)
 def random_consistency(
     option_counts: pd.DataFrame,
     *,
@@ -231,23 +245,37 @@ def random_consistency(
     sums = entropy_sums(own, sets if names else sets[:2], resample, bootstrap, ci_level)
     totals, formats = (_in_groups(_sum_frame(own, one), names) for one in sums[:2])
     items = _in_groups(_item_frame(own), names)
-    compared = comparison_table(
-        _item_means(own, names), names, units=("item",), value="normalized",
-        title="Entropy / maximum", adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
-        answers=option_counts, values_of=lambda some: _item_means(entropies_of(some), names),
-    ) if names else Comparisons((), ())  # fmt: skip
+    compared = (
+        comparison_table(
+            _item_means(own, names),
+            names,
+            units=("item",),
+            value="normalized",
+            title="Entropy / maximum",
+            adjust=adjust,
+            ci_level=ci_level,
+            resamples=resamples,
+            seed=seed,
+            answers=option_counts,
+            values_of=lambda some: _item_means(entropies_of(some), names),
+        )
+        if names
+        else Comparisons((), ())
+    )
     lead, by_format = by_columns(names), by_columns([*names, "format"])
     sum_columns = _sum_columns(ci_level, logarithm)
     tables = (
         ResultTable("totals", "Sums", totals, (*lead, *sum_columns)),
         ResultTable(
-            "formats", "Sums by format", formats,
+            "formats",
+            "Sums by format",
+            formats,
             (*by_format, *_sum_columns(ci_level, logarithm, of_format=True)),
         ),
         *_margins(own, names, sums[2:], sum_columns),
         ResultTable("items", "Items", items, (*by_format, *_item_columns(logarithm))),
         _extremes(items, names, logarithm),
-    )  # fmt: skip
+    )
     used = round(float(own.n.sum()))
     trials = int(option_counts["count"].sum())
     usable = int(usable_counts(option_counts)["count"].sum())
@@ -297,25 +325,52 @@ def _sum_columns(level: float, unit: EntropyUnit, *, of_format: bool = False) ->
     return (
         Column("n_items", "Items", "count", "Items with an entropy."),
         *(() if of_format else (Column("n_formats", "Formats", "count"),)),
-        Column("repeatability", "Repeatability", "proportion", "1 − entropy sum / maximum: 1 where "
-               "the same answer always comes again, 0 where all answers are equally frequent."),
-        Column("ci_low", f"{interval} low", "proportion", "Percentile bootstrap of whole units; "
-               "Efron (1979) doi:10.1214/aos/1176344552."),
+        Column(
+            "repeatability",
+            "Repeatability",
+            "proportion",
+            "1 − entropy sum / maximum: 1 where "
+            "the same answer always comes again, 0 where all answers are equally frequent.",
+        ),
+        Column(
+            "ci_low",
+            f"{interval} low",
+            "proportion",
+            "Percentile bootstrap of whole units; Efron (1979) doi:10.1214/aos/1176344552.",
+        ),
         Column("ci_high", f"{interval} high", "proportion"),
-        Column("entropy_sum", "Entropy sum", "points", f"Sum of −Σ p log p over {where}, in "
-               f"{unit}; {_SHANNON}."),
+        Column(
+            "entropy_sum",
+            "Entropy sum",
+            "points",
+            f"Sum of −Σ p log p over {where}, in {unit}; {_SHANNON}.",
+        ),
         Column("sum_low", f"Sum, {interval} low", "points"),
         Column("sum_high", f"Sum, {interval} high", "points"),
-        Column("corrected_sum", "Corrected sum", "points", "With (options used − 1) / (2 n) nats "
-               "more for each entropy: the entropy of few answers is too low; Miller (1955)."),
-        Column("maximum", "Maximum", "points", "The sum if all answers were equally frequent: "
-               "entropies times the logarithm of the number of answers that are possible."),
+        Column(
+            "corrected_sum",
+            "Corrected sum",
+            "points",
+            "With (options used − 1) / (2 n) nats "
+            "more for each entropy: the entropy of few answers is too low; Miller (1955).",
+        ),
+        Column(
+            "maximum",
+            "Maximum",
+            "points",
+            "The sum if all answers were equally frequent: "
+            "entropies times the logarithm of the number of answers that are possible.",
+        ),
         Column("n_certain", "Always alike", "count", f"Of {where}: always answered alike."),
         Column("n_entropies", "Entropies", "count", f"Of {where}: those with an entropy."),
-        Column("n_undefined", "Undefined", "count", f"Of {where}: fewer than two answers under "
-               "the same conditions."),
+        Column(
+            "n_undefined",
+            "Undefined",
+            "count",
+            f"Of {where}: fewer than two answers under the same conditions.",
+        ),
         Column("n", "Answers", "count", "Answers that entropies are computed from."),
-    )  # fmt: skip
+    )
 
 
 def _sum_frame(own: ItemEntropies, sums: EntropySums) -> pd.DataFrame:
@@ -323,13 +378,15 @@ def _sum_frame(own: ItemEntropies, sums: EntropySums) -> pd.DataFrame:
     labels = sums.labels
     names = list(labels.columns)
     known = own.answers.items[own.defined]
-    code = cell_codes(pd.concat([labels, known[names]]), names)[0][len(labels):]  # fmt: skip
+    code = cell_codes(pd.concat([labels, known[names]]), names)[0][len(labels) :]
     counted = {
-        column: pd.Series(known[column].to_numpy()).groupby(code).nunique().reindex(
-            range(len(labels)), fill_value=0
-        ).to_numpy()
+        column: pd.Series(known[column].to_numpy())
+        .groupby(code)
+        .nunique()
+        .reindex(range(len(labels)), fill_value=0)
+        .to_numpy()
         for column in ("item", "format")
-    }  # fmt: skip
+    }
     scale = np.where(sums.n_defined > 0, sums.maximum, np.nan)
     frame = labels.assign(
         n_items=counted["item"],
@@ -385,16 +442,29 @@ def _item_columns(unit: EntropyUnit) -> tuple[Column, ...]:
         Column("subscale", "Subscale"),
         Column("item", "Item"),
         Column("n", "n", "count", "Answers under conditions with two answers or more."),
-        Column("conditions", "Conditions", "count", "Combinations of respondent, context, entity "
-               "and so on; numbers are means over them."),
+        Column(
+            "conditions",
+            "Conditions",
+            "count",
+            "Combinations of respondent, context, entity and so on; numbers are means over them.",
+        ),
         Column("share", "Most frequent", "proportion", "Share of the most frequent answer."),
         Column("entropy", "Entropy", "points", f"−Σ p log p in {unit}; {_SHANNON}."),
-        Column("corrected", "Corrected", "points", "With (options used − 1) / (2 n) nats more: the "
-               "entropy of few answers is too low; Miller (1955)."),
-        Column("normalized", "Entropy / maximum", "proportion", "0: always the same answer; 1: all "
-               "answers that are possible are equally frequent."),
+        Column(
+            "corrected",
+            "Corrected",
+            "points",
+            "With (options used − 1) / (2 n) nats more: the "
+            "entropy of few answers is too low; Miller (1955).",
+        ),
+        Column(
+            "normalized",
+            "Entropy / maximum",
+            "proportion",
+            "0: always the same answer; 1: all answers that are possible are equally frequent.",
+        ),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
 
 
 def _item_frame(own: ItemEntropies) -> pd.DataFrame:
@@ -440,10 +510,16 @@ def _extremes(items: pd.DataFrame, names: Sequence[str], unit: EntropyUnit) -> R
         Column("n", "n", "count", "Answers."),
     )
     known = items[items["normalized"].notna()]
-    means = known.groupby([*names, "item"], sort=False, dropna=False).agg(
-        entropy=("entropy", "mean"), normalized=("normalized", "mean"),
-        formats=("format", "nunique"), n=("n", "sum"),
-    ).reset_index()  # fmt: skip
+    means = (
+        known.groupby([*names, "item"], sort=False, dropna=False)
+        .agg(
+            entropy=("entropy", "mean"),
+            normalized=("normalized", "mean"),
+            formats=("format", "nunique"),
+            n=("n", "sum"),
+        )
+        .reset_index()
+    )
     code = cell_codes(means, names)[0]
     parts = []
     for kind, ascending in (("most certain", True), ("least certain", False)):
@@ -468,9 +544,14 @@ def _item_means(own: ItemEntropies, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _method(
-    coding: Coding, midpoint: MidpointRule, unit: EntropyUnit, repeats: Repeats,
-    resample: ResampleUnit, resamples: int, level: float,
-) -> str:  # fmt: skip
+    coding: Coding,
+    midpoint: MidpointRule,
+    unit: EntropyUnit,
+    repeats: Repeats,
+    resample: ResampleUnit,
+    resamples: int,
+    level: float,
+) -> str:
     coded = (
         f"answers as yes or no (a middle one {MIDPOINT_WORDS[midpoint]})"
         if coding == "sides"
@@ -562,6 +643,7 @@ def _notes(
         )
     to_come = int(counts["count"][(counts["status"].astype(object) == "not_asked")].sum())
     if to_come:
-        found.append(f"{count_text(to_come, 'planned trial has', 'planned trials have')} not been "
-                     "asked yet.")  # fmt: skip
+        found.append(
+            f"{count_text(to_come, 'planned trial has', 'planned trials have')} not been asked yet."
+        )
     return found

@@ -119,13 +119,22 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona",
     ),
     keywords=(
-        "referential consistency", "response formats", "Jensen-Shannon divergence", "JSD",
-        "earth mover's distance", "Wasserstein", "comparison of formats", "Likert", "yes or no",
-        "robustness", "format effect", "permutation test",
+        "referential consistency",
+        "response formats",
+        "Jensen-Shannon divergence",
+        "JSD",
+        "earth mover's distance",
+        "Wasserstein",
+        "comparison of formats",
+        "Likert",
+        "yes or no",
+        "robustness",
+        "format effect",
+        "permutation test",
     ),
     requires="formats",
     in_reports=True,
-)  # fmt: skip
+)
 def referential_consistency(
     option_counts: pd.DataFrame,
     *,
@@ -216,18 +225,28 @@ def referential_consistency(
     )
     items = _item_frame(all_of, adjust)
     compared = comparison_table(
-        items, names, units=("subscale", "item"), value="divergence", title="Divergence",
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed, answers=option_counts,
+        items,
+        names,
+        units=("subscale", "item"),
+        value="divergence",
+        title="Divergence",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=option_counts,
         values_of=lambda some: _item_divergences(
             format_answers(some, names, midpoint, resample), resample, ci_level
         ),
-    )  # fmt: skip
+    )
     tables = [ResultTable("items", "Items", items, (*by_columns(names), *_item_columns(adjust)))]
-    for name, title, frame_of, columns in reversed((
-        ("totals", "Sums", _total_frame, _total_columns(ci_level)),
-        ("formats", "Each format with the others", _format_frame, _format_columns(ci_level)),
-        ("pairs", "Pairs of formats", _pair_frame, _pair_columns(ci_level)),
-    )):  # fmt: skip
+    for name, title, frame_of, columns in reversed(
+        (
+            ("totals", "Sums", _total_frame, _total_columns(ci_level)),
+            ("formats", "Each format with the others", _format_frame, _format_columns(ci_level)),
+            ("pairs", "Pairs of formats", _pair_frame, _pair_columns(ci_level)),
+        )
+    ):
         frame = frame_of(all_of, columns)
         tables.insert(0, ResultTable(name, title, frame, (*by_columns(names), *columns)))
     usable = int(usable_counts(option_counts)["count"].sum())
@@ -262,20 +281,33 @@ def _interval_columns(level: float, prefix: str = "", what: str = "") -> tuple[C
 
 def _divergence_columns(level: float, of: str) -> tuple[Column, ...]:
     return (
-        Column("divergence", "Divergence (bits)", "proportion", "Jensen-Shannon divergence of the "
-               f"shares of yes, 0 to 1; mean over {of}; {_LIN}."),
+        Column(
+            "divergence",
+            "Divergence (bits)",
+            "proportion",
+            f"Jensen-Shannon divergence of the shares of yes, 0 to 1; mean over {of}; {_LIN}.",
+        ),
         *_interval_columns(level, "ci_"),
-        Column("chance", "By chance", "proportion", "The mean divergence if the answers of each "
-               "item are dealt to its formats at random."),
-    )  # fmt: skip
+        Column(
+            "chance",
+            "By chance",
+            "proportion",
+            "The mean divergence if the answers of each item are dealt to its formats at random.",
+        ),
+    )
 
 
 def _distance_columns(level: float, of: str) -> tuple[Column, ...]:
     return (
-        Column("distance", "Earth mover's distance", "proportion", "How far answers move on the "
-               f"scale, as a share of its length; mean over {of}; {_RUBNER}."),
+        Column(
+            "distance",
+            "Earth mover's distance",
+            "proportion",
+            "How far answers move on the "
+            f"scale, as a share of its length; mean over {of}; {_RUBNER}.",
+        ),
         *_interval_columns(level, "distance_", "Distance, "),
-    )  # fmt: skip
+    )
 
 
 _N_ITEMS = Column("n_items", "Items", "count", "Items with answers in two formats or more.")
@@ -287,15 +319,25 @@ def _total_columns(level: float) -> tuple[Column, ...]:
         _N_ITEMS,
         Column("n_formats", "Formats", "count"),
         *_divergence_columns(level, "pairs of formats and items"),
-        Column("p", "p", "p", "Of no difference between formats: the share of random deals with a "
-               f"sum as large; {_PHIPSON}."),
+        Column(
+            "p",
+            "p",
+            "p",
+            "Of no difference between formats: the share of random deals with a "
+            f"sum as large; {_PHIPSON}.",
+        ),
         Column("divergence_sum", "Divergence sum", "points", "Sum over items, in bits."),
-        Column("consistency", "Consistency (1 − JSD)", "proportion", "1 − divergence sum / items, "
-               "the divergence of Jensen and Shannon in bits: 1 where every format has the same "
-               "distribution of answers. It is no share of equal answers."),
+        Column(
+            "consistency",
+            "Consistency (1 − JSD)",
+            "proportion",
+            "1 − divergence sum / items, "
+            "the divergence of Jensen and Shannon in bits: 1 where every format has the same "
+            "distribution of answers. It is no share of equal answers.",
+        ),
         *_distance_columns(level, "pairs of formats and items"),
         _N,
-    )  # fmt: skip
+    )
 
 
 def _format_columns(level: float) -> tuple[Column, ...]:
@@ -326,20 +368,37 @@ def _item_columns(adjust: Adjustment) -> tuple[Column, ...]:
         Column("item", "Item"),
         Column("n_formats", "Formats", "count", "Formats with answers of yes or no."),
         Column("n", "n", "count", "Answers of yes or no in all formats."),
-        Column("divergence", "Divergence (bits)", "proportion", "Jensen-Shannon divergence of the "
-               f"shares of yes; mean over pairs of formats; {_LIN}."),
-        Column("chance", "By chance", "proportion", "The mean if the item's answers are dealt to "
-               "its formats at random."),
+        Column(
+            "divergence",
+            "Divergence (bits)",
+            "proportion",
+            f"Jensen-Shannon divergence of the shares of yes; mean over pairs of formats; {_LIN}.",
+        ),
+        Column(
+            "chance",
+            "By chance",
+            "proportion",
+            "The mean if the item's answers are dealt to its formats at random.",
+        ),
         Column("p", "p", "p", f"The share of random deals with as much; {_PHIPSON}."),
-        Column("p_adjusted", "Adjusted p", "p", f"{ADJUSTMENT_NAMES[adjust]}, over the items of "
-               "the group."),
-        Column("distance", "Earth mover's distance", "proportion", "Mean over pairs of formats; "
-               f"{_RUBNER}."),
-        Column("farthest", "Farthest apart", help="The pair of formats with the largest "
-               "divergence."),
+        Column(
+            "p_adjusted",
+            "Adjusted p",
+            "p",
+            f"{ADJUSTMENT_NAMES[adjust]}, over the items of the group.",
+        ),
+        Column(
+            "distance",
+            "Earth mover's distance",
+            "proportion",
+            f"Mean over pairs of formats; {_RUBNER}.",
+        ),
+        Column(
+            "farthest", "Farthest apart", help="The pair of formats with the largest divergence."
+        ),
         Column("largest", "Largest divergence", "proportion", "That of this pair, in bits."),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -476,9 +535,13 @@ def _item_frame(all_of: _Measures, adjust: Adjustment) -> pd.DataFrame:
 
 
 def _method(
-    midpoint: MidpointRule, resample: ResampleUnit, resamples: int, test: PermutationTest | None,
-    level: float, adjust: Adjustment,
-) -> str:  # fmt: skip
+    midpoint: MidpointRule,
+    resample: ResampleUnit,
+    resamples: int,
+    test: PermutationTest | None,
+    level: float,
+    adjust: Adjustment,
+) -> str:
     parts = [
         "Jensen-Shannon divergence (base 2) of answers as yes or no (a middle one "
         f"{MIDPOINT_WORDS[midpoint]}), mean over pairs of formats; earth mover's distance of "

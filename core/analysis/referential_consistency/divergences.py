@@ -95,9 +95,12 @@ def format_answers(
     cell = item * len(formats) + form
     weights = sides[["positive", "negative"]].to_numpy(dtype=np.float64)
     counted = _counted(
-        np.repeat(cell, 2), np.tile([0, 1], len(cell)), weights.ravel(), (n_cells, 2),
+        np.repeat(cell, 2),
+        np.tile([0, 1], len(cell)),
+        weights.ravel(),
+        (n_cells, 2),
         None if unit is None else np.repeat(unit, 2),
-    )  # fmt: skip
+    )
     positions, scale = _on_scale(option_counts, lead, within, sides, n_cells)
     shape = (len(items), len(formats), -1)
     return FormatAnswers(
@@ -229,10 +232,12 @@ def _measured(
                 [
                     _group_means(
                         np.moveaxis(_wide(measure(block), n_formats), -2, -1), own.group, n_groups
-                    ).swapaxes(-2, -1).reshape(len(block), -1)
+                    )
+                    .swapaxes(-2, -1)
+                    .reshape(len(block), -1)
                     for block in _resampled_counts(counted, bootstrap)
                 ]
-            )  # fmt: skip
+            )
             drawn = recentered(drawn, means.ravel(), 0.0, 1.0)
         ends = percentile_intervals(drawn, level)
         enough = (own.n_units > 1)[:, None]

@@ -252,11 +252,19 @@ def missing_words(rule: str, n: int, incomplete: int) -> str:
 
 
 MISSING_COLUMNS = (
-    Column("incomplete", "Incomplete", "count", "Administrations with some answers missing; left "
-           "out or used by the rule beside."),
-    Column("missing_rule", "Missing answers", help="Rule: complete administrations (listwise), all "
-           "pairs of answers (pairwise), or all answers by full information (fiml)."),
-)  # fmt: skip
+    Column(
+        "incomplete",
+        "Incomplete",
+        "count",
+        "Administrations with some answers missing; left out or used by the rule beside.",
+    ),
+    Column(
+        "missing_rule",
+        "Missing answers",
+        help="Rule: complete administrations (listwise), all "
+        "pairs of answers (pairwise), or all answers by full information (fiml).",
+    ),
+)
 
 
 def by_columns(by: Sequence[str]) -> tuple[Column, ...]:

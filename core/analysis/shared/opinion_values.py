@@ -70,11 +70,13 @@ Pairs = Annotated[
 Redraws = Annotated[
     int,
     Number(
-        "Bootstrap resamples", 0, 10_000,
+        "Bootstrap resamples",
+        0,
+        10_000,
         help="Of whole questions, contexts or repetitions, for the intervals of means; 0 for "
         "none. Both directions of a pair are drawn together.",
     ),
-]  # fmt: skip
+]
 DRAWN: Mapping[ResampleUnit, str] = {**UNIT_WORDS, "item": "questions"}
 """What intervals of means draw, in a sentence."""
 INITIAL, OPPOSING = "initial", "opposing"

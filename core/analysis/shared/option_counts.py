@@ -55,15 +55,19 @@ MIDPOINT_WORDS: Mapping[MidpointRule, str] = {
 }
 """What an answer in the middle counts as, in a sentence."""
 UNIT_WORDS: Mapping[ResampleUnit, str] = {
-    "item": "items", "context": "contexts", "repetition": "repetitions",
-}  # fmt: skip
+    "item": "items",
+    "context": "contexts",
+    "repetition": "repetitions",
+}
 UnitResamples = Annotated[
     int,
     Number(
-        "Bootstrap resamples", 0, 10_000,
+        "Bootstrap resamples",
+        0,
+        10_000,
         help="Of whole items, contexts or repetitions, for the intervals; 0 for none.",
     ),
-]  # fmt: skip
+]
 
 Direction = Literal["chosen", "form", "keyed"]
 """What a yes speaks for: itself; agreement with the original form; more of what is measured."""

@@ -22,9 +22,10 @@ By = Annotated[
 ]
 SettingName = Literal["temperature", "top_p", "max_tokens"]
 SETTING_CHOICES = (
-    ("temperature", "Temperatures"), ("top_p", "Values of top-p"),
+    ("temperature", "Temperatures"),
+    ("top_p", "Values of top-p"),
     ("max_tokens", "Longest replies (tokens)"),
-)  # fmt: skip
+)
 """The settings of calls among the factors that an analysis can compare."""
 ConfidenceLevel = Annotated[float, Number("Confidence level", 0.5, 0.999)]
 _AT_RANDOM = (

@@ -33,16 +33,37 @@ from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 
 Topic = Literal[
-    "item_statistics", "reliability", "validity", "factors", "comparability", "validation_report",
-    "consistency", "bias", "opinions", "words", "worldview", "languages", "unexpected_outputs",
-]  # fmt: skip
+    "item_statistics",
+    "reliability",
+    "validity",
+    "factors",
+    "comparability",
+    "validation_report",
+    "consistency",
+    "bias",
+    "opinions",
+    "words",
+    "worldview",
+    "languages",
+    "unexpected_outputs",
+]
 """The page an analysis stands on, by the name of its file."""
 
 
 Requirement = Literal[
-    "scores", "words", "entities", "pairs", "formats", "repetitions", "languages", "forms",
-    "phases", "domains", "annotations", "norms",
-]  # fmt: skip
+    "scores",
+    "words",
+    "entities",
+    "pairs",
+    "formats",
+    "repetitions",
+    "languages",
+    "forms",
+    "phases",
+    "domains",
+    "annotations",
+    "norms",
+]
 """What a study must have for an analysis: several of the level that is named, options with points,
 a list of words, a second phase, loadings on domains, codes of annotators, or norms to type in."""
 
@@ -467,10 +488,25 @@ def analysis(
         if name in _analyses:
             raise ValueError(f"two analyses are called {name!r}")
         _analyses[name] = Analysis(
-            name, title, question, topic, needs, references, pooled_rows_need_caution,
-            answer, function, charts, scripts, keywords, compares, verdict, keeps,
-            side_by_side, requires, in_reports,
-        )  # fmt: skip
+            name,
+            title,
+            question,
+            topic,
+            needs,
+            references,
+            pooled_rows_need_caution,
+            answer,
+            function,
+            charts,
+            scripts,
+            keywords,
+            compares,
+            verdict,
+            keeps,
+            side_by_side,
+            requires,
+            in_reports,
+        )
         return function
 
     return register

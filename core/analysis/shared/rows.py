@@ -279,9 +279,16 @@ def row_cells(item_scores: pd.DataFrame, by: Sequence[str]) -> FrameCells:
     subscale, subscales = codes_of(item_scores["subscale"])
     group, groups = _group_codes(item_scores, by)
     return FrameCells(
-        administration, np.asarray(administrations), item, items, subscale, subscales, group,
-        groups, item_scores["keyed"].to_numpy(),
-    )  # fmt: skip
+        administration,
+        np.asarray(administrations),
+        item,
+        items,
+        subscale,
+        subscales,
+        group,
+        groups,
+        item_scores["keyed"].to_numpy(),
+    )
 
 
 def scores_of(item_scores: ItemScores) -> Floats:

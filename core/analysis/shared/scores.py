@@ -82,11 +82,15 @@ def _sums_of_wide(item_scores: WideScores) -> pd.DataFrame:
     ):
         size = planned[:, columns].sum(axis=1)
         own = np.where(scored[:, columns], item_scores.scores[:, columns], 0.0)
-        part = pd.DataFrame({
-            "scale": scale,
-            "administration": item_scores.administrations["administration"].to_numpy(),
-            "sum": own.sum(axis=1), "count": scored[:, columns].sum(axis=1), "size": size,
-        })  # fmt: skip
+        part = pd.DataFrame(
+            {
+                "scale": scale,
+                "administration": item_scores.administrations["administration"].to_numpy(),
+                "sum": own.sum(axis=1),
+                "count": scored[:, columns].sum(axis=1),
+                "size": size,
+            }
+        )
         parts.append(part[size > 0])
     return pd.concat(parts, ignore_index=True)
 
@@ -479,10 +483,15 @@ def paired_scores(
             )
             pairs.append(
                 PairedScores(
-                    group, scale, scores, ids, n_answered,
-                    shared.n_items[number, scale], shared.left_out[number, scale],
+                    group,
+                    scale,
+                    scores,
+                    ids,
+                    n_answered,
+                    shared.n_items[number, scale],
+                    shared.left_out[number, scale],
                 )
-            )  # fmt: skip
+            )
     return tuple(pairs), of_items, tuple(notes)
 
 

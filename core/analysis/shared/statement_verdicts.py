@@ -47,12 +47,14 @@ Ties = Annotated[
 LeastAnswers = Annotated[
     int,
     Number(
-        "Clear answers that a test needs", 1, 1000,
+        "Clear answers that a test needs",
+        1,
+        1000,
         help="Of each wording and order that the test compares. With fewer, the test cannot be "
         "judged on the statement. Clear answers are positive or negative; answers in the middle "
         "and replies without an option are not clear.",
     ),
-]  # fmt: skip
+]
 InvertedTemplates = Annotated[
     InvertedRule,
     Choice(
@@ -67,11 +69,13 @@ InvertedTemplates = Annotated[
 SamplingResamples = Annotated[
     int,
     Number(
-        "Resamples of the answers", 0, 10_000,
+        "Resamples of the answers",
+        0,
+        10_000,
         help="For the interval of the sampling test; published: 1,000. 0 takes the interval to "
         "which more and more resamples lead, which has no chance in it.",
     ),
-]  # fmt: skip
+]
 
 TESTS: Mapping[str, str] = {
     "sampling": "Sampling",
@@ -228,14 +232,19 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
     asked: Booleans = np.zeros((int(item.max()) + 1, 2, len(form_names)), dtype=np.bool_)
     np.logical_or.at(asked, item, trials > 0)
     return StatementAnswers(
-        names, labels, form_names, positive, n, trials,
+        names,
+        labels,
+        form_names,
+        positive,
+        n,
+        trials,
         signs=_form_signs(frame, labels, form_names),
         needed=(asked[:, 0] | asked[:, 1])[item],
         inverted=asked[:, 1, 0][item],
         other_wordings=other_wordings,
         n_usable=int(usable_counts(option_counts)["count"].sum()),
         n_planned=int(option_counts["count"].sum()),
-    )  # fmt: skip
+    )
 
 
 _OPPOSED = ("negation", "opposite")

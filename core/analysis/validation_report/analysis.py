@@ -166,9 +166,20 @@ _TABS = {
         "Xia & Yang (2019) doi:10.3758/s13428-018-1055-2",
     ),
     keywords=(
-        "validation", "validity", "reliability", "criteria", "verdict", "internal consistency",
-        "alternate forms", "option order", "test-retest", "factorial validity", "convergent",
-        "concurrent", "criterion validity", "report",
+        "validation",
+        "validity",
+        "reliability",
+        "criteria",
+        "verdict",
+        "internal consistency",
+        "alternate forms",
+        "option order",
+        "test-retest",
+        "factorial validity",
+        "convergent",
+        "concurrent",
+        "criterion validity",
+        "report",
     ),
     compares=("form", "label_order"),
     verdict="Green: reliable and valid, as all six criteria are rated ++ or +. Red: a criterion is "
@@ -176,7 +187,7 @@ _TABS = {
     "is bad. The table of bands has the bounds; by default those of Jung (2025). Of the factor "
     f"model: {FIT_BOUNDS}.",
     requires="scores",
-)  # fmt: skip
+)
 def validation_report(
     item_scores: pd.DataFrame,
     *,

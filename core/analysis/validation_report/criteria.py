@@ -117,12 +117,16 @@ def bands_table(scheme: RatingScheme) -> ResultTable:
         Column("criterion", "Criterion"),
         Column("very_good_from", "++ from", "correlation", f"{_FROM}; acceptable."),
         Column("good_from", "+ from", "correlation", f"{_FROM}; acceptable."),
-        Column("poor_from", "- from", "correlation", f"{_FROM}; below it is --. Empty where - is "
-               "the lowest."),
+        Column(
+            "poor_from",
+            "- from",
+            "correlation",
+            f"{_FROM}; below it is --. Empty where - is the lowest.",
+        ),
         Column("highest_rmsea", "Highest RMSEA", "correlation", "Of an acceptable factor model."),
         Column("lowest_cfi", "Lowest CFI", "correlation", "Of an acceptable factor model."),
         Column("bands", "Bands", help="Where they come from."),
-    )  # fmt: skip
+    )
     nan = math.nan
     rows = [
         (
@@ -165,40 +169,45 @@ Order = Annotated[str, Text("Other order of options", help=_LEVEL_HELP.format("r
 Alternate = Annotated[
     pd.DataFrame | None,
     OtherData(
-        "Study with the alternate form", "item_scores",
+        "Study with the alternate form",
+        "item_scores",
         help="Only where it is a study by itself; scores are matched on all else.",
     ),
-]  # fmt: skip
+]
 Reordered = Annotated[
     pd.DataFrame | None,
     OtherData(
-        "Study with shuffled options", "item_scores",
+        "Study with shuffled options",
+        "item_scores",
         help="Only where it is a study by itself; scores are matched on all else.",
     ),
-]  # fmt: skip
+]
 Convergent = Annotated[
     pd.DataFrame | None,
     OtherData(
-        "Study of another scale (convergent)", "item_scores",
+        "Study of another scale (convergent)",
+        "item_scores",
         help="Of the same construct, asked of the same respondents under the same contexts.",
     ),
-]  # fmt: skip
+]
 Texts = Annotated[
     pd.DataFrame | None,
     OtherData(
-        "Study of texts (concurrent)", "texts",
+        "Study of texts (concurrent)",
+        "texts",
         help="Written by the same respondents under the same contexts, scored by words.",
     ),
-]  # fmt: skip
+]
 MissingScores = Annotated[
     ScoreRule,
     Choice(
-        "Missing answers", SCORE_RULES,
+        "Missing answers",
+        SCORE_RULES,
         help="Which administrations have a score, for all criteria but internal consistency and "
         "factor model. These are of complete ones, or of all (full information) where the complete "
         "ones leave out more than a tenth.",
     ),
-]  # fmt: skip
+]
 Resamples = Annotated[
     int,
     Number("Bootstrap resamples", 100, 10_000, help="For the interval of internal consistency."),
@@ -262,14 +271,21 @@ def _consistency(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None
     owner = {item: part.subscale or "(none)" for part in parts for item in part.items}
     if len(parts) > 1:
         estimate = stratified_alpha(
-            whole.scores, [owner[item] for item in whole.items], names=whole.items,
-            level=plan.ci_level, bootstrap=plan.bootstrap, missing=plan.alpha_rule,
-        ).coefficient  # fmt: skip
+            whole.scores,
+            [owner[item] for item in whole.items],
+            names=whole.items,
+            level=plan.ci_level,
+            bootstrap=plan.bootstrap,
+            missing=plan.alpha_rule,
+        ).coefficient
     else:
         estimate = cronbach_alpha(
-            whole.scores, names=whole.items, level=plan.ci_level, bootstrap=plan.bootstrap,
+            whole.scores,
+            names=whole.items,
+            level=plan.ci_level,
+            bootstrap=plan.bootstrap,
             missing=plan.alpha_rule,
-        )  # fmt: skip
+        )
     result.by_criterion["internal consistency"] = Coefficient.of(estimate)
     result.basis["internal consistency"] = Basis(estimate.method, estimate.n_left_out)
     result.complete = _used_on_varying(whole, plan.alpha_rule)
@@ -333,8 +349,9 @@ def _external(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, pla
     """Correlations with another scale and with the score of texts, over contexts."""
     group = dict(zip(plan.names, result.group, strict=True))
     theirs: dict[Criterion, pd.DataFrame | None] = {
-        "concurrent": plan.downstream, "convergent": plan.convergent,
-    }  # fmt: skip
+        "concurrent": plan.downstream,
+        "convergent": plan.convergent,
+    }
     for what, frame in theirs.items():
         if frame is None:
             continue
@@ -371,10 +388,14 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
     try:
         # in a context of its own, as its progress would hide that of the groups
         fitted = Context().run(
-            cfa, usual, by=plan.names, model=plan.model, estimator=plan.estimator,
+            cfa,
+            usual,
+            by=plan.names,
+            model=plan.model,
+            estimator=plan.estimator,
             missing="listwise" if missing_rule(plan.fitted) == "listwise" else "available",
             ci_level=plan.ci_level,
-        )  # fmt: skip
+        )
     except UserError as error:
         result.factorial = ModelFit(
             math.nan, math.nan, problems=(undefined_note(f"Undefined. {error.problem}"),)
@@ -400,9 +421,15 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
         words = f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip()
         notes = (undefined_note(words), *notes)
     result.factorial = ModelFit(
-        rmsea, cfi, low, high, int(row["n"]), notes,
-        against=tuple(names_of([row["against"]])), admissible=bool(row["admissible"]),
-    )  # fmt: skip
+        rmsea,
+        cfi,
+        low,
+        high,
+        int(row["n"]),
+        notes,
+        against=tuple(names_of([row["against"]])),
+        admissible=bool(row["admissible"]),
+    )
     result.fit = {"n": row["n"]} | {column.name: row[column.name] for column in FIT_COLUMNS}
     result.basis["factorial"] = Basis(
         f"{dict(MODELS)[plan.model]}; {ESTIMATOR_WORDS[plan.fitted]}; {kind} RMSEA and CFI, "

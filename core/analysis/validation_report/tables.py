@@ -119,18 +119,30 @@ def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
     first = judged[0][1].criteria
     columns = (
         *group,
-        Column("reliable", "Reliable", help="yes: all three reliability criteria are acceptable; "
-               "no: one is not; undecided: one has no rating. Jung (2025)."),
-        Column("valid", "Valid", help="The same of the three validity criteria; judged only of a "
-               "reliable scale. Jung (2025)."),
+        Column(
+            "reliable",
+            "Reliable",
+            help="yes: all three reliability criteria are acceptable; "
+            "no: one is not; undecided: one has no rating. Jung (2025).",
+        ),
+        Column(
+            "valid",
+            "Valid",
+            help="The same of the three validity criteria; judged only of a "
+            "reliable scale. Jung (2025).",
+        ),
         Column("verdict", "Verdict"),
         *(
-            Column(_criterion_name(own), own.criterion.capitalize(), help="Rating; empty where "
-                                                                          "not judged. "
-                   "Bands: table of bands; coefficients: table of criteria. Jung (2025).")
+            Column(
+                _criterion_name(own),
+                own.criterion.capitalize(),
+                help="Rating; empty where "
+                "not judged. "
+                "Bands: table of bands; coefficients: table of criteria. Jung (2025).",
+            )
             for own in first
         ),
-    )  # fmt: skip
+    )
     rows = [
         (
             *one.group,
@@ -153,31 +165,61 @@ def _criteria(
     columns = (
         *group,
         Column("criterion", "Criterion"),
-        Column("value", "Value", "correlation", "Internal consistency: (stratified) alpha, "
-               "Cronbach, Schönemann & McKie (1965). Factorial: RMSEA, Steiger (1990). Others: "
-               "Pearson's r. Jung (2025).", bounds),
-        Column("ci_low", f"{interval} low", "correlation", "By the method in the same row; RMSEA: "
-               "90%."),
-        Column("ci_high", f"{interval} high", "correlation", "By the method named beside it; "
-               "RMSEA: 90%."),
-        Column("cfi", "CFI", "correlation", "Of the factor model: gain over "
-               "unrelated items; Bentler (1990).",
-               (scheme.factorial.lowest_cfi, HU_BENTLER_1999.lowest_cfi)),
+        Column(
+            "value",
+            "Value",
+            "correlation",
+            "Internal consistency: (stratified) alpha, "
+            "Cronbach, Schönemann & McKie (1965). Factorial: RMSEA, Steiger (1990). Others: "
+            "Pearson's r. Jung (2025).",
+            bounds,
+        ),
+        Column(
+            "ci_low", f"{interval} low", "correlation", "By the method in the same row; RMSEA: 90%."
+        ),
+        Column(
+            "ci_high",
+            f"{interval} high",
+            "correlation",
+            "By the method named beside it; RMSEA: 90%.",
+        ),
+        Column(
+            "cfi",
+            "CFI",
+            "correlation",
+            "Of the factor model: gain over unrelated items; Bentler (1990).",
+            (scheme.factorial.lowest_cfi, HU_BENTLER_1999.lowest_cfi),
+        ),
         Column("n", "n", "count", "Administrations, pairs of them, or contexts it is made of."),
         Column("missing", "Missing", "count", "Of these, left out for missing answers."),
-        Column("rating", "Rating", help="++ and + are acceptable. Empty where not judged. Bands: "
-               "table of bands; Jung (2025)."),
-        Column("rating_low", "Rating of low end", help="If it differs from the rating, the answers "
-               "do not settle it."),
+        Column(
+            "rating",
+            "Rating",
+            help="++ and + are acceptable. Empty where not judged. Bands: "
+            "table of bands; Jung (2025).",
+        ),
+        Column(
+            "rating_low",
+            "Rating of low end",
+            help="If it differs from the rating, the answers do not settle it.",
+        ),
         Column("rating_high", "Rating of high end", help="The same. A high RMSEA rates worse."),
-        Column("other_rating", f"By {OTHER_CONVENTION}", help="Rating of the factor model by the "
-               f"other common convention. {FIT_CUTOFFS_SOURCE}."),
+        Column(
+            "other_rating",
+            f"By {OTHER_CONVENTION}",
+            help="Rating of the factor model by the "
+            f"other common convention. {FIT_CUTOFFS_SOURCE}.",
+        ),
         Column("light", "Light", help=_LIGHT),
-        Column("against", "Against the scale", help="Items that run against their scale or factor "
-               "by more than chance: check their keying."),
+        Column(
+            "against",
+            "Against the scale",
+            help="Items that run against their scale or factor "
+            "by more than chance: check their keying.",
+        ),
         Column("method", "Method"),
         Column("remark", "Remark", help="Why it is not judged or undefined, and cautions."),
-    )  # fmt: skip
+    )
     rows = [
         (*one.group, *_cells(one, own)) for one, judgment in judged for own in judgment.criteria
     ]
@@ -191,11 +233,22 @@ def _cells(one: GroupCriteria, own: CriterionResult) -> tuple[Any, ...]:
     withheld = () if math.isnan(own.value) and own.problems else (own.reason,)
     remark = " ".join(dict.fromkeys((*withheld, *own.problems))).strip()
     return (
-        own.criterion, own.value, own.low, own.high, own.cfi, own.n, basis.missing if basis else 0,
-        own.rating, own.low_rating, own.high_rating, own.other_rating, own.light,
-        ", ".join(own.against), basis.method if basis else "",
+        own.criterion,
+        own.value,
+        own.low,
+        own.high,
+        own.cfi,
+        own.n,
+        basis.missing if basis else 0,
+        own.rating,
+        own.low_rating,
+        own.high_rating,
+        own.other_rating,
+        own.light,
+        ", ".join(own.against),
+        basis.method if basis else "",
         remark,
-    )  # fmt: skip
+    )
 
 
 def _fit(judged: Judged, group: Sequence[Column], estimator: EstimatorKind) -> ResultTable:

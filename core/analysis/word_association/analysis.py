@@ -89,9 +89,14 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         Column("answers", "Answers", "count", "Answers to the words that the rates are of."),
         Column("neutral_answers", "Neutral answers", "count", "Without a usable label."),
         Column("labeled", "Labels", "count", "Replies with a label of the pair, to all words."),
-        Column("no_label", "No label", "count", "Replies without one, to all words. Where no reply "
-               "of a group has a label, its rates are undefined."),
-    )  # fmt: skip
+        Column(
+            "no_label",
+            "No label",
+            "count",
+            "Replies without one, to all words. Where no reply "
+            "of a group has a label, its rates are undefined.",
+        ),
+    )
 
 
 _WORD_COLUMNS = (
@@ -202,13 +207,27 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Fisher (1921), Metron 1, 3-32",
     ),
     keywords=(
-        "optimism", "pessimism", "neutrality", "reluctancy", "consistency rate", "implicit "
-        "association", "core sentiment inventory", "CSI", "comedy", "tragedy", "word pair",
-        "top words", "frequency rank", "words per call", "temperature", "ablation", "valence",
+        "optimism",
+        "pessimism",
+        "neutrality",
+        "reluctancy",
+        "consistency rate",
+        "implicit association",
+        "core sentiment inventory",
+        "CSI",
+        "comedy",
+        "tragedy",
+        "word pair",
+        "top words",
+        "frequency rank",
+        "words per call",
+        "temperature",
+        "ablation",
+        "valence",
     ),
     requires="words",
     in_reports=True,
-)  # fmt: skip
+)
 def word_association(
     option_counts: pd.DataFrame,
     *,
@@ -301,30 +320,49 @@ def word_association(
         return _values(own, own.classes(missing), groups, compared)
 
     pairs = comparison_table(
-        _values(counts, classes, groups, compared), names, units=("word",), value="value",
-        title=_COMPARED[compared][0], value_unit=_COMPARED[compared][1], unit_name="word",
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed, tab="Agreement",
-        answers=option_counts, values_of=values_of,
-    )  # fmt: skip
+        _values(counts, classes, groups, compared),
+        names,
+        units=("word",),
+        value="value",
+        title=_COMPARED[compared][0],
+        value_unit=_COMPARED[compared][1],
+        unit_name="word",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        tab="Agreement",
+        answers=option_counts,
+        values_of=values_of,
+    )
     agreement, further = _agreement_rows(counts, classes, groups, ci_level)
     tables = (
         result_table(
-            "groups", "Rates by group", _group_rows(counts, classes, rates),
-            (*factors, *_group_columns(level)), "Groups",
+            "groups",
+            "Rates by group",
+            _group_rows(counts, classes, rates),
+            (*factors, *_group_columns(level)),
+            "Groups",
         ),
         result_table(
-            "top_words", "Top words", _top_rows(counts, classes, facts, top),
-            (*factors, *_TOP_COLUMNS), "Top words",
+            "top_words",
+            "Top words",
+            _top_rows(counts, classes, facts, top),
+            (*factors, *_TOP_COLUMNS),
+            "Top words",
         ),
         result_table(
             "agreement", "Agreement of groups", agreement, _agreement_columns(level), "Agreement"
         ),
         *pairs.tables,
         ResultTable(
-            "words", "Every word", _words_frame(counts, classes, facts),
-            (*factors, *_WORD_COLUMNS), "All words",
+            "words",
+            "Every word",
+            _words_frame(counts, classes, facts),
+            (*factors, *_WORD_COLUMNS),
+            "All words",
         ),
-    )  # fmt: skip
+    )
     counted = counts.counted(missing)
     n_used = int(counts.labeled[counted].sum())
     n_usable = int(usable_counts(option_counts)["count"].sum())
@@ -382,11 +420,18 @@ def _group_rows(
         ]
         left_out = int((counts.planned[place] & ~known).sum())
         rows.append(
-            (*group, int(known.sum()), left_out, _range_text(tests), *ends,
-             *(int((classes[place] == kind).sum()) for kind in (_NEUTRAL, _INCONSISTENT)),
-             int(tests.sum()), int(counts.neutral[place, known].sum()),
-             *(int(own[place].sum()) for own in (counts.labeled, counts.without_label)))
-        )  # fmt: skip
+            (
+                *group,
+                int(known.sum()),
+                left_out,
+                _range_text(tests),
+                *ends,
+                *(int((classes[place] == kind).sum()) for kind in (_NEUTRAL, _INCONSISTENT)),
+                int(tests.sum()),
+                int(counts.neutral[place, known].sum()),
+                *(int(own[place].sum()) for own in (counts.labeled, counts.without_label)),
+            )
+        )
     return rows
 
 
@@ -426,9 +471,11 @@ def _words_frame(counts: WordCounts, classes: Integers, facts: WordFacts) -> pd.
         for place, name in enumerate(counts.by)
     }
     whole = {
-        "positive": counts.positive, "negative": counts.negative, "neutral": counts.neutral,
+        "positive": counts.positive,
+        "negative": counts.negative,
+        "neutral": counts.neutral,
         "missing": counts.missing,
-    }  # fmt: skip
+    }
     return pd.DataFrame(
         {
             **own,
@@ -492,10 +539,25 @@ def _agreement_rows(
         r = correlation(means[first, both], means[second, both], level=level)
         problems = dict.fromkeys((*kappa.problems, *r.problems))
         rows.append(
-            (pair.factor, pair.held, pair.first, pair.second, n, apart, same,
-             same / n if n else math.nan, *wilson_interval(same, n, level=level),
-             kappa.value, kappa.low, kappa.high, r.r, r.low, r.high, " ".join(problems))
-        )  # fmt: skip
+            (
+                pair.factor,
+                pair.held,
+                pair.first,
+                pair.second,
+                n,
+                apart,
+                same,
+                same / n if n else math.nan,
+                *wilson_interval(same, n, level=level),
+                kappa.value,
+                kappa.low,
+                kappa.high,
+                r.r,
+                r.low,
+                r.high,
+                " ".join(problems),
+            )
+        )
     notes = []
     if total > len(pairs):
         notes = [f"The first {MOST_PAIRS} of {total:,} pairs of groups have an agreement."]

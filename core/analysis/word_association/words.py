@@ -187,15 +187,22 @@ def _kinds(option_counts: pd.DataFrame, unusable: NeutralRule) -> dict[str, Bool
     neutral = no_stance | (chosen & (stance == 0)) | (no_label & (unusable == "neutral"))
     positive, negative = chosen & (stance > 0), chosen & (stance < 0)
     return {
-        "positive": positive, "negative": negative, "neutral": neutral, "no_label": no_label,
-        "labeled": chosen, "no_stance": no_stance,
-    }  # fmt: skip
+        "positive": positive,
+        "negative": negative,
+        "neutral": neutral,
+        "no_label": no_label,
+        "labeled": chosen,
+        "no_stance": no_stance,
+    }
 
 
 def _expected_tests(
-    option_counts: pd.DataFrame, group: Integers, word: Integers, shape: tuple[int, int],
+    option_counts: pd.DataFrame,
+    group: Integers,
+    word: Integers,
+    shape: tuple[int, int],
     count: Floats,
-) -> Floats:  # fmt: skip
+) -> Floats:
     """How many tests each word has in a group: as many as the words of its study have at most."""
     study, studies = cell_codes(option_counts, ("study",))
     total = np.zeros(shape)

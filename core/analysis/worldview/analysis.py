@@ -159,13 +159,31 @@ def _domain_words(rows: Sequence[TableRow]) -> str:
         "Bonett & Wright (2000) doi:10.1007/BF02294183",
     ),
     keywords=(
-        "political", "worldview", "policy domain", "spider chart", "radar", "leaning", "left",
-        "centre", "center", "right", "party", "parties", "voting advice", "VAA", "acquiescence",
-        "share of agrees", "country", "stance", "ideology", "reliable statements", "ProbVAA",
+        "political",
+        "worldview",
+        "policy domain",
+        "spider chart",
+        "radar",
+        "leaning",
+        "left",
+        "centre",
+        "center",
+        "right",
+        "party",
+        "parties",
+        "voting advice",
+        "VAA",
+        "acquiescence",
+        "share of agrees",
+        "country",
+        "stance",
+        "ideology",
+        "reliable statements",
+        "ProbVAA",
     ),
     requires="domains",
     in_reports=True,
-)  # fmt: skip
+)
 def worldview(
     option_counts: pd.DataFrame,
     *,
@@ -256,9 +274,13 @@ def worldview(
 
     def verdicts_of(answers: pd.DataFrame) -> StatementVerdicts:
         return statement_verdicts(
-            answers, by, ties=ties, least=least, inverted=inverted,
+            answers,
+            by,
+            ties=ties,
+            least=least,
+            inverted=inverted,
             sampling=SamplingRule(sampling_resamples, seed),
-        )  # fmt: skip
+        )
 
     def values_of(answers: pd.DataFrame) -> pd.DataFrame:
         own = stances_of(verdicts_of(answers), count)
@@ -272,14 +294,28 @@ def worldview(
     leaning, parties = leaning_tables(stances, bank, settings)
     between, pair_notes = party_pair_tables(positions, ci_level)
     compared = comparison_table(
-        domain_values(stances, bank), (*stances.by, "domain"), units=("domain", "item"),
-        value="value", title="Stance", value_unit="correlation", unit_name="statement",
-        adjust=adjust, ci_level=ci_level, resamples=resamples, seed=seed,
-        answers=option_counts, values_of=values_of,
-    )  # fmt: skip
+        domain_values(stances, bank),
+        (*stances.by, "domain"),
+        units=("domain", "item"),
+        value="value",
+        title="Stance",
+        value_unit="correlation",
+        unit_name="statement",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        answers=option_counts,
+        values_of=values_of,
+    )
     return AnalysisResult(
         tables=(
-            domains, leaning, parties, *between, group_table(stances, settings), templates,
+            domains,
+            leaning,
+            parties,
+            *between,
+            group_table(stances, settings),
+            templates,
             *compared.tables,
         ),
         unit="one statement in one template",
@@ -288,9 +324,8 @@ def worldview(
         n_left_out=verdicts.n_left_out,
         method=_method(count, verdicts, least, settings),
         cautions=(*stance_cautions(stances, count), *bank.cautions),
-        notes=(*_notes(stances, bank, count, verdicts.missing_tests), *pair_notes,
-               *compared.notes),
-    )  # fmt: skip
+        notes=(*_notes(stances, bank, count, verdicts.missing_tests), *pair_notes, *compared.notes),
+    )
 
 
 def _method(count: CountRule, verdicts: StatementVerdicts, least: int, settings: Settings) -> str:

@@ -257,8 +257,10 @@ def stance_cautions(stances: Stances, count: CountRule) -> list[str]:
             why = (
                 "there is one template, and the test across templates needs two"
                 if count == "six" and templates == 1
-                else "no statement is reliable" if count != "all" else "no statement has a stance"
-            )  # fmt: skip
+                else "no statement is reliable"
+                if count != "all"
+                else "no statement has a stance"
+            )
             cautions.append(about(name, f"{why}, so there is no worldview."))
         asked = int(stances.asked[place].sum())
         unjudged = asked - int(stances.judged[place].sum())

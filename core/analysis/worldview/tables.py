@@ -55,9 +55,13 @@ def _means(
     above: Floats, below: Floats, settings: Settings, pools: Any = None, counting: Any = None
 ) -> TemplateMeans:
     return template_means(
-        above, below, counting=counting, pools=pools, bootstrap=settings.bootstrap,
+        above,
+        below,
+        counting=counting,
+        pools=pools,
+        bootstrap=settings.bootstrap,
         level=settings.ci_level,
-    )  # fmt: skip
+    )
 
 
 def _ends(means: TemplateMeans, place: int) -> tuple[float, float, float, float]:
@@ -74,22 +78,36 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
         Column("statements", "Statements", "count", "Asked in their original wording."),
         Column("templates", "Templates", "count"),
         Column("n", "Count", help="Statements that count, mean over templates."),
-        Column("reliable", "Share that counts", "proportion", "Of all statements asked in a "
-               f"template, mean over templates. {_SOURCE}"),
+        Column(
+            "reliable",
+            "Share that counts",
+            "proportion",
+            f"Of all statements asked in a template, mean over templates. {_SOURCE}",
+        ),
         Column("reliable_sd", "SD, counts", "proportion", _SD),
         Column("reliable_low", f"Counts {settings.interval} low", "proportion", _RESAMPLED),
         Column("reliable_high", f"Counts {settings.interval} high", "proportion", _RESAMPLED),
-        Column("of_judged", "Share of judged", "proportion", "Statements that count, of those that "
-               "can be judged in a template, mean over templates: the share that Reliability of "
-               f"stances gives. {_SOURCE}"),
+        Column(
+            "of_judged",
+            "Share of judged",
+            "proportion",
+            "Statements that count, of those that "
+            "can be judged in a template, mean over templates: the share that Reliability of "
+            f"stances gives. {_SOURCE}",
+        ),
         Column("not_judged", "Not judged", "count", "Statements in templates without a verdict."),
-        Column("agrees", "Agrees", "proportion", "Share of agrees among the statements that count, "
-               f"mean over templates (acquiescence where it is far above one half). {_SOURCE}"),
+        Column(
+            "agrees",
+            "Agrees",
+            "proportion",
+            "Share of agrees among the statements that count, "
+            f"mean over templates (acquiescence where it is far above one half). {_SOURCE}",
+        ),
         Column("agrees_sd", "SD, agrees", "proportion", _SD),
         Column("agrees_low", f"Agrees {settings.interval} low", "proportion", _RESAMPLED),
         Column("agrees_high", f"Agrees {settings.interval} high", "proportion", _RESAMPLED),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
     rows: list[Row] = []
     for place, group in enumerate(stances.groups):
         asked, counted = stances.asked[place], stances.counted[place]
@@ -103,10 +121,18 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
         n = float(counted.sum(axis=0)[templates].mean()) if templates.any() else 0.0
         remark = "" if counted.any() else undefined_note("Undefined: no statement counts.")
         rows.append(
-            (*group, int(asked.any(axis=1).sum()), int(templates.sum()), n,
-             *_ends(means, 0), float(means.mean[2]),
-             int(asked.sum() - judged.sum()), *_ends(means, 1), remark)
-        )  # fmt: skip
+            (
+                *group,
+                int(asked.any(axis=1).sum()),
+                int(templates.sum()),
+                n,
+                *_ends(means, 0),
+                float(means.mean[2]),
+                int(asked.sum() - judged.sum()),
+                *_ends(means, 1),
+                remark,
+            )
+        )
     return result_table("groups", "Groups", rows, columns, "Groups")
 
 
@@ -133,10 +159,14 @@ def domain_tables(
         Column("disagrees", "Against", help="Of them against it, mean over templates."),
         Column("statements", "Statements", "count", "That load on the domain, of those asked."),
         Column("n_templates", "Templates", "count", "With a statement of the domain that counts."),
-        Column("weak", "Weak", help=f"Fewer than {settings.least_reliable} statements count on "
-               f"average, as marked in the published figure. {_SOURCE}"),
+        Column(
+            "weak",
+            "Weak",
+            help=f"Fewer than {settings.least_reliable} statements count on "
+            f"average, as marked in the published figure. {_SOURCE}",
+        ),
         Column("remark", "Remark", help="Why a number is undefined, and cautions."),
-    )  # fmt: skip
+    )
     each = (
         *factors,
         Column("template", "Template"),
@@ -162,10 +192,18 @@ def domain_tables(
             ]
             n = float(own.mean()) if own.size else 0.0
             rows.append(
-                (*group, domain, *_ends(means, k), n, *sides, int(asked[k]),
-                 int(means.n_templates[k]), _WEAK if n < settings.least_reliable else "",
-                 _domain_remark(int(asked[k]), own, int(means.n_statements[k])))
-            )  # fmt: skip
+                (
+                    *group,
+                    domain,
+                    *_ends(means, k),
+                    n,
+                    *sides,
+                    int(asked[k]),
+                    int(means.n_templates[k]),
+                    _WEAK if n < settings.least_reliable else "",
+                    _domain_remark(int(asked[k]), own, int(means.n_statements[k])),
+                )
+            )
         template_rows += _template_rows(stances, bank, place, means, counts)
     return (
         result_table("domains", "Stance on domains", rows, columns, "Domains"),
@@ -183,9 +221,13 @@ def _template_rows(
         share = agrees[t] / counted[t] if counted[t] else math.nan
         for k, domain in enumerate(bank.domains):
             yield (
-                *stances.groups[place], stances.templates[t], domain,
-                float(means.by_template[t, k]), int(counts[t, k]), float(share),
-            )  # fmt: skip
+                *stances.groups[place],
+                stances.templates[t],
+                domain,
+                float(means.by_template[t, k]),
+                int(counts[t, k]),
+                float(share),
+            )
 
 
 def _domain_remark(asked: int, counts: Floats, n_statements: int) -> str:
@@ -217,13 +259,19 @@ def domain_values(stances: Stances, bank: BankFacts) -> pd.DataFrame:
             own = {name: [value] * len(item) for name, value in zip(stances.by, group, strict=True)}
             frames.append(
                 pd.DataFrame(
-                    {**own, "domain": domain, "item": np.array(stances.items, dtype=object)[item],
-                     "value": values[place]}
+                    {
+                        **own,
+                        "domain": domain,
+                        "item": np.array(stances.items, dtype=object)[item],
+                        "value": values[place],
+                    }
                 )
-            )  # fmt: skip
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(
-        columns=[*stances.by, "domain", "item", "value"]
-    )  # fmt: skip
+            )
+    return (
+        pd.concat(frames, ignore_index=True)
+        if frames
+        else pd.DataFrame(columns=[*stances.by, "domain", "item", "value"])
+    )
 
 
 # Leaning: the share of statements on which the stance is that of parties.
@@ -261,31 +309,41 @@ def leaning_tables(
         "A template in which none of these statements counts is left out. "
     )
     bound = Column(
-        "bound", "Upper bound", "proportion", "Share of the same statements that count, where any "
+        "bound",
+        "Upper bound",
+        "proportion",
+        "Share of the same statements that count, where any "
         "does: no respondent with so many reliable stances can agree with more. "
         f"{_SOURCE}",
-    )  # fmt: skip
+    )
     of_bound = Column("of_reliable", "Of reliable", "proportion", "Share / upper bound.")
     counts = (
-        Column("statements", "Statements", "count", "Statements asked that parties are compared "
-               "on."),
+        Column(
+            "statements", "Statements", "count", "Statements asked that parties are compared on."
+        ),
         Column("n_templates", "Templates", "count"),
         Column("remark", "Remark", help="Why a number is undefined."),
-    )  # fmt: skip
+    )
     factors = by_columns(stances.by)
     sides = (
         *factors,
         Column("country", "Country", help="Of the parties."),
         Column("leaning", "Leaning", help="Of the parties."),
-        Column("share", "Same stance", "proportion", f"{share}Mean over the parties of the "
-               "leaning, those of countries without a statement that counts left out, then over "
-               f"templates. {_SOURCE}"),
+        Column(
+            "share",
+            "Same stance",
+            "proportion",
+            f"{share}Mean over the parties of the "
+            "leaning, those of countries without a statement that counts left out, then over "
+            f"templates. {_SOURCE}",
+        ),
         Column("sd", "SD", "proportion", _SD),
         *_interval_columns(settings, "proportion"),
-        bound, of_bound,
+        bound,
+        of_bound,
         Column("parties", "Parties", "count"),
         *counts,
-    )  # fmt: skip
+    )
     party = (
         *factors,
         Column("country", "Country"),
@@ -294,10 +352,11 @@ def leaning_tables(
         Column("share", "Same stance", "proportion", f"{share}Mean over templates. {_SOURCE}"),
         Column("sd", "SD", "proportion", _SD),
         *_interval_columns(settings, "proportion"),
-        bound, of_bound,
+        bound,
+        of_bound,
         Column("neutral", "Neutral", "count", "Statements on which the party is neutral."),
         *counts,
-    )  # fmt: skip
+    )
     if not bank.parties:
         return (
             result_table("leaning", "Leaning", [], sides, "Leaning"),
@@ -318,14 +377,27 @@ def leaning_tables(
             on = asked[:, :, k].any(axis=1)
             neutral = int((bank.positions[on, k] == 0).sum())
             party_rows.append(
-                (*group, one.country, one.code, one.leaning, *_match(match, bounds, k), neutral,
-                 *_counts(match, k))
-            )  # fmt: skip
+                (
+                    *group,
+                    one.country,
+                    one.code,
+                    one.leaning,
+                    *_match(match, bounds, k),
+                    neutral,
+                    *_counts(match, k),
+                )
+            )
         for k, pool in enumerate(pools, start=len(bank.parties)):
             side_rows.append(
-                (*group, pool.country, pool.leaning, *_match(match, bounds, k),
-                 int(pool.parties.sum()), *_counts(match, k))
-            )  # fmt: skip
+                (
+                    *group,
+                    pool.country,
+                    pool.leaning,
+                    *_match(match, bounds, k),
+                    int(pool.parties.sum()),
+                    *_counts(match, k),
+                )
+            )
     return (
         result_table("leaning", "Leaning", side_rows, sides, "Leaning"),
         result_table("parties", "Agreement with each party", party_rows, party, "Parties"),
@@ -378,9 +450,16 @@ def party_pair_tables(
         countries = [str(described.loc[name, "country"] or "") for name in (first, second)]
         where = " · ".join(dict.fromkeys(filter(None, countries)))
         rows.append(
-            (where, first, second, *leanings, *_coefficient(kept), *_coefficient(decided),
-             _pair_remark(kept, decided))
-        )  # fmt: skip
+            (
+                where,
+                first,
+                second,
+                *leanings,
+                *_coefficient(kept),
+                *_coefficient(decided),
+                _pair_remark(kept, decided),
+            )
+        )
         if all(leanings):
             one, other = sorted(leanings, key=LEANINGS.index)
             means.setdefault((one, other), []).append((kept.r, decided.r))
@@ -391,18 +470,33 @@ def party_pair_tables(
             f"compared: {apart:,}."
         )
     side_rows = [
-        (one, other, len(values), *_mean_sd([v[0] for v in values]),
-         *_mean_sd([v[1] for v in values]))
+        (
+            one,
+            other,
+            len(values),
+            *_mean_sd([v[0] for v in values]),
+            *_mean_sd([v[1] for v in values]),
+        )
         for (one, other), values in sorted(
             means.items(), key=lambda entry: [LEANINGS.index(name) for name in entry[0]]
         )
-    ]  # fmt: skip
+    ]
     return (
-        result_table("party_pairs", "Parties against each other", rows, _pair_columns(ci_level),
-                     "Between parties"),
-        result_table("leaning_pairs", "Leanings against each other", side_rows, _SIDE_COLUMNS,
-                     "Between parties"),
-    ), tuple(notes)  # fmt: skip
+        result_table(
+            "party_pairs",
+            "Parties against each other",
+            rows,
+            _pair_columns(ci_level),
+            "Between parties",
+        ),
+        result_table(
+            "leaning_pairs",
+            "Leanings against each other",
+            side_rows,
+            _SIDE_COLUMNS,
+            "Between parties",
+        ),
+    ), tuple(notes)
 
 
 _SPEARMAN = "Spearman's correlation of their positions over the statements of the bank"
@@ -421,13 +515,17 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
         Column("rho_low", f"ρ {interval} low", "correlation", ends),
         Column("rho_high", f"ρ {interval} high", "correlation", ends),
         Column("n", "Statements", "count", "On which both have a position."),
-        Column("rho_decided", "ρ without neutral", "correlation", f"{_SPEARMAN} on which neither "
-               "is neutral."),
+        Column(
+            "rho_decided",
+            "ρ without neutral",
+            "correlation",
+            f"{_SPEARMAN} on which neither is neutral.",
+        ),
         Column("decided_low", f"Without neutral {interval} low", "correlation", ends),
         Column("decided_high", f"Without neutral {interval} high", "correlation", ends),
         Column("n_decided", "Without neutral", "count", "On which neither is neutral."),
         Column("remark", "Remark", help="Why a number is undefined, and cautions."),
-    )  # fmt: skip
+    )
 
 
 _SIDE_COLUMNS = (
@@ -436,10 +534,14 @@ _SIDE_COLUMNS = (
     Column("pairs", "Pairs", "count", "Pairs of parties of these leanings."),
     Column("rho", "Mean ρ", "correlation", f"{_SPEARMAN}, mean over pairs that have one."),
     Column("sd", "SD of ρ", "correlation", "Over pairs, n − 1."),
-    Column("rho_decided", "Mean ρ without neutral", "correlation", "The same on statements on "
-           "which neither is neutral."),
+    Column(
+        "rho_decided",
+        "Mean ρ without neutral",
+        "correlation",
+        "The same on statements on which neither is neutral.",
+    ),
     Column("sd_decided", "SD without neutral", "correlation", "Over pairs, n − 1."),
-)  # fmt: skip
+)
 
 
 def _coefficient(own: Correlation) -> Row:
@@ -451,8 +553,9 @@ def _pair_remark(kept: Correlation, decided: Correlation) -> str:
     remarks = list(kept.problems)
     remarks += [
         f"Without neutral: {problem[:1].lower()}{problem[1:]}"
-        for problem in decided.problems if problem not in kept.problems
-    ]  # fmt: skip
+        for problem in decided.problems
+        if problem not in kept.problems
+    ]
     return " ".join(remarks).replace("rows", "statements").replace("row", "statement")
 
 

@@ -91,10 +91,13 @@ class Reply:
     def _glosses(self, found: list[Mention]) -> dict[int, str]:
         """Codes with their labels where the scale is explained: "1 = never, 5 = always"."""
         ends = [
-            i for i, (one, other) in enumerate(pairwise(found))
-            if one.kind == "number" and other.kind == "label" and one.option == other.option
+            i
+            for i, (one, other) in enumerate(pairwise(found))
+            if one.kind == "number"
+            and other.kind == "label"
+            and one.option == other.option
             and self.words.gloss.fullmatch(self.text, one.end, other.start)
-        ]  # fmt: skip
+        ]
         if len({found[i].option for i in ends}) < 2:
             ends = [i for i in ends if i and self.text[: found[i].start].rstrip()[-1:] in "(["]
         return {k: "ignored" for i in ends for k in (i, i + 1)}

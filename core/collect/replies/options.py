@@ -22,9 +22,12 @@ _ATTITUDES = ("agree", "support")  # the words of one may stand for the other
 _FOR, _AGAINST, PLAIN = 1, -1, "plain"
 _SIDES = {_AGAINST: "against", _FOR: "for"}
 _NEXT_BEST: Mapping[str, tuple[str, ...]] = {
-    "strong": ("strong", PLAIN, "clear"), "clear": ("clear", PLAIN), PLAIN: (PLAIN,),
-    "weak": ("weak", PLAIN, "clear"), "partial": ("weak", PLAIN),
-}  # fmt: skip
+    "strong": ("strong", PLAIN, "clear"),
+    "clear": ("clear", PLAIN),
+    PLAIN: (PLAIN,),
+    "weak": ("weak", PLAIN, "clear"),
+    "partial": ("weak", PLAIN),
+}
 """The degrees that stand in for one that a format does not offer, in this order."""
 
 

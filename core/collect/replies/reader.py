@@ -36,9 +36,13 @@ _LONGEST_BLOCK = 60_000
 
 
 def parse(
-    text: str, response_format: ResponseFormat, language: str, *,
-    item: str = "", finish_reason: str = "",
-) -> Parsed:  # fmt: skip
+    text: str,
+    response_format: ResponseFormat,
+    language: str,
+    *,
+    item: str = "",
+    finish_reason: str = "",
+) -> Parsed:
     """The option that a reply chooses, or the status that says why it chooses none.
 
     `text` is the reply, verbatim; reasoning between `<think>` tags is not part of the answer.
@@ -51,9 +55,13 @@ def parse(
 
 
 def parse_block(
-    text: str, response_format: ResponseFormat, language: str, items: Sequence[str], *,
+    text: str,
+    response_format: ResponseFormat,
+    language: str,
+    items: Sequence[str],
+    *,
     finish_reason: str = "",
-) -> tuple[Parsed, ...]:  # fmt: skip
+) -> tuple[Parsed, ...]:
     """What a reply to several numbered items comes to, one result per item in their order.
 
     `items` are the texts or words as they were asked under the numbers 1 to n. An answer is given

@@ -24,12 +24,22 @@ _PICTURES = (range(0x2600, 0x27C0), range(0x2B50, 0x2B51), range(0x1F300, 0x1FB0
 _LOOKALIKES: dict[int, Any] = {code: " " for codes in _PICTURES for code in codes}
 _LOOKALIKES |= {0xFF01 + i: 0x21 + i for i in range(94)} | str.maketrans(
     {
-        "\u3000": " ", "\u00a0": " ", "’": "'", "‘": "'", "\u2212": "-", "½": ".5",
+        "\u3000": " ",
+        "\u00a0": " ",
+        "’": "'",
+        "‘": "'",
+        "\u2212": "-",
+        "½": ".5",
         **{chr(zero + i): str(i) for zero in (0x660, 0x6F0) for i in range(10)},  # Arabic digits
         **{chr(0x2460 + i): str(i + 1) for i in range(9)},  # circled digits
-        "\u200b": "", "\u200c": "", "\u200d": "", "\ufeff": "", "\ufe0f": "", "\u20e3": "",
+        "\u200b": "",
+        "\u200c": "",
+        "\u200d": "",
+        "\ufeff": "",
+        "\ufe0f": "",
+        "\u20e3": "",
     }
-)  # fmt: skip
+)
 
 
 def plain(text: str) -> str:

@@ -90,9 +90,10 @@ def guess_columns(table: Table, codes: Collection[str], *, positions: bool = Fal
     else:
         annotator = _named(columns, _ANNOTATOR_NAMES)
     others = {
-        name: cells for name, cells in columns.items()
+        name: cells
+        for name, cells in columns.items()
         if name not in (item, annotator, party, leaning, country)
-    }  # fmt: skip
+    }
     signs = tuple(name for name, cells in others.items() if _holds_signs(cells))
     if party:
         named = _named(others, _POSITION_NAMES)

@@ -48,17 +48,37 @@ COLUMNS = {
 }
 """Kind of row -> its columns, without the texts of options and items."""
 OPTIONAL = (
-    "midpoint", "mood", "ratings", "country", "pair", "genre", "tags", "rank", "directions",
+    "midpoint",
+    "mood",
+    "ratings",
+    "country",
+    "pair",
+    "genre",
+    "tags",
+    "rank",
+    "directions",
     "drafts",
-)  # fmt: skip
+)
 """Columns that a CSV file has only where a row fills them."""
 _OPTIONAL_OF = {"item": OPTIONAL[OPTIONAL.index("pair") :], "party": ("country",)}
 CSV_COLUMNS = (
-    "record", "code", "format", "position", "subscale", "keyed", "points", "stance", "value",
-)  # fmt: skip
+    "record",
+    "code",
+    "format",
+    "position",
+    "subscale",
+    "keyed",
+    "points",
+    "stance",
+    "value",
+)
 SHEETS = {
-    "bank": "bank", "parties": "party", "options": "option", "formats": "format", "items": "item",
-}  # fmt: skip
+    "bank": "bank",
+    "parties": "party",
+    "options": "option",
+    "formats": "format",
+    "items": "item",
+}
 """Sheet of a workbook -> the kind of its rows."""
 ONLY_WHEN_USED = frozenset({"party", "format"})
 

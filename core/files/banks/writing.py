@@ -49,9 +49,14 @@ _DIRECTION_WORDS = {sign: word for word, sign in DIRECTIONS.items()}
 def records(bank: Instrument) -> Iterator[Record]:
     """Every row of the file, without empty texts."""
     values = (
-        bank.code, bank.title, bank.description, bank.licence, bank.citation,
-        " ".join(bank.languages), bank.kind,
-    )  # fmt: skip
+        bank.code,
+        bank.title,
+        bank.description,
+        bank.licence,
+        bank.citation,
+        " ".join(bank.languages),
+        bank.kind,
+    )
     for code, value in zip(BANK_FIELDS, values, strict=True):
         if (code, value) != ("kind", "items"):
             yield {"record": "bank", "code": code, "value": value}

@@ -173,13 +173,16 @@ def _no_maximum_note(groups: Sequence[GroupData], items: tuple[str, ...]) -> lis
         i, j = np.unravel_index(int(np.argmin(together)), together.shape)
         where = f" in group {group.name}" if group.name else ""
         whole = int(group.counts[group.answered.all(axis=1)].sum())
-        out.append(Note(
-            f"Too many answers are missing{where} for a test of fit: without a model, full "
-            f"information finds no positive definite covariance matrix of the {len(items)} items "
-            f"that is the likeliest. {_rows(whole)} all of them, and {_rows(int(together[i, j]))} "
-            f"both {items[i]} and {items[j]}. χ² and all indices of fit are undefined.",
-            kind="no fit",
-        ))  # fmt: skip
+        out.append(
+            Note(
+                f"Too many answers are missing{where} for a test of fit: without a model, full "
+                f"information finds no positive definite covariance matrix of the {len(items)} "
+                f"items that is the likeliest. {_rows(whole)} all of them, and "
+                f"{_rows(int(together[i, j]))} both {items[i]} and {items[j]}. χ² and all indices "
+                "of fit are undefined.",
+                kind="no fit",
+            )
+        )
     return out
 
 

@@ -451,10 +451,12 @@ def contrary_loadings(
     out = []
     for group, factor in factors:
         own = [
-            e for e in loadings
-            if (e.group, e.left) == (group, factor) and e.right not in names
+            e
+            for e in loadings
+            if (e.group, e.left) == (group, factor)
+            and e.right not in names
             and abs(e.estimate) >= largest[group, e.right]
-        ]  # fmt: skip
+        ]
         places = contrary_items([e.right for e in own], [e.estimate for e in own])
         if places:
             out.append(tuple(own[place] for place in places))

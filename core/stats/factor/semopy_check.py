@@ -28,9 +28,15 @@ Where rounding keeps the search from the first, it goes on to the second."""
 _MOST_STEPS = 1000
 _SINGULAR = 1e-10  # smallest eigenvalue of the correlations
 _FAULTS = (
-    ArithmeticError, AttributeError, LookupError, NotImplementedError, SyntaxError, TypeError,
-    ValueError, np.linalg.LinAlgError,
-)  # fmt: skip
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    np.linalg.LinAlgError,
+)
 """What semopy raises where it cannot fit a model. It has no errors of its own."""
 # Every semopy.Model enters its own methods into a table that all models share, and reads them from
 # there while it is built. Two models built at once in two threads would take each other's.

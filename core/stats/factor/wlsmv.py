@@ -475,9 +475,11 @@ def weighted_model(
     matrix = model_scores(scores, items, parsed)
     options = None if offered is None else dict(zip(items, offered, strict=True))
     fitted = polychoric(
-        matrix, parsed.items, missing=missing,
+        matrix,
+        parsed.items,
+        missing=missing,
         offered=None if options is None else [options[item] for item in parsed.items],
-    )  # fmt: skip
+    )
     dropped = tuple(item for item in parsed.items if item not in fitted.names)
     usable = _single_items_are_factors(parsed.without(frozenset(dropped)))
     if not usable.factors:

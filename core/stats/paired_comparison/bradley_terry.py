@@ -277,8 +277,9 @@ def _why_no_maximum(
     """Why the strengths have no finite and unique maximum; empty where they have one."""
     if len(present) < 2:
         return undefined_note("Undefined: no pair has an answer with a side.")
-    beats = np.concatenate([np.stack([first, second])[:, wins > 0],
-                            np.stack([second, first])[:, n - wins > 0]], axis=1)  # fmt: skip
+    beats = np.concatenate(
+        [np.stack([first, second])[:, wins > 0], np.stack([second, first])[:, n - wins > 0]], axis=1
+    )
     size = len(names)
     graph = csr_array((np.ones(beats.shape[1]), (beats[0], beats[1])), shape=(size, size))
     _, island = connected_components(graph, directed=False)

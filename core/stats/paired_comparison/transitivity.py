@@ -136,8 +136,10 @@ def count_triads(shares: Floats, pairs: Sequence[tuple[int, int]], n_entities: i
     sign = np.full((len(shares), 2 * len(pairs)), np.nan)
     decided = np.where(np.abs(shares - 0.5) <= _TIE, 0.0, np.sign(shares - 0.5))
     sign[:, 0::2], sign[:, 1::2] = decided, -decided
-    both = {**{pair: 2 * number for pair, number in place.items()},
-            **{pair[::-1]: 2 * number + 1 for pair, number in place.items()}}  # fmt: skip
+    both = {
+        **{pair: 2 * number for pair, number in place.items()},
+        **{pair[::-1]: 2 * number + 1 for pair, number in place.items()},
+    }
     triads = [
         (both[i, j], both[j, k], both[k, i])
         for i, j, k in combinations(range(n_entities), 3)

@@ -337,9 +337,11 @@ def cronbach_alpha(
     rest = table.discriminations()
     cautions = negative_rest_notes(rows.names, rest)
     result = replace(
-        result, value=value, problems=rows.problems + negative + cautions,
+        result,
+        value=value,
+        problems=rows.problems + negative + cautions,
         against=items_against(rows.names, rest, rows.n, level),
-    )  # fmt: skip
+    )
     whole = [np.arange(rows.n_items)]
     if missing == "fiml":
         return _delta_interval(result, table, _alpha_slope(table.incomplete, whole))
@@ -501,9 +503,11 @@ def stratified_alpha(
         rest = _rest_in_subscale(rows.n_items, groups, parts)
         cautions = negative_rest_notes(rows.names, rest)
         result = replace(
-            result, value=value, problems=problems + negative + cautions,
+            result,
+            value=value,
+            problems=problems + negative + cautions,
             against=items_against(rows.names, rest, rows.n, level),
-        )  # fmt: skip
+        )
         if missing == "listwise":
             result = _resampled_interval(result, rows, groups, bootstrap)
         else:

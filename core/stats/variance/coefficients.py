@@ -151,9 +151,13 @@ def coefficients(
 
 
 def levels_needed(
-    own: Measurement, facet: int, target: float, *, absolute: bool,
+    own: Measurement,
+    facet: int,
+    target: float,
+    *,
+    absolute: bool,
     numbers: Mapping[int, float] | None = None,
-) -> Need:  # fmt: skip
+) -> Need:
     """The least number of levels of a facet with which a coefficient reaches its target.
 
     Parameters

@@ -134,10 +134,16 @@ def variance_components(design: Cells, estimator: Estimator = "automatic") -> Va
     expected, balanced = _expected(sets, found, design, transform, degrees)
     n_levels = tuple(found.margins[one].n_levels for one in sets)
     own = VarianceComponents(
-        design, (*sets, design.everything), (*n_levels, design.n), degrees, squares, expected,
-        np.full(len(squares), math.nan), "ANOVA" if balanced else "analogous ANOVA",
+        design,
+        (*sets, design.everything),
+        (*n_levels, design.n),
+        degrees,
+        squares,
+        expected,
+        np.full(len(squares), math.nan),
+        "ANOVA" if balanced else "analogous ANOVA",
         tuple(undefined),
-    )  # fmt: skip
+    )
     return _estimated(own, found, estimator, balanced=balanced)
 
 
@@ -153,9 +159,11 @@ def _estimated(
     ):
         return _with(own, own.estimates, ("The effects cannot be told apart in these answers.",))
     if own.degrees[-1] < 1:
-        return _with(own, own.estimates, (
-            "There are too few answers to tell so many sources of variance from chance.",
-        ))  # fmt: skip
+        return _with(
+            own,
+            own.estimates,
+            ("There are too few answers to tell so many sources of variance from chance.",),
+        )
     moments: Floats = np.asarray(np.linalg.solve(own.expected, own.squares), dtype=np.float64)
     moments[np.abs(moments) < ROUNDING * np.abs(own.squares).sum()] = 0.0
     if estimator == "anova" or (estimator == "automatic" and balanced):
@@ -163,17 +171,19 @@ def _estimated(
     lower = [one for one in own.effects[:-1] if one != design.everything]
     n_levels = sum(found.margins[one].n_levels for one in lower)
     if n_levels > MOST_LEVELS:
-        return _with(own, moments, (
-            f"REML is not computed, because the effects have {n_levels:,} levels, more than "
-            f"{MOST_LEVELS:,}; estimates come from sums of squares.",
-        ))  # fmt: skip
+        return _with(
+            own,
+            moments,
+            (
+                f"REML is not computed, because the effects have {n_levels:,} levels, more than "
+                f"{MOST_LEVELS:,}; estimates come from sums of squares.",
+            ),
+        )
     start = np.maximum(moments, 0.0)
     start[-1] = max(start[-1], 0.01 * start.sum(), 1e-300)
     fit = fit_reml(design, lower, start, of_cells=len(lower) < len(own.effects) - 1)
     if not fit.converged:
-        return _with(own, moments, (
-            "REML did not converge; estimates come from sums of squares.",
-        ))  # fmt: skip
+        return _with(own, moments, ("REML did not converge; estimates come from sums of squares.",))
     return _with(own, fit.estimates, (), "REML")
 
 
@@ -184,9 +194,17 @@ def _with(
     method: Method | None = None,
 ) -> VarianceComponents:
     return VarianceComponents(
-        own.design, own.effects, own.n_levels, own.degrees, own.squares, own.expected, estimates,
-        method or own.method, own.undefined, problems,
-    )  # fmt: skip
+        own.design,
+        own.effects,
+        own.n_levels,
+        own.degrees,
+        own.squares,
+        own.expected,
+        estimates,
+        method or own.method,
+        own.undefined,
+        problems,
+    )
 
 
 def _squares(found: Effects, effect: int) -> float:
@@ -237,11 +255,14 @@ def _expected(
     counts = [found.margins[one].counts for one in sets]
     balanced = np.array(
         [
-            [degrees[row] * n / len(counts[column]) * contains(other, one)
-             for column, other in enumerate(sets)] + [degrees[row]]
+            [
+                degrees[row] * n / len(counts[column]) * contains(other, one)
+                for column, other in enumerate(sets)
+            ]
+            + [degrees[row]]
             for row, one in enumerate((*sets, design.everything))
         ]
-    )  # fmt: skip
+    )
     balanced[-1, :-1] = 0.0
     equal = all(count.min() == count.max() for count in counts)
     complete = design.n_cells == math.prod(design.levels)

@@ -78,10 +78,7 @@ def fit_reml(design: Cells, lower: Sequence[int], start: Floats, *, of_cells: bo
             continue
         values[:-1][~inside] = 0.0
         outside = np.flatnonzero(~inside)
-        rising = [
-            place for place in outside
-            if model.rises_from_zero(values[places], every[place])
-        ]  # fmt: skip
+        rising = [place for place in outside if model.rises_from_zero(values[places], every[place])]
         if not rising or not climb.converged:
             converged = climb.converged
             break

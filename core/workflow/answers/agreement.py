@@ -32,10 +32,12 @@ _JUDGE_WITHOUT_NAME = "a judge without a name"
 
 _MODEL = Column("model", "Model", help="As the respondents name it.")
 _KAPPA = Column(
-    "kappa", "Kappa", "correlation",
+    "kappa",
+    "Kappa",
+    "correlation",
     "Cohen's kappa; categories are the options and 'no option'. Empty where all replies fall into "
     "one category.",
-)  # fmt: skip
+)
 _KAPPA_KINDS = Column(
     "kappa_kinds",
     "Kappa with kinds",
@@ -44,18 +46,22 @@ _KAPPA_KINDS = Column(
 )
 _INTERVAL = (
     Column(
-        "kappa_kinds_low", "Kappa from", "correlation",
+        "kappa_kinds_low",
+        "Kappa from",
+        "correlation",
         "Lower end of the 95 % interval of kappa with kinds (Fleiss, Cohen & Everitt, 1969).",
     ),
     Column("kappa_kinds_high", "Kappa to", "correlation", "Upper end of this interval."),
-)  # fmt: skip
+)
 _REASON = Column("reason", "Note", help="Why a kappa is undefined, or how to read it.")
 _READER_COLUMNS = (
     _MODEL,
     Column("drawn", "Drawn", "count", "Replies in the sample."),
     Column("coded", "n coded", "count", "Replies that this coder has coded; all else is of these."),
     Column(
-        "success", "Success rate", "proportion",
+        "success",
+        "Success rate",
+        "proportion",
         "Share of replies in which the reader finds the option that the coder chose, or no option "
         "where the coder chose none.",
     ),
@@ -67,7 +73,7 @@ _READER_COLUMNS = (
     Column("coder", "Coder", help="Who is compared with the reader."),
     *_INTERVAL,
     _REASON,
-)  # fmt: skip
+)
 _OF_READINGS = ("drawn", "coded", "success", "ci_low", "ci_high", "disagreements")
 _CODER_COLUMNS = (
     Column("first", "Coder"),
@@ -75,7 +81,9 @@ _CODER_COLUMNS = (
     _MODEL,
     Column("coded", "n coded by both", "count", "Replies that both have coded."),
     Column(
-        "agreement", "Agreement", "proportion",
+        "agreement",
+        "Agreement",
+        "proportion",
         "Share of these replies with the same option, or the same kind of missing answer.",
     ),
     Column("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
@@ -86,7 +94,7 @@ _CODER_COLUMNS = (
     Column("disagreements", "Disagreements", "count", "Replies coded differently, in any way."),
     Column("adjudicated", "Adjudicated", "count", "Of these, replies with an adjudicated coding."),
     _REASON,
-)  # fmt: skip
+)
 _STATUS_COLUMNS = (
     _MODEL,
     Column("status", "Status", help="'answered' stands for any option."),
@@ -94,12 +102,14 @@ _STATUS_COLUMNS = (
     Column("only_first", "Only the first", "count", "Replies to which only the first gave it."),
     Column("only_second", "Only the second", "count", "Replies to which only the second gave it."),
     Column(
-        "agreement", "Agreement", "proportion",
+        "agreement",
+        "Agreement",
+        "proportion",
         "Specific (positive) agreement, 2a / (2a + b + c): where one of them gave this status, the "
         "share in which the other gave it too. Spitzer & Fleiss (1974); Fleiss (1981).",
     ),
     _REASON,
-)  # fmt: skip
+)
 _READING_COLUMNS = (
     Column("coder", "Coder", help="Who is compared with the reader."),
     Column("feature", "By", help="What the replies are grouped by."),
@@ -131,17 +141,27 @@ def results(sample: CodedSample) -> ResultTable:
             kappas = _kappas(part, coder, READER)
             rows.append(
                 (
-                    model, len(part.trials), n, same / n if n else math.nan,
-                    *wilson_interval(same, n), *kappas[:2], _n_different(pairs), coder, *kappas[2:],
+                    model,
+                    len(part.trials),
+                    n,
+                    same / n if n else math.nan,
+                    *wilson_interval(same, n),
+                    *kappas[:2],
+                    _n_different(pairs),
+                    coder,
+                    *kappas[2:],
                 )
-            )  # fmt: skip
+            )
     frame = pd.DataFrame(rows, columns=[column.name for column in _READER_COLUMNS])
     return ResultTable("audit", "The parser against a person", frame, _READER_COLUMNS)
 
 
 FEATURES: Mapping[str, str] = {
-    "certainty": "Certainty", "layer": "Layer", "disclaimer": "Disclaimer", "judge": "Judge",
-}  # fmt: skip
+    "certainty": "Certainty",
+    "layer": "Layer",
+    "disclaimer": "Disclaimer",
+    "judge": "Judge",
+}
 """What replies are grouped by where the agreement is shown by how they were read."""
 
 
@@ -160,11 +180,17 @@ def reading_agreement(sample: CodedSample) -> ResultTable:
                     n, same = len(pairs), sum(a.option == b.option for a, b in pairs)
                     rows.append(
                         (
-                            coder, FEATURES[feature], kind, model, len(part.trials), n,
-                            same / n if n else math.nan, *wilson_interval(same, n),
+                            coder,
+                            FEATURES[feature],
+                            kind,
+                            model,
+                            len(part.trials),
+                            n,
+                            same / n if n else math.nan,
+                            *wilson_interval(same, n),
                             _n_different(pairs),
                         )
-                    )  # fmt: skip
+                    )
     frame = pd.DataFrame(rows, columns=[column.name for column in _READING_COLUMNS])
     return ResultTable("readings", "Agreement by how replies were read", frame, _READING_COLUMNS)
 
@@ -173,9 +199,11 @@ def certainty_sentence(sample: CodedSample, coder: str) -> str:
     """The success rate of each class of certainty with its interval; empty for fewer than two."""
     frame = reading_agreement(sample).frame
     own = frame[
-        (frame["coder"] == coder) & (frame["feature"] == FEATURES["certainty"])
-        & (frame["coded"] > 0) & (frame["kind"] != UNKNOWN_WORDS)
-    ].drop_duplicates("kind", keep="last")  # fmt: skip  # all models come last
+        (frame["coder"] == coder)
+        & (frame["feature"] == FEATURES["certainty"])
+        & (frame["coded"] > 0)
+        & (frame["kind"] != UNKNOWN_WORDS)
+    ].drop_duplicates("kind", keep="last")  # all models come last
     if len(own) < 2:
         return ""
     parts = [
@@ -194,9 +222,12 @@ def kinds_of(sample: CodedSample, feature: str) -> list[str]:
         others = [kind for kind in (_JUDGE_WITHOUT_NAME, _NO_JUDGE) if kind in kinds]
         return [*sorted(kinds.difference(others)), *others] if kinds != {_NO_JUDGE} else []
     words = [
-        *CERTAINTY_WORDS.values(), *LAYER_WORDS.values(), HEDGED_WORDS, NOT_HEDGED_WORDS,
+        *CERTAINTY_WORDS.values(),
+        *LAYER_WORDS.values(),
+        HEDGED_WORDS,
+        NOT_HEDGED_WORDS,
         UNKNOWN_WORDS,
-    ]  # fmt: skip
+    ]
     return sorted(kinds, key=words.index)
 
 
@@ -240,10 +271,18 @@ def coder_agreement(sample: CodedSample) -> ResultTable:
             )
             rows.append(
                 (
-                    first, second, model, n, (n - different) / n if n else math.nan,
-                    *wilson_interval(n - different, n), *kappas[:4], different, decided, kappas[4],
+                    first,
+                    second,
+                    model,
+                    n,
+                    (n - different) / n if n else math.nan,
+                    *wilson_interval(n - different, n),
+                    *kappas[:4],
+                    different,
+                    decided,
+                    kappas[4],
                 )
-            )  # fmt: skip
+            )
     frame = pd.DataFrame(rows, columns=[column.name for column in _CODER_COLUMNS])
     return ResultTable("coders", "Coders with each other", frame, _CODER_COLUMNS)
 
@@ -260,10 +299,15 @@ def status_agreement(sample: CodedSample, first: str, second: str) -> ResultTabl
             one = specific_agreement(codes[0], codes[1], status)
             rows.append(
                 (
-                    model, STATUS_WORDS[status], one.both, one.only_first, one.only_second,
-                    one.value, one.problem,
+                    model,
+                    STATUS_WORDS[status],
+                    one.both,
+                    one.only_first,
+                    one.only_second,
+                    one.value,
+                    one.problem,
                 )
-            )  # fmt: skip
+            )
     frame = pd.DataFrame(rows, columns=[column.name for column in _STATUS_COLUMNS])
     return ResultTable("statuses", f"{first} and {second}, by status", frame, _STATUS_COLUMNS)
 

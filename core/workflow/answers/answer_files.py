@@ -26,9 +26,19 @@ from core.files.parts import AnswerParts, Source, answer_parts
 USABLE = tuple(status.value for status in Status if status.usable)
 SHOWN_ROWS = 10
 _CELL = (
-    "study", "instrument", "item", "model", "language", "form", "format", "answer", "score",
-    "status", "layer", "certainty",
-)  # fmt: skip
+    "study",
+    "instrument",
+    "item",
+    "model",
+    "language",
+    "form",
+    "format",
+    "answer",
+    "score",
+    "status",
+    "layer",
+    "certainty",
+)
 """Columns whose combinations are few and decide on banks, options and scores."""
 
 

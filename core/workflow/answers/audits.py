@@ -35,9 +35,13 @@ __all__ = ["PARSER_VERSION", "Audit"]
 DEFAULT_PER_MODEL = 100
 MAX_PER_MODEL = 5000
 MISSING_KINDS: tuple[Status, ...] = (
-    Status.REFUSED, Status.NEUTRAL, Status.OFF_SCALE, Status.AMBIGUOUS, Status.NO_ANSWER,
+    Status.REFUSED,
+    Status.NEUTRAL,
+    Status.OFF_SCALE,
+    Status.AMBIGUOUS,
+    Status.NO_ANSWER,
     Status.TRUNCATED,
-)  # fmt: skip
+)
 """What a person can say of a reply that chooses no option."""
 
 MAX_NAME = 60
@@ -151,9 +155,13 @@ def draw_audit(
     with workspace.database.deciding(), workspace.database.all_or_nothing():
         known = {one.audit_id for one in store.audits(workspace.database, record.study_id)}
         audit_id = store.draw(
-            workspace.database, record.study_id, seed=seed, per_model=per_model, at_end=at_end,
+            workspace.database,
+            record.study_id,
+            seed=seed,
+            per_model=per_model,
+            at_end=at_end,
             kinds=kinds,
-        )  # fmt: skip
+        )
         audit = next(
             a for a in store.audits(workspace.database, record.study_id) if a.audit_id == audit_id
         )
@@ -286,9 +294,13 @@ def save_coding(
         )
     _check_code(workspace, audit, trial_id, option, status)
     store.save_coding(
-        workspace.database, audit.audit_id, trial_id,
-        coder=coder, status=status or Status.ANSWERED, option=option,
-    )  # fmt: skip
+        workspace.database,
+        audit.audit_id,
+        trial_id,
+        coder=coder,
+        status=status or Status.ANSWERED,
+        option=option,
+    )
 
 
 def notes(workspace: Workspace, audit: Audit) -> dict[tuple[int, str], str]:
@@ -460,9 +472,13 @@ def adjudicate(
             "Code it first, and wait until another coder has coded it differently.",
         )
     store.save_adjudication(
-        workspace.database, audit.audit_id, trial_id,
-        coder=adjudicator, status=status or Status.ANSWERED, option=option,
-    )  # fmt: skip
+        workspace.database,
+        audit.audit_id,
+        trial_id,
+        coder=adjudicator,
+        status=status or Status.ANSWERED,
+        option=option,
+    )
 
 
 def accept_codings(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:

@@ -374,8 +374,12 @@ def _status_spec(drawn: pd.DataFrame, theme: Theme) -> Any:
     )
     labelled = with_number_texts(base, "share", decimals=1, percent=True)
     bars = labelled.mark_bar(strokeWidth=1.5).encode(
-        x=alt.X("start:Q", title="Share of all trials", axis=alt.Axis(format="%"),
-                scale=alt.Scale(domain=[0, 1])),
+        x=alt.X(
+            "start:Q",
+            title="Share of all trials",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
         x2="end:Q",
         color=alt.Color("fill:N", scale=None),
         strokeDash=alt.condition(alt.datum.missing, alt.value([3, 2]), alt.value([1, 0])),
@@ -388,7 +392,7 @@ def _status_spec(drawn: pd.DataFrame, theme: Theme) -> Any:
             alt.Tooltip("count:Q", title="Trials", format=","),
             number_tip("share", "Share"),
         ],
-    )  # fmt: skip
+    )
     labels = base.transform_calculate(middle=(alt.datum.start + alt.datum.end) / 2).mark_text(
         fontSize=11
     )

@@ -297,9 +297,13 @@ def _new_studies(
             choice = BankChoice(_match_of_study(workspace, on_file, rows), created=False)
         else:
             choice = choose_bank(
-                workspace, str(instrument), rows, made, described=choices.described,
+                workspace,
+                str(instrument),
+                rows,
+                made,
+                described=choices.described,
                 wished_code=choices.bank,
-            )  # fmt: skip
+            )
         in_file = (str(one), str(instrument))
         used = []
         if on_file is not None and event is None:
@@ -319,8 +323,10 @@ def _groups(
     name = file.name
     if file.is_divided:
         stand_for_none = {
-            "model": _UNKNOWN_MODEL, "study": study or _stem(name), "instrument": _stem(name)
-        }  # fmt: skip
+            "model": _UNKNOWN_MODEL,
+            "study": study or _stem(name),
+            "instrument": _stem(name),
+        }
         for column, value in stand_for_none.items():
             _refuse_blank_and_same(name, column, found.cells[column], value)
     cells = _with_names(name, found.cells, study, found)
@@ -392,9 +398,18 @@ def _new_study(
     kept = scores_to_keep(file.name, cells, bank, scores, made=choice.created)
     about = bank_sentences(choice)
     return _NewStudy(
-        code, study, instrument, cells, bank, choice.created, about, dict(match.codes),
-        dict(formats), kept, on_file,
-    )  # fmt: skip
+        code,
+        study,
+        instrument,
+        cells,
+        bank,
+        choice.created,
+        about,
+        dict(match.codes),
+        dict(formats),
+        kept,
+        on_file,
+    )
 
 
 def _refuse_empty_answers(
@@ -647,9 +662,15 @@ class _Saving:
                 n_new += new.continued.n_new
                 n_before = new.continued.n_before
             event = ImportEvent(
-                new.code, kind, self._file.name, self._file.parts.sha256,
-                int(new.cells["count"].sum()), n_saved, n_new, n_before,
-            )  # fmt: skip
+                new.code,
+                kind,
+                self._file.name,
+                self._file.parts.sha256,
+                int(new.cells["count"].sum()),
+                n_saved,
+                n_new,
+                n_before,
+            )
             study = studies.frozen_study(database, new.code)
             imports.add_event(database, study.study_id, event)
 
@@ -676,10 +697,15 @@ class _Saving:
                 )
             done.append(
                 ImportedStudy(
-                    new.code, new.bank.code, n_rows, new.created, new.about_bank, n_new,
+                    new.code,
+                    new.bank.code,
+                    n_rows,
+                    new.created,
+                    new.about_bank,
+                    n_new,
                     n_total=self._before[new.code] + n_new,
                 )
-            )  # fmt: skip
+            )
             if n_new:
                 words = f"Imported {count_text(n_new, 'answer')} from {self._file.name}"
                 study_log.add(self._workspace, study.study_id, words)
@@ -692,9 +718,21 @@ def _different(column: pd.Series[str]) -> tuple[str, ...]:
 
 
 _ADMINISTRATION = (
-    "model", "language", "context", "entity", "entity_b", "form", "format", "template",
-    "label_order", "phase", "repetition", "items_per_call", "history", *SETTINGS,
-)  # fmt: skip
+    "model",
+    "language",
+    "context",
+    "entity",
+    "entity_b",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "repetition",
+    "items_per_call",
+    "history",
+    *SETTINGS,
+)
 
 
 def _tables(rows: pd.DataFrame) -> tuple[pa.Table, pa.Table]:
@@ -733,9 +771,11 @@ def begin_preview(
     Equal keys are of the same preview.
     """
     return background.begin(
-        f"preview {key}", "preview of the file",
-        lambda: preview_tidy(workspace, name, source, **choices), waits_for_others=True,
-    )  # fmt: skip
+        f"preview {key}",
+        "preview of the file",
+        lambda: preview_tidy(workspace, name, source, **choices),
+        waits_for_others=True,
+    )
 
 
 def begin_import(
@@ -748,10 +788,12 @@ def begin_import(
     """
     background.forget_key(_import_key(workspace, sha256))
     return background.begin(
-        _import_key(workspace, sha256), f"import of {name}",
+        _import_key(workspace, sha256),
+        f"import of {name}",
         lambda: import_tidy(workspace, name, source, **choices),
-        waits_for_others=True, finishes_steps=True,
-    )  # fmt: skip
+        waits_for_others=True,
+        finishes_steps=True,
+    )
 
 
 def known_import(

@@ -53,13 +53,17 @@ KINDS: Mapping[str, str] = {
     **{
         status: STATUS_WORDS[status]
         for status in (
-            Status.AMBIGUOUS, Status.NO_ANSWER, Status.OFF_SCALE, Status.NEUTRAL, Status.REFUSED,
+            Status.AMBIGUOUS,
+            Status.NO_ANSWER,
+            Status.OFF_SCALE,
+            Status.NEUTRAL,
+            Status.REFUSED,
             Status.TRUNCATED,
         )
     },
     GUESS: "answered, read as a guess",
     HEDGED: "answered, with a disclaimer",
-}  # fmt: skip
+}
 """Kinds of unclear replies with their words; a reply may be both a guess and hedged."""
 
 DEFAULT_KINDS = (str(Status.AMBIGUOUS),)
@@ -112,9 +116,15 @@ class JudgeMaterials:
     def _code(self, reply: UnclearReply) -> str:
         shown = [(one.code, one.label, one.key) for one in self.options[reply.trial_id]]
         identity = (
-            self.record.study_id, reply.format, reply.language, self.question(reply), shown,
-            reply.status, reply.option or "", reply.reply,
-        )  # fmt: skip
+            self.record.study_id,
+            reply.format,
+            reply.language,
+            self.question(reply),
+            shown,
+            reply.status,
+            reply.option or "",
+            reply.reply,
+        )
         return f"r{stable_id('reply to judge', identity):016x}"
 
 
@@ -137,9 +147,14 @@ def load_replies(workspace: Workspace, study: str) -> JudgeMaterials:
     options = {}
     for reply in replies:
         look = (
-            reply.format, reply.template, reply.label_order, reply.option_order, reply.language,
-            reply.entity, reply.entity_b,
-        )  # fmt: skip
+            reply.format,
+            reply.template,
+            reply.label_order,
+            reply.option_order,
+            reply.language,
+            reply.entity,
+            reply.entity_b,
+        )
         if look not in known:
             known[look] = listed_options(bank, templates, reply)
         options[reply.trial_id] = known[look]
@@ -265,9 +280,14 @@ def plan(
         )
     bank, design = _bank_and_design(materials, put, rubric, judge)
     return JudgePlan(
-        study, judge, len(chosen), bank, design, studies.size(workspace, design, bank),
+        study,
+        judge,
+        len(chosen),
+        bank,
+        design,
+        studies.size(workspace, design, bank),
         _cautions(workspace, study, person),
-    )  # fmt: skip
+    )
 
 
 def _cautions(workspace: Workspace, study: str, judge: Respondent) -> tuple[str, ...]:
@@ -307,8 +327,9 @@ def _refuse_rubric(rubric: str) -> None:
             )
     for name in sorted(named - PLACES.keys()):
         known = ", ".join(f"{{{one}}}" for one in PLACES)
-        raise CodingError(f"The rubric names {{{name}}}, which nothing stands for.",
-                          f"Use: {known}.")  # fmt: skip
+        raise CodingError(
+            f"The rubric names {{{name}}}, which nothing stands for.", f"Use: {known}."
+        )
 
 
 def _bank_and_design(
@@ -333,18 +354,28 @@ def _bank_and_design(
     study = materials.record.code
     languages = tuple(dict.fromkeys(language for _, language in asked))
     bank = Instrument(
-        f"judge_{study}", f"Replies of {study}, to be judged", tuple(items),
-        tuple(judged.values()), languages, f"Rubric: {rubric}", kind="prompts",
-    )  # fmt: skip
+        f"judge_{study}",
+        f"Replies of {study}, to be judged",
+        tuple(items),
+        tuple(judged.values()),
+        languages,
+        f"Rubric: {rubric}",
+        kind="prompts",
+    )
     blocks = tuple(
         Block(f"{code}, {language}", formats=(code,), languages=(language,), items=tuple(own))
         for (code, language), own in asked.items()
     )
     design = Design(
-        study=f"judge_{study}", instrument=bank.code, respondents=(judge,), languages=languages,
-        formats=tuple(f.code for f in bank.formats), forms=(REPLY_TO_JUDGE,), templates=("free",),
+        study=f"judge_{study}",
+        instrument=bank.code,
+        respondents=(judge,),
+        languages=languages,
+        formats=tuple(f.code for f in bank.formats),
+        forms=(REPLY_TO_JUDGE,),
+        templates=("free",),
         blocks=blocks if len(blocks) > 1 else (),
-    )  # fmt: skip
+    )
     return bank, design
 
 
@@ -509,12 +540,15 @@ def judge_studies(workspace: Workspace, study: str) -> tuple[JudgeStudy, ...]:
     materials = load_replies(workspace, study)
     return tuple(
         JudgeStudy(
-            record.code, judge, record.n_trials, record.n_responses,
+            record.code,
+            judge,
+            record.n_trials,
+            record.n_responses,
             len(_taken_trials(workspace, materials, record, judge)),
         )
         for record in found
         for judge in (_judge_of(workspace, record.code),)
-    )  # fmt: skip
+    )
 
 
 def preview(workspace: Workspace, study: str, judge_study: str) -> JudgingPreview:

@@ -87,9 +87,14 @@ def open_file(name: str, content: Source, header: HeaderRows | None = None) -> O
     program = program_of(source)
     tool = program.name if program else ""
     return OpenedFile(
-        source, parts.whole is None, parts.sha256, is_tidy(source), tool, summary,
+        source,
+        parts.whole is None,
+        parts.sha256,
+        is_tidy(source),
+        tool,
+        summary,
         pd.DataFrame(head),
-    )  # fmt: skip
+    )
 
 
 def sheet_of(name: str, data: bytes) -> Sheet | None:

@@ -121,9 +121,10 @@ def start_preview(workspace: Workspace, study: str, *, persons: bool) -> None:
     """Begin to preview in the background; one preview at a time for each study."""
     drop_preview(workspace, study)
     background.begin(
-        _key(workspace, study), "rereading",
+        _key(workspace, study),
+        "rereading",
         lambda: preview_rereading(workspace, study, persons=persons),
-    )  # fmt: skip
+    )
 
 
 def preview_of(workspace: Workspace, study: str) -> Computation[RereadingPreview] | None:
@@ -158,9 +159,12 @@ def apply_rereading(workspace: Workspace, preview: RereadingPreview) -> int:
     record = studies.get(workspace.database, preview.study)
     with workspace.database.all_or_nothing():
         n_changed = store.apply_readings(
-            workspace.database, record.study_id, preview.changes, preview.ratings,
+            workspace.database,
+            record.study_id,
+            preview.changes,
+            preview.ratings,
             parser=preview.parser,
-        )  # fmt: skip
+        )
         words = f"Had the replies read again; {n_changed:,} readings changed"
         study_log.add(workspace, record.study_id, words)
     return n_changed
@@ -174,10 +178,12 @@ def page_of_changes(
     trials = [int(trial) for trial in part["trial_id"].to_pylist()]
     rows = answer_store.trial_rows(workspace.database, trials)
     changes = {int(row["trial_id"]): row for row in part.to_pylist()}
-    rows["before"] = [answer_words(changes[t]["old_status"], changes[t]["old_option"])
-                      for t in rows["trial_id"]]  # fmt: skip
-    rows["after"] = [answer_words(changes[t]["status"], changes[t]["option"])
-                     for t in rows["trial_id"]]  # fmt: skip
+    rows["before"] = [
+        answer_words(changes[t]["old_status"], changes[t]["old_option"]) for t in rows["trial_id"]
+    ]
+    rows["after"] = [
+        answer_words(changes[t]["status"], changes[t]["option"]) for t in rows["trial_id"]
+    ]
     return rows[["trial_id", "ordinal", "respondent", "item", "before", "after", "reply"]]
 
 

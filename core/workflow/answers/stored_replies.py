@@ -41,10 +41,16 @@ _ROOT = Path(__file__).parents[3]
 _MOST_PROCESSES = 4
 _MOST_KNOWN = 100_000  # replies
 _COLUMNS = (
-    ("trial_id", pa.int64()), ("attempt_id", pa.int64()), ("tries", pa.int32()),
-    ("status", pa.string()), ("option", pa.string()), ("chance", pa.float64()),
-    ("layer", pa.string()), ("certainty", pa.string()), ("hedged", pa.bool_()),
-)  # fmt: skip
+    ("trial_id", pa.int64()),
+    ("attempt_id", pa.int64()),
+    ("tries", pa.int32()),
+    ("status", pa.string()),
+    ("option", pa.string()),
+    ("chance", pa.float64()),
+    ("layer", pa.string()),
+    ("certainty", pa.string()),
+    ("hedged", pa.bool_()),
+)
 NOTHING_READ = pa.schema(_COLUMNS).empty_table()
 """The table of readings without rows."""
 
@@ -116,9 +122,16 @@ class CallReader:
             one, (_, attempt, _, _, tokens) = readings[n][place], replies[n]
             chance = _chance(tokens, asked.question, one.option) if tokens else None
             yield (
-                trial[2], attempt, n + 1, one.status, one.option, chance, one.layer,
-                one.certainty, one.hedged,
-            )  # fmt: skip
+                trial[2],
+                attempt,
+                n + 1,
+                one.status,
+                one.option,
+                chance,
+                one.layer,
+                one.certainty,
+                one.hedged,
+            )
 
     def _question(self, trials: list[_Row], marks: ReasoningMarks) -> Question:
         """What a call asks, without what does not matter to reading."""
@@ -127,8 +140,10 @@ class CallReader:
         asked = Question(
             tuple(materials.items[trial[3]] for trial in trials),
             shown_format(
-                materials.formats[code], label_order,
-                tuple(order.split(OPTION_MARK)) if order else None, entities=(entity, entity_b),
+                materials.formats[code],
+                label_order,
+                tuple(order.split(OPTION_MARK)) if order else None,
+                entities=(entity, entity_b),
             ),
             language,
             entity=entity,
@@ -136,7 +151,7 @@ class CallReader:
             form=form,
             template=template,
             reasoning_marks=marks,
-        )  # fmt: skip
+        )
         return as_listed(asked, materials.wordings.templates[template])
 
 
@@ -186,9 +201,11 @@ def processes_for(n_replies: int) -> int:
 def _reader_process(materials: StudyMaterials) -> Iterator[ReadCalls]:
     """Reads calls in a process of its own, which ends with the context."""
     process = subprocess.Popen(
-        [sys.executable, "-m", __name__], cwd=_ROOT,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-m", __name__],
+        cwd=_ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     to_process, from_process = process.stdin, process.stdout
     if to_process is None or from_process is None:
         raise RuntimeError("the reading process has no input or output")

@@ -135,9 +135,14 @@ def create_judge_bank(
     )
     rating = ResponseFormat(_RATINGS, (), ratings=tuple(qualities))
     judged = Instrument(
-        f"judge_{study}", f"Texts of {study}, to be rated", items, (rating,),
-        tuple(dict.fromkeys(usable["language"])), f"Rubric: {rubric}", kind="prompts",
-    )  # fmt: skip
+        f"judge_{study}",
+        f"Texts of {study}, to be rated",
+        items,
+        (rating,),
+        tuple(dict.fromkeys(usable["language"])),
+        f"Rubric: {rubric}",
+        kind="prompts",
+    )
     return editing.import_bank(workspace, ImportedBank(judged)).instrument
 
 
@@ -166,11 +171,13 @@ def rating_rows(workspace: Workspace, study: str) -> pd.DataFrame:
     own = own.merge(about, on="item", how="left")
     parts = [
         own.assign(
-            quality=quality.code, lowest=float(quality.low), highest=float(quality.high),
+            quality=quality.code,
+            lowest=float(quality.low),
+            highest=float(quality.high),
             rating=values[quality.code].to_numpy(),
         )
         for quality in qualities
-    ]  # fmt: skip
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -213,10 +220,14 @@ def ratings_by_level(frame: pd.DataFrame, tag: str, quality: str) -> pd.DataFram
         scores = moments(group[quality].to_numpy(dtype=np.float64))
         rows.append(
             {
-                "respondent": judge, tag: level, "n": scores.n, "missing": len(group) - scores.n,
-                "mean": scores.mean, "sd": scores.sd,
+                "respondent": judge,
+                tag: level,
+                "n": scores.n,
+                "missing": len(group) - scores.n,
+                "mean": scores.mean,
+                "sd": scores.sd,
             }
-        )  # fmt: skip
+        )
     return pd.DataFrame(rows, columns=["respondent", tag, "n", "missing", "mean", "sd"])
 
 

@@ -307,16 +307,24 @@ async def _run_calls(
     client = client_for(workspace, person)
     sampling = person.sampling
     lane = EndpointCalls(
-        person.label, client, tasks(), max(sampling.at_once, 1), sampling.per_minute,
+        person.label,
+        client,
+        tasks(),
+        max(sampling.at_once, 1),
+        sampling.per_minute,
         tokens_per_minute=sampling.tokens_per_minute,
-    )  # fmt: skip
+    )
     try:
         running = asyncio.create_task(
             runner.run(
-                [lane], record=done.put, control=Control(), policy=policy, budget=Budget(None),
+                [lane],
+                record=done.put,
+                control=Control(),
+                policy=policy,
+                budget=Budget(None),
                 random=Random(),
             )
-        )  # fmt: skip
+        )
         running.add_done_callback(lambda _: done.put_nowait(None))
         n_reported = 0
         while (attempt := await done.get()) is not None:
@@ -346,9 +354,12 @@ def _request(person: Respondent, item: Item, target: DraftTarget) -> ChatRequest
 
 
 def _outcome(
-    item: Item, attempt: Attempt, target: DraftTarget, redact: Callable[[str], str],
+    item: Item,
+    attempt: Attempt,
+    target: DraftTarget,
+    redact: Callable[[str], str],
     marks: ReasoningMarks,
-) -> DraftOutcome:  # fmt: skip
+) -> DraftOutcome:
     if attempt.reply is None:
         problem = attempt.failure.message if attempt.failure else "there was no reply"
         return DraftOutcome(item.code, problem=redact(problem))

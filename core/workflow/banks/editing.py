@@ -197,11 +197,14 @@ def domain_name(bank: Instrument, name: str) -> str:
         raise BankError(
             f"A domain cannot be called '{code}': "
             + (
-                f"a name holds no {ANNOTATOR_MARK}." if ANNOTATOR_MARK in code
-                else "it is there already." if code else "it needs a name."
+                f"a name holds no {ANNOTATOR_MARK}."
+                if ANNOTATOR_MARK in code
+                else "it is there already."
+                if code
+                else "it needs a name."
             ),
             "Type another name.",
-        )  # fmt: skip
+        )
     return code
 
 
@@ -504,12 +507,21 @@ def summaries(workspace: Workspace) -> tuple[BankSummary, ...]:
     """Every bank, archived ones last."""
     found = [
         BankSummary(
-            line.code, line.title, line.n_items, line.languages, line.saved_at, line.n_versions,
-            line.used_in, line.archived, line.kind, line.n_unreviewed, line.can_be_asked,
+            line.code,
+            line.title,
+            line.n_items,
+            line.languages,
+            line.saved_at,
+            line.n_versions,
+            line.used_in,
+            line.archived,
+            line.kind,
+            line.n_unreviewed,
+            line.can_be_asked,
             partial(_instrument, workspace, line.code),
         )
         for line in store.lines(workspace.database)
-    ]  # fmt: skip
+    ]
     return tuple(sorted(found, key=lambda b: (b.archived, b.title.casefold())))
 
 

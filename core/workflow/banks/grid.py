@@ -27,8 +27,15 @@ from core.domain.instrument import (
 # The columns of the grids of a bank: which there are, what a cell shows, what is typed into it.
 
 POSITION, CODE, SUBSCALE, KEYED, PAIR, GENRE, TAGS, RANK = (
-    "position", "code", "subscale", "keyed", "pair", "genre", "tags", "rank",
-)  # fmt: skip
+    "position",
+    "code",
+    "subscale",
+    "keyed",
+    "pair",
+    "genre",
+    "tags",
+    "rank",
+)
 POINTS, STANCE = "points", "stance"
 SOURCE, DRAFTER, ACCEPTED, TARGET = "source", "drafter", "accepted", "target"
 """Columns of the grid of translations besides the code."""
@@ -171,9 +178,13 @@ def annotation_columns(
 def columns_of(bank: Instrument) -> tuple[str, ...]:
     """The columns of the grid where nobody has chosen any, without the position."""
     return order_columns(
-        used_facts(bank), text_columns(bank), bank.domains(), party_codes(bank),
-        attribute_columns(bank), annotation_columns(bank),
-    )  # fmt: skip
+        used_facts(bank),
+        text_columns(bank),
+        bank.domains(),
+        party_codes(bank),
+        attribute_columns(bank),
+        annotation_columns(bank),
+    )
 
 
 def cell_value(item: Item, column: str) -> Any:

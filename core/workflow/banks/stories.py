@@ -154,12 +154,16 @@ def study_words(workspace: Workspace, study: str, respondent: str, language: str
         tuple(sorted(word for word, own in of_word.items() if own == {side})) for side in _SIDES
     )
     return StudyWords(
-        study, respondent, language, positive, negative,
+        study,
+        respondent,
+        language,
+        positive,
+        negative,
         untested=sum(own == UNKNOWN_CLASS for own in classes.values()),
         has_texts=not without_text,
         n_words=len(classes),
         tests=tests,
-    )  # fmt: skip
+    )
 
 
 _SIDES = (WORD_CLASSES.index("positive"), WORD_CLASSES.index("negative"))

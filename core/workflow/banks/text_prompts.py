@@ -173,9 +173,14 @@ def create_word_lists(workspace: Workspace, code: str, text: str, *, language: s
         for number, (name, entry) in enumerate(words, 1)
     )
     bank = Instrument(
-        code, code, items, (BUILT_IN["good_bad"],), (language,),
-        f"Lists of words: {', '.join(lists)}.", kind="words",
-    )  # fmt: skip
+        code,
+        code,
+        items,
+        (BUILT_IN["good_bad"],),
+        (language,),
+        f"Lists of words: {', '.join(lists)}.",
+        kind="words",
+    )
     return editing.import_bank(workspace, ImportedBank(bank)).instrument
 
 

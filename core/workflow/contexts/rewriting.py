@@ -415,9 +415,7 @@ def start(
         started = _runs[workspace.process, name] = RewritingRun(len(tasks))
     own = workspace.with_keys(workspace.keys.for_run())
     work = _RunThread(own, name, tuple(chosen), instruction.strip(), respondent, started)
-    threading.Thread(
-        target=work.go, args=(tasks,), name="inkblot-rewriting", daemon=True
-    ).start()  # fmt: skip
+    threading.Thread(target=work.go, args=(tasks,), name="inkblot-rewriting", daemon=True).start()
     return started
 
 
@@ -455,9 +453,13 @@ class _RunThread:
         client = client_for(self.workspace, self.respondent)
         sampling = self.respondent.sampling
         lane = EndpointCalls(
-            self.respondent.label, client, _one_by_one(tasks), sampling.at_once,
-            sampling.per_minute, tokens_per_minute=sampling.tokens_per_minute,
-        )  # fmt: skip
+            self.respondent.label,
+            client,
+            _one_by_one(tasks),
+            sampling.at_once,
+            sampling.per_minute,
+            tokens_per_minute=sampling.tokens_per_minute,
+        )
         try:
             result = await run(
                 [lane],

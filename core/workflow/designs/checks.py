@@ -175,11 +175,12 @@ def _entity_problems(bank: Instrument, design: Design) -> list[str]:
                 item.code
                 for item in bank.items
                 for w in item.wordings
-                if w.language in design.languages and w.form in design.forms
+                if w.language in design.languages
+                and w.form in design.forms
                 and placeholder in w.text
             ),
             "",
-        )  # fmt: skip
+        )
 
     one, other = first_naming("{entity}"), first_naming("{entity_b}")
     if other and not design.pairs:

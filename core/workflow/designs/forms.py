@@ -25,13 +25,29 @@ DRAFT_NAME = "design"
 """The name under which the design page keeps its draft (core/workflow/saved_inputs.py)."""
 
 _LEVEL_FIELDS = (
-    "respondents", "languages", "formats", "forms", "templates", "label_orders", "histories",
+    "respondents",
+    "languages",
+    "formats",
+    "forms",
+    "templates",
+    "label_orders",
+    "histories",
     "items",
-)  # fmt: skip
+)
 _VALUE_FIELDS = (
-    "instrument", "version", "notes", "swap_halves", "item_order", "seed", "ask_again", "answering",
-    "first_token", "skip_missing", "second_phase", "whole_calls",
-)  # fmt: skip
+    "instrument",
+    "version",
+    "notes",
+    "swap_halves",
+    "item_order",
+    "seed",
+    "ask_again",
+    "answering",
+    "first_token",
+    "skip_missing",
+    "second_phase",
+    "whole_calls",
+)
 """Fields that are as they stand in the design: lists of levels, and single values."""
 
 _BLOCKS = TypeAdapter(tuple[Block, ...])

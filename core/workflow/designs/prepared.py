@@ -102,9 +102,13 @@ def text_fields(workspace: Workspace, code: str) -> dict[str, Any]:
         raise BankError(f"The bank '{code}' asks for no texts.", "Make prompts on the page Texts.")
     judged = any(response_format.ratings for response_format in bank.formats)
     design = Design(
-        study=forms.free_name(workspace, code), instrument=code, respondents=(),
-        languages=bank.languages, templates=("free",), ask_again=int(judged),
-    )  # fmt: skip
+        study=forms.free_name(workspace, code),
+        instrument=code,
+        respondents=(),
+        languages=bank.languages,
+        templates=("free",),
+        ask_again=int(judged),
+    )
     return forms.from_design(workspace, design)[0]
 
 
@@ -150,9 +154,12 @@ def _other_form(workspace: Workspace, record: StudyRecord, criterion: Criterion)
             page="banks",
         )
     changed = replace(
-        design, study=f"{design.study}_{form}", forms=(form,), label_orders=("as_is",),
+        design,
+        study=f"{design.study}_{form}",
+        forms=(form,),
+        label_orders=("as_is",),
         version=version,
-    )  # fmt: skip
+    )
     sentence = f"This design asks the form {form} of the items. Then choose it in the report."
     return PreparedDesign(criterion, sentence, changed)
 
@@ -182,9 +189,12 @@ def _other_order(
     """The same items with their options in random order."""
     design = record.design
     changed = replace(
-        design, study=f"{design.study}_random", forms=(ORIGINAL,), label_orders=("random",),
+        design,
+        study=f"{design.study}_random",
+        forms=(ORIGINAL,),
+        label_orders=("random",),
         version=record.version,
-    )  # fmt: skip
+    )
     sentence = (
         "This design asks the items with their options in random order. Then choose it in the "
         "report."
@@ -261,9 +271,18 @@ def _of_bank(design: Design, bank: Instrument, study: str) -> Design:
     """The design with another bank; formats, forms and entities of the first do not go with it."""
     languages = tuple(one for one in design.languages if one in bank.languages)
     return replace(
-        design, study=study, instrument=bank.code, version=None, formats=(), forms=(ORIGINAL,),
-        label_orders=("as_is",), languages=languages, entities=(), pairs=(), swap_halves=False,
-    )  # fmt: skip
+        design,
+        study=study,
+        instrument=bank.code,
+        version=None,
+        formats=(),
+        forms=(ORIGINAL,),
+        label_orders=("as_is",),
+        languages=languages,
+        entities=(),
+        pairs=(),
+        swap_halves=False,
+    )
 
 
 def _speaks(bank: Instrument, design: Design) -> bool:

@@ -373,9 +373,12 @@ def _respondent_sizes(
 
 
 def _respondent_size(
-    design: Design, person: Respondent, calls: int, sample: Sequence[ChatRequest],
+    design: Design,
+    person: Respondent,
+    calls: int,
+    sample: Sequence[ChatRequest],
     learned: LearnedUsage,
-) -> RespondentSize:  # fmt: skip
+) -> RespondentSize:
     if not calls or not sample:
         return RespondentSize(person.label, 0, calls, 0, 0, None, None)
     scale = calls / len(sample)

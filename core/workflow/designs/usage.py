@@ -69,8 +69,10 @@ class LearnedUsage:
         same = [row for row in rows if row.format == code]
         of_study = [row for row in same if row.study_id == self._study_id]
         sources: tuple[tuple[Basis, list[CallUsage]], ...] = (
-            ("study", of_study), ("format", same), ("model", rows)
-        )  # fmt: skip
+            ("study", of_study),
+            ("format", same),
+            ("model", rows),
+        )
         for basis, found in sources:
             alike = [row for row in found if row.items == n_items * row.calls]
             if basis != "model" and (calls := _calls(alike)) >= _FEWEST_REPLIES:

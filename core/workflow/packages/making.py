@@ -49,9 +49,21 @@ from core.workflow.workspace import Workspace
 PROPOSED = ("item_statistics", "internal_consistency", "cfa", "unexpected_outputs")
 """Analyses whose results go into a package unless the user chooses others."""
 _CONDITIONS = (
-    "model", "language", "entity", "entity_b", "context", "form", "format", "template",
-    "label_order", "phase", "items_per_call", "history", *SETTINGS, "repetition",
-)  # fmt: skip
+    "model",
+    "language",
+    "entity",
+    "entity_b",
+    "context",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+    *SETTINGS,
+    "repetition",
+)
 """What an administration is known by."""
 _TITLES: Mapping[str, str] = {
     "study": "The study",
@@ -113,9 +125,20 @@ _TITLES: Mapping[str, str] = {
     "usable": "Number of usable answers",
 }  # fmt: skip
 _INTEGERS = frozenset(
-    ("repetition", "position", "tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached",
-     "try", "http_status", "planned", "asked", "usable")
-)  # fmt: skip
+    (
+        "repetition",
+        "position",
+        "tokens_in",
+        "tokens_out",
+        "tokens_reasoning",
+        "tokens_cached",
+        "try",
+        "http_status",
+        "planned",
+        "asked",
+        "usable",
+    )
+)
 _NUMBERS = frozenset(("score", "latency_s", "cost", "chance"))
 _LAYERS: Mapping[Layer, str] = {
     Layer.WHOLE: "the reply is the option alone",
@@ -426,9 +449,11 @@ def _spss_variables(bank: Instrument, frame: pd.DataFrame) -> Iterator[SpssVaria
         joined = {value: " / ".join(dict.fromkeys(words)) for value, words in labels.items()}
         keyed = " (reverse-keyed)" if item.keyed == -1 else ""
         yield SpssVariable(
-            item.code, f"{item.text(language) or item.code}{keyed}",
-            {**joined, **missing}, _MISSING_RANGE if missing else None,
-        )  # fmt: skip
+            item.code,
+            f"{item.text(language) or item.code}{keyed}",
+            {**joined, **missing},
+            _MISSING_RANGE if missing else None,
+        )
 
 
 # Materials and results.
@@ -463,9 +488,11 @@ def _result_files(results: Mapping[str, AnalysisResult]) -> Iterator[PackageFile
         )
         for table in result.tables:
             yield PackageFile(
-                f"results/{name}/{slug(table.name)}.csv", f"{name}: {table.title}",
-                table_csv(table), tuple(_result_fields(table)),
-            )  # fmt: skip
+                f"results/{name}/{slug(table.name)}.csv",
+                f"{name}: {table.title}",
+                table_csv(table),
+                tuple(_result_fields(table)),
+            )
 
 
 def _result_fields(table: ResultTable) -> Iterator[Field]:

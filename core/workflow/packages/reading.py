@@ -215,9 +215,13 @@ def _check_names(found: _Content) -> None:
     """Raise FileError where the parts of the package are not of one study and bank."""
     study, version = (found.tables[t].to_pylist()[0] for t in ("study", "instrument"))
     items = {bank_store.item_id(found.instrument_id, item.code) for item in found.bank.items}
-    statuses = {
-        *found.tables["response"]["status"].to_pylist(),
-    } if "response" in found.tables else set()  # fmt: skip
+    statuses = (
+        {
+            *found.tables["response"]["status"].to_pylist(),
+        }
+        if "response" in found.tables
+        else set()
+    )
     holds = (
         found.design.study == study["code"] == found.package.study,
         not name_fault(study["code"]),

@@ -30,9 +30,16 @@ AXES: dict[Axis, tuple[str, str]] = {
 
 _REPLICATION = "\x1e"  # between a context and the number of a replication
 _QUESTION = [
-    "language", "context", "entity", "entity_b", "form", "format", "template", "label_order",
+    "language",
+    "context",
+    "entity",
+    "entity_b",
+    "form",
+    "format",
+    "template",
+    "label_order",
     "item",
-]  # fmt: skip
+]
 
 _Integers = npt.NDArray[np.int64]
 
@@ -110,10 +117,18 @@ def load_plan(
     codes, levels = pd.factorize(trials[axis].astype(object))
     order = np.random.default_rng(record.design.seed).permutation(len(levels))
     return RespondentPlan(
-        study, chosen, studies.frozen_bank(workspace, study), axis, trials,
-        np.argsort(order)[codes], tuple(levels[order]), record.design.seed,
-        record.design.second_phase, record.design.ask_again, record.design.whole_calls,
-    )  # fmt: skip
+        study,
+        chosen,
+        studies.frozen_bank(workspace, study),
+        axis,
+        trials,
+        np.argsort(order)[codes],
+        tuple(levels[order]),
+        record.design.seed,
+        record.design.second_phase,
+        record.design.ask_again,
+        record.design.whole_calls,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +166,18 @@ class SimulatedStudy:
         for part in parts:
             cell = cell * (int(part.max()) + 1) + part
         _, first, count = np.unique(cell, return_index=True, return_counts=True)
-        counted = facts.columns().iloc[first].assign(
-            **{name: trials[name].array[first] for name in dict.fromkeys((*kept, "format"))},
-            status=status[first], count=count,
-            coin=np.where((facts.stance[first] == 0) & (seed is not None), thrown[first], np.nan),
-        )  # fmt: skip
+        counted = (
+            facts.columns()
+            .iloc[first]
+            .assign(
+                **{name: trials[name].array[first] for name in dict.fromkeys((*kept, "format"))},
+                status=status[first],
+                count=count,
+                coin=np.where(
+                    (facts.stance[first] == 0) & (seed is not None), thrown[first], np.nan
+                ),
+            )
+        )
         order = np.lexsort([first, counted["position"].to_numpy(), facts.item[first]])
         names = (*kept, *(name for name in OPTION_COUNTS.columns if name not in kept))
         return counted.iloc[order].reset_index(drop=True)[list(names)]
@@ -186,22 +208,24 @@ class _Facts:
         """The columns of OPTION_COUNTS that the bank fills."""
         ends = [f.points_range() or (math.nan, math.nan) for f in self._formats]
         chosen = [o.code for o in self._options] + [""]
-        return pd.DataFrame({
-            **{name: self._of_items(name) for name in ("subscale", "pair", "genre")},
-            "item": self._of_items("code"),
-            "keyed": np.array([item.keyed for item in self._items])[self.item],
-            "direction": self.direction,
-            "option": _texts(chosen, self._slot),
-            "position": np.where(self._option >= 0, self._option + 1.0, math.nan),
-            "points": self._of_options([o.points for o in self._options]),
-            "stance": self.stance,
-            "lowest": np.array([low for low, _ in ends], np.float64)[self._format],
-            "highest": np.array([high for _, high in ends], np.float64)[self._format],
-            "n_options": np.array(
-                [sum(o.points is not None for o in f.options) for f in self._formats]
-            )[self._format],
-            "midpoint": _texts([f.midpoint for f in self._formats], self._format),
-        })  # fmt: skip
+        return pd.DataFrame(
+            {
+                **{name: self._of_items(name) for name in ("subscale", "pair", "genre")},
+                "item": self._of_items("code"),
+                "keyed": np.array([item.keyed for item in self._items])[self.item],
+                "direction": self.direction,
+                "option": _texts(chosen, self._slot),
+                "position": np.where(self._option >= 0, self._option + 1.0, math.nan),
+                "points": self._of_options([o.points for o in self._options]),
+                "stance": self.stance,
+                "lowest": np.array([low for low, _ in ends], np.float64)[self._format],
+                "highest": np.array([high for _, high in ends], np.float64)[self._format],
+                "n_options": np.array(
+                    [sum(o.points is not None for o in f.options) for f in self._formats]
+                )[self._format],
+                "midpoint": _texts([f.midpoint for f in self._formats], self._format),
+            }
+        )
 
     def _of_items(self, name: str) -> pd.Categorical:
         return _texts([getattr(item, name) for item in self._items], self.item)
@@ -333,7 +357,10 @@ def _second_phase(
     opinions = [sides.get(key, "") for key in zip(trials["format"], opposite, strict=True)]
     second = trials.assign(
         administration=trials["administration"].to_numpy() ^ (1 << 40),
-        phase=OPPOSING, template=plan.second_phase, items_per_call="1", history="none",
+        phase=OPPOSING,
+        template=plan.second_phase,
+        items_per_call="1",
+        history="none",
         opinion=np.array(opinions, dtype=object),
-    )  # fmt: skip
+    )
     return second[repeated].reset_index(drop=True), repeated

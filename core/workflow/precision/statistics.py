@@ -55,38 +55,76 @@ def _rmsea(row: TableRow) -> Interval:
 
 
 _CORRELATED = {
-    "language": "languages", "form": "forms", "label_order": "orders of options",
-    "template": "prompt templates", "format": "answer formats", "repetition": "repetitions",
-}  # fmt: skip
+    "language": "languages",
+    "form": "forms",
+    "label_order": "orders of options",
+    "template": "prompt templates",
+    "format": "answer formats",
+    "repetition": "repetitions",
+}
 _PEARSON = _columns("r", "ci_low", "ci_high")
 
 STATISTICS: Mapping[str, Statistic] = {
     one.name: one
     for one in (
         Statistic(
-            "alpha", "Cronbach's α", 0.05, "internal_consistency", "alpha",
-            _columns("alpha", "ci_low", "ci_high"), ("subscale",),
+            "alpha",
+            "Cronbach's α",
+            0.05,
+            "internal_consistency",
+            "alpha",
+            _columns("alpha", "ci_low", "ci_high"),
+            ("subscale",),
         ),
         *(
             Statistic(
-                f"r_{factor}", f"Correlation between {several}", 0.05, "score_correlations",
-                "correlations", _PEARSON, ("scale", "first", "second"), {"factor": factor},
-                {"kind": "pearson"}, factor,
+                f"r_{factor}",
+                f"Correlation between {several}",
+                0.05,
+                "score_correlations",
+                "correlations",
+                _PEARSON,
+                ("scale", "first", "second"),
+                {"factor": factor},
+                {"kind": "pearson"},
+                factor,
             )
             for factor, several in _CORRELATED.items()
         ),
-        Statistic("rmsea", "RMSEA of the bank's factor model", 0.02, "cfa", "fit", _rmsea,
-                  level="90%"),
-        Statistic("kappa", "Kappa of the original with other wordings", 0.1, "form_agreement",
-                  "kappas", _columns("kappa", "ci_low", "ci_high"), ("wording",)),
-        Statistic("share", "Share of positive answers", 0.05, "bias", "bias",
-                  _columns("share", "ci_low", "ci_high")),
-        Statistic("b", "Mean opinion b", 0.1, "opinions", "groups",
-                  _columns("b", "b_low", "b_high")),
-        Statistic("giving_way", "Giving way (of 2)", 0.1, "bias_shift", "groups",
-                  _columns("giving_way", "giving_way_low", "giving_way_high"), factor="phase"),
+        Statistic(
+            "rmsea", "RMSEA of the bank's factor model", 0.02, "cfa", "fit", _rmsea, level="90%"
+        ),
+        Statistic(
+            "kappa",
+            "Kappa of the original with other wordings",
+            0.1,
+            "form_agreement",
+            "kappas",
+            _columns("kappa", "ci_low", "ci_high"),
+            ("wording",),
+        ),
+        Statistic(
+            "share",
+            "Share of positive answers",
+            0.05,
+            "bias",
+            "bias",
+            _columns("share", "ci_low", "ci_high"),
+        ),
+        Statistic(
+            "b", "Mean opinion b", 0.1, "opinions", "groups", _columns("b", "b_low", "b_high")
+        ),
+        Statistic(
+            "giving_way",
+            "Giving way (of 2)",
+            0.1,
+            "bias_shift",
+            "groups",
+            _columns("giving_way", "giving_way_low", "giving_way_high"),
+            factor="phase",
+        ),
     )
-}  # fmt: skip
+}
 """Every statistic by its name on the command line."""
 
 

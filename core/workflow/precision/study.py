@@ -282,11 +282,22 @@ def _curves(measured: pd.DataFrame, request: PrecisionRequest) -> pd.DataFrame:
             defined = half[np.isfinite(half)]
             reached = int((half <= target).sum())
             low, high = wilson_interval(reached, n)
-            rows.append((
-                *key, number, target, _mean(here["value"].dropna()), _sd(here["value"].dropna()),
-                _mean(defined), _sd(defined) / math.sqrt(max(len(defined), 1)),
-                _quantile(half, request.assurance), reached / n, low, high, len(defined),
-            ))  # fmt: skip
+            rows.append(
+                (
+                    *key,
+                    number,
+                    target,
+                    _mean(here["value"].dropna()),
+                    _sd(here["value"].dropna()),
+                    _mean(defined),
+                    _sd(defined) / math.sqrt(max(len(defined), 1)),
+                    _quantile(half, request.assurance),
+                    reached / n,
+                    low,
+                    high,
+                    len(defined),
+                )
+            )
     return pd.DataFrame(rows, columns=[column.name for column in _CURVES])
 
 
@@ -321,10 +332,19 @@ def _rows(curves: pd.DataFrame, request: PrecisionRequest, plan: RespondentPlan)
             first = planned.iloc[0]
             names = ("value", "sd", "half_width", "error", "share", "share_low", "share_high")
             at_plan = (*(first[name] for name in names), "simulated")
-        rows.append((
-            *key, AXES[plan.axis][1], plan.planned, target, *at_plan, typical.number,
-            needed.number, needed.basis, _remark(needed, request, plan),
-        ))  # fmt: skip
+        rows.append(
+            (
+                *key,
+                AXES[plan.axis][1],
+                plan.planned,
+                target,
+                *at_plan,
+                typical.number,
+                needed.number,
+                needed.basis,
+                _remark(needed, request, plan),
+            )
+        )
     return pd.DataFrame(rows, columns=[column.name for column in _ROW_COLUMNS])
 
 
@@ -365,8 +385,12 @@ def _check_numbers(
         measured, _ = _measure(plan, request, [one], at, replications, steps)
         if not measured.empty:
             part = _curves(measured, request)
-            names = {"number": "checked", "share": "checked_share", "share_low": "checked_low",
-                     "share_high": "checked_high"}  # fmt: skip
+            names = {
+                "number": "checked",
+                "share": "checked_share",
+                "share_low": "checked_low",
+                "share_high": "checked_high",
+            }
             parts.append(part[[*ROW, *names]].rename(columns=names))
     if not parts:
         return pd.DataFrame(columns=[*ROW, *(c.name for c in _CHECKED)])
@@ -389,49 +413,78 @@ _CURVES = (
     Column("number", "Number", "count", _NUMBER),
     Column("target", "Target ±", "compared", "The half-width wanted."),
     Column("value", "Value", "compared", "Mean over replications."),
-    Column("sd", "SD of values", "compared",
-           "Over replications: what the interval ought to reflect."),
+    Column(
+        "sd", "SD of values", "compared", "Over replications: what the interval ought to reflect."
+    ),
     Column("half_width", "Half-width ±", "compared", _HALF),
-    Column("error", "Its error", "compared",
-           "Monte Carlo standard error of the mean half-width: SD / √replications."),
-    Column("assured", "Reached by the share wanted ±", "compared",
-           "The half-width that the wanted share of replications does not exceed."),
+    Column(
+        "error",
+        "Its error",
+        "compared",
+        "Monte Carlo standard error of the mean half-width: SD / √replications.",
+    ),
+    Column(
+        "assured",
+        "Reached by the share wanted ±",
+        "compared",
+        "The half-width that the wanted share of replications does not exceed.",
+    ),
     Column("share", "Within target", "proportion", _WITHIN),
     Column("share_low", "Within 95% low", "proportion", _WILSON),
     Column("share_high", "Within 95% high", "proportion", _WILSON),
     Column("defined", "Replications", "count", "Replications with an interval."),
-)  # fmt: skip
+)
 _ROW_COLUMNS = (
     *_LEAD,
     Column("varied", "Varied", help="What the study has more or fewer of."),
     Column("planned", "Planned", "count", _NUMBER),
     Column("target", "Target ±", "compared", "The half-width wanted."),
     Column("value", "Value", "compared", "Mean over replications, at the planned number."),
-    Column("sd", "SD of values", "compared",
-           "Over replications: what the interval ought to reflect."),
+    Column(
+        "sd", "SD of values", "compared", "Over replications: what the interval ought to reflect."
+    ),
     Column("half_width", "Half-width ±", "compared", _HALF),
-    Column("error", "Its error", "compared",
-           "Monte Carlo standard error of the mean half-width: SD / √replications."),
+    Column(
+        "error",
+        "Its error",
+        "compared",
+        "Monte Carlo standard error of the mean half-width: SD / √replications.",
+    ),
     Column("share", "Within target", "proportion", _WITHIN),
     Column("share_low", "Within 95% low", "proportion", _WILSON),
     Column("share_high", "Within 95% high", "proportion", _WILSON),
     Column("basis", "Planned number is", help="simulated, or extrapolated by the law."),
-    Column("typical", "Needed on average", "count",
-           "Smallest number whose mean half-width is at most the target."),
-    Column("needed", "Recommended", "count",
-           "Smallest number at which the wanted share of replications is within the target."),
-    Column("needed_basis", "Recommendation is",
-           help="simulated: between simulated numbers. law: extrapolated beyond them by "
-           "half-width² = floor + slope / number."),
+    Column(
+        "typical",
+        "Needed on average",
+        "count",
+        "Smallest number whose mean half-width is at most the target.",
+    ),
+    Column(
+        "needed",
+        "Recommended",
+        "count",
+        "Smallest number at which the wanted share of replications is within the target.",
+    ),
+    Column(
+        "needed_basis",
+        "Recommendation is",
+        help="simulated: between simulated numbers. law: extrapolated beyond them by "
+        "half-width² = floor + slope / number.",
+    ),
     Column("remark", "Remark"),
-)  # fmt: skip
+)
 _CHECKED = (
-    Column("checked", "Checked at", "count",
-           "The largest recommended number of the statistic, simulated with further people."),
+    Column(
+        "checked",
+        "Checked at",
+        "count",
+        "The largest recommended number of the statistic, simulated with further people.",
+    ),
     Column("checked_share", "Within target there", "proportion", _WITHIN),
     Column("checked_low", "There 95% low", "proportion", _WILSON),
     Column("checked_high", "There 95% high", "proportion", _WILSON),
-)  # fmt: skip
+)
 
 
 _FIRST = (
@@ -634,7 +687,9 @@ def saved_result(
                 frame[column.name] = frame[column.name].astype(np.float64)
         tables.append(ResultTable(name, titles[name], frame, columns))
     result = AnalysisResult(
-        tables=tuple(tables), cautions=tuple(body["cautions"]), notes=tuple(body["notes"]),
+        tables=tuple(tables),
+        cautions=tuple(body["cautions"]),
+        notes=tuple(body["notes"]),
         **{name: body[name] for name in _KEPT},
-    )  # fmt: skip
+    )
     return PrecisionRequest(**asked), result

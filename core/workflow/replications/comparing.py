@@ -197,12 +197,13 @@ def compare(
         kind: {
             level: name
             for level, name in {
-                **match_levels(kind, published[kind], own[kind]), **chosen.get(kind, {}),
+                **match_levels(kind, published[kind], own[kind]),
+                **chosen.get(kind, {}),
             }.items()
             if level in published[kind] and name in own[kind]
         }
         for kind in kinds
-    }  # fmt: skip
+    }
     rows = [row for cell in cells for row in _row(table, cell, frames, outcomes, levels)]
     result = ResultTable(table.code, table.title, _frame(table, rows), _columns(table))
     return Comparison(
@@ -349,9 +350,11 @@ def _with_mirrored(place: Place, found: pd.DataFrame, factor: Any) -> pd.DataFra
     first, second = (key for key, column in place.keys.items() if column in place.mirror)
     whole = place.whole * factor
     turned = found.assign(
-        **{first: found[second], second: found[first]}, value=whole - found["value"],
-        low=whole - found["high"], high=whole - found["low"],
-    )  # fmt: skip
+        **{first: found[second], second: found[first]},
+        value=whole - found["value"],
+        low=whole - found["high"],
+        high=whole - found["low"],
+    )
     return pd.concat([found, turned], ignore_index=True)
 
 
@@ -401,10 +404,19 @@ def _row(
         yield _values(table, cell, of, _Own(remark="Your answers have no such number."))
         return
     own = frame.iloc[0]
-    yield _values(table, cell, of, _Own(
-        float(own["value"]), float(own["low"]), float(own["high"]), float(own["n"]), own["remark"],
-        own["rating"],
-    ))  # fmt: skip
+    yield _values(
+        table,
+        cell,
+        of,
+        _Own(
+            float(own["value"]),
+            float(own["low"]),
+            float(own["high"]),
+            float(own["n"]),
+            own["remark"],
+            own["rating"],
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -425,11 +437,23 @@ def _values(table: PublishedTable, cell: _Cell, of: str, own: _Own) -> tuple[Any
         within = "yes" if own.low <= cell.value <= own.high else "no"
     return (
         *(cell.keys.get(key.column, "") for key in table.all_keys),
-        cell.quantity.title, of, cell.text, cell.value, own.value, own.low, own.high,
-        own.value - cell.value, own.low - cell.value, own.high - cell.value, within,
-        _comes_out(table, cell, own.value), own.n, *(ratings if _is_rated(table) else ()),
-        own.remark, cell.source,
-    )  # fmt: skip
+        cell.quantity.title,
+        of,
+        cell.text,
+        cell.value,
+        own.value,
+        own.low,
+        own.high,
+        own.value - cell.value,
+        own.low - cell.value,
+        own.high - cell.value,
+        within,
+        _comes_out(table, cell, own.value),
+        own.n,
+        *(ratings if _is_rated(table) else ()),
+        own.remark,
+        cell.source,
+    )
 
 
 def _comes_out(table: PublishedTable, cell: _Cell, own: float) -> str:
@@ -461,29 +485,43 @@ def _columns(table: PublishedTable) -> tuple[Column, ...]:
         Column("yours_of", "Of yours", help="What of your study stands beside it."),
         Column("printed", "Printed", help=f"The published value. {_FIXED}"),
         Column("published", "Published", "compared", "The same as a number."),
-        Column("yours", "Yours", "compared", "Your number, computed by the analysis of the page "
-               "that the notes name."),
+        Column(
+            "yours",
+            "Yours",
+            "compared",
+            "Your number, computed by the analysis of the page that the notes name.",
+        ),
         Column("ci_low", "95% CI low", "compared", "Of your number, as its analysis has it."),
         Column("ci_high", "95% CI high", "compared", "Of your number, as its analysis has it."),
         Column("difference", "Yours − published", "compared", "Difference of both numbers."),
         Column("difference_low", "Difference low", "compared", _INTERVAL),
         Column("difference_high", "Difference high", "compared", _INTERVAL),
-        Column("within", "In interval", help="Whether the printed value lies in the 95% interval "
-               "of yours."),
-        Column("comes_out", "Comes out", help="yes: yours, rounded as printed, is the printed "
-               "number. known misprint: yours is what the study's own answers give. no: neither."),
+        Column(
+            "within",
+            "In interval",
+            help="Whether the printed value lies in the 95% interval of yours.",
+        ),
+        Column(
+            "comes_out",
+            "Comes out",
+            help="yes: yours, rounded as printed, is the printed "
+            "number. known misprint: yours is what the study's own answers give. no: neither.",
+        ),
         Column("n", "n", "count", "Of your number, as its analysis counts."),
         *(_RATINGS if _is_rated(table) else ()),
         Column("remark", "Remark", help="Why undefined or without an interval; what differs."),
         Column("source", "Source", help="Where it is printed."),
-    )  # fmt: skip
+    )
 
 
 _RATINGS = (
     Column("rating", "Rating printed", help="As printed, ++ to --."),
-    Column("rating_yours", "Rating of yours", help="By the bands of the study; empty where its "
-           "criterion is not judged."),
-)  # fmt: skip
+    Column(
+        "rating_yours",
+        "Rating of yours",
+        help="By the bands of the study; empty where its criterion is not judged.",
+    ),
+)
 
 
 def _is_rated(table: PublishedTable) -> bool:

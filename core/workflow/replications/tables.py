@@ -16,9 +16,19 @@ from core.errors import NotEnoughData
 from core.workflow.replications.published import PublishedStudy, printed, published_study
 
 Kind = Literal[
-    "model", "brand", "context set", "item", "subscale", "language", "words per call",
-    "temperature", "pair of labels", "history", "pair", "domain",
-]  # fmt: skip
+    "model",
+    "brand",
+    "context set",
+    "item",
+    "subscale",
+    "language",
+    "words per call",
+    "temperature",
+    "pair of labels",
+    "history",
+    "pair",
+    "domain",
+]
 """What the levels of a key are; levels of one kind are matched with the user's in the same way."""
 
 
@@ -121,47 +131,105 @@ _HUNDRED = {"n_items": 100, "n_formats": 4}
 
 def _brand_table(code: str, title: str, metric: str, quantity: Quantity) -> PublishedTable:
     return PublishedTable(
-        code, "brand_perception", title, "brand_sentiment", (_MODEL, _BRAND), (quantity,),
+        code,
+        "brand_perception",
+        title,
+        "brand_sentiment",
+        (_MODEL, _BRAND),
+        (quantity,),
         only={"metric": metric},
-    )  # fmt: skip
+    )
 
 
 _BRAND_TABLES = (
     _brand_table(
-        "brand_random_consistency", "Entropy of repeated answers, by brand",
+        "brand_random_consistency",
+        "Entropy of repeated answers, by brand",
         "random_consistency_entropy_sum",
-        Quantity("value", "Sum of entropies (nats)", 1, Place(
-            "random_consistency", "totals", "entropy_sum", _OF_BRAND, "sum_low", "sum_high",
-            by=_BY_BRAND, size=_HUNDRED,
-        )),
+        Quantity(
+            "value",
+            "Sum of entropies (nats)",
+            1,
+            Place(
+                "random_consistency",
+                "totals",
+                "entropy_sum",
+                _OF_BRAND,
+                "sum_low",
+                "sum_high",
+                by=_BY_BRAND,
+                size=_HUNDRED,
+            ),
+        ),
     ),
     _brand_table(
-        "brand_referential_consistency", "Divergence between answer formats, by brand",
+        "brand_referential_consistency",
+        "Divergence between answer formats, by brand",
         "referential_consistency_jsd_sum",
-        Quantity("value", "Sum of divergences (bits)", 1, Place(
-            "referential_consistency", "totals", "divergence", _OF_BRAND, "ci_low", "ci_high",
-            times="n_items", by=_BY_BRAND, size=_HUNDRED,
-        )),
+        Quantity(
+            "value",
+            "Sum of divergences (bits)",
+            1,
+            Place(
+                "referential_consistency",
+                "totals",
+                "divergence",
+                _OF_BRAND,
+                "ci_low",
+                "ci_high",
+                times="n_items",
+                by=_BY_BRAND,
+                size=_HUNDRED,
+            ),
+        ),
     ),
     _brand_table(
-        "brand_bias", "Share of positive answers, by brand", "bias_positive_share",
-        Quantity("value", "Positive answers (%)", 1, Place(
-            "bias", "bias", "share", _OF_BRAND, "ci_low", "ci_high", times=100, by=_BY_BRAND,
-            size={"n_formats": 4},
-        )),
+        "brand_bias",
+        "Share of positive answers, by brand",
+        "bias_positive_share",
+        Quantity(
+            "value",
+            "Positive answers (%)",
+            1,
+            Place(
+                "bias",
+                "bias",
+                "share",
+                _OF_BRAND,
+                "ci_low",
+                "ci_high",
+                times=100,
+                by=_BY_BRAND,
+                size={"n_formats": 4},
+            ),
+        ),
     ),
     PublishedTable(
-        "brand_preference", "brand_perception", "Share of wins of the preferred brand",
+        "brand_preference",
+        "brand_perception",
+        "Share of wins of the preferred brand",
         "brand_preference",
         (_MODEL, Key("brand_a", "brand", "Brand"), Key("brand_b", "brand", "Other brand")),
-        (Quantity("percent_for_preferred", "Wins of the brand (%)", 1, Place(
-            "preference", "shares", "share",
-            {"model": "respondent", "brand_a": "first", "brand_b": "second"},
-            "ci_low", "ci_high", rows={"format": "mean of formats"}, times=100,
-            mirror=("first", "second"),
-        )),),
+        (
+            Quantity(
+                "percent_for_preferred",
+                "Wins of the brand (%)",
+                1,
+                Place(
+                    "preference",
+                    "shares",
+                    "share",
+                    {"model": "respondent", "brand_a": "first", "brand_b": "second"},
+                    "ci_low",
+                    "ci_high",
+                    rows={"format": "mean of formats"},
+                    times=100,
+                    mirror=("first", "second"),
+                ),
+            ),
+        ),
     ),
-)  # fmt: skip
+)
 
 
 # Study 2: a scale for people, given to models.
@@ -177,9 +245,17 @@ _NO_COUNT = "No interval is computed of a count of items, or of a mean over them
 _NO_VARIANCE = "No interval is computed of a variance."
 _ALL = {"subscale": "all items"}
 _SCORES = Place(
-    "score_distribution", "scores", "mean", _OF_SET, rows=_ALL, interval="mean", by=_BY_SET,
-    where=_USUAL, options={"missing": "available"}, size={"n_items": 22},
-)  # fmt: skip
+    "score_distribution",
+    "scores",
+    "mean",
+    _OF_SET,
+    rows=_ALL,
+    interval="mean",
+    by=_BY_SET,
+    where=_USUAL,
+    options={"missing": "available"},
+    size={"n_items": 22},
+)
 _SUBSCORES = replace(
     _SCORES, keys={**_OF_SET, "subscale": "subscale"}, rows={}, size={"n_items": 11}
 )
@@ -198,18 +274,36 @@ def _of_subscale(subscale: str) -> tuple[Quantity, ...]:
 
 
 _ITEMS = Place(
-    "item_statistics", "items", "mean", {**_OF_SET, "item": "item"}, interval="mean", by=_BY_SET,
+    "item_statistics",
+    "items",
+    "mean",
+    {**_OF_SET, "item": "item"},
+    interval="mean",
+    by=_BY_SET,
     where=_USUAL,
-)  # fmt: skip
+)
 _SUMMARY = Place(
-    "item_statistics", "summary", "zero_variance_items", _OF_SET, n="scores_used", rows=_ALL,
-    no_interval=_NO_COUNT, by=_BY_SET, where=_USUAL, size={"items": 22},
-)  # fmt: skip
+    "item_statistics",
+    "summary",
+    "zero_variance_items",
+    _OF_SET,
+    n="scores_used",
+    rows=_ALL,
+    no_interval=_NO_COUNT,
+    by=_BY_SET,
+    where=_USUAL,
+    size={"items": 22},
+)
 _MISSING = Place(
-    "item_statistics", "summary", "missing", _OF_SET, n="scores_used",
+    "item_statistics",
+    "summary",
+    "missing",
+    _OF_SET,
+    n="scores_used",
     no_interval="No interval is computed of missing answers.",
-    by=(*_BY_SET, "form", "label_order"), size={"items": 22},
-)  # fmt: skip
+    by=(*_BY_SET, "form", "label_order"),
+    size={"items": 22},
+)
 _CELLS = (
     ("original", "Original form", {"form": "original", "label_order": "as_is"}),
     ("alternate", "Alternate form", {"form": "alternate", "label_order": "as_is"}),
@@ -249,105 +343,214 @@ def _missing_quantities() -> tuple[Quantity, ...]:
 
 
 def _scale_table(
-    code: str, title: str, quantities: tuple[Quantity, ...], keys: tuple[Key, ...] = (_MODEL, _SET),
-    without: str = "", only: Mapping[str, str] | None = None, file: str = "",
-) -> PublishedTable:  # fmt: skip
+    code: str,
+    title: str,
+    quantities: tuple[Quantity, ...],
+    keys: tuple[Key, ...] = (_MODEL, _SET),
+    without: str = "",
+    only: Mapping[str, str] | None = None,
+    file: str = "",
+) -> PublishedTable:
     return PublishedTable(
         code, "ambivalent_sexism", title, file or code, keys, quantities, dict(only or {}), without
     )
 
 
 _REWRITTEN = Place(
-    "score_correlations", "differences", "mean_first", {"model": "respondent"}, n="n_pairs",
-    rows={"scale": "all items"}, options={"factor": "rewriting", "alternative": "greater"},
-)  # fmt: skip
+    "score_correlations",
+    "differences",
+    "mean_first",
+    {"model": "respondent"},
+    n="n_pairs",
+    rows={"scale": "all items"},
+    options={"factor": "rewriting", "alternative": "greater"},
+)
 _NO_PAIRED = "No interval is computed of one mean of a pair; that of the difference is on its page."
 _SCALE_TABLES = (
-    _scale_table("asi_score", "Score of the scale", (
-        Quantity("mean", "Mean", 2, _SCORES),
-        Quantity("sd", "SD", 2, _without_interval(_SCORES, "sd", _NO_SD)),
-        Quantity("skewness", "Skewness", 2, _without_interval(_SCORES, "skewness", _NO_MOMENT)),
-        Quantity("kurtosis", "Kurtosis", 2, _without_interval(_SCORES, "kurtosis", _NO_MOMENT)),
-    )),
-    _scale_table("asi_subscales", "Scores of the subscales",
-                 (*_of_subscale("hostile"), *_of_subscale("benevolent"))),
-    _scale_table("asi_items", "Items", (
-        Quantity("mean", "Mean", 2, _ITEMS),
-        Quantity("variance", "Variance", 2, _without_interval(_ITEMS, "variance", _NO_VARIANCE)),
-        Quantity("discrimination", "Discrimination", 2, replace(
-            _ITEMS, value="discrimination", low="ci_low", high="ci_high", n="n_discrimination",
-            interval="",
-        )),
-    ), (_MODEL, _SET, Key("item", "item", "Item"))),
-    _scale_table("asi_item_summary", "Items without variance, and good ones", (
-        Quantity("zero_variance_items", "Items without variance", 0, _SUMMARY),
-        Quantity("zero_variance_percent", "Items without variance (%)", 1,
-                 replace(_SUMMARY, times=100, per=("items",))),
-        Quantity("good_discrimination_items", "Good items", 0,
-                 replace(_SUMMARY, value="good_items")),
-        Quantity("good_discrimination_percent", "Good items (%)", 1,
-                 replace(_SUMMARY, value="good_items", times=100, per=("items",))),
-        Quantity("mean_discrimination_reverse", "Mean discrimination, reversed items", 2,
-                 replace(_SUMMARY, value="mean_r_reverse")),
-        Quantity("mean_discrimination_standard", "Mean discrimination, other items", 2,
-                 replace(_SUMMARY, value="mean_r_standard")),
-    )),
-    _scale_table("asi_missing", "Missing answers", _missing_quantities()),
-    _scale_table("asi_reliability", "Reliability", (
-        _criterion("stratified_alpha", "Stratified alpha", "internal consistency"),
-        _criterion("alternate_form_r", "r with the alternate form", "alternate form"),
-        _criterion("option_order_r", "r with options in random order", "option order"),
-    )),
-    _scale_table("asi_validity", "Validity", (
-        _criterion("concurrent_r", "Concurrent r", "concurrent"),
-        _criterion("convergent_r", "Convergent r", "convergent"),
-        _criterion("rmsea", "RMSEA", "factorial"),
-        Quantity("cfi", "CFI", 2, _without_interval(
-            replace(_CRITERIA, rows={"criterion": "factorial"}), "cfi",
-            "CFI has no interval.",
-        )),
-    )),
-    _scale_table("asi_ablation_scale", "Conversations rewritten to be more sexist: the scale", (
-        Quantity("original_mean", "Mean, original", 2,
-                 replace(_REWRITTEN, no_interval=_NO_PAIRED)),
-        Quantity("sexist_mean", "Mean, rewritten", 2,
-                 replace(_REWRITTEN, value="mean_second", no_interval=_NO_PAIRED)),
-        *(Quantity(f"{name}_sd", f"SD, {word}", 2,
-                   without="The paired comparison keeps no standard deviations of its two sides.")
-          for name, word in (("original", "original"), ("sexist", "rewritten"))),
-        Quantity("df", "df", 0, replace(_REWRITTEN, value="df", no_interval="A count.")),
-        Quantity("t", "t", 2, replace(_REWRITTEN, value="t", no_interval="A test statistic.")),
-        Quantity("p", "p", 3, replace(_REWRITTEN, value="p", no_interval="A probability.")),
-    ), (_MODEL,), only={"outcome": "scale"}, file="asi_ablation"),
     _scale_table(
-        "asi_ablation_letters", "Conversations rewritten to be more sexist: reference letters", (),
-        (_MODEL,), only={"outcome": "reference letters"}, file="asi_ablation",
+        "asi_score",
+        "Score of the scale",
+        (
+            Quantity("mean", "Mean", 2, _SCORES),
+            Quantity("sd", "SD", 2, _without_interval(_SCORES, "sd", _NO_SD)),
+            Quantity("skewness", "Skewness", 2, _without_interval(_SCORES, "skewness", _NO_MOMENT)),
+            Quantity("kurtosis", "Kurtosis", 2, _without_interval(_SCORES, "kurtosis", _NO_MOMENT)),
+        ),
+    ),
+    _scale_table(
+        "asi_subscales",
+        "Scores of the subscales",
+        (*_of_subscale("hostile"), *_of_subscale("benevolent")),
+    ),
+    _scale_table(
+        "asi_items",
+        "Items",
+        (
+            Quantity("mean", "Mean", 2, _ITEMS),
+            Quantity(
+                "variance", "Variance", 2, _without_interval(_ITEMS, "variance", _NO_VARIANCE)
+            ),
+            Quantity(
+                "discrimination",
+                "Discrimination",
+                2,
+                replace(
+                    _ITEMS,
+                    value="discrimination",
+                    low="ci_low",
+                    high="ci_high",
+                    n="n_discrimination",
+                    interval="",
+                ),
+            ),
+        ),
+        (_MODEL, _SET, Key("item", "item", "Item")),
+    ),
+    _scale_table(
+        "asi_item_summary",
+        "Items without variance, and good ones",
+        (
+            Quantity("zero_variance_items", "Items without variance", 0, _SUMMARY),
+            Quantity(
+                "zero_variance_percent",
+                "Items without variance (%)",
+                1,
+                replace(_SUMMARY, times=100, per=("items",)),
+            ),
+            Quantity(
+                "good_discrimination_items", "Good items", 0, replace(_SUMMARY, value="good_items")
+            ),
+            Quantity(
+                "good_discrimination_percent",
+                "Good items (%)",
+                1,
+                replace(_SUMMARY, value="good_items", times=100, per=("items",)),
+            ),
+            Quantity(
+                "mean_discrimination_reverse",
+                "Mean discrimination, reversed items",
+                2,
+                replace(_SUMMARY, value="mean_r_reverse"),
+            ),
+            Quantity(
+                "mean_discrimination_standard",
+                "Mean discrimination, other items",
+                2,
+                replace(_SUMMARY, value="mean_r_standard"),
+            ),
+        ),
+    ),
+    _scale_table("asi_missing", "Missing answers", _missing_quantities()),
+    _scale_table(
+        "asi_reliability",
+        "Reliability",
+        (
+            _criterion("stratified_alpha", "Stratified alpha", "internal consistency"),
+            _criterion("alternate_form_r", "r with the alternate form", "alternate form"),
+            _criterion("option_order_r", "r with options in random order", "option order"),
+        ),
+    ),
+    _scale_table(
+        "asi_validity",
+        "Validity",
+        (
+            _criterion("concurrent_r", "Concurrent r", "concurrent"),
+            _criterion("convergent_r", "Convergent r", "convergent"),
+            _criterion("rmsea", "RMSEA", "factorial"),
+            Quantity(
+                "cfi",
+                "CFI",
+                2,
+                _without_interval(
+                    replace(_CRITERIA, rows={"criterion": "factorial"}),
+                    "cfi",
+                    "CFI has no interval.",
+                ),
+            ),
+        ),
+    ),
+    _scale_table(
+        "asi_ablation_scale",
+        "Conversations rewritten to be more sexist: the scale",
+        (
+            Quantity(
+                "original_mean", "Mean, original", 2, replace(_REWRITTEN, no_interval=_NO_PAIRED)
+            ),
+            Quantity(
+                "sexist_mean",
+                "Mean, rewritten",
+                2,
+                replace(_REWRITTEN, value="mean_second", no_interval=_NO_PAIRED),
+            ),
+            *(
+                Quantity(
+                    f"{name}_sd",
+                    f"SD, {word}",
+                    2,
+                    without="The paired comparison keeps no standard deviations of its two sides.",
+                )
+                for name, word in (("original", "original"), ("sexist", "rewritten"))
+            ),
+            Quantity("df", "df", 0, replace(_REWRITTEN, value="df", no_interval="A count.")),
+            Quantity("t", "t", 2, replace(_REWRITTEN, value="t", no_interval="A test statistic.")),
+            Quantity("p", "p", 3, replace(_REWRITTEN, value="p", no_interval="A probability.")),
+        ),
+        (_MODEL,),
+        only={"outcome": "scale"},
+        file="asi_ablation",
+    ),
+    _scale_table(
+        "asi_ablation_letters",
+        "Conversations rewritten to be more sexist: reference letters",
+        (),
+        (_MODEL,),
+        only={"outcome": "reference letters"},
+        file="asi_ablation",
         without="The letters are texts of a study of their own. The page Texts counts their words, "
         "and Validity and groups compares the scores of original and rewritten contexts.",
     ),
     _scale_table(
-        "asi_extraction_audit", "Replies read correctly", (), (_MODEL,),
+        "asi_extraction_audit",
+        "Replies read correctly",
+        (),
+        (_MODEL,),
         without="An audit is coded by hand: the page Audit draws 100 replies and reports the share "
         "that was read correctly.",
     ),
-)  # fmt: skip
+)
 
 
 # Study 3: opinions by yes or no.
 
 _OPINION_TABLES = (
     PublishedTable(
-        "opinions_same_sign", "binary_choice", "Questions on which two models agree",
-        "opinions_same_sign", (Key("pair", "pair", "Models"),),
+        "opinions_same_sign",
+        "binary_choice",
+        "Questions on which two models agree",
+        "opinions_same_sign",
+        (Key("pair", "pair", "Models"),),
         (
-            Quantity("questions_same_sign", "Questions with the same sign", 0, Place(
-                "opinions", "agreement", "share", {"pair": ("first", "second")}, "ci_low",
-                "ci_high", n="questions", times="questions", size={"questions": 436},
-                by=("respondent", "language"), options={"unusable": "zero"},
-            )),
+            Quantity(
+                "questions_same_sign",
+                "Questions with the same sign",
+                0,
+                Place(
+                    "opinions",
+                    "agreement",
+                    "share",
+                    {"pair": ("first", "second")},
+                    "ci_low",
+                    "ci_high",
+                    n="questions",
+                    times="questions",
+                    size={"questions": 436},
+                    by=("respondent", "language"),
+                    options={"unusable": "zero"},
+                ),
+            ),
         ),
     ),
-)  # fmt: skip
+)
 
 
 # Study 4: words by first reaction.
@@ -357,21 +560,30 @@ _WORDS_PER_CALL = Key("words_per_call", "words per call", "Words per call")
 _LABELS = Key("labels", "pair of labels", "Labels")
 _TEMPERATURE = Key("temperature", "temperature", "Temperature")
 _OF_WORDS = {
-    "model": "respondent", "language": "language", "labels": "format",
+    "model": "respondent",
+    "language": "language",
+    "labels": "format",
     "words_per_call": "items_per_call",
-}  # fmt: skip
+}
 _USUAL_LEVELS = {_LANGUAGE: "en", _LABELS: "comedy/tragedy", _WORDS_PER_CALL: "30"}
 """What the study asked unless it varied just that."""
 _RATES = {
-    "optimism": "Optimism", "pessimism": "Pessimism", "neutrality": "Neutrality",
-    "consistency_rate": "Consistency", "reluctancy_rate": "Reluctancy",
-}  # fmt: skip
+    "optimism": "Optimism",
+    "pessimism": "Pessimism",
+    "neutrality": "Neutrality",
+    "consistency_rate": "Consistency",
+    "reluctancy_rate": "Reluctancy",
+}
 
 
 def _word_table(
-    code: str, title: str, varied: Key, file: str = "csi_ablations", level: Key | None = None,
+    code: str,
+    title: str,
+    varied: Key,
+    file: str = "csi_ablations",
+    level: Key | None = None,
     factor: str = "",
-) -> PublishedTable:  # fmt: skip
+) -> PublishedTable:
     """The five rates by model and what is varied; all else is as the study usually asked."""
     part = tuple((key, usual) for key, usual in _USUAL_LEVELS.items() if key is not varied)
     own: dict[str, str | tuple[str, ...]] = {**_OF_WORDS}
@@ -381,18 +593,21 @@ def _word_table(
         by = ("model", *by, "temperature")
     if level is not None:
         own[level.column] = own.pop(varied.column)
-    place = Place(
-        "word_association", "groups", "", own, n="words", size={"words": 5000}, by=by
-    )  # fmt: skip
+    place = Place("word_association", "groups", "", own, n="words", size={"words": 5000}, by=by)
     quantities = []
     for column, name in _RATES.items():
         rate = column.removesuffix("_rate")
         at = replace(place, value=rate, low=f"{rate}_low", high=f"{rate}_high")
         quantities.append(Quantity(column, name, 4, at, part))
     return PublishedTable(
-        code, "core_sentiment_inventory", title, file, (_MODEL, level or varied),
-        tuple(quantities), {"factor": factor} if factor else {},
-    )  # fmt: skip
+        code,
+        "core_sentiment_inventory",
+        title,
+        file,
+        (_MODEL, level or varied),
+        tuple(quantities),
+        {"factor": factor} if factor else {},
+    )
 
 
 def _ablation(code: str, title: str, varied: Key, factor: str) -> PublishedTable:
@@ -409,28 +624,42 @@ def _questionnaire_rates() -> tuple[Quantity, ...]:
     found = []
     for rate in ("consistency", "reluctancy"):
         place = Place(
-            "instrument_rates", "groups", rate, {"model": "respondent", "history": "history"},
-            f"{rate}_low", f"{rate}_high", n="items", size={"items": 44},
+            "instrument_rates",
+            "groups",
+            rate,
+            {"model": "respondent", "history": "history"},
+            f"{rate}_low",
+            f"{rate}_high",
+            n="items",
+            size={"items": 44},
             by=("respondent", "history"),
-        )  # fmt: skip
+        )
         name = rate.capitalize()
         found.append(Quantity(f"{rate}_rate", name, 4, place, ((_HISTORY, "none"),)))
     return tuple(found)
 
 
 _WORD_TABLES = (
-    _word_table("csi_scores", "Optimism, pessimism, neutrality, consistency, reluctancy",
-                _LANGUAGE, "csi_scores"),
-    _ablation("csi_words_per_call", "The same by words per call", _WORDS_PER_CALL,
-              "words_per_prompt"),
+    _word_table(
+        "csi_scores",
+        "Optimism, pessimism, neutrality, consistency, reluctancy",
+        _LANGUAGE,
+        "csi_scores",
+    ),
+    _ablation(
+        "csi_words_per_call", "The same by words per call", _WORDS_PER_CALL, "words_per_prompt"
+    ),
     _ablation("csi_temperature", "The same by temperature", _TEMPERATURE, "temperature"),
     _ablation("csi_labels", "The same by pair of labels", _LABELS, "word_pair"),
     PublishedTable(
-        "csi_bfi_reliability", "core_sentiment_inventory",
-        "Consistency and reluctancy of a questionnaire", "csi_bfi_reliability", (_MODEL,),
+        "csi_bfi_reliability",
+        "core_sentiment_inventory",
+        "Consistency and reluctancy of a questionnaire",
+        "csi_bfi_reliability",
+        (_MODEL,),
         _questionnaire_rates(),
     ),
-)  # fmt: skip
+)
 
 
 # Study 5: political worldviews.
@@ -442,21 +671,38 @@ _KAPPAS = Place(
     "form_agreement", "kappas", "kappa", _OF_MODEL, "ci_low", "ci_high", size={"statements": 50}
 )
 _OVER_PEOPLE = Place(
-    "form_agreement", "over_groups", "kappa", {}, n="n_groups", size={"n_groups": 6},
+    "form_agreement",
+    "over_groups",
+    "kappa",
+    {},
+    n="n_groups",
+    size={"n_groups": 6},
     no_interval="The mean over people has no interval; each kappa has one on the page Political "
     "worldviews.",
-)  # fmt: skip
+)
 _TEMPLATES = Place(
     "form_agreement", "alpha", "alpha", _OF_MODEL, "ci_low", "ci_high", size={"statements": 239}
 )
 _LEANING = Place(
-    "worldview", "leaning", "share", _OF_MODEL, "ci_low", "ci_high", n="statements", times=100,
+    "worldview",
+    "leaning",
+    "share",
+    _OF_MODEL,
+    "ci_low",
+    "ci_high",
+    n="statements",
+    times=100,
     size={"statements": 239},
-)  # fmt: skip
+)
 _ANNOTATORS = Place(
-    "annotator_agreement", "domains", "kappa", {"policy_domain": "domain"}, "ci_low", "ci_high",
+    "annotator_agreement",
+    "domains",
+    "kappa",
+    {"policy_domain": "domain"},
+    "ci_low",
+    "ci_high",
     by=(),
-)  # fmt: skip
+)
 
 
 def _kappas(place: Place) -> tuple[Quantity, ...]:
@@ -472,45 +718,76 @@ def _kappas(place: Place) -> tuple[Quantity, ...]:
 
 _POLITICAL_TABLES = (
     PublishedTable(
-        "political_kappa", "political_worldviews", "Kappa of the original with other wordings",
-        "political_kappa", (_MODEL,), _kappas(_KAPPAS), other_rows=_PEOPLE,
+        "political_kappa",
+        "political_worldviews",
+        "Kappa of the original with other wordings",
+        "political_kappa",
+        (_MODEL,),
+        _kappas(_KAPPAS),
+        other_rows=_PEOPLE,
     ),
     PublishedTable(
-        "political_kappa_people", "political_worldviews", "The same of six people",
-        "political_kappa", (_MODEL,), _kappas(_OVER_PEOPLE), only=_PEOPLE,
+        "political_kappa_people",
+        "political_worldviews",
+        "The same of six people",
+        "political_kappa",
+        (_MODEL,),
+        _kappas(_OVER_PEOPLE),
+        only=_PEOPLE,
     ),
     PublishedTable(
-        "political_templates", "political_worldviews", "Agreement of six templates",
-        "political_templates", (_MODEL,), (
+        "political_templates",
+        "political_worldviews",
+        "Agreement of six templates",
+        "political_templates",
+        (_MODEL,),
+        (
             Quantity("krippendorff_alpha", "Krippendorff's alpha", 2, _TEMPLATES),
-            Quantity("statements_same_in_all_templates", "Statements with one stance in all", 0,
-                     _without_interval(_TEMPLATES, "same", "No interval is computed of a count.")),
+            Quantity(
+                "statements_same_in_all_templates",
+                "Statements with one stance in all",
+                0,
+                _without_interval(_TEMPLATES, "same", "No interval is computed of a count."),
+            ),
         ),
     ),
     PublishedTable(
-        "political_leaning", "political_worldviews",
-        "Same stance as parties of the left, the centre and the right", "political_leaning",
-        (_MODEL,), tuple(
-            Quantity(f"{side}_percent", f"Same as the {side} (%)", 0, replace(
-                _LEANING, rows={"country": "all countries", "leaning": side}
-            ))
+        "political_leaning",
+        "political_worldviews",
+        "Same stance as parties of the left, the centre and the right",
+        "political_leaning",
+        (_MODEL,),
+        tuple(
+            Quantity(
+                f"{side}_percent",
+                f"Same as the {side} (%)",
+                0,
+                replace(_LEANING, rows={"country": "all countries", "leaning": side}),
+            )
             for side in ("left", "centre", "right")
         ),
     ),
     PublishedTable(
-        "political_annotators_kappa", "political_worldviews",
-        "Agreement of annotators on policy domains", "political_annotators_kappa",
-        (Key("policy_domain", "domain", "Policy domain"),), (
+        "political_annotators_kappa",
+        "political_worldviews",
+        "Agreement of annotators on policy domains",
+        "political_annotators_kappa",
+        (Key("policy_domain", "domain", "Policy domain"),),
+        (
             Quantity("kappa_mean", "Mean kappa", 2, _ANNOTATORS),
             Quantity("kappa_sd", "SD", 2, _without_interval(_ANNOTATORS, "sd", _NO_SD)),
         ),
     ),
-)  # fmt: skip
+)
 
 
 PUBLISHED_TABLES: tuple[PublishedTable, ...] = (
-    *_BRAND_TABLES, *_SCALE_TABLES, *_OPINION_TABLES, *_WORD_TABLES, *_POLITICAL_TABLES,
-)  # fmt: skip
+    *_BRAND_TABLES,
+    *_SCALE_TABLES,
+    *_OPINION_TABLES,
+    *_WORD_TABLES,
+    *_POLITICAL_TABLES,
+)
 """Every printed table, by study."""
 
 

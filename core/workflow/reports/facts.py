@@ -51,9 +51,11 @@ _FACTOR_WORDS: Mapping[str, str] = {
 }  # fmt: skip
 _HISTORY_WORDS = {"none": "not shown to the model", "own": "shown to the model as messages"}
 _SETTINGS: Mapping[str, str] = {
-    "temperature": "temperature", "top_p": "top-p", "max_tokens": "longest reply in tokens",
+    "temperature": "temperature",
+    "top_p": "top-p",
+    "max_tokens": "longest reply in tokens",
     "seed": "seed",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,8 +259,11 @@ def settings_words(person: Respondent) -> str:
     extra = dict(sampling.extra_body)
     for name, words in _SETTINGS.items():
         value = extra.pop(name, getattr(sampling, name))
-        parts.append(f"{words} {value:g}" if isinstance(value, int | float) else
-                     f"{words} left to the service")  # fmt: skip
+        parts.append(
+            f"{words} {value:g}"
+            if isinstance(value, int | float)
+            else f"{words} left to the service"
+        )
     parts += [f"{name} {value}" for name, value in extra.items() if value is not None]
     if sampling.only_options:
         parts.append("replies restricted to the options")
@@ -391,9 +396,13 @@ def example_prompts(facts: StudyFacts) -> tuple[ExamplePrompt, ...]:
         )
         if answer is None or not answer.messages:
             continue
-        about = [("respondent", answer.respondent), ("item", answer.item),
-                 ("language", answer.language), ("context", answer.context),
-                 ("instructions", str(template))]  # fmt: skip
+        about = [
+            ("respondent", answer.respondent),
+            ("item", answer.item),
+            ("language", answer.language),
+            ("context", answer.context),
+            ("instructions", str(template)),
+        ]
         words = ", ".join(f"{name} {level}" for name, level in about if level)
         messages = [f"[{message['role']}]\n{message['content']}" for message in answer.messages]
         found.append(ExamplePrompt(words, "\n\n".join(messages), answer.reply or ""))
@@ -422,8 +431,14 @@ def answer_rows(facts: StudyFacts) -> tuple[list[str], list[list[str]]]:
     for place, row in enumerate(both.to_dict("records")):
         n = int(asked.iloc[place])
         counts = [row["n"], *(row[name] for name in statuses)]
-        rows.append([str(row["respondent"]), f"{int(row['planned']):,}", f"{n:,}",
-                     *(_count_with_share(int(count), n) for count in counts)])  # fmt: skip
+        rows.append(
+            [
+                str(row["respondent"]),
+                f"{int(row['planned']):,}",
+                f"{n:,}",
+                *(_count_with_share(int(count), n) for count in counts),
+            ]
+        )
     return header, rows
 
 
@@ -481,8 +496,12 @@ def reading_sentences(facts: StudyFacts) -> tuple[str, ...]:
     )
     n = int(counts["answers"])
     classes = [f"{int(counts[one]):,} {CERTAINTY_WORDS[one]}" for one in Certainty if counts[one]]
-    others = {"person": "coded by a person", "judged": "given by a judge",
-              "unknown": "not recorded", "hedged": "with a disclaimer"}  # fmt: skip
+    others = {
+        "person": "coded by a person",
+        "judged": "given by a judge",
+        "unknown": "not recorded",
+        "hedged": "with a disclaimer",
+    }
     classes += [f"{int(counts[name]):,} {words}" for name, words in others.items() if counts[name]]
     word = "version" if len(versions) == 1 else "versions"
     sentences = [

@@ -186,10 +186,12 @@ def make(workspace: Workspace, request: ReportRequest, *, with_figures: bool = T
     blocks += [Heading("What was left out"), Bullets(left_out)]
     blocks += [*_end(facts, outcomes), *_wide_tables(numbers)]
     document = Document(
-        printable(request.title), request.authors,
+        printable(request.title),
+        request.authors,
         f"Study {request.study}. Made with Inkblot {methods.inkblot_version()}.",
-        request.made_on, tuple(blocks),
-    )  # fmt: skip
+        request.made_on,
+        tuple(blocks),
+    )
     files = {ending: form.write(document) for ending, form in DOCUMENT_FORMATS.items()}
     paragraph = methods.methods_paragraph(
         workspace, request.study, _results_of(outcomes), request.where
@@ -262,11 +264,12 @@ def _design(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> lis
             numbers,
             "Respondents and settings of their calls" if facts.is_planned else "Respondents",
             ["Respondent", "Model as sent", "Model as reported", "Settings", "Replies collected"],
-            [[cell or "–" for cell in row] for row in people], n_text=5,
+            [[cell or "–" for cell in row] for row in people],
+            n_text=5,
             note="Settings are as sent with each call, amended ones from then on; dates are in UTC."
             * facts.is_planned,
         ),
-    ]  # fmt: skip
+    ]
     conditions = study_facts.condition_rows(facts)
     if conditions:
         blocks += [
@@ -284,8 +287,11 @@ def _design(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> lis
             "method of an analysis says otherwise."
         ),
         _table(
-            numbers, "Planned, asked and usable trials" if facts.is_planned else "Usable trials",
-            header, rows, n_text=1,
+            numbers,
+            "Planned, asked and usable trials" if facts.is_planned else "Usable trials",
+            header,
+            rows,
+            n_text=1,
             note="A trial is one item put once. Percentages are of the trials asked.",
         ),
         *(
@@ -297,7 +303,7 @@ def _design(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> lis
             )
             if texts
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _item_table(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> list[PaperTable]:
@@ -574,9 +580,14 @@ def _figures(drawn: _ChartInWork, numbers: _Numbers) -> Iterator[Figure]:
         part = f" (part {place} of {len(parts)})" if len(parts) > 1 else ""
         caption = f"{chart.title}{part}{_undrawn(chart)}"
         yield Figure(
-            next(numbers.figures), printable(caption), printable(chart.alt),
-            picture.svg, picture.png, picture.width, picture.height,
-        )  # fmt: skip
+            next(numbers.figures),
+            printable(caption),
+            printable(chart.alt),
+            picture.svg,
+            picture.png,
+            picture.width,
+            picture.height,
+        )
 
 
 # What is left out, and the end.

@@ -39,9 +39,23 @@ _RESULTS, _AFTER = "Results", "What was left out"
 _SHOWN_ROWS = 500
 """Rows of a table that the page shows; its CSV has all."""
 _LEFT_OUT = (
-    "call", "position", "study", "instrument", "tags", "try", "prompt", "finish_reason",
-    "tokens_in", "tokens_out", "cost", "latency_s", "time", "layer", "certainty", "score",
-)  # fmt: skip
+    "call",
+    "position",
+    "study",
+    "instrument",
+    "tags",
+    "try",
+    "prompt",
+    "finish_reason",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "latency_s",
+    "time",
+    "layer",
+    "certainty",
+    "score",
+)
 """Columns of answers that say how they were collected and scored; the exports have them."""
 _ALWAYS = {"item": "item", "answer": "answer", "status": "status", "raw": REPLY}
 """Columns that are shown also where they do not vary, as the page calls them."""
@@ -64,9 +78,13 @@ def make(workspace: Workspace, request: ReportRequest) -> StaticView:
     last = Heading(making.LAST_HEADING)
     closing = blocks[end : blocks.index(last) if last in blocks else None]
     files = static_view(
-        report.document, blocks[:start], [*_results(report, blocks[start:end])],
-        closing, _replies(workspace, request.study), chart_script(),
-    )  # fmt: skip
+        report.document,
+        blocks[:start],
+        [*_results(report, blocks[start:end])],
+        closing,
+        _replies(workspace, request.study),
+        chart_script(),
+    )
     return StaticView(files, report.left_out)
 
 
@@ -151,8 +169,12 @@ def _replies(workspace: Workspace, study: str) -> ViewReplies:
     found = frame[shown].rename(columns=_ALWAYS)
     texts = {item.code: item for item in frozen_bank(workspace, study).items}
     languages = frame["language"] if "language" in frame else [""] * len(frame)
-    found.insert(1, "text", [
-        texts[code].text(language or "en") if code in texts else ""
-        for code, language in zip(frame["item"], languages, strict=True)
-    ])  # fmt: skip
+    found.insert(
+        1,
+        "text",
+        [
+            texts[code].text(language or "en") if code in texts else ""
+            for code, language in zip(frame["item"], languages, strict=True)
+        ],
+    )
     return ViewReplies(tuple(found.columns), found.to_numpy(object).tolist())

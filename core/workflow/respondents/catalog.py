@@ -42,9 +42,21 @@ __all__ = ["SERVICES", "Service"]
 # Names of settings that hold keys. Settings are saved in the database, and keys must not be.
 
 _KEY_PARTS = (
-    "apikey", "accesskey", "privatekey", "authtoken", "accesstoken", "secret", "password", "passwd",
-    "passphrase", "authorization", "bearer", "credential", "cookie", "header",
-)  # fmt: skip
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "authtoken",
+    "accesstoken",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "authorization",
+    "bearer",
+    "credential",
+    "cookie",
+    "header",
+)
 _KEY_WORDS = frozenset({"auth", "pwd"})
 _KEY_LAST_WORDS = frozenset({"key", "keys", "token"})
 # What ends like a key and is none: a name for the service's cache, and tokens of a vocabulary.
@@ -369,9 +381,12 @@ def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:
     endpoints.check_address(respondent.base_url)
     key = key_for(workspace, respondent.base_url, respondent.key_variable)
     return openai_client.OpenAIClient(
-        respondent.base_url, key, at_once=sampling.at_once, timeout_s=sampling.timeout_s,
+        respondent.base_url,
+        key,
+        at_once=sampling.at_once,
+        timeout_s=sampling.timeout_s,
         used_keys=workspace.keys.used,
-    )  # fmt: skip
+    )
 
 
 def _run_call(workspace: Workspace, work: Coroutine[Any, Any, _T]) -> _T:

@@ -151,9 +151,10 @@ def _respondent(entry: _Entry) -> Respondent:
     if entry.simulation is not None:
         if entry.kind != "simulated":
             raise _Fault(
-                "simulation", "Only a simulated respondent has a simulation.",
+                "simulation",
+                "Only a simulated respondent has a simulation.",
                 "Delete it, or write kind: simulated.",
-            )  # fmt: skip
+            )
         fields |= {f"{_SIMULATION}{name}": v for name, v in vars(entry.simulation).items()}
     return forms.to_respondent(entry.kind, fields)
 
@@ -171,9 +172,10 @@ def _address(entry: _Entry) -> tuple[str, str]:
         raise _Fault("file", "A service has no model file.", "Delete it, or write kind: local.")
     if bool(entry.service) == bool(entry.address):
         raise _Fault(
-            "service" if entry.service else "label", "The respondent needs one address.",
+            "service" if entry.service else "label",
+            "The respondent needs one address.",
             "Write service or address, one of them.",
-        )  # fmt: skip
+        )
     named = {service.name: service for service in SERVICES}
     if entry.service and entry.service not in named:
         raise _Fault(
@@ -185,10 +187,11 @@ def _address(entry: _Entry) -> tuple[str, str]:
     if variable and not _VARIABLE.fullmatch(variable):
         # Not repeated: it may be a key.
         raise _Fault(
-            "key_variable", "This is not the name of an environment variable.",
+            "key_variable",
+            "This is not the name of an environment variable.",
             "Write the name of the variable that holds the key, such as INKBLOT_KEY_MINE; never "
             "the key itself.",
-        )  # fmt: skip
+        )
     try:
         endpoints.check_address(address)
     except CollectionError as error:

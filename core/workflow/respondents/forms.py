@@ -31,13 +31,20 @@ _OWN_FIELDS = frozenset({"model", "messages", "prompt", "stream"})
 _LONGEST_EXTRA = 20_000  # characters of additional settings
 # Lowest and highest value of the settings that are numbers.
 _DECIMAL: Mapping[str, tuple[float, float]] = {
-    "temperature": (0, 2), "top_p": (0, 1), "timeout_s": (1, 3600), "price_in": (0, math.inf),
-    "price_out": (0, math.inf), "price_cached": (0, math.inf),
-}  # fmt: skip
+    "temperature": (0, 2),
+    "top_p": (0, 1),
+    "timeout_s": (1, 3600),
+    "price_in": (0, math.inf),
+    "price_out": (0, math.inf),
+    "price_cached": (0, math.inf),
+}
 _WHOLE: Mapping[str, tuple[float, float]] = {
-    "max_tokens": (1, math.inf), "seed": (0, math.inf), "at_once": (1, 256),
-    "per_minute": (1, math.inf), "tokens_per_minute": (1, math.inf),
-}  # fmt: skip
+    "max_tokens": (1, math.inf),
+    "seed": (0, math.inf),
+    "at_once": (1, 256),
+    "per_minute": (1, math.inf),
+    "tokens_per_minute": (1, math.inf),
+}
 _SHORTEST_MARK = 3
 _UNESCAPED = {"\\": "\\", "n": "\n", "t": "\t"}
 _ESCAPES = str.maketrans({value: f"\\{name}" for name, value in _UNESCAPED.items()})

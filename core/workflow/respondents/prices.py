@@ -75,10 +75,14 @@ def save_prices(workspace: Workspace, prices: Iterable[Price]) -> None:
             raise CollectionError(*fault)
         rows.append(
             (
-                price.model.strip(), price.price_in, price.price_out, price.as_of,
-                price.source.strip(), price.price_cached,
+                price.model.strip(),
+                price.price_in,
+                price.price_out,
+                price.as_of,
+                price.source.strip(),
+                price.price_cached,
             )
-        )  # fmt: skip
+        )
     store.add_prices(workspace.database, rows)
 
 
@@ -96,9 +100,11 @@ def with_prices(workspace: Workspace, respondent: Respondent) -> Respondent:
     if price is None:
         return respondent
     known = replace(
-        sampling, price_in=price.price_in, price_out=price.price_out,
+        sampling,
+        price_in=price.price_in,
+        price_out=price.price_out,
         price_cached=price.price_cached,
-    )  # fmt: skip
+    )
     return replace(respondent, sampling=known)
 
 

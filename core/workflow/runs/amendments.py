@@ -157,9 +157,13 @@ def _respondent(
 
 
 def _keep(
-    workspace: Workspace, study: str, key: int, person: Respondent, changes: Sequence[str],
+    workspace: Workspace,
+    study: str,
+    key: int,
+    person: Respondent,
+    changes: Sequence[str],
     reason: str,
-) -> Amendment:  # fmt: skip
+) -> Amendment:
     """Write an amendment, and return it."""
     change = "; ".join(changes)
     with study_log.logged(workspace, study, f"Amended {person.label}: {change}"):

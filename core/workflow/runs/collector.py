@@ -212,8 +212,12 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
     except UserError as error:
         kind, reason = "paused", str(error)
     except Exception as error:  # noqa: BLE001  # told on the page; a key in its words is not logged
-        log.error("the run of study %s failed: %s\n%s", study_id, type(error).__name__,
-                  "".join(traceback.format_tb(error.__traceback__)))  # fmt: skip
+        log.error(
+            "the run of study %s failed: %s\n%s",
+            study_id,
+            type(error).__name__,
+            "".join(traceback.format_tb(error.__traceback__)),
+        )
         kind, reason = "paused", "A fault in Inkblot stopped the run; the log has the details."
     ending = _endings.get(workspace.process)
     if ending is not None and kind == "paused":
@@ -444,9 +448,11 @@ class _StudyRun:
         after = 0
         while chains := await read(store.remaining_chains, after):
             replies = await asyncio.to_thread(
-                store.last_replies, self.workspace.database, self.study_id,
+                store.last_replies,
+                self.workspace.database,
+                self.study_id,
                 [call.call_id for chain in chains for call in chain if not call.waits],
-            )  # fmt: skip
+            )
             for chain in chains:
                 after = chain[0].last_ordinal
                 if people[chain[0].respondent_id].label in self.control.paused:

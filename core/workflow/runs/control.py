@@ -27,9 +27,16 @@ from core.workflow.runs import collector
 from core.workflow.workspace import ENDING_S, Workspace
 
 RunState = Literal[
-    "not_started", "queued", "running", "pausing", "stopping", "paused", "stopped", "finished",
+    "not_started",
+    "queued",
+    "running",
+    "pausing",
+    "stopping",
+    "paused",
+    "stopped",
+    "finished",
     "interrupted",
-]  # fmt: skip
+]
 
 STATE_WORDS: Mapping[RunState, str] = {
     "not_started": "not started",
@@ -399,8 +406,11 @@ def _state(event: runs.RunEvent | None, process: str) -> RunState:
     if event is None:
         return "not_started"
     under_way: dict[str, RunState] = {
-        "start": "queued", "running": "running", "pause": "pausing", "stop": "stopping",
-    }  # fmt: skip
+        "start": "queued",
+        "running": "running",
+        "pause": "pausing",
+        "stop": "stopping",
+    }
     if event.kind in under_way:
         return under_way[event.kind] if event.process == process else "interrupted"
     ended: dict[str, RunState] = {"paused": "paused", "stopped": "stopped", "finished": "finished"}

@@ -103,6 +103,9 @@ def _annotations(bank: Instrument) -> Iterator[tuple[Any, ...]]:
 
 
 _ROWS: Mapping[str, Callable[[Instrument], Iterator[tuple[Any, ...]]]] = {
-    "items": _items, "wordings": _wordings, "loadings": _loadings, "positions": _positions,
+    "items": _items,
+    "wordings": _wordings,
+    "loadings": _loadings,
+    "positions": _positions,
     "annotations": _annotations,
-}  # fmt: skip
+}

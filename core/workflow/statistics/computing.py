@@ -61,7 +61,12 @@ def _key(workspace: Workspace, question: AnalysisRequest) -> str:
     behind = frames.studies_used(analysis, question.studies, question.options)
     revision = analyses.revision(workspace, behind)
     parts = [
-        workspace.process, question.analysis, question.studies, dict(question.options),
-        {name: list(values) for name, values in question.where.items()}, question.over, revision,
-    ]  # fmt: skip
+        workspace.process,
+        question.analysis,
+        question.studies,
+        dict(question.options),
+        {name: list(values) for name, values in question.where.items()},
+        question.over,
+        revision,
+    ]
     return json.dumps(parts, sort_keys=True, default=str)

@@ -77,62 +77,99 @@ _SHARED_CALL = " An attempt at several items counts once in every row whose item
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
-        "mean_score", "Mean score", "points",
+        "mean_score",
+        "Mean score",
+        "points",
         "Mean of the score points after reverse-keying. Answers without points are left out.",
-        "Answers with a score.", "Planned answers without a score.",
+        "Answers with a score.",
+        "Planned answers without a score.",
         _MEAN_INTERVAL + _OF_ANSWERS,
     ),
     Measure(
-        "option_share", "Share of an option", "proportion",
+        "option_share",
+        "Share of an option",
+        "proportion",
         "Answers that chose the option / answers that chose any option.",
-        "Answers that chose an option.", "Planned answers without an option.",
+        "Answers that chose an option.",
+        "Planned answers without an option.",
         _SHARE_INTERVAL + _OF_ANSWERS,
     ),
     Measure(
-        "usable", "Share usable", "proportion",
+        "usable",
+        "Share usable",
+        "proportion",
         "Replies with an option or a score / questions asked. An error counts as asked.",
-        "Questions asked.", "Planned questions not asked yet, and answers left out.",
+        "Questions asked.",
+        "Planned questions not asked yet, and answers left out.",
         _SHARE_INTERVAL + _OF_ANSWERS,
     ),
     Measure(
-        "refused", "Share refused", "proportion",
+        "refused",
+        "Share refused",
+        "proportion",
         "Replies that refuse to answer / questions asked. An error counts as asked.",
-        "Questions asked.", "Planned questions not asked yet, and answers left out.",
+        "Questions asked.",
+        "Planned questions not asked yet, and answers left out.",
         _SHARE_INTERVAL + _OF_ANSWERS,
     ),
     Measure(
-        "entropy", "Entropy of the options", "none",
+        "entropy",
+        "Entropy of the options",
+        "none",
         "How evenly the answers of a row spread over the options, in bits: −Σ p log2 p of their "
         "shares. 0: every answer is the same option. The most is log2 of the number of options "
         "(2.32 for five). Answers to several items are pooled; choose Item as a factor to see each "
         "item. Shannon (1948) doi:10.1002/j.1538-7305.1948.tb01338.x",
-        "Answers that chose an option.", "Planned answers without an option.",
+        "Answers that chose an option.",
+        "Planned answers without an option.",
     ),
     Measure(
-        "tokens_in", "Tokens of the prompt", "none",
+        "tokens_in",
+        "Tokens of the prompt",
+        "none",
         "Mean number of tokens of a prompt, as the service counts them." + _SHARED_CALL,
-        _ATTEMPTS_N, _ATTEMPTS_MISSING, _MEAN_INTERVAL + _OF_ATTEMPTS,
-        "tokens_in", "Tokens in total",
+        _ATTEMPTS_N,
+        _ATTEMPTS_MISSING,
+        _MEAN_INTERVAL + _OF_ATTEMPTS,
+        "tokens_in",
+        "Tokens in total",
     ),
     Measure(
-        "tokens_out", "Tokens of the reply", "none",
+        "tokens_out",
+        "Tokens of the reply",
+        "none",
         "Mean number of tokens of a reply, reasoning included, as the service counts them."
         + _SHARED_CALL,
-        _ATTEMPTS_N, _ATTEMPTS_MISSING, _MEAN_INTERVAL + _OF_ATTEMPTS,
-        "tokens_out", "Tokens in total",
+        _ATTEMPTS_N,
+        _ATTEMPTS_MISSING,
+        _MEAN_INTERVAL + _OF_ATTEMPTS,
+        "tokens_out",
+        "Tokens in total",
     ),
     Measure(
-        "latency", "Latency (s)", "none",
+        "latency",
+        "Latency (s)",
+        "none",
         "Mean seconds from sending to the reply, of attempts with a reply." + _SHARED_CALL,
-        _ATTEMPTS_N, _ATTEMPTS_MISSING, _MEAN_INTERVAL + _OF_ATTEMPTS, "latency_s",
+        _ATTEMPTS_N,
+        _ATTEMPTS_MISSING,
+        _MEAN_INTERVAL + _OF_ATTEMPTS,
+        "latency_s",
     ),
     Measure(
-        "cost", "Cost of 1,000 attempts (US$)", "none",
+        "cost",
+        "Cost of 1,000 attempts (US$)",
+        "none",
         "1,000 times the mean cost of an attempt in US dollars, by the prices of the respondent."
         + _SHARED_CALL,
-        _ATTEMPTS_N, _ATTEMPTS_MISSING, _MEAN_INTERVAL + _OF_ATTEMPTS, "cost", "US$ in total", 1000,
+        _ATTEMPTS_N,
+        _ATTEMPTS_MISSING,
+        _MEAN_INTERVAL + _OF_ATTEMPTS,
+        "cost",
+        "US$ in total",
+        1000,
     ),
-)  # fmt: skip
+)
 
 
 def measure_of(code: str) -> Measure:
@@ -307,10 +344,12 @@ def default_view(workspace: Workspace, study: str) -> View:
     varying = [name for name in _SIDE_BY_SIDE if 1 < len(levels.get(name, ())) <= _MOST_IN_COLORS]
     color, panel = [*varying, "", ""][:2]
     free = {
-        name: len(values) for name, values in levels.items()
-        if name not in (color, panel, "model") and len(values) <= _MOST_ON_AXIS
+        name: len(values)
+        for name, values in levels.items()
+        if name not in (color, panel, "model")
+        and len(values) <= _MOST_ON_AXIS
         and not is_attribute(name)
-    }  # fmt: skip
+    }
     axis = "item" if "item" in free or not free else max(free, key=lambda name: free[name])
     return View(measure, axis, color, panel)
 
@@ -357,10 +396,11 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
     counts = _read(workspace, record.study_id, measure, view)
     if counts.empty:
         raise NotEnoughData(
-            "No attempts are on file for these answers." if measure.attempt_number
+            "No attempts are on file for these answers."
+            if measure.attempt_number
             else "No planned answers pass these filters.",
             "Choose another study, or fewer filters.",
-        )  # fmt: skip
+        )
     factors = list(view.factors)
     if len(counts.drop_duplicates(factors)) > MOST_CELLS:
         raise NotEnoughData(

@@ -248,9 +248,10 @@ def _option_counts(
     factors = _factors_kept(workspace, analysis, codes, options, where)
     columns = [name for name in _FROM_CONTEXTS if name in asked]
     contexts = ["context"] if columns and "context" not in factors else []
-    seed = options.get(_SEED_OPTION, next(
-        (option.default for option in analysis.options if option.name == _SEED_OPTION), None
-    ))  # fmt: skip
+    seed = options.get(
+        _SEED_OPTION,
+        next((option.default for option in analysis.options if option.name == _SEED_OPTION), None),
+    )
     frame = frames.option_counts(
         workspace.database, list(codes), where, factors=[*factors, *contexts], seed=seed
     )
@@ -408,10 +409,12 @@ def _context_columns(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any
     places += context.cat.codes.to_numpy(dtype=np.int64)
     back, cells = pd.factorize(places)
     names = [
-        (study.cat.categories[c // len(context.cat.categories)],
-         context.cat.categories[c % len(context.cat.categories)])
+        (
+            study.cat.categories[c // len(context.cat.categories)],
+            context.cat.categories[c % len(context.cat.categories)],
+        )
         for c in cells.tolist()
-    ]  # fmt: skip
+    ]
     about = [_context_facts(known.get(name), str(name[1])) for name in names]
     return {
         column: pd.Categorical([row[number] for row in about]).take(back)

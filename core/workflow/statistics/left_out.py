@@ -65,11 +65,14 @@ def notes(
     if not kinds:
         return ()
     own = _sentences(answer_kinds(workspace, codes, where), kinds)
-    return (*own, *(
-        f"Study '{code}', brought in: {sentence}"
-        for code in others
-        for sentence in _sentences(answer_kinds(workspace, [code], {LEAVE_OUT: kinds}), kinds)
-    ))  # fmt: skip
+    return (
+        *own,
+        *(
+            f"Study '{code}', brought in: {sentence}"
+            for code in others
+            for sentence in _sentences(answer_kinds(workspace, [code], {LEAVE_OUT: kinds}), kinds)
+        ),
+    )
 
 
 def _sentences(n: Mapping[str, int], kinds: Sequence[Any]) -> tuple[str, ...]:

@@ -62,11 +62,15 @@ def summaries(workspace: Workspace) -> tuple[TemplateSummary, ...]:
     used = _studies_by_template(workspace)
     lines = [
         TemplateSummary(
-            template, code in built_in, code in built_in and template != built_in[code],
-            counts.get(code, 0), tuple(used[code]), code in archived,
+            template,
+            code in built_in,
+            code in built_in and template != built_in[code],
+            counts.get(code, 0),
+            tuple(used[code]),
+            code in archived,
         )
         for code, template in prompts.load_wordings(workspace).templates.items()
-    ]  # fmt: skip
+    ]
     return tuple(sorted(lines, key=lambda line: (line.archived, not line.built_in)))
 
 
@@ -134,9 +138,11 @@ def save(
             "Correct its text; nothing was saved.",
         )
     store.save(
-        workspace.database, template.code, prompts.as_json(template),
+        workspace.database,
+        template.code,
+        prompts.as_json(template),
         expected_versions=expected_versions,
-    )  # fmt: skip
+    )
 
 
 def create(workspace: Workspace, title: str) -> PromptTemplate:
@@ -280,10 +286,13 @@ def check_file(
         )
     known = prompts.load_wordings(workspace).templates
     states: dict[str, ImportState] = {
-        one.code: "unchanged" if known.get(one.code) == one
-        else "changed" if one.code in known else "new"
+        one.code: "unchanged"
+        if known.get(one.code) == one
+        else "changed"
+        if one.code in known
+        else "new"
         for one in templates
-    }  # fmt: skip
+    }
     return tuple((one, states[one.code]) for one in templates)
 
 
@@ -347,9 +356,13 @@ def template_of(code: str, values: Mapping[str, Any]) -> PromptTemplate:
     }
     personal = next(view for view, name in _PERSONAL.items() if name == values["personal"])
     return PromptTemplate(
-        code, values["title"].strip() or code, personal, texts, values["listing"],
+        code,
+        values["title"].strip() or code,
+        personal,
+        texts,
+        values["listing"],
         values["instructions"],
-    )  # fmt: skip
+    )
 
 
 def new_language(template: PromptTemplate, typed: str) -> str:

@@ -127,9 +127,10 @@ def _item_choice(bank: Instrument, design: Design, pilot: TemplatePilot) -> Item
     items = _asked(bank, design).items
     several = len({item.subscale for item in items}) > 1
     return ItemChoice(
-        count=min(pilot.items, len(items)), stratify_by=_SUBSCALE if several else "",
+        count=min(pilot.items, len(items)),
+        stratify_by=_SUBSCALE if several else "",
         seed=pilot.seed,
-    )  # fmt: skip
+    )
 
 
 # Templates in a design.
@@ -222,9 +223,12 @@ def fields_with_proposed(
 def _in_draft(fields: Mapping[str, Any], formats: Formats) -> dict[str, Any]:
     """The fields of a draft with these templates; those without formats take the draft's."""
     design = Design(
-        "", fields["instrument"], (), formats=tuple(fields["formats"]),
+        "",
+        fields["instrument"],
+        (),
+        formats=tuple(fields["formats"]),
         blocks=forms.to_blocks(fields["blocks"]),
-    )  # fmt: skip
+    )
     changed = with_templates(
         design, {code: tuple(own) or design.formats for code, own in formats.items()}
     )

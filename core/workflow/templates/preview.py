@@ -91,9 +91,11 @@ def request(
     design = Design("preview", sample.bank.code, (respondent.label,))
     replies = prompts.load_wordings(workspace).replies
     materials = StudyMaterials(
-        design, sample.bank, {sample.context.code: sample.context},
+        design,
+        sample.bank,
+        {sample.context.code: sample.context},
         Wordings({template.code: template}, replies),
-    )  # fmt: skip
+    )
     return materials.request(respondent, _question(template, sample))
 
 
@@ -134,6 +136,12 @@ def _question(template: PromptTemplate, sample: Sample) -> Question:
     shown = shown_format(response_format, sample.label_order, order, entities=entities)
     opinion = shown.options[-1].code if template.states_opinion and shown.options else ""
     return Question(
-        sample.items, shown, sample.language, sample.context.code, *entities, sample.form,
-        template.code, opinion=opinion,
-    )  # fmt: skip
+        sample.items,
+        shown,
+        sample.language,
+        sample.context.code,
+        *entities,
+        sample.form,
+        template.code,
+        opinion=opinion,
+    )

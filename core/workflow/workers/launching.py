@@ -251,10 +251,12 @@ def _started(command: tuple[str, ...], **pipes: Any) -> subprocess.Popen[bytes]:
         "ARROW_DEFAULT_MEMORY_POOL": "system",  # another reserves memory that counts as taken
     }
     group: dict[str, Any] = (
-        {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)} if os.name != "posix"
-        else {"start_new_session": True} if os.access(handover.SESSION_NICENESS, os.W_OK)
+        {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+        if os.name != "posix"
+        else {"start_new_session": True}
+        if os.access(handover.SESSION_NICENESS, os.W_OK)
         else {"process_group": 0}
-    )  # fmt: skip
+    )
     try:
         return subprocess.Popen(command, cwd=_ROOT, env={**own, **os.environ}, **pipes, **group)
     except OSError as error:

@@ -223,21 +223,38 @@ ITEM_TABLE = pd.DataFrame(
         (random_consistency, unlike(opinions, format="a_b"), {}),
         (random_consistency, unlike(opinions, template="t2"), {}),
         (instrument_rates, unlike(opinions, template="t2"), {}),
-        (unexpected_outputs, unlike(lambda rows, **own: opinions(
-            rows, refused=3 * ("context" in own), **own), context="c2"), {"factor": "respondent"}),
+        (
+            unexpected_outputs,
+            unlike(
+                lambda rows, **own: opinions(rows, refused=3 * ("context" in own), **own),
+                context="c2",
+            ),
+            {"factor": "respondent"},
+        ),
         (referential_consistency, unlike(in_two_formats, format="likert_4"), {"permutations": 0}),
         (word_association, unlike(opinions, label_order="inverted"), {"by": ("respondent",)}),
         (rater_agreement, unlike(two_raters, language="de"), {"raters": "model"}),
         (preference, unlike(brands, name="a_b"), {}),
-        (template_pilot, unlike(lambda rows, **own: opinions(
-            rows, template="t1", refused=3 * ("language" in own), **own), language="de"), {}),
+        (
+            template_pilot,
+            unlike(
+                lambda rows, **own: opinions(
+                    rows, template="t1", refused=3 * ("language" in own), **own
+                ),
+                language="de",
+            ),
+            {},
+        ),
         (form_agreement, unlike(stated, template="t2", seed=2), {}),
         (stance_reliability, unlike(stated, template="t2", seed=2), {}),
-        (worldview, unlike(stated, template="t2", seed=2),
-         {"loadings": LOADINGS, "positions": POSITIONS, "items": ITEM_TABLE}),
+        (
+            worldview,
+            unlike(stated, template="t2", seed=2),
+            {"loadings": LOADINGS, "positions": POSITIONS, "items": ITEM_TABLE},
+        ),
     ],
     ids=lambda own: own.__name__ if callable(own) else "",
-)  # fmt: skip
+)
 def test_groups_are_compared_over_what_both_were_asked_in_every_analysis(analysis, frame, options):
     chosen = {"by": ("respondent",), "seed": 1, **options}
     result = analysis(frame, **chosen)
@@ -252,12 +269,21 @@ def test_groups_are_compared_over_what_both_were_asked_in_every_analysis(analysi
 
 def test_a_way_that_all_sides_share_in_part_is_kept_item_by_item():
     # sides 0, 1, 2; item 0 in ways a, b | a, b | a and item 1 in a | b | (not asked)
-    rows = [(0, 0, "a"), (0, 0, "b"), (1, 0, "a"), (1, 0, "b"), (2, 0, "a"), (0, 1, "a"),
-            (1, 1, "b")]  # fmt: skip
+    rows = [
+        (0, 0, "a"),
+        (0, 0, "b"),
+        (1, 0, "a"),
+        (1, 0, "b"),
+        (2, 0, "a"),
+        (0, 1, "a"),
+        (1, 1, "b"),
+    ]
     frame = pd.DataFrame(
-        [{"item": f"i{item}", "format": way, "status": "answered", "count": 1}
-         for _, item, way in rows]
-    )  # fmt: skip
+        [
+            {"item": f"i{item}", "format": way, "status": "answered", "count": 1}
+            for _, item, way in rows
+        ]
+    )
     side = np.array([side for side, _, _ in rows])
     alike = ways_of_asking(frame, ("language",)).alike(side, ["de", "en", "ja"])
     # Item 0 counts in a, in all three. Of item 1 the first side alone is left.

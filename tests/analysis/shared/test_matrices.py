@@ -156,10 +156,15 @@ def test_group_codes_beyond_sixteen_bits_are_kept_apart():
     n = np.arange(300)
     frame = pd.DataFrame(
         {
-            "administration": n, "item": "i", "subscale": "s", "keyed": 1, "repetition": n,
-            "context": n[::-1], "score": n.astype(float),
+            "administration": n,
+            "item": "i",
+            "subscale": "s",
+            "keyed": 1,
+            "repetition": n,
+            "context": n[::-1],
+            "score": n.astype(float),
         }
-    )  # fmt: skip
+    )
     matrices = score_matrices(frame, ("repetition", "context"))
     assert [m.scores.item() for m in matrices] == n.tolist()
     assert [m.group for m in matrices] == [(number, 299 - number) for number in n]

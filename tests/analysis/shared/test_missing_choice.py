@@ -103,8 +103,14 @@ def test_booklets_work_in_the_other_analyses_too():
         result = run(booklets())
         assert any(note.startswith("Missing answers: full") for note in result.all_notes)
         assert (result.n_used, result.n_missing) == (1800, 900)
-    two = pd.concat([booklets(language="en"), booklets(language="de").assign(
-        administration=lambda frame: frame["administration"] + 300)])  # fmt: skip
+    two = pd.concat(
+        [
+            booklets(language="en"),
+            booklets(language="de").assign(
+                administration=lambda frame: frame["administration"] + 300
+            ),
+        ]
+    )
     steps = invariance(two, by=()).tables[0].frame
     assert steps["n"].tolist() == [600] * 4
     assert steps["missing_rule"].tolist() == ["fiml"] * 4

@@ -65,9 +65,15 @@ def test_questions_are_found_by_code_genre_and_wording():
 def test_the_table_has_both_measures_of_each_group():
     frame = map_frame(both(), [1, 0], TEXTS)
     assert list(frame.columns) == [
-        "Question", "Wording", "Other way round", "Genre",
-        "b · gpt · en", "b · gpt · fr", "s · gpt · en", "s · gpt · fr",
-    ]  # fmt: skip
+        "Question",
+        "Wording",
+        "Other way round",
+        "Genre",
+        "b · gpt · en",
+        "b · gpt · fr",
+        "s · gpt · en",
+        "s · gpt · fr",
+    ]
     assert frame["Wording"].tolist() == [TEXTS["ab"], TEXTS["q1"]]
     assert frame["s · gpt · en"].tolist() == pytest.approx([0.1, 1])
 

@@ -58,12 +58,14 @@ def test_other_factors_stay_apart():
 def test_contexts_averaged_over_keep_their_kind_apart_and_lose_their_origin():
     frame = asked_twice([[1, 2], [3, 4]], [[3, 2], [5, 1]]).assign(
         context_set=["personas", "personas", "conversations", "conversations"] * 2,
-        origin=["c1", "c1", "c2", "c2"] * 2, rewriting="original",
-    )  # fmt: skip
+        origin=["c1", "c1", "c2", "c2"] * 2,
+        rewriting="original",
+    )
     found = average_over(frame, ["context", "repetition"])
     assert found.groupby("context_set", observed=True)["score"].mean().to_dict() == {
-        "personas": 2.0, "conversations": 3.25,
-    }  # fmt: skip
+        "personas": 2.0,
+        "conversations": 3.25,
+    }
     assert set(found["origin"]) == {""}
 
 

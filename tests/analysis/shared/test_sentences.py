@@ -17,12 +17,16 @@ FEW = "fewer rows than items."
 
 def test_equal_notes_of_several_groups_become_one_where_the_first_stood():
     notes = (
-        about("m · de", FEW), "3 trials are missing.", about("m · en", FEW),
+        about("m · de", FEW),
+        "3 trials are missing.",
+        about("m · en", FEW),
         about("m · en", "other words."),
-    )  # fmt: skip
+    )
     assert merge_notes(notes, ("m · de", "m · en")) == (
-        f"m · de and m · en: {FEW}", "3 trials are missing.", "m · en: other words.",
-    )  # fmt: skip
+        f"m · de and m · en: {FEW}",
+        "3 trials are missing.",
+        "m · en: other words.",
+    )
 
 
 def test_of_many_groups_the_first_three_are_named_and_the_others_counted():
@@ -37,8 +41,9 @@ def test_scales_of_the_same_groups_are_named_together():
     notes = [about(Place(g, "scale", scale), FEW) for g in ("m", "n") for scale in ("A", "B")]
     assert merge_notes(notes, ("m", "n")) == (f"m and n, scales A and B: {FEW}",)
     assert merge_notes(notes[:3], ("m", "n")) == (
-        f"m and n, scale A: {FEW}", f"m, scale B: {FEW}",
-    )  # fmt: skip
+        f"m and n, scale A: {FEW}",
+        f"m, scale B: {FEW}",
+    )
     alone = [about(Place("m", "subscale", scale), FEW) for scale in "ABCDE"]
     assert merge_notes(alone, ("m",)) == (f"m, subscales A, B, C and 2 more subscales: {FEW}",)
 
@@ -46,8 +51,9 @@ def test_scales_of_the_same_groups_are_named_together():
 def test_a_name_that_begins_another_is_not_taken_for_it():
     notes = (about("gpt-4", "a."), about("gpt-4o", "a."), "gpt-4 did it.", about("gpt-4: x", "a."))
     assert merge_notes(notes, ("gpt-4", "gpt-4o", "gpt-4: x")) == (
-        "gpt-4, gpt-4o and gpt-4: x: a.", "gpt-4 did it.",
-    )  # fmt: skip
+        "gpt-4, gpt-4o and gpt-4: x: a.",
+        "gpt-4 did it.",
+    )
 
 
 def test_notes_without_groups_stay_and_are_not_repeated():

@@ -15,18 +15,27 @@ from tests.analysis.statement_frames import random_cells, statements
 NAN = float("nan")
 YES, NO, TIE, FEW = (28, 2), (1, 29), (15, 15), (5, 4)
 GOOD = {
-    "original": YES, "paraphrase_1": YES, "paraphrase_2": YES, "negation": NO, "opposite": NO,
+    "original": YES,
+    "paraphrase_1": YES,
+    "paraphrase_2": YES,
+    "negation": NO,
+    "opposite": NO,
     "inverted": YES,
-}  # fmt: skip
+}
 
 
 def cells_of(item="a", template="t1", **changed):
     """The cells of a statement that passes all tests within a template, but for what is changed."""
     return {
-        (item, template, "inverted" if name == "inverted" else "as_is",
-         "original" if name == "inverted" else name): counts
-        for name, counts in {**GOOD, **changed}.items() if counts is not None
-    }  # fmt: skip
+        (
+            item,
+            template,
+            "inverted" if name == "inverted" else "as_is",
+            "original" if name == "inverted" else name,
+        ): counts
+        for name, counts in {**GOOD, **changed}.items()
+        if counts is not None
+    }
 
 
 def row_of(cells, **options):
@@ -137,8 +146,9 @@ def test_a_template_with_two_formats_is_two_templates():
     frame = statements({**cells_of(), **cells_of(template="t2")})
     both = pd.concat([frame, frame.assign(format="support_oppose")])
     names = statement_verdicts(both, ()).frame["template"].tolist()
-    assert names == [f"{t} · {f}" for t in ("t1", "t2") for f in ("agree_disagree",
-                                                                  "support_oppose")]  # fmt: skip
+    assert names == [
+        f"{t} · {f}" for t in ("t1", "t2") for f in ("agree_disagree", "support_oppose")
+    ]
 
 
 def test_other_wordings_are_left_out_and_counted():

@@ -31,8 +31,11 @@ def test_entries_of_two_words_leave_the_others_of_their_list_alone():
     lists = {"x": ["hard work", "KIND"], "y": ["hard work"], "none": [], "blank": [" "]}
     found = word_counts(["Hard workers are kind to hard-hearted work, hardly.", "kind"], lists)
     assert found.drop(columns="words").to_dict("list") == {
-        "x": [2, 1], "y": [1, 0], "none": [0, 0], "blank": [0, 0],
-    }  # fmt: skip
+        "x": [2, 1],
+        "y": [1, 0],
+        "none": [0, 0],
+        "blank": [0, 0],
+    }
 
 
 @given(

@@ -18,9 +18,15 @@ LIKERT, YES_NO, PAIR = BUILT_IN["likert_5"], BUILT_IN["yes_no"], BUILT_IN["comed
 THREE = ("I enjoy parties.", "I worry a lot.", "I keep my promises.")
 WORDS = ("window", "funeral", "picnic")
 LETTERS = {
-    "answered": "a", "answered_with_explanation": "e", "neutral": "n", "refused": "r",
-    "off_scale": "o", "ambiguous": "m", "no_answer": "0", "truncated": "t",
-}  # fmt: skip
+    "answered": "a",
+    "answered_with_explanation": "e",
+    "neutral": "n",
+    "refused": "r",
+    "off_scale": "o",
+    "ambiguous": "m",
+    "no_answer": "0",
+    "truncated": "t",
+}
 
 
 def read(reply, response_format=YES_NO, items=THREE, language="en", finish_reason=""):
@@ -31,9 +37,25 @@ def read(reply, response_format=YES_NO, items=THREE, language="en", finish_reaso
 
 
 def test_lists_are_read_by_their_numbers_however_these_are_written():
-    for mark in ("{}. {}", "{}) {}", "({}) {}", "{}: {}", "**{}.** {}", "{} - {}", "Q{}: {}",
-                 "{}、{}", "{}．{}", "第{}题：{}", "[{}] {}", "{}\t{}", "{},{}", "{} {}",
-                 "- {}: {}", "> {}. {}", "### {}. {}"):  # fmt: skip
+    for mark in (
+        "{}. {}",
+        "{}) {}",
+        "({}) {}",
+        "{}: {}",
+        "**{}.** {}",
+        "{} - {}",
+        "Q{}: {}",
+        "{}、{}",
+        "{}．{}",
+        "第{}题：{}",
+        "[{}] {}",
+        "{}\t{}",
+        "{},{}",
+        "{} {}",
+        "- {}: {}",
+        "> {}. {}",
+        "### {}. {}",
+    ):
         lines = [mark.format(k, word) for k, word in enumerate(("yes", "no", "yes"), 1)]
         assert read("\n".join(lines)) == ["yes", "no", "yes"], mark
         assert read("\n".join(reversed(lines))) == ["yes", "no", "yes"], mark
@@ -85,21 +107,28 @@ def test_other_numbers_count_only_by_the_items_words_or_by_a_full_count():
     assert read("7. yes\n9. no\n2. yes") == ["m", "m", "m"]
     assert read("8. I worry a lot. no\n7. I enjoy parties. yes") == ["yes", "no", "0"]
     assert read("1. picnic - comedy\n1. window - tragedy", PAIR, WORDS) == [
-        "tragedy", "0", "comedy",
-    ]  # fmt: skip
+        "tragedy",
+        "0",
+        "comedy",
+    ]
     assert read("1. yes\n2. no\n3. yes\n4. no\n5. no") == ["yes", "no", "yes"]
 
 
 def test_the_word_goes_before_the_number():
     assert read("1. window - comedy\n2. funeral - tragedy", PAIR, WORDS)[:2] == [
-        "comedy", "tragedy",
-    ]  # fmt: skip
+        "comedy",
+        "tragedy",
+    ]
     assert read("1. funeral - tragedy\n2. window - comedy\n3. picnic - comedy", PAIR, WORDS) == [
-        "comedy", "tragedy", "comedy",
-    ]  # fmt: skip
+        "comedy",
+        "tragedy",
+        "comedy",
+    ]
     assert read("1. door - comedy\n2. Funeral: Tragedy\n3. picnic", PAIR, WORDS) == [
-        "m", "tragedy", "m",
-    ]  # fmt: skip
+        "m",
+        "tragedy",
+        "m",
+    ]
     assert read("window - comedy\npicnic (tragedy)", PAIR, WORDS) == ["comedy", "0", "tragedy"]
 
 
@@ -147,9 +176,10 @@ def test_certainty_tells_order_alone_from_numbers_and_structure_from_lines():
 
 def test_the_items_own_words_are_no_answers():
     items = ("I agree with most people.", "Do you say no?", "Yes-men are useful.")
-    reply = "\n".join(f"{k}. {item} - {said}" for k, item, said in zip(
-        (1, 2, 3), items, ("disagree", "agree", "disagree"), strict=True
-    ))  # fmt: skip
+    reply = "\n".join(
+        f"{k}. {item} - {said}"
+        for k, item, said in zip((1, 2, 3), items, ("disagree", "agree", "disagree"), strict=True)
+    )
     assert read(reply, BUILT_IN["agree_disagree"], items) == ["disagree", "agree", "disagree"]
 
 
@@ -246,9 +276,12 @@ def rendered_blocks(draw):
 def test_a_numbered_list_comes_back_as_the_options_it_was_made_of(block, language, mark):
     response_format, chosen, order = block
     typed = dict(
-        zip((o.code for o in response_format.options), choices(response_format, language),
-            strict=True)
-    )  # fmt: skip
+        zip(
+            (o.code for o in response_format.options),
+            choices(response_format, language),
+            strict=True,
+        )
+    )
     reply = "\n".join(mark.format(k + 1, typed[chosen[k].code]) for k in order)
     items = [f"Statement about matter {k} of many" for k in range(len(chosen))]
     parsed = parse_block(reply, response_format, language, items)
@@ -272,9 +305,22 @@ def test_lines_with_word_and_label_come_back_whatever_their_numbers(block, langu
 
 
 PIECES = st.lists(
-    st.sampled_from([*"1234.):-|{}[],\"\n", "yes", "no", "comedy", "window", "funeral", "maybe",
-                     "1. ", "\n2. ", "- "]), max_size=20,
-).map(" ".join)  # fmt: skip
+    st.sampled_from(
+        [
+            *'1234.):-|{}[],"\n',
+            "yes",
+            "no",
+            "comedy",
+            "window",
+            "funeral",
+            "maybe",
+            "1. ",
+            "\n2. ",
+            "- ",
+        ]
+    ),
+    max_size=20,
+).map(" ".join)
 
 
 @given(st.one_of(st.text(), PIECES), st.sampled_from(CODES), st.integers(1, 5), st.booleans())

@@ -285,18 +285,28 @@ OF_THE_ITEM = [
     ("I can't support that request, but if I had to choose: 4", "4"),
 ]
 NAMED_NUMBERS = [
-    "Answer: Agree (confidence: 5/5)", "4 (confidence 3)", "4, importance: 2",
-    "Certainty: 5. I agree.", "Agree (score: 5)", "Probability 1. My answer is 4.",
-]  # fmt: skip
+    "Answer: Agree (confidence: 5/5)",
+    "4 (confidence 3)",
+    "4, importance: 2",
+    "Certainty: 5. I agree.",
+    "Agree (score: 5)",
+    "Probability 1. My answer is 4.",
+]
 NOTHING_CHOSEN = [
-    ("en", "I don't know.", NO_ANSWER), ("en", "N/A", NO_ANSWER),
-    ("en", "I do not answer", REFUSED), ("en", "Prefer not to say", REFUSED),
-    ("en", "No comment", REFUSED), ("de", "Keine Ahnung.", NO_ANSWER),
-    ("de", "Dazu sage ich nichts.", REFUSED), ("es", "No sé.", NO_ANSWER),
-    ("fr", "Je ne sais pas.", NO_ANSWER), ("it", "Non lo so.", NO_ANSWER),
-    ("ja", "わかりません。", NO_ANSWER), ("zh", "不知道。", NO_ANSWER),
+    ("en", "I don't know.", NO_ANSWER),
+    ("en", "N/A", NO_ANSWER),
+    ("en", "I do not answer", REFUSED),
+    ("en", "Prefer not to say", REFUSED),
+    ("en", "No comment", REFUSED),
+    ("de", "Keine Ahnung.", NO_ANSWER),
+    ("de", "Dazu sage ich nichts.", REFUSED),
+    ("es", "No sé.", NO_ANSWER),
+    ("fr", "Je ne sais pas.", NO_ANSWER),
+    ("it", "Non lo so.", NO_ANSWER),
+    ("ja", "わかりません。", NO_ANSWER),
+    ("zh", "不知道。", NO_ANSWER),
     ("es", "No sé si 3 o 4.", AMBIGUOUS),
-]  # fmt: skip
+]
 WRITTEN_OUT = [
     "I am 4.", "I'm 4", "- [x] 4", "1. 4", "| Answer |\n|---|\n| 4 |",
     "| Statement | Rating |\n|---|---|\n| I like it | 4 |",

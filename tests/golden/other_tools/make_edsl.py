@@ -30,17 +30,24 @@ def answer(self, question, scenario):
 def main():
     items = list(TEXTS)[:4]
     survey = Survey(
-        [QuestionMultipleChoice(question_name=item, question_text=TEXTS[item],
-                                question_options=LABELS) for item in items]
-    )  # fmt: skip
-    agents = [Agent(name="anna", traits={"persona": "a baker"}),
-              Agent(name="ben", traits={"persona": "a nurse"})]  # fmt: skip
+        [
+            QuestionMultipleChoice(
+                question_name=item, question_text=TEXTS[item], question_options=LABELS
+            )
+            for item in items
+        ]
+    )
+    agents = [
+        Agent(name="anna", traits={"persona": "a baker"}),
+        Agent(name="ben", traits={"persona": "a nurse"}),
+    ]
     for agent in agents:
         agent.add_direct_question_answering_method(answer)
     results = (
-        survey.by(AgentList(agents)).by(Model("test"))
+        survey.by(AgentList(agents))
+        .by(Model("test"))
         .run(n=2, disable_remote_inference=True, disable_remote_cache=True, progress_bar=False)
-    )  # fmt: skip
+    )
     results.to_csv(filename=str(FOLDER / "edsl.csv"))
 
 

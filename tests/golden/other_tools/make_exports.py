@@ -39,16 +39,19 @@ def write(name, rows, **options):
 
 def qualtrics(name, cell):
     about = {
-        "StartDate": ("Start Date", "startDate"), "EndDate": ("End Date", "endDate"),
-        "Status": ("Response Type", "status"), "IPAddress": ("IP Address", "ipAddress"),
+        "StartDate": ("Start Date", "startDate"),
+        "EndDate": ("End Date", "endDate"),
+        "Status": ("Response Type", "status"),
+        "IPAddress": ("IP Address", "ipAddress"),
         "Progress": ("Progress", "progress"),
         "Duration (in seconds)": ("Duration (in seconds)", "duration"),
-        "Finished": ("Finished", "finished"), "RecordedDate": ("Recorded Date", "recordedDate"),
+        "Finished": ("Finished", "finished"),
+        "RecordedDate": ("Recorded Date", "recordedDate"),
         "ResponseId": ("Response ID", "_recordId"),
         "RecipientLastName": ("Recipient Last Name", "recipientLastName"),
         "DistributionChannel": ("Distribution Channel", "distributionChannel"),
         "UserLanguage": ("User Language", "userLanguage"),
-    }  # fmt: skip
+    }
     asked = [f"Q2_{number}" for number in range(1, 9)]
     names = [*about, "Q1", *asked, "Q3_TEXT"]
     texts = [text for text, _ in about.values()]
@@ -62,10 +65,24 @@ def qualtrics(name, cell):
     for number, person in enumerate(PEOPLE, start=1):
         day = f"2026-03-0{number} 10:00:00"
         rows.append(
-            [day, day, "IP Address", f"192.0.2.{number}", "100", str(60 + number), "True", day,
-             f"R_{person['person']}", "", "anonymous", "EN", str(30 + number),
-             *(cell(person[item]) for item in ITEMS), "No, thanks." if number == 2 else ""]
-        )  # fmt: skip
+            [
+                day,
+                day,
+                "IP Address",
+                f"192.0.2.{number}",
+                "100",
+                str(60 + number),
+                "True",
+                day,
+                f"R_{person['person']}",
+                "",
+                "anonymous",
+                "EN",
+                str(30 + number),
+                *(cell(person[item]) for item in ITEMS),
+                "No, thanks." if number == 2 else "",
+            ]
+        )
     write(name, [names, texts, [json.dumps(one, separators=(",", ":")) for one in ids], *rows])
 
 
@@ -76,25 +93,50 @@ def limesurvey(name, heading, cell):
     rows[0] += [f"town[{item.replace('_', '')}]" for item in ITEMS]
     for number, person in enumerate(PEOPLE, start=1):
         rows.append(
-            [number, f"2026-03-0{number} 10:01:00", 2, "en", 1_000_000 + number,
-             f"192.0.2.{number}", 30 + number, *(cell(person[item]) for item in ITEMS)]
-        )  # fmt: skip
+            [
+                number,
+                f"2026-03-0{number} 10:01:00",
+                2,
+                "en",
+                1_000_000 + number,
+                f"192.0.2.{number}",
+                30 + number,
+                *(cell(person[item]) for item in ITEMS),
+            ]
+        )
     write(name, rows, quoting=csv.QUOTE_ALL)
 
 
 def redcap(name):
-    header = ["record_id", "redcap_event_name", "redcap_repeat_instrument",
-              "redcap_repeat_instance", "redcap_survey_identifier", "age", "news___1", "news___2",
-              "about_you_complete", *ITEMS, "precedence_complete"]  # fmt: skip
+    header = [
+        "record_id",
+        "redcap_event_name",
+        "redcap_repeat_instrument",
+        "redcap_repeat_instance",
+        "redcap_survey_identifier",
+        "age",
+        "news___1",
+        "news___2",
+        "about_you_complete",
+        *ITEMS,
+        "precedence_complete",
+    ]
     rows = [header]
     for number, person in enumerate(PEOPLE, start=1):
         about = ["", str(30 + number), "1", str(number % 2), "2"]
         rows.append([number, "baseline_arm_1", "", "", *about, *([""] * 8), ""])
         answers = [person[item] for item in ITEMS]
         rows.append(
-            [number, "baseline_arm_1", "precedence", "1", *([""] * 5), *answers,
-             "2" if all(answers) else "0"]
-        )  # fmt: skip
+            [
+                number,
+                "baseline_arm_1",
+                "precedence",
+                "1",
+                *([""] * 5),
+                *answers,
+                "2" if all(answers) else "0",
+            ]
+        )
     later = [PEOPLE[0][item] for item in ITEMS]
     rows.append([1, "baseline_arm_1", "precedence", "2", *([""] * 5), *later, "2"])
     write(name, rows)
@@ -124,21 +166,32 @@ def batch(name):
     lines = []
     for number, ((persona, item, repetition), reply) in enumerate(REPLIES.items(), start=1):
         body = {
-            "id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1772350000 + number,
+            "id": f"chatcmpl-{number}",
+            "object": "chat.completion",
+            "created": 1772350000 + number,
             "model": "small-model-1",
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": reply,
-                                                 "refusal": None},
-                         "logprobs": None, "finish_reason": "stop"}],
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": reply, "refusal": None},
+                    "logprobs": None,
+                    "finish_reason": "stop",
+                }
+            ],
             "usage": {"prompt_tokens": 60, "completion_tokens": 5, "total_tokens": 65},
-        }  # fmt: skip
+        }
         response = {"status_code": 200, "request_id": f"req_{number}", "body": body}
         if reply is None:
             fault = {"message": "The server had an error.", "type": "server_error", "code": None}
             response = {"status_code": 500, "request_id": f"req_{number}", "body": {"error": fault}}
-        lines.append({
-            "id": f"batch_req_{number}", "custom_id": f"{persona}|{item}|{repetition}",
-            "response": response, "error": None,
-        })  # fmt: skip
+        lines.append(
+            {
+                "id": f"batch_req_{number}",
+                "custom_id": f"{persona}|{item}|{repetition}",
+                "response": response,
+                "error": None,
+            }
+        )
     (FOLDER / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 

@@ -41,19 +41,32 @@ def reply(messages, *_):
 
 def main():
     samples = [
-        Sample(id=f"{persona}-{item}", input=TEXTS[item], choices=LABELS, target="A",
-               metadata={"item": item, "persona": persona})
-        for persona, answers in REPLIES.items() for item in answers
-    ]  # fmt: skip
+        Sample(
+            id=f"{persona}-{item}",
+            input=TEXTS[item],
+            choices=LABELS,
+            target="A",
+            metadata={"item": item, "persona": persona},
+        )
+        for persona, answers in REPLIES.items()
+        for item in answers
+    ]
     task = Task(
-        dataset=MemoryDataset(samples, name="town"), name="town", scorer=choice(), epochs=2,
+        dataset=MemoryDataset(samples, name="town"),
+        name="town",
+        scorer=choice(),
+        epochs=2,
         solver=[system_message("You are {persona}."), multiple_choice()],
-    )  # fmt: skip
+    )
     with tempfile.TemporaryDirectory() as folder:
         (log,) = eval(
-            task, model=get_model("mockllm/model", custom_outputs=reply), log_dir=folder,
-            log_format="json", display="none", max_samples=1,
-        )  # fmt: skip
+            task,
+            model=get_model("mockllm/model", custom_outputs=reply),
+            log_dir=folder,
+            log_format="json",
+            display="none",
+            max_samples=1,
+        )
     assert log.status == "success"
     for sample in log.samples:
         sample.events, sample.attachments, sample.messages = [], {}, []

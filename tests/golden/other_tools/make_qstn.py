@@ -23,10 +23,16 @@ def respond(request):
     persona = messages[0]["content"].split()[2].strip(".")
     item = next(item for item, text in TEXTS.items() if text in messages[-1]["content"])
     message = {"role": "assistant", "content": REPLIES[persona, item, 1]}
-    return httpx.Response(200, json={
-        "id": "1", "object": "chat.completion", "created": 0, "model": "small-model-1",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-    })  # fmt: skip
+    return httpx.Response(
+        200,
+        json={
+            "id": "1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "small-model-1",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        },
+    )
 
 
 def main():
@@ -36,17 +42,19 @@ def main():
     )
     options = generate_likert_options(n=5, answer_texts=LABELS)
     prompts = [
-        LLMPrompt(questions, questionnaire_name=name, system_prompt=f"You are {name}.")
-        .prepare_prompt(
+        LLMPrompt(
+            questions, questionnaire_name=name, system_prompt=f"You are {name}."
+        ).prepare_prompt(
             question_stem="How much do you agree? {{QUESTION_CONTENT_PLACEHOLDER}}",
             answer_options=options,
         )
         for name in ("anna", "ben")
-    ]  # fmt: skip
+    ]
     client = AsyncOpenAI(
-        api_key="none", base_url="http://localhost:1/v1",
+        api_key="none",
+        base_url="http://localhost:1/v1",
         http_client=httpx.AsyncClient(transport=httpx.MockTransport(respond)),
-    )  # fmt: skip
+    )
     results = conduct_survey_single_item(
         client, prompts, client_model_name="small-model-1", print_progress=False
     )

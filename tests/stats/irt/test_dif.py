@@ -71,11 +71,17 @@ def test_a_table_by_hand():
 
 @pytest.mark.parametrize(
     ("rise", "zumbo_thomas", "jodoin_gierl", "above_choi"),
-    [(0.0199, "negligible", "negligible", False), (0.02, "negligible", "negligible", True),
-     (0.0349, "negligible", "negligible", True), (0.035, "negligible", "moderate", True),
-     (0.0699, "negligible", "moderate", True), (0.07, "negligible", "large", True),
-     (0.13, "moderate", "large", True), (0.26, "large", "large", True)],
-)  # fmt: skip
+    [
+        (0.0199, "negligible", "negligible", False),
+        (0.02, "negligible", "negligible", True),
+        (0.0349, "negligible", "negligible", True),
+        (0.035, "negligible", "moderate", True),
+        (0.0699, "negligible", "moderate", True),
+        (0.07, "negligible", "large", True),
+        (0.13, "moderate", "large", True),
+        (0.26, "large", "large", True),
+    ],
+)
 def test_a_rise_at_a_bound_has_the_magnitude_that_begins_there(
     rise, zumbo_thomas, jodoin_gierl, above_choi
 ):

@@ -17,17 +17,25 @@ from core.stats.paired_comparison.bradley_terry import bradley_terry, resampled_
 GOLDEN = Path(__file__).parents[2] / "golden" / "preference"
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text())
 BASEBALL = {  # BradleyTerry2, vignette: strengths above Baltimore's, with and without home
-    "Boston": (1.1438, 1.1077), "Cleveland": (0.7047, 0.6839), "Detroit": (1.4754, 1.4364),
-    "Milwaukee": (1.6196, 1.5814), "NewYork": (1.2813, 1.2476), "Toronto": (1.3271, 1.2945),
-}  # fmt: skip
+    "Boston": (1.1438, 1.1077),
+    "Cleveland": (0.7047, 0.6839),
+    "Detroit": (1.4754, 1.4364),
+    "Milwaukee": (1.6196, 1.5814),
+    "NewYork": (1.2813, 1.2476),
+    "Toronto": (1.3271, 1.2945),
+}
 
 
 def counts_of(data):
     """Entities, cells and counts of one data set of the golden file."""
     if data == "baseball":
         rows = pd.read_csv(GOLDEN / "baseball.csv")
-        rows = rows.assign(entity=rows["home"], entity_b=rows["away"], wins=rows["home_wins"],
-                           n=rows["home_wins"] + rows["away_wins"])  # fmt: skip
+        rows = rows.assign(
+            entity=rows["home"],
+            entity_b=rows["away"],
+            wins=rows["home_wins"],
+            n=rows["home_wins"] + rows["away_wins"],
+        )
     else:
         rows = pd.read_csv(GOLDEN / "brand_counts.csv")
         rows = rows if data == "all" else rows[rows["format"] == data]
@@ -35,8 +43,9 @@ def counts_of(data):
     names = EXPECTED["data"][data]["names"]
     return names, [
         *(rows[name].map(names.index).to_numpy() for name in ("entity", "entity_b")),
-        rows["wins"].to_numpy(dtype=float), rows["n"].to_numpy(dtype=float),
-    ]  # fmt: skip
+        rows["wins"].to_numpy(dtype=float),
+        rows["n"].to_numpy(dtype=float),
+    ]
 
 
 def table(*cells):

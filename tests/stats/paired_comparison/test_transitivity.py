@@ -73,12 +73,14 @@ def test_ties_and_unknown_pairs_decide_nothing():
 
 def test_triads_by_hand():
     pairs = [(0, 1), (0, 2), (1, 2)]
-    shares = np.array([
-        [0.6, 0.2, 0.7],  # A > B > C > A
-        [0.6, 0.8, 0.7],  # A > B > C
-        [0.5, 0.8, 0.7],  # A and B even
-        [NAN, 0.8, 0.7],
-    ])  # fmt: skip
+    shares = np.array(
+        [
+            [0.6, 0.2, 0.7],  # A > B > C > A
+            [0.6, 0.8, 0.7],  # A > B > C
+            [0.5, 0.8, 0.7],  # A and B even
+            [NAN, 0.8, 0.7],
+        ]
+    )
     triads = count_triads(shares, pairs, 3)
     assert triads.n.tolist() == [1, 1, 0, 0]
     assert triads.circular.tolist() == [1, 0, 0, 0]

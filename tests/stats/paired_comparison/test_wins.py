@@ -34,8 +34,12 @@ def test_the_published_counts_give_the_published_shares():
     wins, n, formats = brand_counts()
     share = win_shares(wins, n).share
     assert dict(zip(formats, share[0].round(3), strict=False)) == {
-        "a_b": 0.526, "likert_4": 0.517, "likert_5": 0.627, "name_entity": 0.865, "yes_no": 0.493,
-    }  # fmt: skip
+        "a_b": 0.526,
+        "likert_4": 0.517,
+        "likert_5": 0.627,
+        "name_entity": 0.865,
+        "yes_no": 0.493,
+    }
     assert share[:, -1].round(4).tolist() == [0.6057, 0.5920, 0.5403]
 
 
@@ -60,12 +64,12 @@ def test_resamples_draw_whole_units():
     wins = generator.integers(0, 11, size=n.shape).astype(float)
     resampled_wins, resampled_n = resampled_counts(wins, n, Bootstrap(400, 1), orders_apart=False)
     assert (resampled_n == 60).all()
-    sums = {round(float(wins[list(draw), 0, 0, 0].sum()))
-            for draw in np.ndindex(6, 6, 6, 6, 6, 6)}  # fmt: skip
+    sums = {round(float(wins[list(draw), 0, 0, 0].sum())) for draw in np.ndindex(6, 6, 6, 6, 6, 6)}
     assert set(resampled_wins[:, 0, 0, 0].astype(int).tolist()) <= sums
     # both orders of an item are drawn together
-    same = resampled_counts(np.repeat(wins[..., :1], 2, axis=-1), n, Bootstrap(50, 1),
-                            orders_apart=False)[0]  # fmt: skip
+    same = resampled_counts(
+        np.repeat(wins[..., :1], 2, axis=-1), n, Bootstrap(50, 1), orders_apart=False
+    )[0]
     assert (same[..., 0] == same[..., 1]).all()
 
 
@@ -97,21 +101,26 @@ def test_the_order_is_tested_by_moving_whole_repetitions():
 def test_p_is_that_of_scipy():
     generator = np.random.default_rng(5)
     wins = generator.binomial(10, [0.6, 0.45], size=(9, 2)).astype(float)
-    p = order_test(wins[:, None, None], np.full((9, 1, 1, 2), 10.0),
-                   orders_apart=False)  # fmt: skip
+    p = order_test(wins[:, None, None], np.full((9, 1, 1, 2), 10.0), orders_apart=False)
     ours = stats.permutation_test(
-        (wins[:, 0], wins[:, 1]), lambda x, y, axis: (x - y).mean(axis=axis),
-        permutation_type="samples", n_resamples=10_000, vectorized=True,
-    )  # fmt: skip
+        (wins[:, 0], wins[:, 1]),
+        lambda x, y, axis: (x - y).mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=10_000,
+        vectorized=True,
+    )
     assert p[0, 0] == pytest.approx(ours.pvalue)
     n = np.zeros((8, 1, 1, 2))
     n[:5, ..., 0], n[5:, ..., 1] = 10, 10
     own = wins[:8, 0].reshape(8, 1, 1, 1) * (n > 0)
     p = order_test(own, n, orders_apart=True)
     apart = stats.permutation_test(
-        (wins[:5, 0], wins[5:8, 0]), lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
-        permutation_type="independent", n_resamples=10_000, vectorized=True,
-    )  # fmt: skip
+        (wins[:5, 0], wins[5:8, 0]),
+        lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
+        permutation_type="independent",
+        n_resamples=10_000,
+        vectorized=True,
+    )
     # scipy doubles the smaller tail; ours counts both ends by distance from 0
     both = np.abs(apart.null_distribution) >= abs(apart.statistic) - 1e-12
     assert p[0, 0] == pytest.approx(both.mean())
@@ -122,19 +131,26 @@ def test_random_permutations_are_near_the_exact_p():
     wins = generator.binomial(10, [0.55, 0.45], size=(14, 2)).astype(float)
     n = np.full((14, 1, 1, 2), 10.0)
     exact = stats.permutation_test(
-        (wins[:, 0], wins[:, 1]), lambda x, y, axis: (x - y).mean(axis=axis),
-        permutation_type="samples", n_resamples=2**14, vectorized=True,
-    )  # fmt: skip
+        (wins[:, 0], wins[:, 1]),
+        lambda x, y, axis: (x - y).mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=2**14,
+        vectorized=True,
+    )
     drawn = order_test(wins[:, None, None], n, orders_apart=False, seed=3)[0, 0]
     assert drawn == pytest.approx(exact.pvalue, abs=0.015)
     apart = np.zeros((24, 1, 1, 2))
     apart[:12, ..., 0], apart[12:, ..., 1] = 10, 10
     own = np.concatenate([wins[:12, 0], wins[:12, 1]])
     division = stats.permutation_test(
-        (own[:12], own[12:]), lambda x, y, axis: np.abs(x.mean(axis=axis) - y.mean(axis=axis)),
-        permutation_type="independent", n_resamples=20_000, vectorized=True,
-        alternative="greater", rng=1,
-    )  # fmt: skip
+        (own[:12], own[12:]),
+        lambda x, y, axis: np.abs(x.mean(axis=axis) - y.mean(axis=axis)),
+        permutation_type="independent",
+        n_resamples=20_000,
+        vectorized=True,
+        alternative="greater",
+        rng=1,
+    )
     p = order_test(own.reshape(24, 1, 1, 1) * (apart > 0), apart, orders_apart=True)[0, 0]
     assert p == pytest.approx(division.pvalue, abs=0.02)
 

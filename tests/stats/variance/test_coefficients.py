@@ -102,8 +102,13 @@ def test_levels_needed_are_the_fewest():
                 g_and_phi(own, {facet: n})[absolute] for n in (need.levels, need.levels - 1 or 0.5)
             )
             assert reached >= target > before
-    halves = designs.design([(p, i, v) for p, row in enumerate([(0, 0), (2, 0), (0, 2), (2, 2)])
-                             for i, v in enumerate(row)])  # fmt: skip
+    halves = designs.design(
+        [
+            (p, i, v)
+            for p, row in enumerate([(0, 0), (2, 0), (0, 2), (2, 2)])
+            for i, v in enumerate(row)
+        ]
+    )
     assert math.isnan(levels_needed(measured(halves), 1, 0.8, absolute=False).levels)
 
 

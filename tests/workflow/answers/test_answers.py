@@ -36,8 +36,11 @@ def scores(workspace, study):
 def test_a_plain_file_becomes_a_study_with_a_bank(workspace):
     (done,) = imports.import_tidy(workspace, "my answers.csv", SIMPLE.encode())
     assert (done.study, done.instrument, done.n_rows, done.created_instrument) == (
-        "my_answers", "my_answers", 18, True,
-    )  # fmt: skip
+        "my_answers",
+        "my_answers",
+        18,
+        True,
+    )
     frame = scores(workspace, "my_answers")
     assert frame["item"].tolist() == ["q1", "q2", "q3"]
     assert frame["n"].tolist() == [6, 6, 6]
@@ -211,9 +214,15 @@ def test_a_study_folder_holds_everything_with_checksums(workspace, tmp_path):
     collected(workspace)
     files = exports.export_study(workspace, "study", tmp_path / "out")
     assert {file.name for file in files} == {
-        "answers.csv", "bank.csv", "counts.csv", "plan.csv", "calls.csv", "prompts.csv",
-        "design.yaml", "SHA256SUMS",
-    }  # fmt: skip
+        "answers.csv",
+        "bank.csv",
+        "counts.csv",
+        "plan.csv",
+        "calls.csv",
+        "prompts.csv",
+        "design.yaml",
+        "SHA256SUMS",
+    }
     for line in (tmp_path / "out" / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split()
         assert hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest() == digest
@@ -222,12 +231,18 @@ def test_a_study_folder_holds_everything_with_checksums(workspace, tmp_path):
 
 
 def test_the_chance_of_an_option_is_exported_and_comes_back_as_a_tag(workspace, monkeypatch):
-    first = {"top_logprobs": [{"token": "4", "logprob": math.log(0.6)},
-                              {"token": "2", "logprob": math.log(0.2)}]}  # fmt: skip
+    first = {
+        "top_logprobs": [
+            {"token": "4", "logprob": math.log(0.6)},
+            {"token": "2", "logprob": math.log(0.2)},
+        ]
+    }
     choice = {
-        "index": 0, "finish_reason": "stop", "logprobs": {"content": [first]},
+        "index": 0,
+        "finish_reason": "stop",
+        "logprobs": {"content": [first]},
         "message": {"role": "assistant", "content": "4"},
-    }  # fmt: skip
+    }
     with FaultServer(script=lambda n, body: Step(extra={"choices": [choice]})) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         freeze(workspace, service(server.base_url), n_personas=1, first_token=True)

@@ -230,8 +230,11 @@ def test_agreement_of_two_coders_is_as_worked_by_hand(workspace, two):
     sample = audits.load_sample(workspace, audit)
     (row,) = agreement.coder_agreement(sample).frame.to_dict("records")
     assert (row["first"], row["second"], row["coded"], row["disagreements"]) == (
-        "Anna", "Ben", 10, 3,
-    )  # fmt: skip
+        "Anna",
+        "Ben",
+        10,
+        3,
+    )
     assert row["agreement"] == 0.7
     assert (row["ci_low"], row["ci_high"]) == wilson_interval(7, 10)
     assert row["kappa_kinds"] == pytest.approx(KAPPA, abs=1e-12)
@@ -424,8 +427,9 @@ def test_a_sample_of_kinds_has_so_many_of_each_model_and_kind_and_the_old_sample
     drawn = sample.replies.groupby(["model", "parser_option"]).size()
     assert drawn.to_dict() == {
         (model, option): 3
-        for model in ("graded response model", "second model") for option in ("1", "2")
-    }  # fmt: skip
+        for model in ("graded response model", "second model")
+        for option in ("1", "2")
+    }
     with pytest.raises(NotEnoughData, match="no replies of this kind: judged"):
         audits.draw_audit(workspace, "study", seed=1, per_model=3, kinds=["judged"])
     assert "judged" not in audits.kind_counts(workspace, "study")
@@ -478,9 +482,11 @@ def test_without_a_judge_no_agreement_by_judge_is_shown(workspace):
 def test_drawn_guesses_are_those_that_analyses_can_leave_out(workspace):
     collect(workspace)
     read_as(
-        workspace, guess="option = '1' or status = 'refused'", judged="option is null",
+        workspace,
+        guess="option = '1' or status = 'refused'",
+        judged="option is null",
         hedged="status = 'refused'",
-    )  # fmt: skip
+    )
     counts = audits.kind_counts(workspace, "study")
     left_out = frames.answer_kinds(workspace.database, ["study"], {})
     assert counts["guess"] == left_out["guess"] > 0
@@ -500,7 +506,9 @@ def test_how_a_reply_was_read_is_not_shown_to_who_has_not_coded_it(workspace):
     assert not audits.load_sample(workspace, audit, "Anna").readings
     late = audits.draw_audit(workspace, "study", seed=2, per_model=2, at_end=True)
     audits.save_coding(
-        workspace, late, audits.reply_to_code(workspace, late).answer.trial_id,
+        workspace,
+        late,
+        audits.reply_to_code(workspace, late).answer.trial_id,
         status=Status.REFUSED,
-    )  # fmt: skip
+    )
     assert not audits.load_sample(workspace, late, "Coder 1").readings

@@ -145,9 +145,12 @@ def test_answers_in_another_language_do_not_attach_to_a_bank_by_its_codes(on_fil
         text = "\n".join([f"{header},language", *(f"{row},{language}" for row in rows)]).encode()
         found = imports.preview_tidy(on_file, "m.csv", text).studies[0]
         assert found.creates_instrument is creates, language
-    assert "Answers are in zh; the bank is in en." in imports.preview_tidy(
-        on_file, "m.csv", text.replace(b",EN", b",zh")
-    ).studies[0].about_bank  # fmt: skip
+    assert (
+        "Answers are in zh; the bank is in en."
+        in imports.preview_tidy(on_file, "m.csv", text.replace(b",EN", b",zh"))
+        .studies[0]
+        .about_bank
+    )
 
 
 def test_a_few_items_of_a_large_bank_do_not_decide_for_it(on_file):
@@ -157,8 +160,19 @@ def test_a_few_items_of_a_large_bank_do_not_decide_for_it(on_file):
     assert taken.about_bank == "1 of 1 item codes match; the bank has 4 items."
 
 
-@pytest.mark.parametrize("header", ["Person", "PARTICIPANT", "respondent_id", "Subject",
-                                    "participant_id", "Subject ID", "person_id", "id"])  # fmt: skip
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Person",
+        "PARTICIPANT",
+        "respondent_id",
+        "Subject",
+        "participant_id",
+        "Subject ID",
+        "person_id",
+        "id",
+    ],
+)
 def test_a_column_of_people_is_the_context(workspace, header):
     told = []
     imports.import_tidy(workspace, "m.csv", people(f"{header},item,answer"), report=told.append)

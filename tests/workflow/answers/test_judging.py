@@ -83,8 +83,11 @@ def test_a_judge_decides_what_is_unclear_and_all_of_it_can_be_undone(workspace, 
     assert counts["replies"].to_dict() == {"ambiguous": 8, "refused": 4}  # not the empty ones
     planned = judging.plan(workspace, "study", "Judge")
     low, high = planned.size.cost
-    assert (planned.n_replies, planned.size.calls, planned.cautions) == (8, 8, (
-        "'Judge' is a model that gave replies of this study, and judges its own.",))  # fmt: skip
+    assert (planned.n_replies, planned.size.calls, planned.cautions) == (
+        8,
+        8,
+        ("'Judge' is a model that gave replies of this study, and judges its own.",),
+    )
     assert 0 < low < high
     sent = len(server.chats)
     study = judged(workspace)
@@ -113,8 +116,12 @@ def test_a_judge_decides_what_is_unclear_and_all_of_it_can_be_undone(workspace, 
 
 def test_the_judge_reads_the_question_its_options_and_the_reply_as_they_were(workspace, server):
     reply = "{entity} or {options}: 2 or 4 {none}"
-    ask(workspace, server, lambda n, body: Step(content="4" if is_judge(body) else reply),
-        items=FIVE)  # fmt: skip
+    ask(
+        workspace,
+        server,
+        lambda n, body: Step(content="4" if is_judge(body) else reply),
+        items=FIVE,
+    )
     judged(workspace, rubric="Q {item}\nO\n{options}\nReply of the model\n{reply}\n[{none}]")
     item = workspace_item(workspace)
     sent = {first(seen.body) for seen in server.chats if is_judge(seen.body)}
@@ -131,8 +138,13 @@ def workspace_item(workspace):
 def test_equal_replies_to_a_question_are_one_call_and_what_persons_coded_is_left_alone(
     workspace, server
 ):
-    ask(workspace, server, lambda n, body: Step(
-        content="4" if is_judge(body) else TWO), repetitions=4, items=FIVE)  # fmt: skip
+    ask(
+        workspace,
+        server,
+        lambda n, body: Step(content="4" if is_judge(body) else TWO),
+        repetitions=4,
+        items=FIVE,
+    )
     audit = audits.draw_audit(workspace, "study", seed=1, per_model=20)
     sample = audits.load_sample(workspace, audit)
     one, *_, other = [t for t in sample.trials if sample.data(t).status == "ambiguous"]
@@ -163,8 +175,15 @@ def test_letters_in_any_order_lead_back_to_the_options_of_the_bank(workspace, se
     """The judge always says B: the second option as that call showed it."""
     editing.save(workspace, OWN)
     server.script = lambda number, body: Step(content="B")
-    freeze(workspace, simulated(refusal_rate=1.0), n_personas=1, templates=("own", "standard"),
-           label_orders=("as_is", "inverted"), languages=("en", "de"), items=FIVE[:2])  # fmt: skip
+    freeze(
+        workspace,
+        simulated(refusal_rate=1.0),
+        n_personas=1,
+        templates=("own", "standard"),
+        label_orders=("as_is", "inverted"),
+        languages=("en", "de"),
+        items=FIVE[:2],
+    )
     control.start(workspace, "study")
     finished(workspace)
     add_judge(workspace, server)
@@ -174,14 +193,14 @@ def test_letters_in_any_order_lead_back_to_the_options_of_the_bank(workspace, se
     shown = workspace.database.rows(
         "select distinct a.template, a.label_order, r.option from response r"
         " join trial t using (trial_id) join administration a using (administration_id)"
-        " where a.form <> ? and r.option is not null", [REPLY_TO_JUDGE]
-    )  # fmt: skip
+        " where a.form <> ? and r.option is not null",
+        [REPLY_TO_JUDGE],
+    )
     assert sorted(shown) == [("own", "as_is", "2"), ("own", "inverted", "4")]
 
 
 def test_a_second_judge_has_its_own_study_and_waits_for_the_first_to_be_undone(workspace, server):
-    ask(workspace, server, lambda n, body: Step(content="4" if is_judge(body) else TWO),
-        items=FIVE)  # fmt: skip
+    ask(workspace, server, lambda n, body: Step(content="4" if is_judge(body) else TWO), items=FIVE)
     add_judge(workspace, server, "Other judge")
     studies_of = [judged(workspace), judged(workspace, "Other judge")]
     judging.take_over(workspace, judging.preview(workspace, "study", studies_of[0]))
@@ -198,9 +217,12 @@ def test_the_way_of_a_judge_on_the_command_line(workspace, server, capsys, tmp_p
         told = capsys.readouterr()
         return code, told.out + told.err
 
-    ask(workspace, server, lambda n, body: Step(
-        content=("4" if n % 2 else "none") if is_judge(body) else TWO),
-        items=(*FIVE, "nature_04"))  # fmt: skip
+    ask(
+        workspace,
+        server,
+        lambda n, body: Step(content=("4" if n % 2 else "none") if is_judge(body) else TWO),
+        items=(*FIVE, "nature_04"),
+    )
     workspace.close()
     assert run("judge", "study") == (0, "ambiguous\t6 replies, 0 judged\n")
     rubric = tmp_path / "rubric.txt"
@@ -229,8 +251,12 @@ def test_the_way_of_a_judge_on_the_command_line(workspace, server, capsys, tmp_p
 
 
 def test_a_guess_is_confirmed_or_kept_and_what_a_file_calls_judged_is_left_alone(workspace, server):
-    ask(workspace, server, lambda n, body: Step(
-        content=("3" if n % 2 else "none") if is_judge(body) else "3"), items=FIVE[:4])  # fmt: skip
+    ask(
+        workspace,
+        server,
+        lambda n, body: Step(content=("3" if n % 2 else "none") if is_judge(body) else "3"),
+        items=FIVE[:4],
+    )
     with workspace.database.transaction() as cursor:
         cursor.execute("update response set certainty = 'guess'")
         cursor.execute(
@@ -242,9 +268,14 @@ def test_a_guess_is_confirmed_or_kept_and_what_a_file_calls_judged_is_left_alone
     found = judging.preview(workspace, "study", study)
     assert found.n_changes + found.n_none == 3
     assert found.kinds.to_dict("records") == [
-        {"old_status": "answered", "old_option": "3", "status": "answered", "option": "3",
-         "count": found.n_changes}
-    ]  # fmt: skip
+        {
+            "old_status": "answered",
+            "old_option": "3",
+            "status": "answered",
+            "option": "3",
+            "count": found.n_changes,
+        }
+    ]
     judging.take_over(workspace, found)
     marks = responses(workspace, "r.judge, r.certainty, r.option").values()
     assert sorted(marks, key=str) == sorted(
@@ -257,9 +288,16 @@ def test_a_guess_is_confirmed_or_kept_and_what_a_file_calls_judged_is_left_alone
 
 def test_a_judge_may_name_an_entity_in_place_of_the_code(workspace, server):
     server.script = lambda number, body: Step(content="Nike")
-    freeze(workspace, simulated(refusal_rate=1.0), bank="brand_100_preference", n_personas=0,
-           formats=("name_entity",), templates=("comparison",), items=("quality_01",),
-           pairs=(("Sony", "Nike"), ("Nike", "Pepsi")))  # fmt: skip
+    freeze(
+        workspace,
+        simulated(refusal_rate=1.0),
+        bank="brand_100_preference",
+        n_personas=0,
+        formats=("name_entity",),
+        templates=("comparison",),
+        items=("quality_01",),
+        pairs=(("Sony", "Nike"), ("Nike", "Pepsi")),
+    )
     control.start(workspace, "study")
     finished(workspace)
     add_judge(workspace, server)

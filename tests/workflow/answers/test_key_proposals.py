@@ -41,8 +41,9 @@ def test_reversed_items_are_found_in_each_subscale_of_the_codes():
     found = proposed(columns)
     assert found.reversed == ("E2", "N3", "N4")
     assert found.subscales == {
-        "E": ("E1", "E2", "E3", "E4"), "N": ("N1", "N2", "N3", "N4", "N5"),
-    }  # fmt: skip
+        "E": ("E1", "E2", "E3", "E4"),
+        "N": ("N1", "N2", "N3", "N4", "N5"),
+    }
     assert all(value < -0.5 for value in found.loadings.values())
     reversed_words, scale_words = found.sentences
     assert reversed_words.startswith("These items look reversed, because they go against")

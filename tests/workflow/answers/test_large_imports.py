@@ -36,13 +36,20 @@ def rows(n_people=N_PEOPLE, first=0, **changes):
     """Answers of people to four items, one with a comma and a quotation mark in its reply."""
     frame = pd.DataFrame(
         [
-            {"item": f"q{item}", "context": f"p{person:02d}", "model": "m", "language": "en",
-             "format": "likert_5", "answer": str(1 + (person * 3 + item) % 5),
-             "raw": f"Number {person}" if item else "", "seat": f"row {person % 3}"}
+            {
+                "item": f"q{item}",
+                "context": f"p{person:02d}",
+                "model": "m",
+                "language": "en",
+                "format": "likert_5",
+                "answer": str(1 + (person * 3 + item) % 5),
+                "raw": f"Number {person}" if item else "",
+                "seat": f"row {person % 3}",
+            }
             for person in range(first, first + n_people)
             for item in range(4)
         ]
-    )  # fmt: skip
+    )
     return frame.assign(**changes)
 
 

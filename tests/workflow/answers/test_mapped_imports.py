@@ -69,9 +69,11 @@ def test_people_stand_beside_a_model_on_item_statistics(workspace):
     )
     known = BUILT_IN["likert_6"]
     bank_store.save_draft(
-        workspace.database, Instrument("mine", "Mine", items, (known,)),
-        expected_revision=None, summary="t",
-    )  # fmt: skip
+        workspace.database,
+        Instrument("mine", "Mine", items, (known,)),
+        expected_revision=None,
+        summary="t",
+    )
     rows = [f"{item},{(p + n) % 6},m1,{p}" for p in range(5) for n, item in enumerate(ITEMS)]
     text = "\n".join(
         ["item,answer,model,repetition", *(r[:-1] + str(int(r[-1]) + 1) for r in rows)]
@@ -126,18 +128,23 @@ def test_a_new_bank_asked_for_at_the_import_has_the_options_and_keys_of_the_mapp
     (known,) = editing.load(workspace, done.instrument).instrument.formats
     assert known.options[5].labels == {"en": "High"}
     plain = bring_in(
-        workspace, "people.csv", lambda guess: replace(guess, bank="attitudes_20", new_bank=None),
-        study="plain", bank=imports.NEW_BANK,
-    )  # fmt: skip
+        workspace,
+        "people.csv",
+        lambda guess: replace(guess, bank="attitudes_20", new_bank=None),
+        study="plain",
+        bank=imports.NEW_BANK,
+    )
     assert "Reverse-keyed: 0 of 22 items. Answers: 0, 1, 2, 3, 4, 5." in plain.about_bank
 
 
 def test_a_bank_of_other_texts_is_not_taken_for_its_codes(workspace):
     items = tuple(Item(code, (Wording("en", f"Word {code}."),), "s") for code in ITEMS)
     bank_store.save_draft(
-        workspace.database, Instrument("mine", "Mine", items, (BUILT_IN["likert_6"],)),
-        expected_revision=None, summary="t",
-    )  # fmt: skip
+        workspace.database,
+        Instrument("mine", "Mine", items, (BUILT_IN["likert_6"],)),
+        expected_revision=None,
+        summary="t",
+    )
     file = mappings.open_file("people.sav", FILES["people.sav"])
     guess = mappings.guessed(workspace, file)
     assert (guess.bank, guess.new_bank.title) == ("", "people")
@@ -151,23 +158,32 @@ def test_a_file_of_two_studies_makes_its_bank_once(workspace):
     mapping = mappings.AnswerMapping("wide", columns, new_bank=mappings.NewBank("Two", ("q2",)))
     done = imports.import_tidy(workspace, "x.csv", text, mapping=mapping)
     assert [(one.study, one.instrument, one.created_instrument) for one in done] == [
-        ("a", "two", True), ("b", "two", False),
-    ]  # fmt: skip
+        ("a", "two", True),
+        ("b", "two", False),
+    ]
     said = "Made from the file. Reverse-keyed: 1 of 2 items. Answers: 1, 2."
     assert done[0].about_bank == said
-    again = imports.import_tidy(workspace, "y.csv", b"person,q1\n1,1\n", mapping=replace(
-        mapping, columns={"person": "context", "q1": "item"},
-        new_bank=mappings.NewBank("Two", ("q1",)),
-    ))  # fmt: skip
+    again = imports.import_tidy(
+        workspace,
+        "y.csv",
+        b"person,q1\n1,1\n",
+        mapping=replace(
+            mapping,
+            columns={"person": "context", "q1": "item"},
+            new_bank=mappings.NewBank("Two", ("q1",)),
+        ),
+    )
     assert again[0].instrument == "two_2"
 
 
 def test_cells_with_the_labels_of_a_bank_on_file_become_its_codes(workspace):
     items = (Item("q1", (Wording("en", "One."),)), Item("q2", (Wording("en", "Two."),), "", -1))
     bank_store.save_draft(
-        workspace.database, Instrument("two", "Two", items, (BUILT_IN["likert_5"],)),
-        expected_revision=None, summary="t",
-    )  # fmt: skip
+        workspace.database,
+        Instrument("two", "Two", items, (BUILT_IN["likert_5"],)),
+        expected_revision=None,
+        summary="t",
+    )
     columns = {"id": "context", "q1": "item", "q2": "item"}
     mapping = mappings.AnswerMapping("wide", columns, bank="two")
     text = b"id,q1,q2\n1,Agree,strongly disagree\n2,5,2\n"

@@ -50,10 +50,15 @@ def google():
     header += [f"{question} [I like thing {n}, really]" for n in range(1, 7)]
     header += ["Which tools do you use?"]
     rows = [
-        ["05.03.2026 09:00:11", f"p{n}@example.org", f"Ann {n}", *words(row),
-         "Paper, Screen" if n % 2 else "Screen"]
+        [
+            "05.03.2026 09:00:11",
+            f"p{n}@example.org",
+            f"Ann {n}",
+            *words(row),
+            "Paper, Screen" if n % 2 else "Screen",
+        ]
         for n, row in enumerate(X)
-    ]  # fmt: skip
+    ]
     return csv(",".join(f'"{one}"' for one in header), rows)
 
 
@@ -70,8 +75,10 @@ def two_headers():
         "Respondent ID,Collector ID,Start Date,IP Address,First Name,How far do you agree?,,,,,"
     )
     statements = ",,,,," + ",".join(f"I like thing {n}." for n in range(1, 7))
-    rows = [[1000 + n, 44, "03/05/2026 09:10:11 AM", "192.0.2.1", "", *words(row)]
-            for n, row in enumerate(X)]  # fmt: skip
+    rows = [
+        [1000 + n, 44, "03/05/2026 09:10:11 AM", "192.0.2.1", "", *words(row)]
+        for n, row in enumerate(X)
+    ]
     return csv(header, [statements.split(","), *rows])
 
 
@@ -79,8 +86,10 @@ def old_qualtrics():
     header = "V1,V2,V3,V8,V10," + ",".join(f"Q1_{n}" for n in range(1, 7)) + ","
     texts = ["ResponseID", "ResponseSet", "Name", "StartDate", "Finished"]
     texts += [f"How far...-I like thing {n}." for n in range(1, 7)] + [""]
-    rows = [[f"R_{n}", "Default Response Set", "Anonymous", "2013-07-18 08:28:09", 1, *row, ""]
-            for n, row in enumerate(X)]  # fmt: skip
+    rows = [
+        [f"R_{n}", "Default Response Set", "Anonymous", "2013-07-18 08:28:09", 1, *row, ""]
+        for n, row in enumerate(X)
+    ]
     return csv(header, [texts, *rows])
 
 
@@ -89,9 +98,13 @@ def titled_workbook():
     rows = [[f"P{n}", 20 + n % 30, *words(row)] for n, row in enumerate(X)]
     rows.append(["P60", 33, *["-99"] * 6])
     return xlsx(
-        ["Study of 5 March 2026, in Ulm"], [], ["Exported by the lab"],
-        ["", "", "Attitudes", "", "", "", "", ""], ["code", "age", *ITEMS], *rows,
-    )  # fmt: skip
+        ["Study of 5 March 2026, in Ulm"],
+        [],
+        ["Exported by the lab"],
+        ["", "", "Attitudes", "", "", "", "", ""],
+        ["code", "age", *ITEMS],
+        *rows,
+    )
 
 
 def column(name, values):

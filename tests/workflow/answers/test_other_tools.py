@@ -37,9 +37,14 @@ def rows_of(workspace, study):
 
 @pytest.mark.parametrize(
     "name",
-    ["qualtrics_text.csv", "qualtrics_numbers.csv", "limesurvey_answers.csv",
-     "limesurvey_codes.csv", "redcap.csv"],
-)  # fmt: skip
+    [
+        "qualtrics_text.csv",
+        "qualtrics_numbers.csv",
+        "limesurvey_answers.csv",
+        "limesurvey_codes.csv",
+        "redcap.csv",
+    ],
+)
 def test_answers_of_people_are_those_of_the_table_by_hand(workspace, name):
     done = bring_in(workspace, name)
     rows = rows_of(workspace, done.study)
@@ -70,9 +75,11 @@ def test_columns_that_are_called_as_the_items_find_the_bank_and_others_are_tags(
 
 
 EDSL = [
-    ("anna", 1, ["4", "2", "4", "4"]), ("anna", 2, ["5", "2", "3", "4"]),
-    ("ben", 1, ["1", "4", "", "3"]), ("ben", 2, ["2", "5", "2", "1"]),
-]  # fmt: skip
+    ("anna", 1, ["4", "2", "4", "4"]),
+    ("anna", 2, ["5", "2", "3", "4"]),
+    ("ben", 1, ["1", "4", "", "3"]),
+    ("ben", 2, ["2", "5", "2", "1"]),
+]
 
 
 def test_answers_of_edsl_are_those_of_its_file(workspace):
@@ -87,30 +94,47 @@ def test_answers_of_edsl_are_those_of_its_file(workspace):
 ANSWERED, EXPLAINED = "answered", "answered_with_explanation"
 # What a reader takes each reply of make_exports.py and make_inspect.py for.
 BATCH = [
-    ("anna", "precedence_01", 1, ANSWERED, "4"), ("anna", "precedence_01", 2, ANSWERED, "5"),
-    ("anna", "precedence_02", 1, EXPLAINED, "2"), ("anna", "precedence_02", 2, ANSWERED, "2"),
-    ("anna", "precedence_03", 1, ANSWERED, "4"), ("anna", "precedence_03", 2, "refused", ""),
-    ("anna", "precedence_04", 1, ANSWERED, "4"), ("anna", "precedence_04", 2, "error", ""),
-    ("ben", "precedence_01", 1, ANSWERED, "2"), ("ben", "precedence_01", 2, ANSWERED, "1"),
-    ("ben", "precedence_02", 1, ANSWERED, "4"), ("ben", "precedence_02", 2, ANSWERED, "5"),
-    ("ben", "precedence_03", 1, "off_scale", ""), ("ben", "precedence_03", 2, ANSWERED, "2"),
-    ("ben", "precedence_04", 1, "no_answer", ""), ("ben", "precedence_04", 2, ANSWERED, "3"),
-]  # fmt: skip
+    ("anna", "precedence_01", 1, ANSWERED, "4"),
+    ("anna", "precedence_01", 2, ANSWERED, "5"),
+    ("anna", "precedence_02", 1, EXPLAINED, "2"),
+    ("anna", "precedence_02", 2, ANSWERED, "2"),
+    ("anna", "precedence_03", 1, ANSWERED, "4"),
+    ("anna", "precedence_03", 2, "refused", ""),
+    ("anna", "precedence_04", 1, ANSWERED, "4"),
+    ("anna", "precedence_04", 2, "error", ""),
+    ("ben", "precedence_01", 1, ANSWERED, "2"),
+    ("ben", "precedence_01", 2, ANSWERED, "1"),
+    ("ben", "precedence_02", 1, ANSWERED, "4"),
+    ("ben", "precedence_02", 2, ANSWERED, "5"),
+    ("ben", "precedence_03", 1, "off_scale", ""),
+    ("ben", "precedence_03", 2, ANSWERED, "2"),
+    ("ben", "precedence_04", 1, "no_answer", ""),
+    ("ben", "precedence_04", 2, ANSWERED, "3"),
+]
 INSPECT = [
-    ("anna", "precedence_01", 1, ANSWERED, "4"), ("anna", "precedence_02", 1, ANSWERED, "2"),
-    ("anna", "precedence_03", 1, ANSWERED, "4"), ("anna", "precedence_04", 1, ANSWERED, "4"),
-    ("ben", "precedence_01", 1, ANSWERED, "2"), ("ben", "precedence_02", 1, ANSWERED, "4"),
-    ("ben", "precedence_03", 1, ANSWERED, "2"), ("ben", "precedence_04", 1, ANSWERED, "1"),
-    ("anna", "precedence_01", 2, ANSWERED, "5"), ("anna", "precedence_02", 2, EXPLAINED, "2"),
-    ("anna", "precedence_03", 2, "refused", ""), ("anna", "precedence_04", 2, ANSWERED, "4"),
-    ("ben", "precedence_01", 2, ANSWERED, "1"), ("ben", "precedence_02", 2, ANSWERED, "5"),
-    ("ben", "precedence_03", 2, ANSWERED, "2"), ("ben", "precedence_04", 2, ANSWERED, "3"),
-]  # fmt: skip
+    ("anna", "precedence_01", 1, ANSWERED, "4"),
+    ("anna", "precedence_02", 1, ANSWERED, "2"),
+    ("anna", "precedence_03", 1, ANSWERED, "4"),
+    ("anna", "precedence_04", 1, ANSWERED, "4"),
+    ("ben", "precedence_01", 1, ANSWERED, "2"),
+    ("ben", "precedence_02", 1, ANSWERED, "4"),
+    ("ben", "precedence_03", 1, ANSWERED, "2"),
+    ("ben", "precedence_04", 1, ANSWERED, "1"),
+    ("anna", "precedence_01", 2, ANSWERED, "5"),
+    ("anna", "precedence_02", 2, EXPLAINED, "2"),
+    ("anna", "precedence_03", 2, "refused", ""),
+    ("anna", "precedence_04", 2, ANSWERED, "4"),
+    ("ben", "precedence_01", 2, ANSWERED, "1"),
+    ("ben", "precedence_02", 2, ANSWERED, "5"),
+    ("ben", "precedence_03", 2, ANSWERED, "2"),
+    ("ben", "precedence_04", 2, ANSWERED, "3"),
+]
 QSTN = [one for one in BATCH if one[2] == 1]
 LOGS = [
-    ("openai_batch.jsonl", BATCH, "small-model-1"), ("inspect.json", INSPECT, "mockllm/model"),
+    ("openai_batch.jsonl", BATCH, "small-model-1"),
+    ("inspect.json", INSPECT, "mockllm/model"),
     ("qstn.csv", QSTN, "unknown"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "expected", "model"), LOGS)
@@ -124,8 +148,9 @@ def test_replies_of_models_are_read_when_they_are_imported(workspace, name, expe
     assert set(rows["respondent"]) == {model}
     how = rows.set_index(["context", "item", "repetition"])
     if name == "openai_batch.jsonl":
-        assert remarks == ["Inkblot has read 15 replies: 12 certain, 0 likely, 0 guess, 3 without "
-                           "an answer."]  # fmt: skip
+        assert remarks == [
+            "Inkblot has read 15 replies: 12 certain, 0 likely, 0 guess, 3 without an answer."
+        ]
         written = exports.export_tidy(workspace, done.study, "csv")
         imports.import_tidy(workspace, "again.csv", written, study="again")
         again = exports.export_tidy(workspace, "again", "csv")
@@ -140,8 +165,13 @@ def test_replies_of_models_are_read_when_they_are_imported(workspace, name, expe
 def test_replies_can_be_read_by_options_that_are_typed_in(workspace):
     data = (FOLDER / "openai_batch.jsonl").read_bytes()
     guess = mappings.guessed(workspace, mappings.open_file("b.jsonl", data))
-    labels = ["Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree",
-              "Strongly agree"]  # fmt: skip
+    labels = [
+        "Strongly disagree",
+        "Disagree",
+        "Neither agree nor disagree",
+        "Agree",
+        "Strongly agree",
+    ]
     typed = {str(code): label for code, label in enumerate(labels, start=1)}
     new = mappings.NewBank("Town", ("precedence_02",))
     mapping = replace(guess, bank="", new_bank=new, options=typed)
@@ -150,15 +180,22 @@ def test_replies_can_be_read_by_options_that_are_typed_in(workspace):
     assert found == [option for *_, option in BATCH]
     with pytest.raises(FileError, match="none is chosen"):
         imports.import_tidy(
-            workspace, "b.jsonl", data, mapping=replace(mapping, options={}),
-            bank=imports.NEW_BANK, study="b2",
-        )  # fmt: skip
+            workspace,
+            "b.jsonl",
+            data,
+            mapping=replace(mapping, options={}),
+            bank=imports.NEW_BANK,
+            study="b2",
+        )
 
 
 FILES = (
-    ("qualtrics_text.csv", 48), ("edsl.csv", 16), ("inspect.json", 16), ("openai_batch.jsonl", 16),
+    ("qualtrics_text.csv", 48),
+    ("edsl.csv", 16),
+    ("inspect.json", 16),
+    ("openai_batch.jsonl", 16),
     ("qstn.csv", 8),
-)  # fmt: skip
+)
 
 
 def test_the_command_line_guesses_the_mapping_and_imports(workspace, tmp_path, capsys):

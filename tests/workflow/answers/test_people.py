@@ -43,19 +43,26 @@ def test_groups_of_people_are_guessed_kept_once_and_given_back(workspace):
         PersonFact("school", "category", ("high", "low")),
     )
     assert people.table(workspace, done.study).to_numpy().tolist() == [
-        ["p1", "31", "f", "low"], ["p2", "", "m", "high"], ["p3", "54", "f", "low"],
-    ]  # fmt: skip
+        ["p1", "31", "f", "low"],
+        ["p2", "", "m", "high"],
+        ["p3", "54", "f", "low"],
+    ]
     assert workspace.database.rows("select distinct tags from trial") == [(None,)]
     found = columns(workspace, done.study)
     assert found.loc["p1"].to_dict() == {
-        "person.age": "31", "person.gender": "f", "person.school": "low",
-    }  # fmt: skip
+        "person.age": "31",
+        "person.gender": "f",
+        "person.school": "low",
+    }
 
 
 def test_an_export_and_a_package_bring_the_people_back(workspace, tmp_path, new_database):
     done = bring_in(workspace)
-    known = [PersonFact("gender", "category", ("f", "m")), PersonFact("age", "number"),
-             PersonFact("school", "ordered", ("low", "high"))]  # fmt: skip
+    known = [
+        PersonFact("gender", "category", ("f", "m")),
+        PersonFact("age", "number"),
+        PersonFact("school", "ordered", ("low", "high")),
+    ]
     people.save(workspace, done.study, known, people.table(workspace, done.study))
     exported = exports.export_tidy(workspace, done.study)
     made = making.make_package(workspace, done.study, ())
@@ -104,8 +111,10 @@ def test_more_answers_bring_more_people_and_no_other_values(workspace):
     imports.import_tidy(workspace, "more.csv", more, mapping=mapping, study="s", add=True)
     assert people.table(workspace, "s")["gender"].tolist() == ["f", "m", "f", "x"]
     assert [fact.levels for fact in people.facts(workspace, "s")] == [
-        (), ("f", "m", "x"), ("high", "low"),
-    ]  # fmt: skip
+        (),
+        ("f", "m", "x"),
+        ("high", "low"),
+    ]
     other = more.replace(b"p4,x,20", b"p5,f,30").replace(b"high,1,1", b"high,1,1\np1,m,31,low,1,2")
     with pytest.raises(DesignError, match="'gender' of 'p1' is 'f' on file and 'm' in the file"):
         imports.import_tidy(workspace, "other.csv", other, mapping=mapping, study="s", add=True)
@@ -115,8 +124,11 @@ def test_more_answers_bring_more_people_and_no_other_values(workspace):
 def test_values_are_checked_by_the_kind_of_their_fact(workspace):
     done = bring_in(workspace)
     rows = people.table(workspace, done.study)
-    known = (PersonFact("gender", "category"), PersonFact("age", "number"),
-             PersonFact("school", "ordered", ("low", "high")))  # fmt: skip
+    known = (
+        PersonFact("gender", "category"),
+        PersonFact("age", "number"),
+        PersonFact("school", "ordered", ("low", "high")),
+    )
     for column, value, words in (
         ("age", "old", "'old' of age is no number."),
         ("school", "none", "'none' of school is none of its levels: low, high."),

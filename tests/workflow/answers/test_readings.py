@@ -61,8 +61,15 @@ def test_how_replies_were_read_goes_out_and_in_again(hand):
 def test_answers_are_counted_by_how_they_were_read(hand):
     counts = browsing.reading_counts(hand, "hand").set_index("respondent")
     assert list(counts) == [
-        "answers", "certain", "likely", "guess", "person", "judged", "unknown", "hedged",
-    ]  # fmt: skip
+        "answers",
+        "certain",
+        "likely",
+        "guess",
+        "person",
+        "judged",
+        "unknown",
+        "hedged",
+    ]
     assert counts.loc["m1"].tolist() == [4, 1, 0, 1, 0, 1, 1, 0]
     assert counts.loc["m2"].tolist() == [3, 0, 1, 1, 0, 0, 1, 2]
 
@@ -74,16 +81,23 @@ def test_an_undone_coding_of_a_person_brings_back_how_the_reply_was_read(hand):
     (trial,) = rows["trial_id"]
     before = browsing.detail(hand, trial)
     assert (before.layer, before.certainty, before.hedged, before.judge) == (
-        "single_mention", "guess", False, None,
-    )  # fmt: skip
+        "single_mention",
+        "guess",
+        False,
+        None,
+    )
     by_person = audits.changes_by_person(database, study_id, {trial: ("refused", None)})
     assert audits.apply_changes(database, study_id, by_person, cause="person") == 1
     coded = browsing.detail(hand, trial)
     assert (coded.layer, coded.certainty, coded.hedged) == ("person", None, None)
     (earlier,) = coded.earlier_codings
     assert (earlier.cause, earlier.layer, earlier.certainty, earlier.hedged, earlier.judge) == (
-        "person", "single_mention", "guess", False, None,
-    )  # fmt: skip
+        "person",
+        "single_mention",
+        "guess",
+        False,
+        None,
+    )
     undo = audits.changes_undoing_person(database, study_id, [trial])
     assert audits.apply_changes(database, study_id, undo, cause="undo") == 1
     again = browsing.detail(hand, trial)
@@ -104,7 +118,10 @@ def test_a_judged_answer_names_its_judge_and_what_was_before(hand):
     assert (judged.option, judged.layer, judged.judge) == ("2", "judge", "J")
     (earlier,) = judged.earlier_codings
     assert (earlier.cause, earlier.layer, earlier.certainty, earlier.hedged) == (
-        "judge", "status", "guess", True,
-    )  # fmt: skip
+        "judge",
+        "status",
+        "guess",
+        True,
+    )
     counts = browsing.reading_counts(hand, "hand", by=("model",)).set_index("model")
     assert counts.loc["m1", ["answers", "judged"]].tolist() == [5, 2]

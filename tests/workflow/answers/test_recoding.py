@@ -49,9 +49,17 @@ UNREAD = """update response set status = 'ambiguous', option = null, attempt_id 
     tries = null, chance = null, layer = null, certainty = null, hedged = null"""
 UNRATED = "update response set layer = null, certainty = null, hedged = null"
 TEXTS = (
-    "4", "I agree.", "Not sure.", "I cannot answer that.", "As an AI I have no opinion, but 5.",
-    "3 or 4", "", '{"answer": "2"}', "Neither agree nor disagree, as it depends.", "7",
-)  # fmt: skip
+    "4",
+    "I agree.",
+    "Not sure.",
+    "I cannot answer that.",
+    "As an AI I have no opinion, but 5.",
+    "3 or 4",
+    "",
+    '{"answer": "2"}',
+    "Neither agree nor disagree, as it depends.",
+    "7",
+)
 FIRST_TOKENS = [{"token": "4", "logprob": -0.5}, {"token": "2", "logprob": -1.6}]
 
 
@@ -66,10 +74,11 @@ def varied(number, body):
         named = [f"{item}: {chance.randint(1, 5)}" for item in chance.sample(items, len(items))]
         text = "\n".join(chance.choice((lines, named)))
     choice = {
-        "index": 0, "finish_reason": chance.choice(("stop", "length")),
+        "index": 0,
+        "finish_reason": chance.choice(("stop", "length")),
         "logprobs": {"content": [{"top_logprobs": FIRST_TOKENS}]},
         "message": {"role": "assistant", "content": text},
-    }  # fmt: skip
+    }
     return Step(extra={"choices": [choice]})
 
 
@@ -292,9 +301,12 @@ def test_where_none_is_usable_the_last_reply_counts(workspace, server):
 def test_in_a_block_each_item_takes_its_own_first_usable_answer(workspace, server):
     blocks = ("1. 5\n2. I cannot say.\n3. 5\n4. 5\n5. 5", "1. 1\n2. 2\n3. 1\n4. 1\n5. 1")
     ask(
-        workspace, server, lambda n, _: Step(content=blocks[n % 2]),
-        items_per_call=5, ask_again=1,
-    )  # fmt: skip
+        workspace,
+        server,
+        lambda n, _: Step(content=blocks[n % 2]),
+        items_per_call=5,
+        ask_again=1,
+    )
     expected = exports.export_tidy(workspace, "study")
     options = browsing.page(workspace, "study", {}, "")[0]["option"].tolist()
     assert options == ["5", "2", "5", "5", "5"] * 4

@@ -46,9 +46,13 @@ def server(monkeypatch):
 def letters(workspace, server):
     text_prompts.create_descriptor_prompts(workspace, "letters", LETTER, PEOPLE, language="en")
     freeze(
-        workspace, service(server.base_url), study="letters", bank="letters", n_personas=2,
+        workspace,
+        service(server.base_url),
+        study="letters",
+        bank="letters",
+        n_personas=2,
         templates=("free",),
-    )  # fmt: skip
+    )
     assert run(workspace, "letters").n_done == 12
     return server
 
@@ -58,8 +62,9 @@ def test_one_prompt_for_each_combination_with_its_descriptors_as_tags(workspace)
         workspace, "letters", LETTER, PEOPLE, language="en"
     )
     assert [item.text("en") for item in bank.items][:2] == [
-        "A letter for Ann, 25.", "A letter for Ann, 40.",
-    ]  # fmt: skip
+        "A letter for Ann, 25.",
+        "A letter for Ann, 40.",
+    ]
     assert bank.items[5].tags == ("name=Bob", "name.2=male", "age=55")
     assert len(bank.items) == 6
 
@@ -67,15 +72,23 @@ def test_one_prompt_for_each_combination_with_its_descriptors_as_tags(workspace)
 def test_rows_of_people_are_crossed_with_descriptors_and_become_attributes(workspace):
     people = text_prompts.parse_people("People", "name,age,gender\nAnn,31,female\nBob,52,male\n")
     bank = text_prompts.create_descriptor_prompts(
-        workspace, "letters", "Praise {name}, {age}, a {job}.\n---\nBlame {name}, a {job}.",
-        {"job": ["cook", "judge"]}, people=people, language="en",
-    )  # fmt: skip
+        workspace,
+        "letters",
+        "Praise {name}, {age}, a {job}.\n---\nBlame {name}, a {job}.",
+        {"job": ["cook", "judge"]},
+        people=people,
+        language="en",
+    )
     assert len(bank.items) == 2 * 2 * 2
     last = bank.items[-1]
     assert last.text("en") == "Blame Bob, a judge."
     assert last.attributes == {
-        "name": "Bob", "age": 52, "gender": "male", "job": "judge", "instruction": 2,
-    }  # fmt: skip
+        "name": "Bob",
+        "age": 52,
+        "gender": "male",
+        "job": "judge",
+        "instruction": 2,
+    }
     assert "gender=male" in last.tags
 
 
@@ -118,16 +131,21 @@ def test_words_are_counted_in_the_texts_as_written(workspace, letters):
     assert len(counts) == 12
     by_name = counts.groupby("name.2")[["warm", "able"]].sum()
     assert by_name.to_dict() == {
-        "warm": {"female": 12, "male": 0}, "able": {"female": 0, "male": 6},
-    }  # fmt: skip
+        "warm": {"female": 12, "male": 0},
+        "able": {"female": 0, "male": 6},
+    }
 
 
 def test_counting_without_texts_says_what_to_do(workspace, server):
     text_prompts.create_descriptor_prompts(workspace, "letters", LETTER, PEOPLE, language="en")
     freeze(
-        workspace, service(server.base_url), study="letters", bank="letters", n_personas=0,
+        workspace,
+        service(server.base_url),
+        study="letters",
+        bank="letters",
+        n_personas=0,
         templates=("free",),
-    )  # fmt: skip
+    )
     with pytest.raises(NotEnoughData, match="No text has been collected"):
         texts.count_words(workspace, "letters", {"warm": ["kind"]})
 
@@ -136,9 +154,14 @@ def test_a_judge_is_asked_again_once_where_its_reply_is_no_rating(workspace, let
     qualities = (Rating("tragedy", 1, 10), Rating("comedy", 1, 10))
     bank = texts.create_judge_bank(workspace, "letters", "Rate this text.\n{text}", qualities)
     freeze(
-        workspace, service(letters.base_url, at_once=1), study="judged", bank=bank.code,
-        n_personas=0, templates=("free",), ask_again=1,
-    )  # fmt: skip
+        workspace,
+        service(letters.base_url, at_once=1),
+        study="judged",
+        bank=bank.code,
+        n_personas=0,
+        templates=("free",),
+        ask_again=1,
+    )
     done = run(workspace, "judged")
     assert (done.n_done, done.n_attempts) == (12, 13)
     rated = texts.load_ratings(workspace, "judged")
@@ -153,9 +176,13 @@ def test_prose_stays_missing_where_a_judge_is_not_asked_again(workspace, letters
         workspace, "letters", "Rate this text.\n{text}", (Rating("tragedy", 1, 10),)
     )
     freeze(
-        workspace, service(letters.base_url, at_once=1), study="judged", bank=bank.code,
-        n_personas=0, templates=("free",),
-    )  # fmt: skip
+        workspace,
+        service(letters.base_url, at_once=1),
+        study="judged",
+        bank=bank.code,
+        n_personas=0,
+        templates=("free",),
+    )
     run(workspace, "judged")
     rated = texts.load_ratings(workspace, "judged")
     assert rated["status"].value_counts().to_dict() == {"answered": 11, "no_answer": 1}
@@ -167,15 +194,23 @@ def test_braces_in_a_text_are_text_to_the_judge(workspace, monkeypatch):
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         text_prompts.create_descriptor_prompts(workspace, "letters", LETTER, PEOPLE, language="en")
         freeze(
-            workspace, service(server.base_url), study="letters", bank="letters", n_personas=0,
+            workspace,
+            service(server.base_url),
+            study="letters",
+            bank="letters",
+            n_personas=0,
             templates=("free",),
-        )  # fmt: skip
+        )
         run(workspace, "letters")
         bank = texts.create_judge_bank(workspace, "letters", "Rate: {text}", (Rating("a", 1, 10),))
         freeze(
-            workspace, service(server.base_url), study="judged", bank=bank.code, n_personas=0,
+            workspace,
+            service(server.base_url),
+            study="judged",
+            bank=bank.code,
+            n_personas=0,
             templates=("free",),
-        )  # fmt: skip
+        )
         run(workspace, "judged")
         assert server.chats[-1].body["messages"][-1]["content"] == "Rate: {entity} and {item}: {}"
 
@@ -196,8 +231,9 @@ def test_imported_texts_are_scored_like_collected_ones(workspace):
     free = ResponseFormat("free_text", ())
     letters = tuple(
         Item(f"{who}{n}", (Wording("en", f"A letter for {who} {n}"),), tags=(f"gender={who}",))
-        for who in ("male", "female") for n in range(2)
-    )  # fmt: skip
+        for who in ("male", "female")
+        for n in range(2)
+    )
     words = tuple(
         Item(entry, (Wording("en", entry),), name)
         for name, entry in (("agentic", "leader"), ("communal", "kind"))

@@ -49,16 +49,22 @@ def test_the_same_form_stands_side_by_side_in_every_language():
     bank = Instrument("b", "B", (MOODED,), (), ("en", "de"))
     added = [GridTextColumn("de", "opposite")]
     assert [column.name for column in text_columns(bank, added)] == [
-        "text:en", "text:de", "text:en:original:statement", "text:en:negation:",
+        "text:en",
+        "text:de",
+        "text:en:original:statement",
+        "text:en:negation:",
         "text:de:opposite:",
-    ]  # fmt: skip
+    ]
 
 
 def test_an_edit_changes_the_text_of_its_own_mood_alone_and_accepts_a_draft():
     changed = with_cell(MOODED, "text:en:original:statement", "It is fine.")
     assert [w.text for w in changed.wordings] == [
-        "Is it good?", "It is fine.", "It is not good.", "Ist es gut?",
-    ]  # fmt: skip
+        "Is it good?",
+        "It is fine.",
+        "It is not good.",
+        "Ist es gut?",
+    ]
     assert with_cell(MOODED, "text:en", "").wordings == MOODED.wordings[1:]
     accepted = with_cell(MOODED, "text:en:negation:", "It is bad.")
     assert accepted.wordings[2] == Wording("en", "It is bad.", "negation")
@@ -106,18 +112,32 @@ def test_facts_are_shown_where_they_are_used():
 )
 def test_what_is_typed_or_pasted_into_a_fact_is_read(column, value, field, expected):
     item = Item(
-        "a", rank=4, loadings={"law": 1, "trade": 1}, positions={"P": 1},
-        attributes={"country": "DE", "year": 1999}, annotations={"anna": {"law": 0}},
-    )  # fmt: skip
+        "a",
+        rank=4,
+        loadings={"law": 1, "trade": 1},
+        positions={"P": 1},
+        attributes={"country": "DE", "year": 1999},
+        annotations={"anna": {"law": 0}},
+    )
     assert getattr(with_cell(item, column, value), field) == expected
 
 
 def test_what_the_grid_shows_of_an_item_is_read_back_as_it_was():
     item = Item(
-        "a", (Wording("en", "One."),), "S", -1, "b", "debate", ("x", "y"), 3,
-        {"law": -1, "trade": 0}, {"P": 1}, {}, {"country": "DE", "year": 2.5},
+        "a",
+        (Wording("en", "One."),),
+        "S",
+        -1,
+        "b",
+        "debate",
+        ("x", "y"),
+        3,
+        {"law": -1, "trade": 0},
+        {"P": 1},
+        {},
+        {"country": "DE", "year": 2.5},
         {"anna": {"law": 0}},
-    )  # fmt: skip
+    )
     bank = Instrument("b", "B", (item,), (), ("en",))
     row = grid.item_rows(bank, (0,)).iloc[0].to_dict()
     row.pop("position")
@@ -138,9 +158,20 @@ def test_unknown_words_for_a_loading_a_party_or_a_rank_are_told():
 
 @pytest.mark.parametrize(
     ("word", "stance"),
-    [("1", 1), ("+1", 1), ("for", 1), ("For (+1)", 1), ("-1", -1), ("−1", -1), ("against", -1),
-     ("0", 0), ("neutral", 0), ("", None), (None, None)],
-)  # fmt: skip
+    [
+        ("1", 1),
+        ("+1", 1),
+        ("for", 1),
+        ("For (+1)", 1),
+        ("-1", -1),
+        ("−1", -1),
+        ("against", -1),
+        ("0", 0),
+        ("neutral", 0),
+        ("", None),
+        (None, None),
+    ],
+)
 def test_a_pasted_stance_is_kept(word, stance):
     before = Option("1", 1.0, stance=9)
     (option,) = edit_options((before,), GridEdits({0: {"stance": word}}, (), ()))
@@ -160,8 +191,10 @@ def test_a_block_of_options_pasted_into_one_cell_becomes_options():
     edits = GridEdits({}, [{"code": "1\t1\tagainst\tno\n2\t2,5\tfor\tyes\n3\t3\t0\tmaybe"}], ())
     found = edit_options((), spread_blocks(edits, columns))
     assert [(o.code, o.points, o.stance, o.labels) for o in found] == [
-        ("1", 1.0, -1, {"en": "no"}), ("2", None, 1, {"en": "yes"}), ("3", 3.0, 0, {"en": "maybe"}),
-    ]  # fmt: skip
+        ("1", 1.0, -1, {"en": "no"}),
+        ("2", None, 1, {"en": "yes"}),
+        ("3", 3.0, 0, {"en": "maybe"}),
+    ]
     (told,) = option_remarks(edits, columns, [])
     assert told == "Option 2: “2,5” under Points is no number, such as 2.5."
     (option,) = edit_options((Option("1", 4.0),), GridEdits({0: {"points": "2,5"}}, [], ()))
@@ -174,12 +207,15 @@ def test_a_block_of_options_pasted_into_one_cell_becomes_options():
 def test_missing_and_unreviewed_texts_are_counted_by_language_and_form():
     bank = Instrument("b", "B", (MOODED, Item("b")), (), ("en", "de", "fr"))
     columns = text_columns(bank)
-    found = {(g.language, g.form): (g.n_missing, g.n_unreviewed) for g in
-             editing.gaps(bank, columns)}  # fmt: skip
+    found = {
+        (g.language, g.form): (g.n_missing, g.n_unreviewed) for g in editing.gaps(bank, columns)
+    }
     assert found == {
-        ("en", "original"): (1, 0), ("de", "original"): (1, 0), ("fr", "original"): (2, 0),
+        ("en", "original"): (1, 0),
+        ("de", "original"): (1, 0),
+        ("fr", "original"): (2, 0),
         ("en", "negation"): (1, 1),
-    }  # fmt: skip
+    }
     assert editing.gaps(replace(bank, items=(MOODED,)), [GridTextColumn("en")]) == ()
 
 
@@ -260,18 +296,28 @@ def test_an_attribute_is_renamed_and_removed_with_its_values_in_every_item():
 
 def test_columns_of_attributes_and_annotators_follow_the_bank_and_those_added():
     bank = Instrument(
-        "b", "B",
+        "b",
+        "B",
         (Item("a", attributes={"year": 1}, loadings={"law": 1}, annotations={"anna": {"art": 0}}),),
-    )  # fmt: skip
+    )
     added = ("attribute:country", "attribute:year")  # the bank has years as numbers
     assert grid.attribute_columns(bank, added) == ("number:year", "attribute:country")
     assert grid.annotation_columns(bank, (), ("ben",)) == (
-        "annotation:law@anna", "annotation:law@ben", "annotation:art@anna", "annotation:art@ben",
-    )  # fmt: skip
+        "annotation:law@anna",
+        "annotation:law@ben",
+        "annotation:art@anna",
+        "annotation:art@ben",
+    )
     assert columns_of(bank) == (
-        "code", "subscale", "keyed", "text:en", "number:year", "loading:law",
-        "annotation:law@anna", "annotation:art@anna",
-    )  # fmt: skip
+        "code",
+        "subscale",
+        "keyed",
+        "text:en",
+        "number:year",
+        "loading:law",
+        "annotation:law@anna",
+        "annotation:art@anna",
+    )
 
 
 def test_a_text_pasted_into_a_column_of_numbers_is_told_and_changes_nothing():

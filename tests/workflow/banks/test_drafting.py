@@ -213,8 +213,11 @@ def test_drafts_are_accepted_edited_and_discarded_and_other_texts_stay(bank):
     changed = drafting.edit(changed, places[1], "Confío.")
     changed = drafting.discard(changed, [places[2], places[0]])
     assert [item.text("es") for item in changed.items] == [
-        "Texto i1.", "Confío.", "", "Texto i4.",
-    ]  # fmt: skip
+        "Texto i1.",
+        "Confío.",
+        "",
+        "Texto i4.",
+    ]
     assert [draft.item.code for draft in drafting.list_drafts(changed)] == ["i4"]
     assert [item.text("en") for item in changed.items] == [item.text("en") for item in bank.items]
 
@@ -228,9 +231,14 @@ def test_a_study_counts_the_unreviewed_texts_it_asks_and_no_others(workspace, sm
     store.save_draft(workspace.database, bank, expected_revision=None, summary="")
     freeze(workspace, simulated(), study="english", bank="small", n_personas=1)
     freeze(
-        workspace, simulated(), study="german", bank="small", n_personas=1, languages=("de",),
+        workspace,
+        simulated(),
+        study="german",
+        bank="small",
+        n_personas=1,
+        languages=("de",),
         skip_missing=True,
-    )  # fmt: skip
+    )
     assert editing.unreviewed_texts_of_study(workspace, "english") == editing.UnreviewedTexts(0, "")
     found = editing.unreviewed_texts_of_study(workspace, "german")
     assert found.n_texts == 2
@@ -245,9 +253,13 @@ def without_german(item):
 def test_the_local_model_drafts_something_or_says_why_not(workspace, bank):
     found = []
     reason = drafting.draft_texts(
-        workspace, bank, ["i1", "i3"], DraftTarget(GridTextColumn("en", "paraphrase_1"), "en"),
-        LOCAL.label, report=found.append,
-    )  # fmt: skip
+        workspace,
+        bank,
+        ["i1", "i3"],
+        DraftTarget(GridTextColumn("en", "paraphrase_1"), "en"),
+        LOCAL.label,
+        report=found.append,
+    )
     assert reason == ""
     assert [outcome.code for outcome in found] == ["i1", "i3"]
     assert all(bool(outcome.text) != bool(outcome.problem) for outcome in found)

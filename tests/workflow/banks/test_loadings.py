@@ -81,15 +81,22 @@ def test_a_table_of_the_policy_bank_says_193_of_239_statements_load(workspace):
 def test_annotators_come_from_a_column_or_from_a_file_each(workspace, bank):
     both = "coder,item,welfare\nanna,s1,1\nben,s1,-1\nanna,s2,0\n"
     assert bring(workspace, bank, both).version == 2
-    bring(workspace, bank, "item,welfare\ns3,1\n", "item,welfare\ns3,0\n",
-          names=("cara.csv", "my dan.csv"))  # fmt: skip
+    bring(
+        workspace,
+        bank,
+        "item,welfare\ns3,1\n",
+        "item,welfare\ns3,0\n",
+        names=("cara.csv", "my dan.csv"),
+    )
     bring(workspace, bank, "item,welfare\ns3,-1\n", annotator="eve")
     annotations = {i.code: i.annotations for i in editing.load(workspace, bank).instrument.items}
     assert annotations["s1"] == {"anna": {"welfare": 1}, "ben": {"welfare": -1}}
     assert annotations["s2"] == {"anna": {"welfare": 0}}
     assert annotations["s3"] == {
-        "cara": {"welfare": 1}, "my_dan": {"welfare": 0}, "eve": {"welfare": -1},
-    }  # fmt: skip
+        "cara": {"welfare": 1},
+        "my_dan": {"welfare": 0},
+        "eve": {"welfare": -1},
+    }
     assert item_of(workspace, bank, "s1").loadings["welfare"] == 1  # the consensus stays
     words = loadings.loading_words(editing.load(workspace, bank).instrument)
     assert words.endswith("5 annotators (anna, ben, cara, my_dan, eve) coded 3 items.")
@@ -106,11 +113,14 @@ def test_positions_come_in_rows_with_leaning_and_country_then_in_columns(workspa
     bring(workspace, bank, "item,Blues\ns3,1\n", holds="positions")
     own = editing.load(workspace, bank).instrument
     assert [(p.code, p.leaning, p.country) for p in own.parties] == [
-        ("The_Reds", "left", "A"), ("Blues", "right", "B"),
-    ]  # fmt: skip
+        ("The_Reds", "left", "A"),
+        ("Blues", "right", "B"),
+    ]
     assert [i.positions for i in own.items] == [
-        {"The_Reds": 1, "Blues": 0}, {"The_Reds": -1}, {"Blues": 1},
-    ]  # fmt: skip
+        {"The_Reds": 1, "Blues": 0},
+        {"The_Reds": -1},
+        {"Blues": 1},
+    ]
     assert loadings.position_words(own) == (
         "2 parties of 2 countries: 3 of 3 items have the position of at least one."
     )
@@ -182,6 +192,8 @@ def test_imported_answers_take_the_new_version_and_analyses_read_it(workspace):
     bank_attachment.attach(workspace, "people", code)
     own = bank_of(workspace, "people")
     assert [item.loadings for item in own.items] == [
-        {"welfare": 1, "law_and_order": -1}, {"welfare": 0, "law_and_order": 0}, {"welfare": -1},
-    ]  # fmt: skip
+        {"welfare": 1, "law_and_order": -1},
+        {"welfare": 0, "law_and_order": 0},
+        {"welfare": -1},
+    ]
     assert bring(workspace, code, FILE).studies == ()

@@ -46,8 +46,9 @@ def test_an_unknown_word_keeps_the_old_keying_and_is_told_with_its_item():
     assert [item.keyed for item in after] == [1, -1, -1, -1]
     told = item_remarks(edits, COLUMNS[:-1], FOUR, range(4))
     assert [line.split(" is not known")[0] for line in told] == [
-        "Item b: “invers” under Keyed", "Item a: “5” under Keyed",
-    ]  # fmt: skip
+        "Item b: “invers” under Keyed",
+        "Item a: “5” under Keyed",
+    ]
     assert "stays “− reverse”" in told[0]
     assert "stays “+”" in told[1]
 
@@ -73,8 +74,9 @@ def test_a_cell_with_line_breaks_and_quotation_marks_stays_one_cell():
 
 def test_a_block_may_begin_at_a_text_and_a_line_break_alone_is_part_of_a_text():
     assert [item.text("de") for item in pasted("One.\tEins.\nTwo.\tZwei.", EN)] == [
-        "Eins.", "Zwei.",
-    ]  # fmt: skip
+        "Eins.",
+        "Zwei.",
+    ]
     (item,) = pasted("One line.\nAnother.", EN)
     assert item.text("en") == "One line.\nAnother."
 

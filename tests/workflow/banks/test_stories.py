@@ -58,9 +58,15 @@ def test_stories_hold_as_many_words_of_the_second_list_as_their_tag_says(workspa
 def test_stories_take_an_own_instruction_and_one_list_alone(workspace):
     words = [f"w{n}" for n in range(9)]
     bank = stories.create_story_prompts(
-        workspace, "stories", words, language="en", size=4, groups=6, seed=2,
+        workspace,
+        "stories",
+        words,
+        language="en",
+        size=4,
+        groups=6,
+        seed=2,
         text="A tale of {words}, please.",
-    )  # fmt: skip
+    )
     assert len(bank.items) == 6
     groups = [i.text("en").removeprefix("A tale of ").split(", ")[:-1] for i in bank.items]
     assert all(len(set(group)) == 4 and set(group) <= set(words) for group in groups)
@@ -81,9 +87,10 @@ def test_words_of_the_second_list_are_no_words_of_the_first(workspace):
 
 
 ANSWERS = (
-    {f"joy{n}": "++" for n in range(6)} | {f"woe{n}": "--" for n in range(5)}
+    {f"joy{n}": "++" for n in range(6)}
+    | {f"woe{n}": "--" for n in range(5)}
     | {"bank": "+-", "thing": "00", "or": "+0", "late": "+", "run": "++", "run'": "--"}
-)  # fmt: skip
+)
 
 
 def test_words_of_a_study_are_those_with_the_same_label_in_all_tests(workspace):
@@ -145,8 +152,15 @@ def test_a_set_with_too_few_words_is_named_with_its_size(workspace, answers, siz
 
 
 def test_a_word_study_that_is_not_asked_yet_says_so(workspace):
-    freeze(workspace, simulated(), study="words", bank="words_en_5000", n_personas=0,
-           items=("w0001", "w0002"), formats=("comedy_tragedy",))  # fmt: skip
+    freeze(
+        workspace,
+        simulated(),
+        study="words",
+        bank="words_en_5000",
+        n_personas=0,
+        items=("w0001", "w0002"),
+        formats=("comedy_tragedy",),
+    )
     assert stories.word_studies(workspace) == ("words",)
     with pytest.raises(BankError, match="Run the study first"):
         stories.study_words(workspace, "words", "Simulated", "en")
@@ -156,8 +170,14 @@ def test_stories_of_a_word_study_are_judged_and_their_ratings_follow_the_words(w
     answers = {f"joy{n}": "++" for n in range(5)} | {f"woe{n}": "--" for n in range(5)}
     words = stories.study_words(workspace, word_study(workspace, answers), "m", "en")
     stories.create_stories_of_study(workspace, "tales", words, size=3, groups=4)
-    freeze(workspace, simulated("Writer"), study="tales", bank="tales", n_personas=0,
-           templates=("free",))  # fmt: skip
+    freeze(
+        workspace,
+        simulated("Writer"),
+        study="tales",
+        bank="tales",
+        n_personas=0,
+        templates=("free",),
+    )
     with pytest.raises(NotEnoughData, match="under Rate by a judge"):
         analyses.run(workspace, "story_validity", ["tales"], {}, {})
     control.start(workspace, "tales")
@@ -168,8 +188,14 @@ def test_stories_of_a_word_study_are_judged_and_their_ratings_follow_the_words(w
     assert prepared.text_fields(workspace, "tales")["ask_again"] == 0
     with pytest.raises(BankError, match="'list' asks for no texts"):
         prepared.text_fields(workspace, "list")
-    freeze(workspace, simulated("Judge", refusal_rate=0.2), study="judged", bank=bank.code,
-           n_personas=0, templates=("free",))  # fmt: skip
+    freeze(
+        workspace,
+        simulated("Judge", refusal_rate=0.2),
+        study="judged",
+        bank=bank.code,
+        n_personas=0,
+        templates=("free",),
+    )
     unasked = analyses.run(workspace, "story_validity", ["judged"], {}, {})
     assert (unasked.n_used, unasked.n_missing) == (0, 16)
     control.start(workspace, "judged")

@@ -30,18 +30,30 @@ ENGLISH_COUNTS = {
     ("answer", "verb"): 3,
     ("question", "noun"): 2,
     **dict.fromkeys(
-        [("street", "noun"), ("cat", "noun"), ("people", "noun"), ("run", "verb"),
-         ("bark", "verb"), ("love", "verb"), ("surprise", "verb")], 1
+        [
+            ("street", "noun"),
+            ("cat", "noun"),
+            ("people", "noun"),
+            ("run", "verb"),
+            ("bark", "verb"),
+            ("love", "verb"),
+            ("surprise", "verb"),
+        ],
+        1,
     ),
-}  # fmt: skip
+}
 CHINESE = (
     "学生学习知识。老师帮助学生学习。",  # 学生 2, 学习 2, 老师, 知识, 帮助
     "北京的老师讨论问题，他们没有问题。",  # 老师, 讨论, 问题 2; Beijing is a name
 )
 CHINESE_COUNTS = {
-    ("学生", "noun"): 2, ("学习", "verb"): 2, ("老师", "noun"): 2, ("问题", "noun"): 2,
-    ("帮助", "verb"): 1, ("讨论", "verb"): 1,
-}  # fmt: skip
+    ("学生", "noun"): 2,
+    ("学习", "verb"): 2,
+    ("老师", "noun"): 2,
+    ("问题", "noun"): 2,
+    ("帮助", "verb"): 1,
+    ("讨论", "verb"): 1,
+}
 # The noun and the verb of one form, decided by the words beside it: which of them are verbs.
 BY_NEIGHBORS = {
     "I love you.": {"love"},
@@ -133,16 +145,22 @@ def test_base_forms_follow_the_tag(token, tag, base):
 def test_a_word_is_known_that_one_of_the_dictionaries_has():
     counts = counted("Templates and correlations; nobody's chatbot made questionnaires.")
     assert {text for text, _ in listed(counts)} == {
-        "template", "correlation", "questionnaire", "make",
-    }  # fmt: skip
+        "template",
+        "correlation",
+        "questionnaire",
+        "make",
+    }
     assert reasons(counts)["unknown"] == (1, 1, ("chatbot",))
 
 
 def test_capitals_make_no_name_of_a_heading_or_of_the_first_word():
     words = listed(counted("THE DOGS RAN\nCats ran. “Questions were asked.” The Cats ran."))
-    assert words == {("run", "verb"): 3, **dict.fromkeys(
-        [("dog", "noun"), ("cat", "noun"), ("question", "noun"), ("ask", "verb")], 1
-    )}  # fmt: skip
+    assert words == {
+        ("run", "verb"): 3,
+        **dict.fromkeys(
+            [("dog", "noun"), ("cat", "noun"), ("question", "noun"), ("ask", "verb")], 1
+        ),
+    }
 
 
 @given(st.permutations([*ENGLISH, *ENGLISH[:2], "", "12", "мир 日本"]), st.integers(1, 6))
@@ -187,8 +205,10 @@ def test_words_are_left_out_by_count_rank_length_list_and_dictionary():
     assert reasons(counts, top=1)["rest"][:2] == (9, 3 + 2 + 7)
     stopped = listed(counts, leave_out="DOG, question\nbark")
     assert set(ENGLISH_COUNTS) - set(stopped) == {
-        ("question", "noun"), ("bark", "verb"), ("dog", "noun"),
-    }  # fmt: skip
+        ("question", "noun"),
+        ("bark", "verb"),
+        ("dog", "noun"),
+    }
     assert reasons(counts, leave_out="dog")["listed"] == (1, 4, ("dog",))
     assert reasons(counts, least_length=4)["short"] == (3, 6, ("dog", "cat", "run"))
     assert listed(counts, unknown_words=True)["café", "noun"] == 1

@@ -47,10 +47,13 @@ def arena_rows(count: int = 2000) -> list[dict]:
 def persona_rows(count: int = 2000) -> list[dict]:
     """Rows of a collection of personas; every tenth differs from the one before in blanks only."""
     return [
-        {"persona": f"A  person with number {number - 1}" if number % 10 == 9
-         else f"A person with number {number}"}
+        {
+            "persona": f"A  person with number {number - 1}"
+            if number % 10 == 9
+            else f"A person with number {number}"
+        }
         for number in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def jsonl(rows) -> bytes:

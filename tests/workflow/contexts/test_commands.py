@@ -21,9 +21,21 @@ def run(tmp_path, new_database):
 
 def test_a_set_is_chosen_listed_and_exported_with_its_recipe(run, tmp_path, capsys):
     choices = (
-        "--conversation", "conversation_a", "--language", "en", "--min-messages", 4, "--crop", 1,
-        "--sample", 6, "--seed", 5, "--stratify", "winner",
-    )  # fmt: skip
+        "--conversation",
+        "conversation_a",
+        "--language",
+        "en",
+        "--min-messages",
+        4,
+        "--crop",
+        1,
+        "--sample",
+        6,
+        "--seed",
+        5,
+        "--stratify",
+        "winner",
+    )
     assert run("import", tmp_path / "arena.jsonl", "--name", "Talks", *choices) == 0
     told = capsys.readouterr().out
     numbers = [int(line.split()[0]) for line in told.splitlines()[:-1]]

@@ -176,10 +176,13 @@ def frame(*rows):
 
 def test_a_context_score_is_the_mean_of_its_item_scores():
     found = frame(
-        ("a", "i1", 1.0), ("a", "i2", 4.0),
-        ("b", "i1", 5.0), ("b", "i2", math.nan),
-        ("c", "i1", math.nan), ("c", "i2", math.nan),
-    )  # fmt: skip
+        ("a", "i1", 1.0),
+        ("a", "i2", 4.0),
+        ("b", "i1", 5.0),
+        ("b", "i2", math.nan),
+        ("c", "i1", math.nan),
+        ("c", "i2", math.nan),
+    )
     complete = by_score.mean_scores(found, ["a", "b", "c", "d"], "listwise")
     available = by_score.mean_scores(found, ["a", "b", "c", "d"], "available")
     assert [s.score for s in complete] == pytest.approx(
@@ -197,8 +200,11 @@ def test_the_draw_takes_so_many_of_each_group_and_is_repeated_by_its_seed():
     scores = scored(*range(1, 41))
     groups = by_score.draw_groups(scores, n_groups=4, per_group=3, seed=5)
     assert [(g.members[0].score, g.members[-1].score) for g in groups] == [
-        (1, 10), (11, 20), (21, 30), (31, 40),
-    ]  # fmt: skip
+        (1, 10),
+        (11, 20),
+        (21, 30),
+        (31, 40),
+    ]
     for group in groups:
         assert len(group.drawn) == 3
         assert set(group.drawn) <= {member.code for member in group.members}
@@ -408,12 +414,19 @@ def test_a_run_can_be_stopped_and_two_at_once_are_refused(kept):
 def drafted(workspace, *texts):
     for text in texts:
         rewriting.add(
-            workspace, "Mix", PERSONA,
+            workspace,
+            "Mix",
+            PERSONA,
             lambda code, text=text: rewriting.Rewriting(
-                PERSONA, rewriting.read_rewriting(PERSONA, reply(text), code),
-                "waiting", "Do it.", "Service", "m", "2026-01-01T00:00:00+00:00",
+                PERSONA,
+                rewriting.read_rewriting(PERSONA, reply(text), code),
+                "waiting",
+                "Do it.",
+                "Service",
+                "m",
+                "2026-01-01T00:00:00+00:00",
             ),
-        )  # fmt: skip
+        )
 
 
 def test_only_accepted_rewritings_enter_the_new_set_beside_their_originals(kept):

@@ -48,16 +48,22 @@ def test_every_format_gives_the_same_set(ending):
         ("conversation_a", "conversation_b"), code="question_id", language="language"
     )
     contexts, counts = chosen(
-        file, conversations=("conversation_a",), code="question_id", language="language",
-        languages=("en",), exchanges=1,
-    )  # fmt: skip
+        file,
+        conversations=("conversation_a",),
+        code="question_id",
+        language="language",
+        languages=("en",),
+        exchanges=1,
+    )
     assert counts == [300, 300, 180, 180, 180]
     assert contexts[1] == Context(
-        "q000002", language="en", messages=(
+        "q000002",
+        language="en",
+        messages=(
             {"role": "user", "content": "Question 2, part 0?"},
             {"role": "assistant", "content": "Reply a 2.0"},
         ),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json", "parquet", "csv"])
@@ -142,14 +148,24 @@ def test_a_simple_sample_is_that_of_a_set_with_the_same_seed():
 )
 def test_a_stratified_sample_has_its_number_from_each_group(allocation, count, sizes):
     drawn, _ = chosen(
-        corpus(), conversations=("conversation_a",), language="language", count=count,
-        stratify="language", allocation=allocation, seed=3,
-    )  # fmt: skip
+        corpus(),
+        conversations=("conversation_a",),
+        language="language",
+        count=count,
+        stratify="language",
+        allocation=allocation,
+        seed=3,
+    )
     assert Counter(context.language for context in drawn) == sizes
     again, _ = chosen(
-        corpus(ending="parquet"), conversations=("conversation_a",), language="language",
-        count=count, stratify="language", allocation=allocation, seed=3,
-    )  # fmt: skip
+        corpus(ending="parquet"),
+        conversations=("conversation_a",),
+        language="language",
+        count=count,
+        stratify="language",
+        allocation=allocation,
+        seed=3,
+    )
     assert again == drawn
 
 
@@ -162,8 +178,11 @@ def test_a_group_that_is_too_small_gives_all_it_has():
 def test_shares_by_largest_remainder_as_by_hand():
     # 10 of 100: quotas 4.7, 3.3, 1.9, .1; whole parts 4, 3, 1, 0; two left for .9 and .7
     assert proportional_shares({"a": 47, "b": 33, "c": 19, "d": 1}, 10) == {
-        "a": 5, "b": 3, "c": 2, "d": 0,
-    }  # fmt: skip
+        "a": 5,
+        "b": 3,
+        "c": 2,
+        "d": 0,
+    }
 
 
 # What is wrong with a file: one message, with its place.
@@ -272,8 +291,9 @@ def test_a_set_keeps_its_recipe_and_says_when_it_was_changed(workspace):
         sets.save(workspace, "Talks", contexts[:fewer])
     steps = sets.load_recipe(workspace, "Talks").steps
     assert [(s.name, s.count) for s in steps[-2:]] == [
-        ("random sample of 5 (seed 2)", 5), ("changed by hand", 3),
-    ]  # fmt: skip
+        ("random sample of 5 (seed 2)", 5),
+        ("changed by hand", 3),
+    ]
     sets.save(workspace, "Talks", contexts, made="Typed in")
     assert sets.load_recipe(workspace, "Talks") is None
 

@@ -73,10 +73,18 @@ def test_two_blocks_never_get_the_same_name():
 def test_a_block_says_in_words_how_it_differs():
     assert differences(Block("all")) == ""
     block = Block(
-        "x", label_orders=("inverted",), contexts=("",), items=tuple("abcdef"), top_p=(0.9, 1.0),
-        items_per_call=0, histories=("own",), forms=(), temperatures=(), repetitions=3,
+        "x",
+        label_orders=("inverted",),
+        contexts=("",),
+        items=tuple("abcdef"),
+        top_p=(0.9, 1.0),
+        items_per_call=0,
+        histories=("own",),
+        forms=(),
+        temperatures=(),
+        repetitions=3,
         pairs=(("Ford", "Fiat"),),
-    )  # fmt: skip
+    )
     assert differences(block).split("; ") == [
         "Items: 6",
         "Personas or conversations: none",
@@ -116,10 +124,20 @@ def test_what_cannot_be_read_is_told_with_the_name_of_its_block(draft, words):
 
 def test_numbers_and_lines_are_read_as_typed():
     (block,) = forms.to_blocks(
-        [{"items_per_call": "1, 10, all", "temperatures": "0; 0.7", "entities": "Ford\n\nFiat",
-          "pairs": "Ford | Fiat", "max_tokens": ""}]
-    )  # fmt: skip
+        [
+            {
+                "items_per_call": "1, 10, all",
+                "temperatures": "0; 0.7",
+                "entities": "Ford\n\nFiat",
+                "pairs": "Ford | Fiat",
+                "max_tokens": "",
+            }
+        ]
+    )
     assert block == Block(
-        items_per_call=(1, 10, 0), temperatures=(0.0, 0.7), entities=("Ford", "Fiat"),
-        pairs=(("Ford", "Fiat"),), max_tokens=(),
-    )  # fmt: skip
+        items_per_call=(1, 10, 0),
+        temperatures=(0.0, 0.7),
+        entities=("Ford", "Fiat"),
+        pairs=(("Ford", "Fiat"),),
+        max_tokens=(),
+    )

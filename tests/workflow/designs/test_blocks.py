@@ -41,8 +41,11 @@ def test_each_block_has_its_size_and_says_how_many_of_its_trials_are_new(workspa
     )
     size = studies.size(workspace, replace(design, blocks=blocks))
     assert [(b.name, b.trials, b.calls, b.new) for b in size.blocks] == [
-        ("all", 40, 40, 40), ("some", 60, 60, 40), ("alone", 2, 2, 2), ("again", 2, 2, 0),
-    ]  # fmt: skip
+        ("all", 40, 40, 40),
+        ("some", 60, 60, 40),
+        ("alone", 2, 2, 2),
+        ("again", 2, 2, 0),
+    ]
     assert (size.trials, size.calls) == (82, 82)
     # p1 and p2 once, p1 twice more, and once without
     assert size.administrations == 2 + 2 + 1
@@ -51,9 +54,10 @@ def test_each_block_has_its_size_and_says_how_many_of_its_trials_are_new(workspa
     record = studies.freeze(workspace, replace(design, blocks=blocks))
     assert record.n_trials == 82
     assert said(workspace, replace(design, study="t", blocks=blocks)) == ""
-    assert any("'again' adds nothing" in c for c in studies.cautions(
-        workspace, replace(design, blocks=blocks)
-    ))  # fmt: skip
+    assert any(
+        "'again' adds nothing" in c
+        for c in studies.cautions(workspace, replace(design, blocks=blocks))
+    )
 
 
 def test_sizes_and_prompts_are_those_of_the_plan(workspace, design):
@@ -101,9 +105,12 @@ def test_settings_of_calls_make_respondents_of_their_own_in_each_block(workspace
     both = replace(design, respondents=("Service", "Simulated"), blocks=blocks)
     labels = [person.label for person in studies.size(workspace, both).respondents]
     assert labels == [
-        "Service T=0.0", "Service", "Simulated",
-        "Service top_p=0.9 max_tokens=50", "Service top_p=0.9 max_tokens=60",
-    ]  # fmt: skip
+        "Service T=0.0",
+        "Service",
+        "Simulated",
+        "Service top_p=0.9 max_tokens=50",
+        "Service top_p=0.9 max_tokens=60",
+    ]
     assert studies.size(workspace, both).trials == 2 * (3 + 3)
     request = studies.example(workspace, both, 0, respondent=labels[-1])
     assert (request.sampling.top_p, request.sampling.max_tokens) == (0.9, 60)
@@ -184,9 +191,15 @@ def test_blocks_that_swap_a_pair_after_different_repetitions_contradict_each_oth
     editing.import_bank(workspace, ImportedBank(bank))
     blocks = (Block("four", repetitions=4), Block("two"))
     design = Design(
-        "s", "pairs", ("Simulated",), templates=("question",), pairs=(("A", "B"), ("A", "C")),
-        swap_halves=True, repetitions=2, blocks=blocks,
-    )  # fmt: skip
+        "s",
+        "pairs",
+        ("Simulated",),
+        templates=("question",),
+        pairs=(("A", "B"), ("A", "C")),
+        swap_halves=True,
+        repetitions=2,
+        blocks=blocks,
+    )
     assert "swap the same pair after different repetitions" in said(workspace, design)
     apart = (replace(blocks[0], pairs=(("A", "B"),)), replace(blocks[1], pairs=(("A", "C"),)))
     assert said(workspace, replace(design, blocks=apart)) == ""

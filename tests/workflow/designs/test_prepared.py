@@ -65,8 +65,10 @@ def ask_as_prepared(workspace, criterion):
 
 
 OPTIONS = {
-    "alternate form": "alternate", "option order": "reordered", "convergent": "convergent",
-}  # fmt: skip
+    "alternate form": "alternate",
+    "option order": "reordered",
+    "convergent": "convergent",
+}
 
 
 @pytest.mark.parametrize("criterion", OPTIONS)
@@ -105,9 +107,12 @@ def test_texts_need_prompts_and_lists_of_words(asked):
         if bank.kind == "words":
             editing.set_archived(asked, bank.code, archived=True)
     text_prompts.create_descriptor_prompts(
-        asked, "letters", "A letter about {name}.", {"name": ["Ann | female", "Bob | male"]},
+        asked,
+        "letters",
+        "A letter about {name}.",
+        {"name": ["Ann | female", "Bob | male"]},
         language="en",
-    )  # fmt: skip
+    )
     again = prepared.prepare(asked, "study", "concurrent")
     assert "Add a bank of lists of words first" in again.sentence
     words = (Item("a_1", (Wording("en", "warm"),), "a"),)
@@ -139,12 +144,17 @@ def test_a_form_written_after_the_study_was_asked_is_taken_from_the_working_copy
     bank = editing.load(workspace, "attitudes_20").instrument
     worded = tuple(
         Item(
-            item.code, (*item.wordings, Wording("en", f"Again: {item.text('en')}", "paraphrase_1"),
-                        Wording("en", f"Not: {item.text('en')}", "negation")),
-            item.subscale, item.keyed,
+            item.code,
+            (
+                *item.wordings,
+                Wording("en", f"Again: {item.text('en')}", "paraphrase_1"),
+                Wording("en", f"Not: {item.text('en')}", "negation"),
+            ),
+            item.subscale,
+            item.keyed,
         )
         for item in bank.items
-    )  # fmt: skip
+    )
     state = banks.draft(workspace.database, bank.code)
     changed = Instrument(bank.code, bank.title, worded, bank.formats, bank.languages)
     banks.save_draft(workspace.database, changed, expected_revision=state.revision, summary="forms")

@@ -98,7 +98,10 @@ def test_a_short_published_study_is_answered_by_the_local_model_and_coded(worksp
     person = replace(LOCAL, label="Local, free", sampling=sampling)
     shorter = presets.by_code(code).design
     counted = asked(
-        workspace, code, person, 2,
+        workspace,
+        code,
+        person,
+        2,
         repetitions=2 if shorter.swap_halves else 1,
         ask_again=min(shorter.ask_again, 1),
         entities=shorter.entities[:1],
@@ -109,6 +112,6 @@ def test_a_short_published_study_is_answered_by_the_local_model_and_coded(worksp
         blocks=shorter.blocks[:2],
         languages=shorter.languages[:2],
         forms=shorter.forms[:2],
-    )  # fmt: skip
+    )
     assert counted["planned"] > 0
     assert not {"error", "not asked"} & set(counted.index)

@@ -34,8 +34,13 @@ def server(monkeypatch):
 def study(workspace, server):
     """A respondent whose own temperature is 0, at 0 and at 0.7, and a simulated one."""
     catalog.save(workspace, simulated("Sim", refusal_rate=0.0))
-    freeze(workspace, service(server.base_url, temperature=0.0), n_personas=2, also=("Sim",),
-           temperatures=(0.0, 0.7))  # fmt: skip
+    freeze(
+        workspace,
+        service(server.base_url, temperature=0.0),
+        n_personas=2,
+        also=("Sim",),
+        temperatures=(0.0, 0.7),
+    )
     control.start(workspace, "study")
     assert finished(workspace).state == "finished"
     return workspace
@@ -123,8 +128,9 @@ def test_a_respondent_without_a_version_keeps_its_identity_and_blocks_share_its_
     record = studies.freeze(workspace, crossed)
     people = studies.respondents_of(workspace, "s")
     assert {one.label: one.name for one in people} == {
-        "Service": "Service", "Service T=1.0": "Service",
-    }  # fmt: skip
+        "Service": "Service",
+        "Service T=1.0": "Service",
+    }
     assert person.respondent_id in {one.respondent_id for one in people}
     assert record.n_trials == 40
 
@@ -132,13 +138,14 @@ def test_a_respondent_without_a_version_keeps_its_identity_and_blocks_share_its_
 def test_a_column_of_that_name_that_holds_something_else_stays_a_tag(workspace):
     rows = pd.DataFrame(
         {
-            "instrument": ["attitudes_20"] * 60, "item": ["nature_01", "nature_02"] * 30,
+            "instrument": ["attitudes_20"] * 60,
+            "item": ["nature_01", "nature_02"] * 30,
             "answer": ["4", "2"] * 30,
             "model": [f"p{n // 2}" for n in range(60)],
             "temperature": [f"{36 + n / 100:.2f}" for n in range(60)],
             "top_p": ["high", "low"] * 30,
         }
-    )  # fmt: skip
+    )
     imports.import_tidy(workspace, "people.csv", rows.to_csv(index=False).encode(), study="people")
     scores = frames.item_scores(workspace, ["people"], {})
     assert set(scores["temperature"].unique()) == set(scores["top_p"].unique()) == {""}

@@ -15,9 +15,7 @@ from tests.workflow.studies import personas, simulated
 
 
 def design(study="study", people=("Simulated",)):
-    return Design(
-        study=study, instrument="attitudes_20", respondents=people, contexts=personas(2)
-    )  # fmt: skip
+    return Design(study=study, instrument="attitudes_20", respondents=people, contexts=personas(2))
 
 
 def test_a_refused_freeze_publishes_nothing_and_adds_nobody(workspace):

@@ -118,9 +118,15 @@ def test_a_study_comes_back_the_same_beside_another(asked, data, other):
 
 def test_imported_answers_of_people_come_back_the_same(workspace, other):
     imports.import_tidy(
-        workspace, "people.csv", people().melt("id", ITEMS, "item", "answer")
-        .rename(columns={"id": "person"}).query("answer >= 0").to_csv(index=False).encode(),
-    )  # fmt: skip
+        workspace,
+        "people.csv",
+        people()
+        .melt("id", ITEMS, "item", "answer")
+        .rename(columns={"id": "person"})
+        .query("answer >= 0")
+        .to_csv(index=False)
+        .encode(),
+    )
     data = package(workspace, "people")
     done = reading.import_package(other, "people.zip", data)
     assert done.about_bank == f"The bank '{done.bank}' came with the study."
@@ -267,13 +273,17 @@ def with_text(column, text):
         (other_rows("study", with_text("design", "[]")), "cannot be read"),
         (other_rows("study", with_text("code", "another")), "not of one study and its bank"),
         (other_rows("trial", lambda rows: rows.drop_columns(["tags"])), "has other columns"),
-        (lambda files: files.update({"tables/page_memory.parquet": files["tables/study.parquet"]}),
-         "an unknown table 'page_memory'"),
+        (
+            lambda files: files.update(
+                {"tables/page_memory.parquet": files["tables/study.parquet"]}
+            ),
+            "an unknown table 'page_memory'",
+        ),
         (lambda files: files.update({"tables/study.parquet": b"PAR1"}), "can be read"),
         (lambda files: files.pop("tables/study.parquet"), "exactly one study"),
         (lambda files: files.update({"datapackage.json": b"{}"}), "does not say which study"),
     ],
-)  # fmt: skip
+)
 def test_a_package_made_by_somebody_else_is_refused_as_a_whole(data, refusing, change, words):
     files = contents(data)
     change(files)

@@ -57,16 +57,23 @@ def test_the_answers_drawn_at_once_are_those_that_the_collector_gets(workspace, 
     np.testing.assert_array_equal(drawn.status, collected["status"].astype(object))
     np.testing.assert_allclose(drawn.score, collected["score"], rtol=0, atol=0)
     assert set(drawn.status) == {
-        Status.ANSWERED.value, Status.EXPLAINED.value, Status.REFUSED.value
-    }  # fmt: skip
+        Status.ANSWERED.value,
+        Status.EXPLAINED.value,
+        Status.REFUSED.value,
+    }
 
 
 def test_the_plan_and_its_counts_are_those_of_the_collected_study(workspace):
     person = simulated(**EVERY_EFFECT | {"giving_way": 0.5})
     freeze(
-        workspace, person, bank="opinions_30", n_personas=2, languages=("en",), repetitions=2,
+        workspace,
+        person,
+        bank="opinions_30",
+        n_personas=2,
+        languages=("en",),
+        repetitions=2,
         second_phase="opposing",
-    )  # fmt: skip
+    )
     control.start(workspace, "study")
     assert finished(workspace).state == "finished"
     plan = load_plan(workspace, "study")

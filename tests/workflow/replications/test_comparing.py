@@ -35,9 +35,11 @@ from tests.analysis.word_frames import word_counts
 GOLDEN = Path(__file__).parents[2] / "golden"
 GEMMA = "gemma-2b-it"
 ANALYSES = {
-    "random_consistency": random_consistency, "referential_consistency": referential_consistency,
-    "bias": bias, "preference": preference,
-}  # fmt: skip
+    "random_consistency": random_consistency,
+    "referential_consistency": referential_consistency,
+    "bias": bias,
+    "preference": preference,
+}
 
 
 def from_answers(code, counts, *, imported=True):
@@ -60,10 +62,16 @@ def result_of(name, **columns):
 def with_scores(**changes):
     """The score table beside means of one model under both sets of contexts."""
     columns = {
-        "respondent": ["Qwen2.5-7B-Instruct"] * 2, "context_set": ["conversations", "personas"],
-        "subscale": ["all items"] * 2, "n_items": [22, 20], "n": [101, 101], "mean": [1.36, 1.5],
-        "sd": [0.44, 0.2], "skewness": [0.42, 0.0], "kurtosis": [-0.6, math.nan],
-    } | changes  # fmt: skip
+        "respondent": ["Qwen2.5-7B-Instruct"] * 2,
+        "context_set": ["conversations", "personas"],
+        "subscale": ["all items"] * 2,
+        "n_items": [22, 20],
+        "n": [101, 101],
+        "mean": [1.36, 1.5],
+        "sd": [0.44, 0.2],
+        "skewness": [0.42, 0.0],
+        "kurtosis": [-0.6, math.nan],
+    } | changes
     table = published_table("asi_score")
     result = result_of("scores", **columns)
     return table, dict.fromkeys(comparing.requests(table, ["study"]), result)
@@ -133,8 +141,13 @@ def test_the_answers_of_six_people_give_their_kappas_and_both_exchanged_deviatio
     frame = found.table.frame
     assert frame["printed"].tolist() == ["0.90", "0.08", "-0.69", "0.08", "-0.65", "0.12"]
     assert frame["comes_out"].tolist() == [
-        "yes", "yes", "yes", "known misprint", "yes", "known misprint",
-    ]  # fmt: skip
+        "yes",
+        "yes",
+        "yes",
+        "known misprint",
+        "yes",
+        "known misprint",
+    ]
     (answer,) = found.answers
     assert answer.light == "green"
     assert "humans, Negation: SD: 0.08 is printed, these answers give 0.12" in answer.sentence
@@ -143,17 +156,25 @@ def test_the_answers_of_six_people_give_their_kappas_and_both_exchanged_deviatio
 def test_a_pair_in_the_other_order_is_turned_around():
     table = published_table("brand_preference")
     result = result_of(
-        "shares", respondent=[GEMMA], first=["Samsung"], second=["Apple"],
-        format=["mean of formats"], share=[0.3], ci_low=[0.2], ci_high=[0.45], n=[10],
-    )  # fmt: skip
+        "shares",
+        respondent=[GEMMA],
+        first=["Samsung"],
+        second=["Apple"],
+        format=["mean of formats"],
+        share=[0.3],
+        ci_low=[0.2],
+        ci_high=[0.45],
+        n=[10],
+    )
     found = comparing.compare(table, dict.fromkeys(comparing.requests(table, ["s"]), result))
     (row,) = found.table.frame.to_dict("records")
     assert row["yours"] == pytest.approx(70)
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(55), pytest.approx(80))
     assert row["difference"] == pytest.approx(70 - 62.6)
     assert (row["difference_low"], row["difference_high"]) == (
-        pytest.approx(55 - 62.6), pytest.approx(80 - 62.6),
-    )  # fmt: skip
+        pytest.approx(55 - 62.6),
+        pytest.approx(80 - 62.6),
+    )
     assert row["within"] == "yes"
 
 
@@ -180,8 +201,9 @@ def test_differences_and_their_intervals_by_hand():
     # Of answers that Inkblot asked for, the digits are no question.
     (planned,) = comparing.compare(*with_scores()).answers
     assert (planned.light, planned.sentence) == (
-        None, "1 of 2 printed values lies in your 95% interval."
-    )  # fmt: skip
+        None,
+        "1 of 2 printed values lies in your 95% interval.",
+    )
 
 
 def test_levels_can_be_chosen_and_taken_away():
@@ -298,11 +320,17 @@ def test_other_studies_go_to_the_analyses_that_take_them():
 def test_printed_ratings_stand_beside_ones_own():
     table = published_table("asi_reliability")
     result = result_of(
-        "criteria", respondent=["Mine"] * 3, context_set=["personas"] * 3,
+        "criteria",
+        respondent=["Mine"] * 3,
+        context_set=["personas"] * 3,
         criterion=["internal consistency", "alternate form", "option order"],
-        value=[0.86, 0.4, math.nan], ci_low=[0.8, 0.1, math.nan], ci_high=[0.9, 0.6, math.nan],
-        n=[296, 296, 0], rating=["++", "--", ""], remark=["", "", "Not collected."],
-    )  # fmt: skip
+        value=[0.86, 0.4, math.nan],
+        ci_low=[0.8, 0.1, math.nan],
+        ci_high=[0.9, 0.6, math.nan],
+        n=[296, 296, 0],
+        rating=["++", "--", ""],
+        remark=["", "", "Not collected."],
+    )
     found = comparing.compare(table, dict.fromkeys(comparing.requests(table, ["s"]), result))
     own = found.table.frame.query("model == 'Llama 3.3 70B Instruct'")
     assert own["rating"].tolist() == ["++", "++", "++"]

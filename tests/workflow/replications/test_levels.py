@@ -57,8 +57,9 @@ def test_items_go_by_their_number_where_each_has_its_own():
 def test_temperatures_pairs_of_labels_and_sizes_of_calls_are_read_from_levels():
     own = ["gpt-4o T=0.5", "gpt-4o T=1", "gpt-4o"]
     assert match_levels("temperature", ("0.5", "1.0", "0.7"), own) == {
-        "0.5": "gpt-4o T=0.5", "1.0": "gpt-4o T=1",
-    }  # fmt: skip
+        "0.5": "gpt-4o T=0.5",
+        "1.0": "gpt-4o T=1",
+    }
     assert match_levels("model", CSI, ["gpt-4o T=0.5"]) == {"GPT-4o": "gpt-4o T=0.5"}
     labels = match_levels("pair of labels", ("comedy/tragedy", "good/bad"), ["good_bad"])
     assert labels == {"good/bad": "good_bad"}

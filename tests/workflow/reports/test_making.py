@@ -39,9 +39,13 @@ def hostile_bank():
         for n in range(1, 7)
     )
     return Instrument(
-        "hostile", HOSTILE, items, (ResponseFormat("five", options),), description=HOSTILE,
+        "hostile",
+        HOSTILE,
+        items,
+        (ResponseFormat("five", options),),
+        description=HOSTILE,
         citation=f"Author, A. (1999). {HOSTILE}",
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -209,10 +213,16 @@ def test_the_methods_paragraph_says_what_was_asked_and_how_it_was_analyzed(asked
     text = methods.methods_paragraph(asked, "study", {"reliability": result})
     assert "\n" not in text
     for words in (
-        "6 items", "3 reverse-keyed", "30 personas", "Simulated", "180 were asked",
-        "Options were read from the replies by fixed rules", "Feldt et al., 1987",
-        f"Inkblot {methods.inkblot_version()}", "numpy",
-    ):  # fmt: skip
+        "6 items",
+        "3 reverse-keyed",
+        "30 personas",
+        "Simulated",
+        "180 were asked",
+        "Options were read from the replies by fixed rules",
+        "Feldt et al., 1987",
+        f"Inkblot {methods.inkblot_version()}",
+        "numpy",
+    ):
         assert words in text, words
     assert "Reliability:" not in methods.methods_paragraph(asked, "study")
 
@@ -279,9 +289,12 @@ def test_choices_are_kept_and_what_looks_like_a_key_is_not(asked):
 
 def test_settings_are_told_as_they_are_sent():
     person = service(
-        "https://user@api.example.org/v1", temperature=0.7, max_tokens=64,
-        extra_body={"reasoning_effort": "low"}, system_prompt="Be brief.",
-    )  # fmt: skip
+        "https://user@api.example.org/v1",
+        temperature=0.7,
+        max_tokens=64,
+        extra_body={"reasoning_effort": "low"},
+        system_prompt="Be brief.",
+    )
     assert facts.settings_words(person) == (
         "api.example.org, temperature 0.7, top-p left to the service, longest reply in tokens 64, "
         "seed left to the service, reasoning_effort low, system prompt “Be brief.”"
@@ -291,9 +304,13 @@ def test_settings_are_told_as_they_are_sent():
 def test_a_table_that_is_left_out_is_named_with_its_options_and_filters(asked):
     chosen = replace(choices.saved(asked, "study"), analyses=("item_statistics",), longest_table=3)
     request = choices.request_of(
-        asked, "study", chosen, NOW, {"context": ["p0001", "p0002"]},
+        asked,
+        "study",
+        chosen,
+        NOW,
+        {"context": ["p0001", "p0002"]},
         {"item_statistics": {"ci_level": 0.9}},
-    )  # fmt: skip
+    )
     words = "\n".join(making.make(asked, request).left_out)
     assert "--option ci_level=0.9 --where context=p0001,p0002 --out" in words
     assert "All analyses take only answers with these levels: Context: p0001, p0002." in words

@@ -60,8 +60,14 @@ def test_the_values_of_the_respondent_are_the_ones_tried(workspace):
         catalog.test(workspace, service(server.base_url, temperature=0.3, max_tokens=7, seed=5))
         bodies = [seen.body for seen in server.chats][2:]
     sent = [{name: body[name] for name in PARAMETERS if name in body} for body in bodies]
-    for name, value in (("temperature", 0.3), ("top_p", 0.9), ("max_tokens", 7),
-                        ("max_completion_tokens", 7), ("seed", 5), ("logprobs", True)):  # fmt: skip
+    for name, value in (
+        ("temperature", 0.3),
+        ("top_p", 0.9),
+        ("max_tokens", 7),
+        ("max_completion_tokens", 7),
+        ("seed", 5),
+        ("logprobs", True),
+    ):
         assert {name: value} in sent
     assert sum("response_format" in body for body in sent) == 1
 

@@ -13,20 +13,34 @@ from core.workflow.respondents import catalog, files
 
 PEOPLE = (
     Respondent(
-        "Small", "api", "small-1", "https://api.openai.com/v1", "OPENAI_API_KEY",
+        "Small",
+        "api",
+        "small-1",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
         SamplingSettings(
-            temperature=None, max_tokens=20, per_minute=60, tokens_per_minute=9000, stream=True,
-            price_in=1.0, price_out=2.5, price_cached=0.1, system_prompt="Be: short\nand kind.",
+            temperature=None,
+            max_tokens=20,
+            per_minute=60,
+            tokens_per_minute=9000,
+            stream=True,
+            price_in=1.0,
+            price_out=2.5,
+            price_cached=0.1,
+            system_prompt="Be: short\nand kind.",
             extra_body={"reasoning_effort": "low", "stop": ["\n"]},
         ),
     ),
     Respondent("Mine", "api", "m", "https://models.example.org/v1", "", SamplingSettings()),
     Respondent(
-        "Person", "simulated", "graded response model",
-        sampling=catalog.SIMULATED.sampling, simulation=SimulationSettings(loading=0.5, seed=7),
+        "Person",
+        "simulated",
+        "graded response model",
+        sampling=catalog.SIMULATED.sampling,
+        simulation=SimulationSettings(loading=0.5, seed=7),
     ),
     replace(catalog.LOCAL, label="Local", sampling=replace(catalog.LOCAL.sampling, at_once=2)),
-)  # fmt: skip
+)
 
 
 def test_respondents_come_back_from_their_file_as_they_were(workspace):
@@ -66,29 +80,46 @@ respondents:
     ("entry", "line", "words"),
     [
         ("label: Two\n  model: m", 7, "needs one address"),
-        ("label: Two\n  service: OpenAI\n  address: https://a.example.org/v1\n  model: m", 8,
-         "needs one address"),
+        (
+            "label: Two\n  service: OpenAI\n  address: https://a.example.org/v1\n  model: m",
+            8,
+            "needs one address",
+        ),
         ("label: Two\n  service: Nobody\n  model: m", 8, "no service 'Nobody'"),
         ("label: Two\n  service: OpenAI", 7, "No model is chosen"),
         ("label: One\n  service: OpenAI\n  model: m", 7, "'One' is there twice"),
         ("label: Two\n  service: OpenAI\n  model: m\n  key: abc", 10, "the key 'key' is unknown"),
-        ("label: Two\n  service: OpenAI\n  model: m\n  key_variable: sk-abcdefghijklmnopqrstuv", 10,
-         "looks like a key"),
-        ("label: Two\n  service: OpenAI\n  model: m\n  key_variable: my secret", 10,
-         "not the name of an environment variable"),
-        ("label: Two\n  service: OpenAI\n  model: m\n  settings:\n    temperature: hot", 11,
-         "not a number"),
-        ("label: Two\n  service: OpenAI\n  model: m\n  settings:\n    at_once: 0", 11,
-         "too small"),
+        (
+            "label: Two\n  service: OpenAI\n  model: m\n  key_variable: sk-abcdefghijklmnopqrstuv",
+            10,
+            "looks like a key",
+        ),
+        (
+            "label: Two\n  service: OpenAI\n  model: m\n  key_variable: my secret",
+            10,
+            "not the name of an environment variable",
+        ),
+        (
+            "label: Two\n  service: OpenAI\n  model: m\n  settings:\n    temperature: hot",
+            11,
+            "not a number",
+        ),
+        ("label: Two\n  service: OpenAI\n  model: m\n  settings:\n    at_once: 0", 11, "too small"),
         ("label: Two\n  address: http://169.254.169.254/v1\n  model: m", 8, "inner workings"),
-        ("label: Two\n  service: OpenAI\n  model: m\n  extra_body: {api_key: x}", 7,
-         "which holds a key"),
+        (
+            "label: Two\n  service: OpenAI\n  model: m\n  extra_body: {api_key: x}",
+            7,
+            "which holds a key",
+        ),
         ("label: Two\n  kind: simulated\n  service: OpenAI", 9, "has no service"),
-        ("label: Two\n  service: OpenAI\n  model: m\n  simulation: {loading: 0.5}", 10,
-         "Only a simulated respondent"),
+        (
+            "label: Two\n  service: OpenAI\n  model: m\n  simulation: {loading: 0.5}",
+            10,
+            "Only a simulated respondent",
+        ),
         ("label: Two\n  kind: robot", 8, "this is not"),
     ],
-)  # fmt: skip
+)
 def test_a_respondent_that_cannot_be_used_is_named_by_its_line_and_nothing_changes(
     workspace, entry, line, words
 ):

@@ -100,9 +100,11 @@ def test_a_file_with_a_line_that_is_no_price_changes_nothing(workspace, line, wo
 
 @pytest.mark.parametrize(
     ("header", "words"),
-    [("model,price_in,as_of", "'price_out' is missing"),
-     ("model,price_in,price_out,as_of,currency", "'currency' is unknown")],
-)  # fmt: skip
+    [
+        ("model,price_in,as_of", "'price_out' is missing"),
+        ("model,price_in,price_out,as_of,currency", "'currency' is unknown"),
+    ],
+)
 def test_a_file_with_other_columns_is_refused(workspace, header, words):
     with pytest.raises(FileError, match=words):
         prices.import_prices(workspace, "prices.csv", f"{header}\n".encode())
@@ -117,8 +119,11 @@ def test_a_price_is_old_after_ninety_days():
 def test_cached_tokens_are_kept_with_the_attempt_shown_and_charged_at_their_price(
     workspace, monkeypatch
 ):
-    usage = {"prompt_tokens": 1000, "completion_tokens": 10,
-             "prompt_tokens_details": {"cached_tokens": 800}}  # fmt: skip
+    usage = {
+        "prompt_tokens": 1000,
+        "completion_tokens": 10,
+        "prompt_tokens_details": {"cached_tokens": 800},
+    }
     with FaultServer(lambda *_: Step(extra={"usage": usage})) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         person = service(server.base_url, price_in=10.0, price_out=100.0, price_cached=1.0)

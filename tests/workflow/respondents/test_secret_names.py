@@ -55,5 +55,6 @@ def test_a_name_of_a_key_is_refused_at_any_depth_and_the_place_of_keys_is_told(t
 def test_settings_without_keys_are_taken_at_any_depth():
     text = "provider: {order: [a, b], max_tokens: 3}\nreasoning_effort: low"
     assert parse_extra(text) == {
-        "provider": {"order": ["a", "b"], "max_tokens": 3}, "reasoning_effort": "low",
-    }  # fmt: skip
+        "provider": {"order": ["a", "b"], "max_tokens": 3},
+        "reasoning_effort": "low",
+    }

@@ -90,9 +90,12 @@ def test_what_a_design_asks_of_a_service_can_be_left_out_too(workspace, monkeypa
     with FaultServer(refusing("logprobs", "response_format")) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         freeze(
-            workspace, service(server.base_url), n_personas=1, first_token=True,
+            workspace,
+            service(server.base_url),
+            n_personas=1,
+            first_token=True,
             answering="enforced",
-        )  # fmt: skip
+        )
         possible = amendments.settings_to_leave_out(workspace, "study", "Service")
         assert possible == ("temperature", "logprobs", "response_format")
         amendments.amend(

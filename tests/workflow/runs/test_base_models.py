@@ -24,9 +24,12 @@ def completion(text, *, end="stop", logprobs=None):
     """The body that vLLM and llama.cpp send for a completed text."""
     choice = {"index": 0, "text": text, "finish_reason": end, "logprobs": logprobs}
     return {
-        "id": "cmpl-1", "object": "text_completion", "model": "base-8b", "choices": [choice],
+        "id": "cmpl-1",
+        "object": "text_completion",
+        "model": "base-8b",
+        "choices": [choice],
         "usage": {"prompt_tokens": 70, "completion_tokens": 2, "total_tokens": 72},
-    }  # fmt: skip
+    }
 
 
 def base_model(server, **settings):
@@ -48,9 +51,12 @@ def test_the_template_is_sent_literally_with_stop_strings_and_the_reply_is_read(
     sent = server.requests[0]
     assert sent.path == "/v1/completions"
     assert sent.body == {
-        "model": "test-model", "prompt": sent.body["prompt"], "temperature": 0.0, "max_tokens": 8,
+        "model": "test-model",
+        "prompt": sent.body["prompt"],
+        "temperature": 0.0,
+        "max_tokens": 8,
         "stop": ["\n"],
-    }  # fmt: skip
+    }
     lines = sent.body["prompt"].split("\n")
     assert lines[0] == "You are person number 1."
     assert lines[-2].startswith("Statement: ")
@@ -63,12 +69,17 @@ def test_the_template_is_sent_literally_with_stop_strings_and_the_reply_is_read(
 
 
 def test_the_texts_of_a_conversation_are_sent_without_who_says_them(workspace, server):
-    talk = Context("talk", messages=(
-        {"role": "user", "content": "Do you sing?"}, {"role": "assistant", "content": "I do."},
-    ))  # fmt: skip
+    talk = Context(
+        "talk",
+        messages=(
+            {"role": "user", "content": "Do you sing?"},
+            {"role": "assistant", "content": "I do."},
+        ),
+    )
     catalog.save(workspace, base_model(server))
-    design = Design("study", "attitudes_20", ("Service",), contexts=(talk,),
-                    templates=("completion",))  # fmt: skip
+    design = Design(
+        "study", "attitudes_20", ("Service",), contexts=(talk,), templates=("completion",)
+    )
     prompt = studies.example(workspace, design).messages[0]["content"]
     assert prompt.startswith("Do you sing?\n\nI do.\n\nA questionnaire.")
 
@@ -77,8 +88,7 @@ def test_the_probabilities_of_the_first_token_are_those_of_the_completed_text(wo
     first = {" 4": math.log(0.6), " 2": math.log(0.2), " The": math.log(0.1)}
     listed = {"tokens": [" 4"], "token_logprobs": [math.log(0.6)], "top_logprobs": [first]}
     server.script = lambda *_: Step(body=completion(" 4", logprobs=listed))
-    freeze(workspace, base_model(server), n_personas=1, templates=("completion",),
-           first_token=True)  # fmt: skip
+    freeze(workspace, base_model(server), n_personas=1, templates=("completion",), first_token=True)
     control.start(workspace, "study")
     assert finished(workspace).state == "finished"
     assert server.requests[0].body["logprobs"] == 5

@@ -47,9 +47,12 @@ def running(path, **environment):
     """The command `run` in a process of its own."""
     process = subprocess.Popen(
         [sys.executable, "-m", "core", "--db", str(path), "run", "study"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, KEY_VARIABLE: KEY, **environment},
-    )  # fmt: skip
+    )
     try:
         yield process
     finally:
@@ -195,9 +198,12 @@ def test_a_disk_that_fails_is_told_while_it_fails_and_at_the_end(planned, fault)
             f"sys.exit(main(['--db', {str(path)!r}, 'run', 'study']))"
         )
         process = subprocess.Popen(
-            [sys.executable, "-u", "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-u", "-c", script],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
             env={**os.environ, KEY_VARIABLE: KEY},
-        )  # fmt: skip
+        )
         said = []
         reader = threading.Thread(target=lambda: said.extend(process.stderr))
         reader.start()
@@ -268,9 +274,14 @@ def test_the_end_of_a_process_ends_its_runs(planned):
             "while control.progress(workspace, 'study').n_attempts < 20:\n    time.sleep(0.01)\n"
         )
         done = subprocess.run(
-            [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60,
-            check=True, env={**os.environ, KEY_VARIABLE: KEY},
-        )  # fmt: skip
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env={**os.environ, KEY_VARIABLE: KEY},
+        )
         assert done.stderr == ""
         now = on_file(path)
         assert (now.state, now.reason) == ("paused", "Inkblot was closed.")

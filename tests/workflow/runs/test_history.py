@@ -161,8 +161,10 @@ def test_a_call_that_gets_no_reply_leaves_the_rest_of_its_administration_for_the
 def test_a_numbered_block_and_the_reply_to_it_are_one_exchange(asked):
     server = asked(Blocks(), items_per_call=8, ask_again=3, n_personas=2)
     for asked_in_order in conversations(server).values():
-        sizes = {len(user(messages)): len(NUMBERED.findall(messages[-1]["content"]))
-                 for messages in asked_in_order}  # fmt: skip
+        sizes = {
+            len(user(messages)): len(NUMBERED.findall(messages[-1]["content"]))
+            for messages in asked_in_order
+        }
         assert sizes == {1: 8, 2: 8, 3: 4}
 
 

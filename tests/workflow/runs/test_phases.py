@@ -50,9 +50,13 @@ def four_questions(workspace, monkeypatch):
     with FaultServer(script=said_to) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         freeze(
-            workspace, service(server.base_url, at_once=1), bank="four", n_personas=0,
-            templates=("question",), repetitions=2,
-        )  # fmt: skip
+            workspace,
+            service(server.base_url, at_once=1),
+            bank="four",
+            n_personas=0,
+            templates=("question",),
+            repetitions=2,
+        )
         yield server
 
 
@@ -97,8 +101,14 @@ def test_two_databases_with_the_same_answers_plan_the_same_second_phase(workspac
 
 def test_without_any_first_opinion_a_stated_second_phase_asks_nothing(workspace, server):
     server.script = lambda *_: Step(content="Maybe, maybe not.")
-    freeze(workspace, service(server.base_url), bank="opinions_30", n_personas=0,
-           templates=("question",), second_phase="opposing")  # fmt: skip
+    freeze(
+        workspace,
+        service(server.base_url),
+        bank="opinions_30",
+        n_personas=0,
+        templates=("question",),
+        second_phase="opposing",
+    )
     control.start(workspace, "study")
     control.wait(workspace, "study", every_s=0.02)
     ended = run(workspace)  # it paused once for replies without an answer

@@ -67,8 +67,9 @@ def test_marks_that_are_added_later_hold_for_the_replies_on_file(workspace, serv
 def test_the_marks_of_one_respondent_are_not_those_of_another(workspace, server):
     plain = service(server.base_url, label="Plain")
     catalog.save(workspace, plain)
-    freeze(workspace, service(server.base_url, reasoning_marks=MARKS), n_personas=1,
-           also=("Plain",))  # fmt: skip
+    freeze(
+        workspace, service(server.base_url, reasoning_marks=MARKS), n_personas=1, also=("Plain",)
+    )
     control.start(workspace, "study")
     finished(workspace)
     rows, _ = browsing.page(workspace, "study", {}, "")
@@ -99,9 +100,11 @@ def test_the_new_settings_go_out_and_in_and_leave_older_respondents_their_ids(wo
     known = service("https://api.example.org/v1")
     assert known.respondent_id == 6097501041301734876  # as it was before the settings came
     person = service(
-        "https://api.example.org/v1", reasoning_marks=(*MARKS, ("<<<", ">>>")), completes_text=True,
+        "https://api.example.org/v1",
+        reasoning_marks=(*MARKS, ("<<<", ">>>")),
+        completes_text=True,
         extra_body={"stop": ["\n", "END \\n"], "top_k": 3},
-    )  # fmt: skip
+    )
     assert person.respondent_id != known.respondent_id
     fields = forms.fields_of(person)
     assert fields["stop_text"] == "\\n\nEND \\\\n"

@@ -77,10 +77,12 @@ def sent(case: dict[str, Any]) -> Step:
 
 
 BANK = Instrument(
-    "one_item", "One item",
+    "one_item",
+    "One item",
     (Item("q1", (Wording("en", "Towns should plant more trees."),), "trees"),),
-    (BUILT_IN["likert_5"],), ("en",),
-)  # fmt: skip
+    (BUILT_IN["likert_5"],),
+    ("en",),
+)
 
 
 def outcome(workspace, case: dict[str, Any], name: str = "case") -> dict[str, Any]:
@@ -99,11 +101,14 @@ def outcome(workspace, case: dict[str, Any], name: str = "case") -> dict[str, An
     answer = (answers or [{}])[0]
     call = rows(exports.calls_csv(workspace, name))[0]
     return {
-        "status": answer.get("status", ""), "option": answer.get("answer", ""),
+        "status": answer.get("status", ""),
+        "option": answer.get("answer", ""),
         "kind_of_failure": call["outcome"],
-        **{name: call[name] for name in ("reply", "tokens_in", "tokens_out", "cost",
-                                         "finish_reason")},
-    }  # fmt: skip
+        **{
+            name: call[name]
+            for name in ("reply", "tokens_in", "tokens_out", "cost", "finish_reason")
+        },
+    }
 
 
 def read_directly(case: dict[str, Any]) -> dict[str, Any]:
@@ -112,9 +117,16 @@ def read_directly(case: dict[str, Any]) -> dict[str, Any]:
         reply = _reply(case)
     except CallFailure as failure:
         if not failure.filtered:
-            return {"status": "error", "option": "", "reply": "", "finish_reason": "",
-                    "kind_of_failure": str(failure.kind), "tokens_in": None, "tokens_out": None,
-                    "cost": None}  # fmt: skip
+            return {
+                "status": "error",
+                "option": "",
+                "reply": "",
+                "finish_reason": "",
+                "kind_of_failure": str(failure.kind),
+                "tokens_in": None,
+                "tokens_out": None,
+                "cost": None,
+            }
         reply = withheld_reply(failure)
     (parsed,) = read_reply_of(
         reply, Question(BANK.items, BANK.formats[0], "en", template="standard")
@@ -122,10 +134,15 @@ def read_directly(case: dict[str, Any]) -> dict[str, Any]:
     known = None not in (reply.tokens_in, reply.tokens_out)
     cost = (reply.tokens_in + 10 * reply.tokens_out) / 1e6 if known else None
     return {
-        "status": str(parsed.status), "option": parsed.option or "", "reply": reply.text,
-        "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out, "cost": cost,
-        "kind_of_failure": "reply", "finish_reason": reply.finish_reason,
-    }  # fmt: skip
+        "status": str(parsed.status),
+        "option": parsed.option or "",
+        "reply": reply.text,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "cost": cost,
+        "kind_of_failure": "reply",
+        "finish_reason": reply.finish_reason,
+    }
 
 
 def _reply(case: dict[str, Any]) -> Reply:

@@ -64,8 +64,14 @@ def sent_body(sampling, repetition):
 
 
 NOT_SETTINGS = {
-    "model", "messages", "response_format", "logprobs", "top_logprobs", "stream", "stream_options",
-}  # fmt: skip
+    "model",
+    "messages",
+    "response_format",
+    "logprobs",
+    "top_logprobs",
+    "stream",
+    "stream_options",
+}
 
 
 def counted(bodies):
@@ -94,9 +100,14 @@ def test_what_is_stated_is_sent_in_every_way_of_asking(workspace, server, way, s
 def test_a_batch_and_a_stream_send_what_is_stated(workspace, server, tmp_path):
     person = service(server.base_url, **SETTINGS)
     freeze(workspace, person, n_personas=1, items_per_call=0, repetitions=2)
-    freeze(workspace, replace(person, label="Streamed",
-                              sampling=replace(person.sampling, stream=True)),
-           study="streamed", n_personas=1, items_per_call=0, repetitions=2)  # fmt: skip
+    freeze(
+        workspace,
+        replace(person, label="Streamed", sampling=replace(person.sampling, stream=True)),
+        study="streamed",
+        n_personas=1,
+        items_per_call=0,
+        repetitions=2,
+    )
     requests.export(workspace, "study", tmp_path)
     lines = [
         json.loads(line)["body"]

@@ -43,9 +43,14 @@ def asked(workspace, server, *replies, **design):
     server.script = sent(*replies)
     factors = {"formats": ("yes_no",), "templates": ("question",), "entities": ("Apple",)}
     freeze(
-        workspace, service(server.base_url, at_once=1), bank="brand_100", n_personas=0,
-        items_per_call=0, **factors, **design,
-    )  # fmt: skip
+        workspace,
+        service(server.base_url, at_once=1),
+        bank="brand_100",
+        n_personas=0,
+        items_per_call=0,
+        **factors,
+        **design,
+    )
     control.start(workspace, "study")
     return finished(workspace)
 
@@ -68,8 +73,14 @@ def answers_of(workspace):
 
 
 def test_all_answers_come_from_the_first_reply_that_answers_every_item(workspace, server):
-    ended = asked(workspace, server, listed(unreadable=SOME, code="No"), listed(), ask_again=5,
-                  whole_calls=True)  # fmt: skip
+    ended = asked(
+        workspace,
+        server,
+        listed(unreadable=SOME, code="No"),
+        listed(),
+        ask_again=5,
+        whole_calls=True,
+    )
     assert (ended.state, len(server.chats)) == ("finished", 2)
     assert answers_of(workspace) == {("yes", "2"): N_ITEMS}
     calls = table(exports.calls_csv(workspace, "study"))
@@ -82,8 +93,14 @@ def test_without_the_option_each_item_takes_the_first_reply_that_answers_it(work
 
 
 def test_where_no_reply_is_complete_no_item_has_an_answer_and_each_says_why(workspace, server):
-    asked(workspace, server, listed(unreadable=SOME), listed(unreadable=[5, 6]), ask_again=1,
-          whole_calls=True)  # fmt: skip
+    asked(
+        workspace,
+        server,
+        listed(unreadable=SOME),
+        listed(unreadable=[5, 6]),
+        ask_again=1,
+        whole_calls=True,
+    )
     assert len(server.chats) == 2
     counts = browsing.status_tally(workspace, "study", {}, "")
     assert counts["invalid_call"] == 98
@@ -93,15 +110,29 @@ def test_where_no_reply_is_complete_no_item_has_an_answer_and_each_says_why(work
 
 @pytest.mark.parametrize("ask_again", [1, 5])
 def test_replies_on_file_are_read_again_as_a_whole(workspace, server, ask_again):
-    asked(workspace, server, listed(unreadable=SOME), listed(unreadable=[5, 6]), listed(),
-          ask_again=ask_again, whole_calls=True)  # fmt: skip
+    asked(
+        workspace,
+        server,
+        listed(unreadable=SOME),
+        listed(unreadable=[5, 6]),
+        listed(),
+        ask_again=ask_again,
+        whole_calls=True,
+    )
     assert rereading.preview_rereading(workspace, "study").n_changed == 0
 
 
 def test_a_run_that_goes_on_after_an_incomplete_reply_asks_for_all_items(workspace, server):
     refused = Step(status=401, body={"error": {"message": "Incorrect API key provided"}})
-    ended = asked(workspace, server, listed(unreadable=SOME, code="No"), refused, listed(),
-                  ask_again=5, whole_calls=True)  # fmt: skip
+    ended = asked(
+        workspace,
+        server,
+        listed(unreadable=SOME, code="No"),
+        refused,
+        listed(),
+        ask_again=5,
+        whole_calls=True,
+    )
     assert (ended.state, ended.n_done) == ("paused", 0)
     control.start(workspace, "study")
     assert finished(workspace).state == "finished"
@@ -112,8 +143,18 @@ def test_simulated_people_refuse_at_first_and_then_answer(workspace):
     person = simulated(refusal_rate=0.08, refusing_tries=1, seed=3)
     factors = {"formats": ("yes_no",), "templates": ("question",), "entities": ("Apple",)}
     for study, whole in (("study", True), ("parts", False)):
-        freeze(workspace, person, study=study, bank="brand_100", n_personas=0, items_per_call=0,
-               ask_again=1, whole_calls=whole, repetitions=3, **factors)  # fmt: skip
+        freeze(
+            workspace,
+            person,
+            study=study,
+            bank="brand_100",
+            n_personas=0,
+            items_per_call=0,
+            ask_again=1,
+            whole_calls=whole,
+            repetitions=3,
+            **factors,
+        )
         control.start(workspace, study)
         assert finished(workspace, study).state == "finished"
     tries = {row["try"] for row in table(exports.export_tidy(workspace, "study"))}

@@ -24,9 +24,13 @@ def collected(workspace, **factors):
 
 def test_answers_in_different_formats_are_never_pooled(workspace):
     collected(
-        workspace, bank="brand_100", formats=("yes_no", "likert_4"), entities=("Acme",),
-        templates=("question",), n_personas=3,
-    )  # fmt: skip
+        workspace,
+        bank="brand_100",
+        formats=("yes_no", "likert_4"),
+        entities=("Acme",),
+        templates=("question",),
+        n_personas=3,
+    )
     result = analyzed(workspace, "item_statistics")
     table = result.tables[0].frame
     assert set(table["format"]) == {"yes_no", "likert_4"}
@@ -38,9 +42,13 @@ def test_answers_in_different_formats_are_never_pooled(workspace):
 
 def test_forms_that_point_the_other_way_are_turned_before_they_are_scored(workspace):
     collected(
-        workspace, bank="policy_60", formats=("agree_disagree",), n_personas=20,
-        forms=("original", "negation"), templates=("personal_1",),
-    )  # fmt: skip
+        workspace,
+        bank="policy_60",
+        formats=("agree_disagree",),
+        n_personas=20,
+        forms=("original", "negation"),
+        templates=("personal_1",),
+    )
     frame = workspace.database.rows(
         "select a.form, i.keyed, r.option, count(*) from trial t"
         " join administration a using (administration_id) join item i using (item_id)"
@@ -125,9 +133,12 @@ def test_a_result_has_the_wording_of_every_item_in_the_language_of_its_answers(w
 
 def test_wordings_of_a_result_hold_the_place_of_the_entity(workspace):
     collected(
-        workspace, bank="brand_20", entities=("Acme", "Apex"), templates=("question",),
+        workspace,
+        bank="brand_20",
+        entities=("Acme", "Apex"),
+        templates=("question",),
         n_personas=2,
-    )  # fmt: skip
+    )
     shown = analyzed(workspace, "option_distribution").item_texts
     assert all("{entity}" in text for text in shown.values())
     assert len(shown) == 20

@@ -75,9 +75,11 @@ def test_tokens_of_a_call_are_divided_by_its_trials(asked):
 
 def test_filters_and_factors_take_some_trials(asked):
     frame = frames.attempt_counts(
-        asked.database, ["study"], {"context": ["p0001"], "item": ["nature_01"]},
+        asked.database,
+        ["study"],
+        {"context": ["p0001"], "item": ["nature_01"]},
         factors=["context"],
-    )  # fmt: skip
+    )
     assert frame.loc[frame["final"], ["context", "item", "count"]].to_numpy().tolist() == [
         ["p0001", "nature_01", 1]
     ]
@@ -104,9 +106,10 @@ def test_failures_trials_to_come_and_those_to_be_asked_again_are_apart(workspace
     assert set(ends.index) <= {"usable", "rejected", "not_asked"}
     result = analyses.run(workspace, "invalid_answers", ["study"], {}, {})
     assert (result.n_used, result.n_missing) == (1, 19)
-    assert result.tables[0].frame["failures"].iloc[0] == frame.loc[
-        ~frame["outcome"].isin(["usable", "not_asked"]), "count"
-    ].sum()  # fmt: skip
+    assert (
+        result.tables[0].frame["failures"].iloc[0]
+        == frame.loc[~frame["outcome"].isin(["usable", "not_asked"]), "count"].sum()
+    )
 
 
 def test_an_unusable_reply_of_a_trial_that_is_not_settled_is_pending(workspace, monkeypatch):

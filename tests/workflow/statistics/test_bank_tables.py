@@ -20,8 +20,11 @@ BANK = Instrument(
     (
         Item(
             "q1",
-            (Wording("en", "Build trams."), Wording("de", "Mehr Bahnen."),
-             Wording("en", "Build no trams.", form="negation")),
+            (
+                Wording("en", "Build trams."),
+                Wording("de", "Mehr Bahnen."),
+                Wording("en", "Build no trams.", form="negation"),
+            ),
             rank=7,
             genre="roads",
             loadings={"welfare": 1, "law": 0},
@@ -33,7 +36,7 @@ BANK = Instrument(
     ),
     languages=("en", "de"),
     parties=(Party("red", "left", "Arland"), Party("grey", "right")),
-)  # fmt: skip
+)
 ROWS = {
     "items": [("q1", 1, 7.0, "roads", "Arland"), ("q2", 2, None, "", "")],
     "wordings": [("q1", "en", "Build trams."), ("q1", "de", "Mehr Bahnen."),
@@ -59,9 +62,25 @@ def _analysis(of):
     run.__annotations__["table"] = Annotated[pd.DataFrame, BankTable(of)]
     run.__annotations__["level"] = Annotated[float, registry.Number("Level", 0, 1)]
     return registry.Analysis(
-        "a", "A", "?", "bias", OPTION_COUNTS, (), False, lambda _: {}, run, None, None, (), (),
-        "", (), (), None, False,
-    )  # fmt: skip
+        "a",
+        "A",
+        "?",
+        "bias",
+        OPTION_COUNTS,
+        (),
+        False,
+        lambda _: {},
+        run,
+        None,
+        None,
+        (),
+        (),
+        "",
+        (),
+        (),
+        None,
+        False,
+    )
 
 
 @pytest.mark.parametrize("of", ROWS)

@@ -14,11 +14,27 @@ from tests.workflow import degenerate_study
 from tests.workflow.degenerate_study import CONSTANT, ONE_ROW, SOUND, STUDY
 
 FROM_SCORES = (
-    "item_statistics", "internal_consistency", "reliability", "item_map", "score_distribution",
-    "efa", "graded_response", "cfa", "dif", "multitrait_matrix", "validation_report",
-)  # fmt: skip
-DRAWN_BY_GROUP = ("item_statistics", "internal_consistency", "reliability", "efa",
-                  "graded_response", "cfa", "score_distribution")  # fmt: skip
+    "item_statistics",
+    "internal_consistency",
+    "reliability",
+    "item_map",
+    "score_distribution",
+    "efa",
+    "graded_response",
+    "cfa",
+    "dif",
+    "multitrait_matrix",
+    "validation_report",
+)
+DRAWN_BY_GROUP = (
+    "item_statistics",
+    "internal_consistency",
+    "reliability",
+    "efa",
+    "graded_response",
+    "cfa",
+    "score_distribution",
+)
 COMMON = 1.4  # times: how much further an axis that groups share may reach than the group needs
 
 
@@ -88,8 +104,9 @@ def test_a_degenerate_group_does_not_stretch_the_axis_of_a_sound_one(result_of, 
     together, alone = charts(name, result_of(name)), charts(name, result_of(name, group))
     compared = 0
     for chart in alone:
-        other = next((c for c in together if c.title in (chart.title, f"{chart.title} · {group}")),
-                     None)  # fmt: skip
+        other = next(
+            (c for c in together if c.title in (chart.title, f"{chart.title} · {group}")), None
+        )
         panel = other and panel_of(other, group)
         if panel is None:
             continue
@@ -111,8 +128,11 @@ def test_a_group_without_any_defined_value_has_no_empty_panel_but_a_sentence(res
 
 
 def test_information_of_each_group_fills_a_picture_of_its_own(result_of):
-    information = [c for c in charts("graded_response", result_of("graded_response"))
-                   if c.title.startswith("Test information")]  # fmt: skip
+    information = [
+        c
+        for c in charts("graded_response", result_of("graded_response"))
+        if c.title.startswith("Test information")
+    ]
     for chart in information:
         for group, own in chart.table.groupby("group", sort=False):
             top = max(high for low, high in ends(panel_of(chart, group)) if low == 0)

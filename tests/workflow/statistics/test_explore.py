@@ -240,9 +240,13 @@ def asked(tmp_path_factory):
 
     catalog.save(found, simulated("Second", refusal_rate=0.2, explanation_rate=0.3, seed=5))
     freeze(
-        found, simulated("First", refusal_rate=0.1, seed=2), n_personas=4, also=("Second",),
-        languages=("en", "de"), repetitions=2,
-    )  # fmt: skip
+        found,
+        simulated("First", refusal_rate=0.1, seed=2),
+        n_personas=4,
+        also=("Second",),
+        languages=("en", "de"),
+        repetitions=2,
+    )
     control.start(found, "study")
     control.wait(found, "study", every_s=0.02)
     yield found
@@ -355,9 +359,13 @@ def test_what_is_unknown_is_refused_with_one_message(hand, view, problem):
 
 def test_an_address_restores_its_view():
     view = View(
-        "option_share", "item", "language", "respondent", "4",
+        "option_share",
+        "item",
+        "language",
+        "respondent",
+        "4",
         {"context": ("", "p 1"), "repetition": ("2",)},
-    )  # fmt: skip
+    )
     assert explore.view_from_address(view.address) == view
     others = {"study": ["s"], "analysis": ["dif"], "search": ["x"]}
     assert explore.view_from_address(view.address | others) == view
@@ -425,8 +433,10 @@ def test_the_replies_of_a_row_have_its_filters(hand):
     view = View("mean_score", "item", "respondent", where={"context": ("c1",)})
     table = explore.count_view(hand, "hand", view)
     assert explore.replies_of_row(view, table, 1) == {
-        "context": ["c1"], "item": ["a1"], "respondent": ["m2"],
-    }  # fmt: skip
+        "context": ["c1"],
+        "item": ["a1"],
+        "respondent": ["m2"],
+    }
     assert explore.replies_of_row(view, table, None) is None
     view = View("mean_score", "language", "subscale")
     table = explore.count_view(hand, "hand", view)

@@ -15,8 +15,10 @@ from core.workflow.statistics.exported_tables import export_tables, workspace_of
 from tests.workflow.studies import finished, freeze, simulated
 
 FILTERS = {
-    "leave_out": ["guess", "judged"], "language": ["de", "en"], "item.subscale": ["nature"],
-}  # fmt: skip
+    "leave_out": ["guess", "judged"],
+    "language": ["de", "en"],
+    "item.subscale": ["nature"],
+}
 
 
 @pytest.fixture(scope="module")

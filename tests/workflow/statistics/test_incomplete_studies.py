@@ -251,9 +251,11 @@ def test_another_way_of_asking_has_other_items_and_what_everybody_lacks_was_not_
     frame = frames.item_scores(workspace.database, ["ways"], {})
     n = frame.groupby(["model", "language"], observed=True).size()
     assert n.to_dict() == {
-        ("A", "de"): PEOPLE * 9, ("A", "en"): PEOPLE * 7,
-        ("B", "de"): PEOPLE * 9, ("B", "en"): PEOPLE * 7,
-    }  # fmt: skip
+        ("A", "de"): PEOPLE * 9,
+        ("A", "en"): PEOPLE * 7,
+        ("B", "de"): PEOPLE * 9,
+        ("B", "en"): PEOPLE * 7,
+    }
     absent = frame[frame["status"] == NO_ROW]
     assert len(absent) == PEOPLE
     assert set(zip(absent["model"], absent["language"], absent["item"], strict=True)) == {

@@ -17,9 +17,13 @@ from tests.workflow import studies
 
 STUDY = "study"
 BY_FORM = {
-    "factor": "form", "compare": "form", "resamples": 100, "repeats": "together",
-    "norms": (("all items", 3.0, 0.5, 100.0),), "raters": "context",
-}  # fmt: skip
+    "factor": "form",
+    "compare": "form",
+    "resamples": 100,
+    "repeats": "together",
+    "norms": (("all items", 3.0, 0.5, 100.0),),
+    "raters": "context",
+}
 OVER_ALL_GROUPS = ["p_adjusted", "p_permutation"]
 """Columns that are computed over the tests, or drawn over the items, of all groups by design."""
 SLOW = ("cfa_check", "cfa_comparison", "invariance")  # they take groups as cfa does
@@ -27,9 +31,14 @@ OF_TEXTS = ("odds_ratios", "story_validity")
 OF_OTHER_STUDIES = ("bias_shift", "preference", "referential_consistency")
 """They need phases, pairs of entities, or formats."""
 OWN_TABLES = (
-    "wide", "bands", "histogram", "comparisons", "correlation_differences", "agreement",
+    "wide",
+    "bands",
+    "histogram",
+    "comparisons",
+    "correlation_differences",
+    "agreement",
     "over_groups",
-)  # fmt: skip
+)
 """Tables without rows of one group: items as rows, rules, shared bins, groups compared."""
 
 
@@ -61,10 +70,11 @@ def asked(tmp_path_factory):
 def grouped():
     """The analyses of answers that take groups."""
     return [
-        analysis for analysis in all_analyses()
+        analysis
+        for analysis in all_analyses()
         if any(o.name == "by" for o in analysis.options)
         and analysis.name not in SLOW + OF_TEXTS + OF_OTHER_STUDIES
-    ]  # fmt: skip
+    ]
 
 
 def result(workspace, analysis, by, where):
@@ -89,9 +99,13 @@ def test_a_group_of_items_has_the_numbers_of_a_filter_by_the_same_items(asked, a
             rows = table.frame[table.frame["item.country"] == country]
             kept = [name for name in own.frame if name not in OVER_ALL_GROUPS]
             pd.testing.assert_frame_equal(
-                rows[kept].reset_index(drop=True), own.frame[kept].reset_index(drop=True),
-                check_dtype=False, check_categorical=False, rtol=1e-6, atol=1e-9,
-            )  # fmt: skip
+                rows[kept].reset_index(drop=True),
+                own.frame[kept].reset_index(drop=True),
+                check_dtype=False,
+                check_categorical=False,
+                rtol=1e-6,
+                atol=1e-9,
+            )
             compared += len(own.frame)
         assert compared
 

@@ -75,8 +75,11 @@ def test_explore_counts_them_as_missing(hand):
     frame = explore.count_view(hand, "hand", refused).frame.set_index("respondent")
     assert frame.loc["m1", ["value", "n", "missing"]].tolist() == [0.25, 4, 1]
     assert explore.view_from_address(view.address) == view
-    narrow = View("mean_score", "item", where={"leave_out": ("hedged",), "subscale": ("A",),
-                                               "repetition": ("1",)})  # fmt: skip
+    narrow = View(
+        "mean_score",
+        "item",
+        where={"leave_out": ("hedged",), "subscale": ("A",), "repetition": ("1",)},
+    )
     assert explore.left_out_notes(hand, "hand", narrow)[0].startswith("2 of 7 answers left out")
     table = explore.count_view(hand, "hand", view)
     assert explore.replies_of_row(view, table, 0) == {"respondent": ["m1"]}

@@ -86,8 +86,10 @@ def test_intervals_become_one_column_in_brackets():
     assert paper.rows[0][paper.header.index("95% CI")].text == expected
     own = table("correlation", ci_low=[NAN, 0.1, NAN], ci_high=[NAN, 1.0, 0.5])
     assert [row[0].text for row in paper_table(result_of(own), own).rows] == [
-        "–", "[.10, 1.00]", "[–, .50]",
-    ]  # fmt: skip
+        "–",
+        "[.10, 1.00]",
+        "[–, .50]",
+    ]
     frame = own.frame
     columns = (Column("ci_low", "CI low, never"), Column("ci_high", "CI high, never"))
     own = ResultTable("t", "T", frame, columns)
@@ -105,9 +107,12 @@ def test_an_undefined_number_has_its_remark_as_footnote_and_a_caution_stands_at_
         }
     )
     columns = (
-        Column("respondent", "Respondent"), Column("scale", "Scale"),
-        Column("r", "r", "correlation"), Column("p", "p", "p"), Column("remark", "Remark"),
-    )  # fmt: skip
+        Column("respondent", "Respondent"),
+        Column("scale", "Scale"),
+        Column("r", "r", "correlation"),
+        Column("p", "p", "p"),
+        Column("remark", "Remark"),
+    )
     paper, rows = printed(
         ResultTable("t", "T", frame, columns),
         notes=(about(Place("m", "scale", "B"), "Only one answer."),),
@@ -121,8 +126,10 @@ def test_an_undefined_number_has_its_remark_as_footnote_and_a_caution_stands_at_
         ["n", "B", "–^c", "–^c"],
     ]
     assert paper.footnotes == (
-        "Check its keying.", "Only one answer.", "Undefined or not applicable.",
-    )  # fmt: skip
+        "Check its keying.",
+        "Only one answer.",
+        "Undefined or not applicable.",
+    )
     assert "Only one answer" not in paper.note  # the remark says it
 
 
@@ -135,8 +142,10 @@ def items_table():
         }
     )
     columns = (
-        Column("respondent", "Respondent"), Column("item", "Item"), Column("r", "r", "correlation"),
-    )  # fmt: skip
+        Column("respondent", "Respondent"),
+        Column("item", "Item"),
+        Column("r", "r", "correlation"),
+    )
     return ResultTable("t", "T", frame, columns)
 
 

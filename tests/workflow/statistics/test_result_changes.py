@@ -38,9 +38,15 @@ def test_each_number_stands_before_after_and_as_a_difference():
     after = table("model item mean:points n:count", ("A", "y", 2.5, 8), ("A", "x", 3.0, 10))
     changes = changed_table(before, after)
     assert list(changes.frame) == [
-        "model", "item", "mean_before", "mean_after", "mean_difference", "n_before", "n_after",
+        "model",
+        "item",
+        "mean_before",
+        "mean_after",
+        "mean_difference",
+        "n_before",
+        "n_after",
         "n_difference",
-    ]  # fmt: skip
+    ]
     assert rows(changes) == [("A", "x", 3, 3, 0, 10, 10, 0), ("A", "y", 2, 2.5, 0.5, 10, 8, -2)]
     assert [c.unit for c in changes.columns[2:5]] == ["points"] * 3
     assert changes.columns[4].title == "Mean, difference"

@@ -53,9 +53,12 @@ def test_what_is_set_side_by_side_or_compared_is_not_averaged(workspace):
     assert beside.tables[0].frame["repetition"].nunique() == 2
     compared = items(workspace, "score_correlations", over=["repetition"], factor="repetition")
     assert compared.n_planned == 2 * 4 * 20
-    assert units.factors_to_average(
-        analyses.by_name("item_statistics"), {"by": ("model",)}, ["respondent"]
-    ) == ()  # fmt: skip
+    assert (
+        units.factors_to_average(
+            analyses.by_name("item_statistics"), {"by": ("model",)}, ["respondent"]
+        )
+        == ()
+    )
 
 
 def test_repetitions_at_temperature_0_are_called_copies(workspace, monkeypatch):
@@ -116,16 +119,20 @@ def test_contexts_bring_their_kind_and_origin(workspace):
     catalog.save(workspace, person)
     talk = ({"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"})
     contexts = (
-        *personas(2), Context("talk", messages=talk), Context("p2b", "A rewritten one.",
-                                                              variant_of="p0002"),
-    )  # fmt: skip
+        *personas(2),
+        Context("talk", messages=talk),
+        Context("p2b", "A rewritten one.", variant_of="p0002"),
+    )
     design = studies.Design("study", "attitudes_20", (person.label,), contexts=contexts)
     studies.freeze(workspace, design)
     frame = analysis_frames.item_scores(workspace, ["study"], {})
     cases = frame.drop_duplicates("context").astype(str).set_index("context")
     assert cases["context_set"].to_dict() == {
-        "p0001": "personas", "p0002": "personas", "talk": "conversations", "p2b": "personas",
-    }  # fmt: skip
+        "p0001": "personas",
+        "p0002": "personas",
+        "talk": "conversations",
+        "p2b": "personas",
+    }
     assert cases.loc["p2b", ["rewriting", "origin"]].tolist() == ["rewritten", "p0002"]
     assert cases.loc["talk", ["rewriting", "origin"]].tolist() == ["original", "talk"]
 
@@ -161,8 +168,10 @@ def test_ways_of_asking_that_are_pooled_are_named(workspace):
 
 
 VARIED = {
-    "languages": ("en", "de"), "label_orders": ("as_is", "inverted"), "repetitions": 2,
-}  # fmt: skip
+    "languages": ("en", "de"),
+    "label_orders": ("as_is", "inverted"),
+    "repetitions": 2,
+}
 
 
 def default_groups(workspace, name, options=None, where=None, over=()):
@@ -190,8 +199,9 @@ def test_what_an_analysis_compares_is_not_set_side_by_side(workspace):
     for name in ("invariance", "dif"):
         assert default_groups(workspace, name) == ("respondent", "label_order")  # of languages
     assert default_groups(workspace, "dif", {"factor": "label_order"}) == (
-        "respondent", "language",
-    )  # fmt: skip
+        "respondent",
+        "language",
+    )
     assert default_groups(workspace, "unexpected_outputs") == ("respondent", "label_order")
     ways = ("respondent", "format", "label_order", "language")
     assert default_groups(workspace, "invalid_answers") == ways
@@ -203,12 +213,19 @@ def test_what_an_analysis_compares_is_not_set_side_by_side(workspace):
 
 def test_counts_begin_with_entities_and_ways_of_asking_side_by_side(workspace):
     rows = [
-        {"study": "study", "item": item, "answer": "yes", "format": "yes_no", "entity": entity,
-         "language": language, "repetition": repetition}
+        {
+            "study": "study",
+            "item": item,
+            "answer": "yes",
+            "format": "yes_no",
+            "entity": entity,
+            "language": language,
+            "repetition": repetition,
+        }
         for item, entity, language, repetition in itertools.product(
             ("i1", "i2"), ("Apple", "Huawei"), ("en", "de"), (1, 2)
         )
-    ]  # fmt: skip
+    ]
     data = pd.DataFrame(rows).to_csv(index=False).encode()
     imports.import_tidy(workspace, "study.csv", data)
     asked = ("respondent", "entity", "language")
@@ -222,11 +239,17 @@ def test_counts_begin_with_entities_and_ways_of_asking_side_by_side(workspace):
 
 def test_instructions_that_phases_decide_are_not_set_beside_them(workspace):
     rows = [
-        {"study": "study", "item": "i1", "answer": "yes", "language": language, "phase": phase,
-         "template": template}
+        {
+            "study": "study",
+            "item": "i1",
+            "answer": "yes",
+            "language": language,
+            "phase": phase,
+            "template": template,
+        }
         for language in ("en", "de")
         for phase, template in (("initial", "question"), ("opposing", "reversal"))
-    ]  # fmt: skip
+    ]
     imports.import_tidy(workspace, "study.csv", pd.DataFrame(rows).to_csv(index=False).encode())
     asked = ("respondent", "format", "language", "phase")
     assert default_groups(workspace, "invalid_answers") == asked
@@ -240,13 +263,23 @@ def test_instructions_that_phases_decide_are_not_set_beside_them(workspace):
 def test_tests_of_statements_keep_entities_and_languages_apart_and_label_pairs_together(workspace):
     """Answers of a brand study: templates with label pairs of their own, one order, one form."""
     rows = [
-        {"study": "study", "item": "i1", "answer": answer, "format": pair, "template": template,
-         "entity": entity, "language": language, "repetition": repetition}
+        {
+            "study": "study",
+            "item": "i1",
+            "answer": answer,
+            "format": pair,
+            "template": template,
+            "entity": entity,
+            "language": language,
+            "repetition": repetition,
+        }
         for (template, pair, answer), entity, language, repetition in itertools.product(
             (("t1", "yes_no", "yes"), ("t2", "support_oppose", "support")),
-            ("Apple", "Huawei"), ("en", "de"), range(1, 11),
+            ("Apple", "Huawei"),
+            ("en", "de"),
+            range(1, 11),
         )
-    ]  # fmt: skip
+    ]
     imports.import_tidy(workspace, "study.csv", pd.DataFrame(rows).to_csv(index=False).encode())
     for name, table in (("stance_reliability", "groups"), ("form_agreement", "alpha")):
         assert default_groups(workspace, name) == ("respondent", "entity", "language")
@@ -276,10 +309,16 @@ def test_a_factor_of_many_levels_is_pooled_with_a_caution(workspace):
     for several, shown in ((languages[:12], True), (languages, False)):
         study = f"study{len(several)}"
         rows = [
-            {"study": study, "instrument": "attitudes_20", "item": "nature_01", "answer": 1 + n % 5,
-             "language": language, **person}
+            {
+                "study": study,
+                "instrument": "attitudes_20",
+                "item": "nature_01",
+                "answer": 1 + n % 5,
+                "language": language,
+                **person,
+            }
             for n, (language, person) in enumerate(itertools.product(several, people))
-        ]  # fmt: skip
+        ]
         data = pd.DataFrame(rows).to_csv(index=False).encode()
         imports.import_tidy(workspace, "people.csv", data)
         found = analyses.run(workspace, "item_statistics", [study], {}, {})
@@ -347,13 +386,17 @@ def brought_in(workspace, people, *, repetitions=1, languages=("en", "de")):
     codes = [f"{name}_{number:02}" for name in ("nature", "technology") for number in range(1, 11)]
     rows = [
         {
-            "study": "study", "instrument": "attitudes_20", "item": code,
-            "answer": int(rng.integers(1, 6)), "repetition": repetition,
-            "language": languages[number % len(languages)], **person,
+            "study": "study",
+            "instrument": "attitudes_20",
+            "item": code,
+            "answer": int(rng.integers(1, 6)),
+            "repetition": repetition,
+            "language": languages[number % len(languages)],
+            **person,
         }
         for number, person in enumerate(people)
         for repetition, code in itertools.product(range(1, repetitions + 1), codes)
-    ]  # fmt: skip
+    ]
     data = pd.DataFrame(rows).to_csv(index=False).encode()
     imports.import_tidy(workspace, "people.csv", data)
 
@@ -369,9 +412,19 @@ def test_people_who_each_answered_in_one_language_are_neither_models_nor_repetit
     workspace, people
 ):
     brought_in(workspace, people)
-    for name in ("item_statistics", "reliability", "internal_consistency", "score_distribution",
-                 "item_map", "group_comparison", "multitrait_matrix", "cfa", "cfa_check",
-                 "graded_response", "norm_comparison"):  # fmt: skip
+    for name in (
+        "item_statistics",
+        "reliability",
+        "internal_consistency",
+        "score_distribution",
+        "item_map",
+        "group_comparison",
+        "multitrait_matrix",
+        "cfa",
+        "cfa_check",
+        "graded_response",
+        "norm_comparison",
+    ):
         options = {"by": ()} if name != "group_comparison" else {"by": (), "factor": "language"}
         if name == "reliability":
             options["resamples"] = 100
@@ -401,12 +454,19 @@ def test_people_asked_twice_are_said_to_be_so(workspace):
 def test_opinions_on_entities_stay_apart_and_are_never_pooled_in_silence(workspace):
     """One answer each on two brands: w needs two answers to the same question on the same brand."""
     rows = [
-        {"study": "study", "item": item, "answer": answer, "format": "yes_no", "entity": entity,
-         "language": language, "repetition": 1}
+        {
+            "study": "study",
+            "item": item,
+            "answer": answer,
+            "format": "yes_no",
+            "entity": entity,
+            "language": language,
+            "repetition": 1,
+        }
         for item, (entity, answer), language in itertools.product(
             ("i1", "i2"), (("Apple", "yes"), ("Huawei", "no")), ("en", "de")
         )
-    ]  # fmt: skip
+    ]
     imports.import_tidy(workspace, "study.csv", pd.DataFrame(rows).to_csv(index=False).encode())
     assert default_groups(workspace, "opinions") == ("respondent", "language", "entity")
     assert default_groups(workspace, "cross_language") == ("respondent", "entity")

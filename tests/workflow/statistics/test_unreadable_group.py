@@ -21,8 +21,12 @@ OF_REPLIES = {
 }
 """Tables that say how replies came out, not what was answered: all of them unusable is 100 %."""
 KINDS_OF_REPLIES = (
-    "refused", "neutral", "other without an option", "not asked or failed", "no_answer",
-)  # fmt: skip
+    "refused",
+    "neutral",
+    "other without an option",
+    "not asked or failed",
+    "no_answer",
+)
 """Rows of other tables that do so too."""
 
 
@@ -46,10 +50,16 @@ def words():
     """Twenty words, asked twice."""
     chance = np.random.default_rng(4)
     rows = [
-        (model, f"w{item}", repetition,
-         chance.choice(["comedy", "tragedy"]) if model == "read" else "")
-        for model in ("read", UNREAD) for item in range(20) for repetition in (1, 2)
-    ]  # fmt: skip
+        (
+            model,
+            f"w{item}",
+            repetition,
+            chance.choice(["comedy", "tragedy"]) if model == "read" else "",
+        )
+        for model in ("read", UNREAD)
+        for item in range(20)
+        for repetition in (1, 2)
+    ]
     frame = pd.DataFrame(rows, columns=["model", "item", "repetition", "answer"])
     return frame.assign(language="en", format="comedy_tragedy")
 

@@ -64,9 +64,11 @@ def test_every_analysis_of_a_wide_table_agrees_with_that_of_the_rows(study):
             continue
         names = {option.name for option in analysis.options}
         rules = {
-            word for option in analysis.options if option.name == "missing"
+            word
+            for option in analysis.options
+            if option.name == "missing"
             for word, _ in option.kind.choices
-        }  # fmt: skip
+        }
         for by in ((), ("model",), ("language", "context_set")):
             for more in ({}, *({"missing": rule} for rule in rules), {"factor": "repetition"}):
                 options = {"by": by} | more | {n: v for n, v in FEW.items() if n in names}

@@ -52,7 +52,7 @@ def test_each_save_is_a_version_that_can_be_compared_and_restored(workspace):
     assert [(one.where, one.what, one.before, one.after) for one in changes] == [
         ("Template", "listing changed", "letters A, B, C", "numbers 1, 2, 3"),
         ("Language en", "answer cue changed", "", "Answer:"),
-    ]  # fmt: skip
+    ]
     editing.restore(workspace, "own", 1)
     assert editing.load(workspace, "own") == OWN
     assert len(editing.versions(workspace, "own")) == 3
@@ -108,8 +108,9 @@ def test_a_file_goes_out_and_comes_in_and_only_changes_become_versions(workspace
     data = editing.export(workspace, ["own", "standard"])
     assert {state for _, state in editing.import_file(workspace, "t.yaml", data)} == {"unchanged"}
     changed = data.replace(b"My own", b"Ours")
-    assert [(one.code, state) for one, state in editing.import_file(workspace, "t.yaml", changed)
-            ] == [("own", "changed"), ("standard", "unchanged")]  # fmt: skip
+    assert [
+        (one.code, state) for one, state in editing.import_file(workspace, "t.yaml", changed)
+    ] == [("own", "changed"), ("standard", "unchanged")]
     assert len(editing.versions(workspace, "own")) == 2
     with pytest.raises(FileError, match=r"t.yaml, line 6, template 'own'.*\{itme\}"):
         editing.import_file(workspace, "t.yaml", changed.replace(b"{item}", b"{itme}"))

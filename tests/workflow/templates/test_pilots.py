@@ -17,9 +17,14 @@ from tests.workflow.studies import freeze, personas, simulated
 
 PAIR = ("agree_disagree", "beneficial_harmful")
 DESIGN = Design(
-    "views", "policy_60", ("Simulated person",), formats=PAIR[:1], contexts=personas(5),
-    forms=("original", "negation"), repetitions=30,
-)  # fmt: skip
+    "views",
+    "policy_60",
+    ("Simulated person",),
+    formats=PAIR[:1],
+    contexts=personas(5),
+    forms=("original", "negation"),
+    repetitions=30,
+)
 CHOSEN = ("personal_1", "personal_2", "impersonal_1")
 
 
@@ -67,8 +72,13 @@ def test_templates_that_cannot_ask_the_design_are_not_offered(policy):
     assert "personal_1" in fitting
     assert not any(one.states_opinion for one in fitting.values())
     assert pilots.first_choice(fitting) == (
-        "personal_1", "personal_2", "personal_3", "impersonal_1", "impersonal_2", "impersonal_3",
-    )  # fmt: skip
+        "personal_1",
+        "personal_2",
+        "personal_3",
+        "impersonal_1",
+        "impersonal_2",
+        "impersonal_3",
+    )
     several = pilots.fitting_templates(policy, replace(DESIGN, items_per_call=10))
     assert "free" not in several
     assert "free" in fitting
@@ -106,8 +116,15 @@ def test_blocks_keep_the_templates_that_stay_and_others_get_blocks_of_their_own(
 def test_proposed_templates_go_into_the_draft_on_the_same_bank_or_into_the_design_of_the_study(
     policy,
 ):
-    freeze(policy, simulated(), study="p", bank="policy_60", n_personas=1, templates=CHOSEN,
-           formats=PAIR[:1])  # fmt: skip
+    freeze(
+        policy,
+        simulated(),
+        study="p",
+        bank="policy_60",
+        n_personas=1,
+        templates=CHOSEN,
+        formats=PAIR[:1],
+    )
     fields, notes = pilots.fields_with_proposed(policy, "p", ["personal_2", "gone"])
     assert (fields["templates"], fields["formats"]) == (["personal_2"], ["agree_disagree"])
     assert notes[0] == "Not on file here: gone."

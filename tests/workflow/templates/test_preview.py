@@ -18,10 +18,12 @@ from tests.fault_server import Step
 from tests.workflow.studies import service, simulated
 
 LETTERS = PromptTemplate(
-    "own", "Own", None,
+    "own",
+    "Own",
+    None,
     {"en": TemplateText("{options}\n{item}", "{options}\n{items}", "Be them.", history="And now:")},
     "letters",
-)  # fmt: skip
+)
 
 
 @pytest.fixture

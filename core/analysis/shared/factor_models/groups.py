@@ -356,9 +356,13 @@ def fit_model(
     """
     if estimator == "wlsmv" or estimator == "wlsmv_pairwise":
         return fit_wlsmv(
-            scores, model.items, model.text,
-            missing=ORDERED_RULES[estimator], ci_level=ci_level, offered=offered,
-        )  # fmt: skip
+            scores,
+            model.items,
+            model.text,
+            missing=ORDERED_RULES[estimator],
+            ci_level=ci_level,
+            offered=offered,
+        )
     how, missing = LIKELIHOOD_RULES[estimator]
     fit = fit_cfa(
         scores, model.items, model.text, estimator=how, missing=missing, ci_level=ci_level
@@ -366,9 +370,14 @@ def fit_model(
     if fit.converged:
         return fit
     other = fit_cfa(
-        scores, model.items, model.text,
-        estimator=how, missing=missing, ci_level=ci_level, scaling="std.lv",
-    )  # fmt: skip
+        scores,
+        model.items,
+        model.text,
+        estimator=how,
+        missing=missing,
+        ci_level=ci_level,
+        scaling="std.lv",
+    )
     same_model = other.converged and other.fit.df == fit.fit.df
     return replace(other, problems=(UNIT_CHANGED, *other.problems)) if same_model else fit
 
@@ -398,9 +407,13 @@ def check_ordered_scores(groups: Sequence[PreparedGroup]) -> None:
 Row = tuple[Any, ...]
 LINE_COLUMNS = (
     Column("line", "Line", "count", "Of the model text."),
-    Column("text", "Text", help="In the notation of lavaan (Rosseel 2012), with the names of items "
-           "and subscales as in the bank, without items that were left out."),
-)  # fmt: skip
+    Column(
+        "text",
+        "Text",
+        help="In the notation of lavaan (Rosseel 2012), with the names of items "
+        "and subscales as in the bank, without items that were left out.",
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -465,17 +478,32 @@ NormalityScores = tuple[tuple[Any, ...], Floats, Sequence[str]]
 
 _COLUMNS = (
     Column("test", "Test", help="Of all items of the group together."),
-    Column("value", "Value", "points", "With covariances of divisor n, as Mardia's own; psych "
-           "divides by n - 1. Skewness b₁ (0 if normal) or kurtosis b₂ "
-           "(p (p + 2) for p items if normal), or the mean W of Shapiro and Wilk (1 if normal)."),
-    Column("statistic", "Statistic", "points", "What p is taken from: χ² = n b₁ / 6 for skewness, "
-           "z for kurtosis, W for Shapiro-Wilk. Mardia (1970); Villasenor & Gonzalez (2009)."),
+    Column(
+        "value",
+        "Value",
+        "points",
+        "With covariances of divisor n, as Mardia's own; psych "
+        "divides by n - 1. Skewness b₁ (0 if normal) or kurtosis b₂ "
+        "(p (p + 2) for p items if normal), or the mean W of Shapiro and Wilk (1 if normal).",
+    ),
+    Column(
+        "statistic",
+        "Statistic",
+        "points",
+        "What p is taken from: χ² = n b₁ / 6 for skewness, "
+        "z for kurtosis, W for Shapiro-Wilk. Mardia (1970); Villasenor & Gonzalez (2009).",
+    ),
     Column("df", "df", "count", "Of the χ² of skewness: p (p + 1) (p + 2) / 6. Mardia (1970)."),
-    Column("p_value", "p", "p", "Of scores as far from normal if they are normal. With many "
-           "administrations small departures show: read the values."),
+    Column(
+        "p_value",
+        "p",
+        "p",
+        "Of scores as far from normal if they are normal. With many "
+        "administrations small departures show: read the values.",
+    ),
     Column("n", "n", "count", "Complete administrations."),
     Column("remark", "Remark", help="Why a test is missing."),
-)  # fmt: skip
+)
 
 
 def normality_table(groups: Sequence[NormalityScores], lead: Sequence[Column]) -> ResultTable:

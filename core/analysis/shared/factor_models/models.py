@@ -46,10 +46,26 @@ from core.stats.inputs import (
 UNNAMED = "(none)"
 _PLAIN = re.compile(r"[^\W\d_][\w.]*")
 _WORD = re.compile(r"(?<![\w.])[^\W\d][\w.]*")
-_RESERVED = frozenset({
-    "NA", "NaN", "Inf", "NULL", "TRUE", "FALSE", "if", "else", "for", "while", "repeat", "function",
-    "next", "break", "in", "start",
-})  # fmt: skip
+_RESERVED = frozenset(
+    {
+        "NA",
+        "NaN",
+        "Inf",
+        "NULL",
+        "TRUE",
+        "FALSE",
+        "if",
+        "else",
+        "for",
+        "while",
+        "repeat",
+        "function",
+        "next",
+        "break",
+        "in",
+        "start",
+    }
+)
 """Words that mean something else in a model text, or in R, where the text can be run too."""
 
 
@@ -170,8 +186,10 @@ LIKELIHOOD_RULES: Mapping[LikelihoodKind, tuple[Estimator, LikelihoodRule]] = {
 ORDERED_RULES: Mapping[str, PairRule] = {"wlsmv": "listwise", "wlsmv_pairwise": "pairwise"}
 """Rule for missing answers of each estimator of ordered answers."""
 WITH_GAPS: Mapping[EstimatorKind, EstimatorKind] = {
-    "ml": "ml_fiml", "mlr": "fiml", "wlsmv": "wlsmv_pairwise",
-}  # fmt: skip
+    "ml": "ml_fiml",
+    "mlr": "fiml",
+    "wlsmv": "wlsmv_pairwise",
+}
 """The same estimator with all answers there are."""
 
 FactorModel = Annotated[

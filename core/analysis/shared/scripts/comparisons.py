@@ -611,8 +611,12 @@ def correlation_files(
     ]
     shared = _shared(
         (title, _score_sentence(incomplete), _BOOTSTRAP, *remarks),
-        ci_level, adjust, alternative, names, _OF_PAIRS,
-    )  # fmt: skip
+        ci_level,
+        adjust,
+        alternative,
+        names,
+        _OF_PAIRS,
+    )
     python = fill_template(
         _PYTHON_START + _PYTHON_CORRELATIONS + (_PYTHON_DIFFERENCES if differences else ""),
         shared
@@ -681,10 +685,13 @@ def group_files(
         )
     shared = _shared(
         (title, _score_sentence(incomplete), "level is the number of the group in data.csv."),
-        ci_level, adjust, alternative, Names(),
+        ci_level,
+        adjust,
+        alternative,
+        Names(),
         "rows are those of data.csv; names are those of the groups compared, in the order of "
         "their numbers",
-    )  # fmt: skip
+    )
     shared["software"] = "Comparison of groups"
     python = {"adjustment": adjust, "tables": "\n".join(python_tables)}
     r = {"file": f"{name}.R", "tables": ",\n".join(r_tables)}

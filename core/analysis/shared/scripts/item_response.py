@@ -699,9 +699,11 @@ def graded_response_files(
     return (
         data,
         TextFile("graded_response.R", r_script(fill_template(_R_START + _R_GRADED, shared | r))),
-        TextFile("graded_response.py", python_script.replace("optimize, special, stats",
-                                                             "optimize, special")),
-    )  # fmt: skip
+        TextFile(
+            "graded_response.py",
+            python_script.replace("optimize, special, stats", "optimize, special"),
+        ),
+    )
 
 
 _MOST_POINTS = 101

@@ -644,9 +644,11 @@ def scale_groups(item_scores: ItemScores, by: Sequence[str]) -> tuple[ScaleGroup
     groups = []
     for whole in score_matrices(item_scores, names, whole=True):
         owner = {
-            item: part.subscale for part in parts if part.group == whole.group
+            item: part.subscale
+            for part in parts
+            if part.group == whole.group
             for item in part.items
-        }  # fmt: skip
+        }
         groups.append(
             ScaleGroup(
                 group_name(whole.group),
@@ -781,8 +783,9 @@ def item_files(
     }
     r_end = _R_ITEMS_FIML if missing == "fiml" else _R_ITEMS_END
     python_end = f"\n\nfull_information = {missing == 'fiml'}\n{_PYTHON_ITEMS_END}"
-    start, python_start = _starts("Item statistics", ci_level, names, scales, r_parts,
-                                  "Item discrimination with numpy")  # fmt: skip
+    start, python_start = _starts(
+        "Item statistics", ci_level, names, scales, r_parts, "Item discrimination with numpy"
+    )
     return (
         data,
         TextFile("items.R", r_script(start + _R_USABLE[missing] + r_end)),

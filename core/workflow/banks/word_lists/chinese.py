@@ -22,10 +22,37 @@ _GENRE_OF: Mapping[str, Genre] = MappingProxyType(
 _NAMES = ("nr", "ns", "nt", "nz")  # people, places, institutions, others
 _UNKNOWN = "x"
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+")
-_AUXILIARIES = frozenset({
-    "是", "为", "有", "没", "没有", "无", "能", "能够", "会", "可", "可以", "可能", "应", "应该",
-    "应当", "该", "必须", "须", "要", "得", "使", "使得", "让", "令", "被", "给", "把",
-})  # fmt: skip
+_AUXILIARIES = frozenset(
+    {
+        "是",
+        "为",
+        "有",
+        "没",
+        "没有",
+        "无",
+        "能",
+        "能够",
+        "会",
+        "可",
+        "可以",
+        "可能",
+        "应",
+        "应该",
+        "应当",
+        "该",
+        "必须",
+        "须",
+        "要",
+        "得",
+        "使",
+        "使得",
+        "让",
+        "令",
+        "被",
+        "给",
+        "把",
+    }
+)
 """Words that jieba tags as verbs and that say nothing by themselves: be, have, can, must, let."""
 
 

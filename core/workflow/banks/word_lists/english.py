@@ -30,9 +30,15 @@ with warnings.catch_warnings():
 getAllLemmas("word")  # likewise
 
 _GENRE_OF: dict[str, Genre] = {
-    "NN": "noun", "NNS": "noun",
-    "VB": "verb", "VBD": "verb", "VBG": "verb", "VBN": "verb", "VBP": "verb", "VBZ": "verb",
-}  # fmt: skip
+    "NN": "noun",
+    "NNS": "noun",
+    "VB": "verb",
+    "VBD": "verb",
+    "VBG": "verb",
+    "VBN": "verb",
+    "VBP": "verb",
+    "VBZ": "verb",
+}
 _NAMES = ("NNP", "NNPS")
 _AUXILIARY = "AUX"
 _PRONOUNS = frozenset(

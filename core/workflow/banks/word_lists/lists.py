@@ -60,8 +60,16 @@ MAX_CHARACTERS = 100_000_000
 """The most characters of all texts together."""
 
 _USUAL_COLUMNS = (
-    TEXT_COLUMN, "content", "body", "document", "review", "comment", "message", "tweet", "abstract",
-)  # fmt: skip
+    TEXT_COLUMN,
+    "content",
+    "body",
+    "document",
+    "review",
+    "comment",
+    "message",
+    "tweet",
+    "abstract",
+)
 _HEAD_ROWS = 50
 _SHOW_EVERY = 500
 _EXAMPLES = 5

@@ -159,9 +159,11 @@ class _Import:
         store.save_lines(
             self.workspace.database,
             self.study_id,
-            [(line.call_id, attempt.number, line.line_hash, line.outcome is None)
-             for line, attempt in new],
-        )  # fmt: skip
+            [
+                (line.call_id, attempt.number, line.line_hash, line.outcome is None)
+                for line, attempt in new
+            ],
+        )
 
     def _open_try(self, line: _Line, tries: list[BatchTry]) -> BatchTry | None:
         """The try that a line belongs to; None where the line is on file already."""
@@ -189,10 +191,11 @@ class _Import:
         if isinstance(outcome, Reply):
             self.counts.replies += 1
             reader = Reader(
-                self.materials.question(call), call,
+                self.materials.question(call),
+                call,
                 most_replies=1 + self.materials.design.ask_again,
                 whole_calls=self.materials.design.whole_calls,
-            )  # fmt: skip
+            )
             reader.judge(outcome)
             codings = reader.codings()
         else:
@@ -252,8 +255,16 @@ def _is_same(line: _Line, attempt: BatchTry) -> bool:
     if line.outcome is None:
         return attempt.returned
     columns = outcome_columns(line.outcome, str)
-    names = ("outcome", "message", "http_status", "finish_reason", "model", "tokens_in",
-             "tokens_out", "reply")  # fmt: skip
+    names = (
+        "outcome",
+        "message",
+        "http_status",
+        "finish_reason",
+        "model",
+        "tokens_in",
+        "tokens_out",
+        "reply",
+    )
     return all((columns.get(name) or None) == (getattr(attempt, name) or None) for name in names)
 
 

@@ -84,9 +84,15 @@ def drive(
         )
     ((respondent_id, person),) = people.items()
     driver = _Driver(
-        workspace, study, record.study_id, respondent_id, person, how,
-        report or (lambda _: None), stopping,
-    )  # fmt: skip
+        workspace,
+        study,
+        record.study_id,
+        respondent_id,
+        person,
+        how,
+        report or (lambda _: None),
+        stopping,
+    )
     try:
         return asyncio.run(driver.go())
     except CallFailure as failure:
@@ -164,9 +170,14 @@ class _Driver:
         """Write what remains as files; whether anything did."""
         try:
             requests.export(
-                self.workspace, self.study, self.folder, respondent=self.person.label,
-                limits=self.how.limits, price_factor=self.how.price_factor, status="waiting",
-            )  # fmt: skip
+                self.workspace,
+                self.study,
+                self.folder,
+                respondent=self.person.label,
+                limits=self.how.limits,
+                price_factor=self.how.price_factor,
+                status="waiting",
+            )
         except requests.NothingRemains:
             return False
         return True
@@ -388,8 +399,12 @@ def _drive_reported(
     except UserError as error:
         words = str(error)
     except Exception as error:  # noqa: BLE001  # told on the page; a key in its words is not logged
-        log.error("driving the batches of study %s failed: %s\n%s", study_id, type(error).__name__,
-                  "".join(traceback.format_tb(error.__traceback__)))  # fmt: skip
+        log.error(
+            "driving the batches of study %s failed: %s\n%s",
+            study_id,
+            type(error).__name__,
+            "".join(traceback.format_tb(error.__traceback__)),
+        )
         words = "A fault in Inkblot stopped the driver; the log has the details."
     if not workspace.database.closed:
         _report(

@@ -41,9 +41,15 @@ class BatchRow:
         """The values of `COLUMNS`."""
         batch = self.batch
         return (
-            self.study, batch.number, self.respondent, batch.calls,
-            batch.waiting if batch.is_open else 0, self.state, batch.price_factor, batch.file,
-        )  # fmt: skip
+            self.study,
+            batch.number,
+            self.respondent,
+            batch.calls,
+            batch.waiting if batch.is_open else 0,
+            self.state,
+            batch.price_factor,
+            batch.file,
+        )
 
 
 def batch_rows(workspace: Workspace, study: str = "") -> tuple[BatchRow, ...]:
@@ -90,8 +96,11 @@ def out_words(workspace: Workspace, study: str) -> str:
 def driven_respondents(workspace: Workspace, study: str, label: str = "") -> tuple[str, ...]:
     """The respondents with a batch on its way to a service or there, or the one of that label."""
     at_service = ("waiting", "uploaded", "created")
-    labels = [row.respondent for row in batch_rows(workspace, study)
-              if row.batch.status in at_service and label in ("", row.respondent)]  # fmt: skip
+    labels = [
+        row.respondent
+        for row in batch_rows(workspace, study)
+        if row.batch.status in at_service and label in ("", row.respondent)
+    ]
     return tuple(dict.fromkeys(labels))
 
 

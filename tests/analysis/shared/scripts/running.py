@@ -73,8 +73,9 @@ def run_r(folder, script, *tables, locale="C.UTF-8"):
     )
     assert done.returncode == 0, done.stderr
     found = done.stdout.split("\n#### table\n")[1:]
-    return [pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=["NA"])
-            for text in found]  # fmt: skip
+    return [
+        pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=["NA"]) for text in found
+    ]
 
 
 def needs_r():

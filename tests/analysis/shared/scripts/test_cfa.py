@@ -41,17 +41,23 @@ results[[i]]$standardized)))"
 INDICES = "do.call(rbind, lapply(seq_along(results), function(i) cbind(group = i, \
 results[[i]]$indices)))"
 FIT = {
-    "chisq": "chi2", "df": "df", "pvalue": "p", "cfi": "cfi", "tli": "tli", "rmsea": "rmsea",
-    "rmsea.ci.lower": "rmsea_low", "rmsea.ci.upper": "rmsea_high",
-}  # fmt: skip
+    "chisq": "chi2",
+    "df": "df",
+    "pvalue": "p",
+    "cfi": "cfi",
+    "tli": "tli",
+    "rmsea": "rmsea",
+    "rmsea.ci.lower": "rmsea_low",
+    "rmsea.ci.upper": "rmsea_high",
+}
 
 
 def ours(values, items, model, estimator):
     if estimator == "wlsmv":
         return fit_wlsmv(values, items, model)
-    how, missing = {
-        "ml": ("ML", "listwise"), "mlr": ("MLR", "listwise"), "fiml": ("MLR", "fiml")
-    }[estimator]  # fmt: skip
+    how, missing = {"ml": ("ML", "listwise"), "mlr": ("MLR", "listwise"), "fiml": ("MLR", "fiml")}[
+        estimator
+    ]
     return fit_cfa(values, items, model, estimator=how, missing=missing)
 
 
@@ -247,11 +253,13 @@ def test_a_group_that_cannot_be_fitted_does_not_stop_the_others(tmp_path):
     values = scores("hs1939", list(NINE))
     flat = values.copy()
     flat[:, 0] = 1
-    groups = [SyntaxGroup(name, own, NINE, SUBSCALES)
-              for name, own in (("flat", flat), ("fine", values))]  # fmt: skip
+    groups = [
+        SyntaxGroup(name, own, NINE, SUBSCALES) for name, own in (("flat", flat), ("fine", values))
+    ]
     folder = written(cfa_files(groups, estimator="ml", ci_level=0.95), tmp_path)
-    (table,) = run_r(folder, "cfa.R", "data.frame(ok = vapply(results, function(r) "
-                     "is.null(r$problem), NA))")  # fmt: skip
+    (table,) = run_r(
+        folder, "cfa.R", "data.frame(ok = vapply(results, function(r) is.null(r$problem), NA))"
+    )
     assert table["ok"].tolist() == [False, True]
     pytest.importorskip("semopy")
     text = run_python(folder, "cfa.py")

@@ -34,8 +34,13 @@ def hostile_answers(n=24):
             values[:, 2:] += 20 * (level == LEVELS[2])
             values[shift::9, 1] = np.nan
             start = 1 + n * len(frames)
-            frame = item_scores(values, subscales=np.repeat(SCALES, 2).tolist(), start=start,
-                                respondent=group, form=level)  # fmt: skip
+            frame = item_scores(
+                values,
+                subscales=np.repeat(SCALES, 2).tolist(),
+                start=start,
+                respondent=group,
+                form=level,
+            )
             frames.append(frame.assign(context=np.repeat([f"c{k}" for k in range(n)], 4)))
     return pd.concat(frames, ignore_index=True)
 
@@ -76,18 +81,30 @@ def test_both_scripts_give_score_correlations_and_differences(tmp_path, answers)
     options = {"alternative": "greater", "adjust": "benjamini-hochberg", "ci_level": 0.9}
     result = score_correlations(answers, **options)
     folder = written(files_of("score_correlations", answers, **options), tmp_path)
-    of_r = run_r(folder, "score_correlations.R", "correlations[-(1:4)]", "differences[-(1:4)]",
-                 locale="C")  # fmt: skip
+    of_r = run_r(
+        folder, "score_correlations.R", "correlations[-(1:4)]", "differences[-(1:4)]", locale="C"
+    )
     for tables in (python_tables(folder, "score_correlations.py"), of_r):
         correlations, differences = (table.frame for table in result.tables)
         if tables is not of_r:  # Python prints one family of p values after the other
             correlations = correlations.sort_values(
-                ["respondent", "kind"], key=lambda own: own.map([*GROUPS, "pearson",
-                "spearman"].index), kind="stable",
-            )  # fmt: skip
+                ["respondent", "kind"],
+                key=lambda own: own.map([*GROUPS, "pearson", "spearman"].index),
+                kind="stable",
+            )
         same_numbers(tables[0], correlations, PAIR | {"n": "n_pairs"})
-        names = ("difference", "ci_low", "ci_high", "t", "df", "d_z", "d_z_low", "d_z_high", "p",
-                 "p_adjusted")  # fmt: skip
+        names = (
+            "difference",
+            "ci_low",
+            "ci_high",
+            "t",
+            "df",
+            "d_z",
+            "d_z_low",
+            "d_z_high",
+            "p",
+            "p_adjusted",
+        )
         same_numbers(tables[1], differences, {name: name for name in names})
     assert not (tmp_path / "pwned").exists()
 
@@ -96,19 +113,39 @@ def test_both_scripts_compare_three_groups_and_two(tmp_path, answers):
     options = {"factor": "form"}
     result = group_comparison(answers, **options)
     folder = written(files_of("group_comparison", answers, **options), tmp_path)
-    of_r = run_r(folder, "group_comparison.R", "means[-(1:3)]", "tests[-(1:2)]", "pairs[-(1:4)]",
-                 locale="C")  # fmt: skip
+    of_r = run_r(
+        folder, "group_comparison.R", "means[-(1:3)]", "tests[-(1:2)]", "pairs[-(1:4)]", locale="C"
+    )
     for tables in (python_tables(folder, "group_comparison.py"), of_r):
         means, tests, pairs = (table.frame for table in result.tables)
         names = ("n", "mean", "sd", "ci_low", "ci_high")
         same_numbers(tables[0], means, {name: name for name in names})
-        names = ("statistic", "df1", "df2", "value", "ci_low", "ci_high", "omega_squared", "p",
-                 "p_adjusted")  # fmt: skip
+        names = (
+            "statistic",
+            "df1",
+            "df2",
+            "value",
+            "ci_low",
+            "ci_high",
+            "omega_squared",
+            "p",
+            "p_adjusted",
+        )
         same_numbers(tables[1], tests, {name: name for name in names})
         assert tables[1]["test"].tolist() == tests["test"].tolist()
         assert set(tests["n_groups"]) == {2, 3}
-        names = ("difference", "ci_low", "ci_high", "t", "df", "d", "d_low", "d_high", "p",
-                 "p_adjusted")  # fmt: skip
+        names = (
+            "difference",
+            "ci_low",
+            "ci_high",
+            "t",
+            "df",
+            "d",
+            "d_low",
+            "d_high",
+            "p",
+            "p_adjusted",
+        )
         same_numbers(tables[2], pairs, {name: name for name in names})
     assert not (tmp_path / "pwned").exists()
 

@@ -15,9 +15,19 @@ NINE = [f"x{number}" for number in range(1, 10)]
 SUBSCALES = ["visual"] * 3 + ["textual"] * 3 + ["speed"] * 3
 KEYED = [1, -1, 1, -1, 1, 1, -1, 1, 1]
 SAME = {
-    "n": 0, "df": 0, "chi2": 1e-3, "p": 1e-4, "cfi": 1e-4, "rmsea": 1e-4, "srmr": 1e-4,
-    "aic": 1e-2, "bic": 1e-2, "chi2_difference": 5e-3, "df_difference": 0, "p_difference": 1e-4,
-}  # fmt: skip
+    "n": 0,
+    "df": 0,
+    "chi2": 1e-3,
+    "p": 1e-4,
+    "cfi": 1e-4,
+    "rmsea": 1e-4,
+    "srmr": 1e-4,
+    "aic": 1e-2,
+    "bic": 1e-2,
+    "chi2_difference": 5e-3,
+    "df_difference": 0,
+    "p_difference": 1e-4,
+}
 CORRECTED = {"chi2_scaled": 1e-3, "cfi_robust": 1e-4, "rmsea_robust": 1e-4}
 
 
@@ -28,11 +38,16 @@ def schools(gaps=False, n=301, respondent="m", start=1):
         values[np.arange(0, n, 7), np.arange(0, n, 7) % 9] = np.nan
     parts = [
         item_scores(
-            own, items=NINE, subscales=SUBSCALES, keyed=KEYED, start=start + k * 1000,
-            language=language, respondent=respondent,
+            own,
+            items=NINE,
+            subscales=SUBSCALES,
+            keyed=KEYED,
+            start=start + k * 1000,
+            language=language,
+            respondent=respondent,
         )
         for k, (own, language) in enumerate(((values[:150], "German"), (values[150:], "English")))
-    ]  # fmt: skip
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -55,9 +70,12 @@ def test_lavaan_climbs_our_steps(tmp_path, kind, estimator):
     columns = SAME | (CORRECTED if estimator != "ml" else {})
     for name, tolerance in columns.items():
         np.testing.assert_allclose(
-            theirs[name].astype(float), ours[name].astype(float), atol=tolerance, rtol=1e-4,
+            theirs[name].astype(float),
+            ours[name].astype(float),
+            atol=tolerance,
+            rtol=1e-4,
             err_msg=name,
-        )  # fmt: skip
+        )
 
 
 def test_lavaan_climbs_our_steps_with_a_method_factor(tmp_path):
@@ -98,11 +116,14 @@ def test_hostile_names_stay_data_in_r(tmp_path, locale):
     model = "F =~ " + " + ".join(NINE)
     groups = [
         LevelGroup(
-            name, {name: values[:150], HOSTILE[0] + "x": values[150:]}, tuple(NINE), model,
+            name,
+            {name: values[:150], HOSTILE[0] + "x": values[150:]},
+            tuple(NINE),
+            model,
             titles=dict(zip(NINE, shown, strict=True)) | {"F": "level"},
         )
         for name in HOSTILE[:4]
-    ]  # fmt: skip
+    ]
     files = invariance_files(groups, estimator="ml", factor="\n".join(HOSTILE))
     (table,) = run_r(written(files, tmp_path), "invariance.R", "results", locale=locale)
     assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "invariance.R", "after.R"}

@@ -38,9 +38,15 @@ def hostile_answers(n=60):
         values[:, 3] = values[:, 3] > 2
         values[number::20, 2] = np.nan
         frames.append(
-            item_scores(values, items=ITEMS, subscales=[SUBSCALE] * len(ITEMS),
-                        start=1 + number * n, language=level, respondent=HOSTILE[9])
-        )  # fmt: skip
+            item_scores(
+                values,
+                items=ITEMS,
+                subscales=[SUBSCALE] * len(ITEMS),
+                start=1 + number * n,
+                language=level,
+                respondent=HOSTILE[9],
+            )
+        )
     return pd.concat(frames, ignore_index=True)
 
 
@@ -76,8 +82,19 @@ def test_both_scripts_test_for_differential_item_functioning(tmp_path):
     of_r = run_r(folder, "dif.R", "items[-(1:3)]", "tests[-(1:3)]", "effects[-(1:5)]", locale="C")
     # searches end by themselves, and standard errors are taken from differences
     for tables, close in ((python_tables(folder, "dif.py"), 1e-6), (of_r, 1e-5)):
-        names = ("n", "tested", "flagged", "p_uniform", "p_non_uniform", "p_total", "nagelkerke",
-                 "mcfadden", "above_choi", "slope_change", "matching")  # fmt: skip
+        names = (
+            "n",
+            "tested",
+            "flagged",
+            "p_uniform",
+            "p_non_uniform",
+            "p_total",
+            "nagelkerke",
+            "mcfadden",
+            "above_choi",
+            "slope_change",
+            "matching",
+        )
         same_numbers(tables[0], items, names, close)
         for name in ("jodoin_gierl", "zumbo_thomas"):
             assert tables[0][name].tolist() == items[name].tolist()
@@ -100,8 +117,16 @@ def test_the_python_script_fits_the_graded_response_model(tmp_path):
             found = values[kind][parameter][names].to_numpy()
             wanted = items[f"{parameter}{ending}"].to_numpy()
             assert found == pytest.approx(wanted, abs=2e-5, nan_ok=True), parameter
-    names = ("log_likelihood", "aic", "bic", "n_parameters", "n_administrations", "n_items",
-             "marginal_reliability", "empirical_reliability")  # fmt: skip
+    names = (
+        "log_likelihood",
+        "aic",
+        "bic",
+        "n_parameters",
+        "n_administrations",
+        "n_items",
+        "marginal_reliability",
+        "empirical_reliability",
+    )
     same_numbers(tables[1], fit, names, 1e-5)
     names = ("trait", "information", "standard_error", "reliability")
     same_numbers(tables[2], information, names, 2e-5)
@@ -129,7 +154,13 @@ def test_r_can_read_the_script_of_the_graded_response_model(tmp_path):
       grm <- function(...) stop('a stand-in for ltm')
       for (own in one) eval(own)
     """
-    done = subprocess.run(["Rscript", "-e", code], cwd=tmp_path, capture_output=True, text=True,
-                          check=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]})  # fmt: skip
+    done = subprocess.run(
+        ["Rscript", "-e", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"LC_ALL": "C", "PATH": os.environ["PATH"]},
+    )
     assert done.stdout.count("not fitted: a stand-in for ltm") == 1
     assert {path.suffix for path in tmp_path.iterdir()} == {".csv", ".R", ".py"}

@@ -76,8 +76,9 @@ def test_internal_consistency_and_item_statistics(tmp_path, software):
     second = files("item_statistics", frame, tmp_path / "items")
     if software == "R":
         (table,), (rows,) = (
-            run_r(first, "reliability.R", "results"), run_r(second, "items.R", "results"),
-        )  # fmt: skip
+            run_r(first, "reliability.R", "results"),
+            run_r(second, "items.R", "results"),
+        )
     else:
         table, rows = from_python(first, "reliability.py"), from_python(second, "items.py")
     assert table["value"].tolist() == pytest.approx(alpha["alpha"].tolist(), abs=1e-5)

@@ -129,8 +129,12 @@ def test_hostile_names_stay_data_in_both_scripts(tmp_path, locale):
     files = reliability_files(groups, ci_level=0.95, alpha_only=True, title="\n".join(HOSTILE))
     folder = written(files, tmp_path)
     table = from_python(folder, "reliability.py")
-    (theirs,) = run_r(folder, "reliability.R", "cbind(results[-1], number = match("
-                      "results$group, unique(results$group)))", locale=locale)  # fmt: skip
+    (theirs,) = run_r(
+        folder,
+        "reliability.R",
+        "cbind(results[-1], number = match(results$group, unique(results$group)))",
+        locale=locale,
+    )
     own = {"data.csv", "reliability.R", "reliability.py", "after.R"}
     assert {path.name for path in tmp_path.iterdir()} == own
     assert table["n"].tolist() == [40 - k for k in range(len(HOSTILE)) for _ in range(3)]
@@ -170,8 +174,9 @@ def test_the_scripts_take_the_options_that_the_analysis_takes():
 
 
 def test_groups_and_subscales_are_those_of_the_frame():
-    frame = pd.concat([nine_items(20, gaps=False),
-                       item_scores([[1, 2], [2, 1]], respondent="two", start=99)])  # fmt: skip
+    frame = pd.concat(
+        [nine_items(20, gaps=False), item_scores([[1, 2], [2, 1]], respondent="two", start=99)]
+    )
     first, second = scale_groups(frame, ("respondent",))
     assert (first.name, second.name) == ("gpt", "two")
     assert first.subscales == tuple("aaabbbccc")

@@ -208,9 +208,12 @@ def command(path):
     arguments = ["batch", "drive", "study", "--poll", "0.05", "--max-requests", "100"]
     return subprocess.Popen(
         [sys.executable, "-m", "core", "--db", str(path), *arguments],
-        cwd=ROOT, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def killed(path, seconds):
@@ -234,8 +237,10 @@ class serving:
     def __enter__(self):
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.batch_server", *self.options],
-            cwd=ROOT, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         return json.loads(self.process.stdout.readline())
 
     def __exit__(self, *_):
