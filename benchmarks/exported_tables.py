@@ -193,7 +193,7 @@ def _count_options(database: Any) -> str:
 
 
 def _item_statistics(database: Any) -> str:
-    from core.analysis.item_statistics import item_statistics
+    from core.analysis.items.item_statistics import item_statistics
     from core.store import frames
 
     table = frames.wide_scores(database, ["long"], {})

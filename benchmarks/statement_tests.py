@@ -230,9 +230,9 @@ def by_packages(*, path: str, resamples: int) -> Mapping[str, float]:
     import numpy as np
     from sklearn.metrics import cohen_kappa_score
 
-    from core.analysis.form_agreement import form_agreement
     from core.analysis.shared.sentences import table_of
     from core.analysis.shared.statement_verdicts import statement_answers
+    from core.analysis.worldviews.form_agreement import form_agreement
     from core.stats.statement_tests import majority_stances
 
     frame = _counts(path)

@@ -54,4 +54,4 @@ def test_it_stands_on_a_page(analysis):
 
 def test_it_has_a_page_in_the_docs_and_a_test_of_its_own(analysis):
     assert (ROOT / "docs" / "analyses" / f"{analysis.name}.md").stat().st_size > 200
-    assert (ROOT / "tests" / "analysis" / f"test_{analysis.name}.py").exists()
+    assert list((ROOT / "tests" / "analysis").glob(f"*/test_{analysis.name}.py"))

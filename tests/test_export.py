@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import given
 
-from core.analysis.item_statistics import item_statistics
+from core.analysis.items.item_statistics import item_statistics
 from core.charts.panels import two_decimals
 from core.domain.characters import readable
 from core.domain.results import AnalysisResult, Column, ResultTable

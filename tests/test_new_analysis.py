@@ -23,7 +23,7 @@ from typing import Annotated
 
 import pandas as pd
 
-from core.analysis.how_high.chart import high_charts
+from core.analysis.heights.how_high.chart import high_charts
 from core.analysis.shared.sentences import GroupAnswer
 from core.analysis.shared.registry import Number, analysis
 from core.domain.frames import ITEM_SCORES
@@ -83,18 +83,21 @@ ANSWERS = [[5, 1], [4, 2], [3, 4]]
 @pytest.fixture
 def new_analysis(tmp_path, monkeypatch):
     """The analysis `how_high` in a folder that nothing else knows."""
-    folder = tmp_path / "analyses" / "how_high"
+    folder = tmp_path / "analyses" / "heights" / "how_high"
     folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("")
     (folder / "__init__.py").write_text('"""How high the scores are."""\n')
     (folder / "analysis.py").write_text(ANALYSIS)
     (folder / "chart.py").write_text(CHART)
     monkeypatch.setattr(registry, "_analyses", dict(registry._analyses))
-    monkeypatch.setattr(core.analysis, "__path__", [*core.analysis.__path__, str(folder.parent)])
+    monkeypatch.setattr(
+        core.analysis, "__path__", [*core.analysis.__path__, str(tmp_path / "analyses")]
+    )
     core.analysis.register_all()
     yield analyses.by_name("how_high")
-    for name in [name for name in sys.modules if name.startswith("core.analysis.how_high")]:
+    for name in [name for name in sys.modules if name.startswith("core.analysis.heights")]:
         del sys.modules[name]
-    vars(core.analysis).pop("how_high")
+    vars(core.analysis).pop("heights")
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
-"""The analyses: each is one file, or one folder with a module `analysis`.
+"""The analyses, in folders by what they are about.
+
+Each is a file, or a folder with a module `analysis`. The folder `shared` holds what several use.
 
 Importing this package registers them all, and those of installed packages that name a module in the
-entry point group `inkblot.analyses`. Other folders hold what several analyses, or the parts of one,
-share.
+entry point group `inkblot.analyses`.
 """
 
 import logging
@@ -17,12 +18,13 @@ _log = logging.getLogger(__name__)
 
 def register_all() -> None:
     """Import every analysis in the folders of this package, which registers those that are new."""
-    for module in iter_modules(__path__):
-        name = f"{__name__}.{module.name}"
-        if not module.ispkg:
-            import_module(name)
-        elif find_spec(f"{name}.analysis"):
-            import_module(f"{name}.analysis")
+    for folder in iter_modules(__path__):
+        package = import_module(f"{__name__}.{folder.name}")
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
+            if not module.ispkg:
+                import_module(module.name)
+            elif find_spec(f"{module.name}.analysis"):
+                import_module(f"{module.name}.analysis")
 
 
 def register_installed() -> None:

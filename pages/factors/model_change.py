@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.cfa_comparison.change import CHANGE_BOUNDS, ModelChange, model_changes
+from core.analysis.factors.cfa_comparison.change import CHANGE_BOUNDS, ModelChange, model_changes
 from core.analysis.shared.sentences import GroupAnswer, coefficient_text, decimal_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.errors import UserError

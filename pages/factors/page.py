@@ -1,4 +1,4 @@
-"""The page of factor models. pages/shared/analysis_page.py draws it; core/analysis/cfa computes."""
+"""The page of factor models: pages/shared/analysis_page.py draws what core/analysis computes."""
 
 from core.analysis.shared.factor_models.models import FactorModelText
 from pages.factors import editor, model_change

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.analysis.internal_consistency import internal_consistency
+from core.analysis.scales.internal_consistency import internal_consistency
 from core.analysis.shared.factor_models.models import MODELS
 from core.analysis.shared.sentences import (
     KEYING_STEP,

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.cfa.analysis import cfa
-from core.analysis.cfa_comparison.analysis import cfa_comparison
-from core.analysis.dif import dif
-from core.analysis.efa.analysis import efa
-from core.analysis.graded_response import graded_response
-from core.analysis.internal_consistency import internal_consistency
-from core.analysis.item_statistics import item_statistics
+from core.analysis.factors.cfa.analysis import cfa
+from core.analysis.factors.cfa_comparison.analysis import cfa_comparison
+from core.analysis.factors.efa.analysis import efa
+from core.analysis.groups.dif import dif
+from core.analysis.items.graded_response import graded_response
+from core.analysis.items.item_statistics import item_statistics
+from core.analysis.scales.internal_consistency import internal_consistency
 from core.analysis.shared.rows import average_over
 from core.domain.frames import OPTION_POINTS
 from core.errors import NotEnoughData

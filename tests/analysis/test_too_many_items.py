@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.cfa.analysis import cfa
-from core.analysis.cfa_comparison.analysis import cfa_comparison
-from core.analysis.invariance.analysis import invariance
-from core.analysis.validation_report.analysis import validation_report
+from core.analysis.factors.cfa.analysis import cfa
+from core.analysis.factors.cfa_comparison.analysis import cfa_comparison
+from core.analysis.factors.invariance.analysis import invariance
+from core.analysis.scales.validation_report.analysis import validation_report
 from core.errors import TooLarge
 from tests.analysis.score_frames import item_scores
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.bias import bias
-from core.analysis.consistency_summary import consistency_summary
+from core.analysis.bias.bias import bias
+from core.analysis.bias.consistency_summary import consistency_summary
 from core.charts.panels import BACKGROUNDS, MAX_MARKS, contrast, with_theme_ink
-from tests.analysis.test_bias import answered
+from tests.analysis.bias.test_bias import answered
 from tests.charts.results import HOSTILE, charts_of
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.internal_consistency import internal_consistency
-from core.analysis.item_statistics import item_statistics
-from core.analysis.option_distribution import option_distribution
-from core.analysis.random_consistency.analysis import random_consistency
-from core.analysis.score_distribution import score_distribution
+from core.analysis.items.item_statistics import item_statistics
+from core.analysis.items.option_distribution import option_distribution
+from core.analysis.repeatability.random_consistency.analysis import random_consistency
+from core.analysis.scales.internal_consistency import internal_consistency
+from core.analysis.scales.score_distribution import score_distribution
 from core.charts.dots import DotAxis, dot_chart
 from core.charts.heat_maps import cells_in_words
 from core.charts.panels import (

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.cross_language.analysis import cross_language
+from core.analysis.groups.cross_language.analysis import cross_language
 from core.charts.languages import language_charts
 from tests.analysis.opinion_frames import opinions
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.cfa.analysis import cfa
+from core.analysis.factors.cfa.analysis import cfa
 from core.charts.panels import MAX_MARKS
 from core.charts.path_diagram import FACTOR_HEIGHT, HEAD, ROW, layout_of, path_models
 from tests.analysis.score_frames import item_scores

@@ -8,10 +8,10 @@ import math
 import pandas as pd
 import pytest
 
-from core.analysis.preference.analysis import preference
+from core.analysis.bias.preference.analysis import preference
 from core.charts.panels import MAX_MARKS
 from core.charts.preference import preference_charts
-from tests.analysis.test_preference import both_orders, brands, cell, frame_of
+from tests.analysis.bias.test_preference import both_orders, brands, cell, frame_of
 
 HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
 

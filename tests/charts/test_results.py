@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from scipy.stats import t as student
 
-from core.analysis.graded_response import graded_response
+from core.analysis.items.graded_response import graded_response
 from core.charts.curves import MAX_ITEMS
 from core.charts.panels import (
     BACKGROUNDS,

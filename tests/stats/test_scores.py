@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.analysis.score_distribution import score_distribution
+from core.analysis.scales.score_distribution import score_distribution
 from core.analysis.shared.matrices import ALL_ITEMS
 from core.analysis.shared.scores import administration_scores
 from core.stats.scores import row_scores, scale_scores, shares_of_range

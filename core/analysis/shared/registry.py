@@ -513,8 +513,9 @@ def analysis(
 
 
 def all_analyses() -> tuple[Analysis, ...]:
-    """Every analysis, in order of registration (the alphabet of their file names)."""
-    return tuple(_analyses.values())
+    """Every analysis, in the alphabet of their names; those of installed packages are the last."""
+    installed = {name: not a.run.__module__.startswith("core.") for name, a in _analyses.items()}
+    return tuple(_analyses[name] for name in sorted(_analyses, key=lambda n: (installed[n], n)))
 
 
 def parse_option(option: AnalysisOption, text: str) -> Any:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from core import analysis as _registered  # importing the package registers every analysis
 from core import export
+from core.analysis.quality.template_pilot import proposed_templates
 from core.analysis.shared.registry import (
     Analysis,
     AnalysisOption,
@@ -20,7 +21,6 @@ from core.analysis.shared.registry import (
     parse_option,
 )
 from core.analysis.shared.rows import administrations_of, average_over
-from core.analysis.template_pilot import proposed_templates
 from core.collect import simulated
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.domain.instrument import ORIGINAL

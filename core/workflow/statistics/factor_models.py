@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.analysis.cfa_comparison.change import BANK_MODEL, EDITED_MODEL
+from core.analysis.factors.cfa_comparison.change import BANK_MODEL, EDITED_MODEL
 from core.analysis.shared.factor_models import editing
 from core.analysis.shared.factor_models.models import (
     MODELS,

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.dif import dif
-from core.analysis.group_comparison import group_comparison
-from core.analysis.invariance.analysis import invariance
-from core.analysis.score_correlations import score_correlations
+from core.analysis.factors.invariance.analysis import invariance
+from core.analysis.groups.dif import dif
+from core.analysis.groups.group_comparison import group_comparison
+from core.analysis.scales.score_correlations import score_correlations
 from core.analysis.shared.rows import with_alternatives
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores

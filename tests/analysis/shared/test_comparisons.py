@@ -6,21 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.bias import bias
-from core.analysis.bias_shift import bias_shift
-from core.analysis.form_agreement import form_agreement
-from core.analysis.instrument_rates import instrument_rates
-from core.analysis.opinions import opinions as opinions_analysis
-from core.analysis.preference.analysis import preference
-from core.analysis.random_consistency.analysis import random_consistency
-from core.analysis.rater_agreement import rater_agreement
-from core.analysis.referential_consistency.analysis import referential_consistency
+from core.analysis.bias.bias import bias
+from core.analysis.bias.preference.analysis import preference
+from core.analysis.opinions.bias_shift import bias_shift
+from core.analysis.opinions.opinions import opinions as opinions_analysis
+from core.analysis.quality.template_pilot import template_pilot
+from core.analysis.quality.unexpected_outputs import unexpected_outputs
+from core.analysis.repeatability.random_consistency.analysis import random_consistency
+from core.analysis.repeatability.referential_consistency.analysis import referential_consistency
+from core.analysis.scales.rater_agreement import rater_agreement
 from core.analysis.shared.comparisons import MOST_PAIRS, comparison_table, ways_of_asking
-from core.analysis.stance_reliability import stance_reliability
-from core.analysis.template_pilot import template_pilot
-from core.analysis.unexpected_outputs import unexpected_outputs
-from core.analysis.word_association.analysis import word_association
-from core.analysis.worldview.analysis import worldview
+from core.analysis.words.instrument_rates import instrument_rates
+from core.analysis.words.word_association.analysis import word_association
+from core.analysis.worldviews.form_agreement import form_agreement
+from core.analysis.worldviews.stance_reliability import stance_reliability
+from core.analysis.worldviews.worldview.analysis import worldview
 from core.domain import frames
 from tests.analysis.brand_counts import counts_of
 from tests.analysis.opinion_frames import opinions

@@ -4,18 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.cfa.analysis import cfa
-from core.analysis.cfa_comparison.analysis import cfa_comparison
-from core.analysis.efa.analysis import efa
-from core.analysis.internal_consistency import internal_consistency
-from core.analysis.invariance.analysis import invariance
-from core.analysis.item_map import item_map
-from core.analysis.item_statistics import item_statistics
-from core.analysis.multitrait_matrix.analysis import multitrait_matrix
-from core.analysis.reliability import reliability
+from core.analysis.factors.cfa.analysis import cfa
+from core.analysis.factors.cfa_comparison.analysis import cfa_comparison
+from core.analysis.factors.efa.analysis import efa
+from core.analysis.factors.invariance.analysis import invariance
+from core.analysis.items.item_map import item_map
+from core.analysis.items.item_statistics import item_statistics
+from core.analysis.scales.internal_consistency import internal_consistency
+from core.analysis.scales.multitrait_matrix.analysis import multitrait_matrix
+from core.analysis.scales.reliability import reliability
+from core.analysis.scales.validation_report.analysis import validation_report
 from core.analysis.shared.factor_models.groups import with_missing_rule
 from core.analysis.shared.matrices import choose_missing, incomplete_administrations
-from core.analysis.validation_report.analysis import validation_report
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 from tests.stats.test_missing_answers import THEIRS, answers

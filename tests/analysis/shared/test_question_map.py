@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.bias_shift import bias_shift
-from core.analysis.opinions import opinions as opinions_analysis
+from core.analysis.opinions.bias_shift import bias_shift
+from core.analysis.opinions.opinions import opinions as opinions_analysis
 from core.analysis.shared.question_map import ORDERS, map_frame, question_map
 from core.charts.opinions import question_map_chart, rows_per_page
 from core.charts.panels import MAX_MARKS

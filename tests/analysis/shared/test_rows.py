@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.item_statistics import item_statistics
+from core.analysis.items.item_statistics import item_statistics
 from core.analysis.shared.rows import average_over
 from core.domain.frames import ITEM_SCORES, check_frame
 from tests.analysis.score_frames import item_scores

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.analysis.item_statistics import item_summary
+from core.analysis.items.item_statistics import item_summary
 
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 CONDITION = ["model", "context_set"]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.analysis.bias import bias
-from core.analysis.form_agreement import form_agreement
-from core.analysis.preference.analysis import preference
-from core.analysis.random_consistency.analysis import random_consistency
-from core.analysis.referential_consistency.analysis import referential_consistency
-from core.analysis.word_association.analysis import word_association
+from core.analysis.bias.bias import bias
+from core.analysis.bias.preference.analysis import preference
+from core.analysis.repeatability.random_consistency.analysis import random_consistency
+from core.analysis.repeatability.referential_consistency.analysis import referential_consistency
+from core.analysis.words.word_association.analysis import word_association
+from core.analysis.worldviews.form_agreement import form_agreement
 from core.charts.replications import comparison_chart
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
@@ -27,10 +27,10 @@ from core.workflow.replications.published import (
 )
 from core.workflow.replications.tables import PUBLISHED_TABLES, published_table, tables_of
 from core.workflow.statistics import analyses
+from tests.analysis.bias.test_preference import brands
 from tests.analysis.brand_counts import brand_counts
-from tests.analysis.test_form_agreement import people
-from tests.analysis.test_preference import brands
 from tests.analysis.word_frames import word_counts
+from tests.analysis.worldviews.test_form_agreement import people
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 GEMMA = "gemma-2b-it"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.item_statistics import item_statistics
+from core.analysis.items.item_statistics import item_statistics
 from core.domain.notes import Place, about
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import FileError

@@ -120,7 +120,7 @@ def test_errors_arrive_as_they_were_and_faults_with_their_way_through_the_analys
     assert (same.value.problem, same.value.remedy) == (refused.value.problem, refused.value.remedy)
     with pytest.raises(KeyError) as fault:
         task("item_statistics", SMALL.drop(columns="score")).run()
-    assert "core/analysis/item_statistics.py" in fault.value.__notes__[0]
+    assert "core/analysis/items/item_statistics.py" in fault.value.__notes__[0]
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from core.analysis.cfa.analysis import cfa, cfa_scripts
-from core.analysis.cfa_comparison.analysis import cfa_comparison
+from core.analysis.factors.cfa.analysis import cfa, cfa_scripts
+from core.analysis.factors.cfa_comparison.analysis import cfa_comparison
+from core.analysis.scales.validation_report.analysis import validation_report
 from core.analysis.shared.factor_models.groups import choose_estimator, fit_model
 from core.analysis.shared.factor_models.models import WrittenModel
-from core.analysis.validation_report.analysis import validation_report
 from core.domain.frames import OPTION_POINTS
 from tests.analysis.score_frames import item_scores
 

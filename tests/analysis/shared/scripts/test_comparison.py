@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.cfa_comparison.analysis import cfa_comparison, cfa_comparison_scripts
+from core.analysis.factors.cfa_comparison.analysis import cfa_comparison, cfa_comparison_scripts
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
 from tests.analysis.shared.scripts.running import run_python, run_r, written

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.group_comparison import group_comparison
-from core.analysis.multitrait_matrix.analysis import multitrait_matrix
-from core.analysis.score_correlations import score_correlations
+from core.analysis.groups.group_comparison import group_comparison
+from core.analysis.scales.multitrait_matrix.analysis import multitrait_matrix
+from core.analysis.scales.score_correlations import score_correlations
 from core.analysis.shared.registry import all_analyses
 from tests.analysis.score_frames import item_scores
 from tests.analysis.shared.scripts.running import HOSTILE, run_python, run_r, written

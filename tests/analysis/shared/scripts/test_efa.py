@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.efa.analysis import efa
+from core.analysis.factors.efa.analysis import efa
 from core.analysis.shared.registry import all_analyses
 from tests.analysis.score_frames import item_scores
 from tests.analysis.shared.scripts.running import HOSTILE, run_python, run_r, written

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.invariance.analysis import invariance
-from core.analysis.invariance.script import LevelGroup, invariance_files, invariance_scripts
+from core.analysis.factors.invariance.analysis import invariance
+from core.analysis.factors.invariance.script import LevelGroup, invariance_files, invariance_scripts
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
 from tests.analysis.shared.scripts.running import HOSTILE, run_r, written

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.dif import dif
-from core.analysis.graded_response import graded_response
+from core.analysis.groups.dif import dif
+from core.analysis.items.graded_response import graded_response
 from core.analysis.shared.registry import all_analyses
 from tests.analysis.score_frames import item_scores
 from tests.analysis.shared.scripts.running import HOSTILE, needs_r, run_python, run_r, written

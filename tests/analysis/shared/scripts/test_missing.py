@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.cfa.analysis import cfa
-from core.analysis.efa.analysis import efa
-from core.analysis.internal_consistency import internal_consistency
-from core.analysis.item_statistics import item_statistics
-from core.analysis.reliability import reliability
+from core.analysis.factors.cfa.analysis import cfa
+from core.analysis.factors.efa.analysis import efa
+from core.analysis.items.item_statistics import item_statistics
+from core.analysis.scales.internal_consistency import internal_consistency
+from core.analysis.scales.reliability import reliability
 from core.analysis.shared.registry import all_analyses
 from tests.analysis.score_frames import item_scores
 from tests.analysis.shared.scripts.running import run_python, run_r, written

@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.internal_consistency import internal_consistency, internal_consistency_scripts
-from core.analysis.item_statistics import item_statistics
-from core.analysis.reliability import reliability, reliability_scripts
+from core.analysis.items.item_statistics import item_statistics
+from core.analysis.scales.internal_consistency import (
+    internal_consistency,
+    internal_consistency_scripts,
+)
+from core.analysis.scales.reliability import reliability, reliability_scripts
 from core.analysis.shared.registry import all_analyses
 from core.analysis.shared.scripts.scales import (
     ScaleGroup,

@@ -1,0 +1,352 @@
+"""How do the answers on each entity lean, and how consistent are they?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.bias.bias import Positive
+from core.analysis.repeatability.random_consistency.entropies import (
+    CONDITIONS,
+    entropy_sums,
+    item_entropies,
+    repeated_answers,
+)
+from core.analysis.shared.matrices import by_columns, data_notes, distinct, group_name
+from core.analysis.shared.option_counts import (
+    UNIT_WORDS,
+    Midpoint,
+    MidpointRule,
+    Resample,
+    ResampleUnit,
+    UnitResamples,
+    answer_sides,
+)
+from core.analysis.shared.options import By, ConfidenceLevel, Seed
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    interval_text,
+    table_of,
+)
+from core.analysis.shared.side_cells import SideCells, side_cells
+from core.charts.bias import summary_charts
+from core.domain.frames import OPTION_COUNTS
+from core.domain.notes import about, undefined_note
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.errors import NotEnoughData
+from core.stats.divergence import jensen_shannon_bits, mean_of_pairs
+from core.stats.inputs import Floats
+from core.stats.leaning import (
+    items_answered,
+    leaning,
+    resampled_item_totals,
+    units_answered,
+)
+from core.stats.resampling import (
+    Bootstrap,
+    percentile_intervals,
+    recentered,
+    resampled_means,
+)
+
+POSITIVE, REPEATABILITY, AGREEMENT = "Positive answers", "Repeatability", "Agreement of formats"
+_NOT_REPEATED = undefined_note("Undefined: no item was answered twice under the same conditions.")
+_ONE_FORMAT = undefined_note("Undefined: no item was answered in two formats.")
+_NO_SIDE = undefined_note("Undefined: no answer is positive or negative.")
+
+
+class _Measure(NamedTuple):
+    """One of the three numbers of a group, and why it is undefined."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    n_items: int
+    remark: str
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The three numbers of each group."""
+
+    def part(row: TableRow) -> str:
+        name = str(row["measure"])
+        interval = interval_text(row["ci_low"], row["ci_high"])
+        return f"{name[0].lower()}{name[1:]} {coefficient_text(row['value'])}{interval}"
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        text = ", ".join(map(part, rows))
+        return f"{text[0].upper()}{text[1:]}."
+
+    return answers_by_group(table_of(result, "summary"), "measure", sentence)
+
+
+@analysis(
+    title="Summary of an entity",
+    question="How do the answers on each entity lean, and how consistent are they?",
+    topic="bias",
+    needs=OPTION_COUNTS,
+    pooled_rows_need_caution=True,
+    answer=_answer,
+    charts=summary_charts,
+    keeps=("format", *CONDITIONS[1:]),
+    references=(
+        "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona",
+        "Shannon (1948) doi:10.1002/j.1538-7305.1948.tb01338.x",
+        "Lin (1991) doi:10.1109/18.61115",
+        "Efron (1979) doi:10.1214/aos/1176344552",
+    ),
+    keywords=(
+        "radar",
+        "triangle",
+        "spider chart",
+        "brand profile",
+        "summary",
+        "overview",
+        "bias",
+        "repeatability",
+        "consistency",
+        "entropy",
+        "divergence",
+        "agreement of formats",
+    ),
+    requires="formats",
+    in_reports=True,
+)
+def consistency_summary(
+    option_counts: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    direction: Positive = "keyed",
+    midpoint: Midpoint = "bank",
+    resample: Resample = "item",
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: UnitResamples = 1000,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Share of positive answers, repeatability and agreement of formats, from 0 to 1.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        How often each option or status came up, by format and conditions.
+    by : tuple of factors
+        Groups to set side by side; formats are always apart and are ignored here.
+    direction : "keyed", "form" or "chosen"
+        What a positive answer is; see `answer_sides`.
+    midpoint : "bank", "coin", "half" or "drop"
+        What an answer of stance 0 counts as.
+    resample : "item", "context" or "repetition"
+        What is drawn as a whole.
+    ci_level, resamples, seed : float, int, int
+        Coverage of the intervals, resamples of whole units (0 for none), seed of coins and draws.
+
+    Returns
+    -------
+    AnalysisResult
+        `summary`, three rows for each group: `measure`, `value` (0 to 1) with `ci_low`, `ci_high`,
+        `n_items`, `remark`.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, none of the three is defined anywhere, or the frame lacks a factor.
+        Where one is undefined, it is NaN with the reason, and the others stand.
+
+    Notes
+    -----
+    The unit of analysis is an item. Positive answers: as in `bias`. Repeatability: 1 minus the sum
+    of the entropies of yes and no over the maximum of that sum, as in `random_consistency`.
+    Agreement of formats: 1 minus the mean over items of the mean Jensen-Shannon divergence of the
+    pairs of formats, in bits, of yes and no. Sánchez Salazar (2024) draws the three as a triangle.
+    Reproduces tables 4.4 to 4.6 of that thesis from its own answers.
+    """
+    names = tuple(name for name in distinct(by) if name != "format")
+    cell = distinct((*names, "format", "item", resample))
+    sides = answer_sides(option_counts, cell, midpoint=midpoint, direction=direction)
+    cells = side_cells(sides, names, resample)
+    bootstrap = Bootstrap(resamples, seed) if resamples else None
+    columns = (
+        _positive(cells, resample, bootstrap, ci_level),
+        _repeatability(option_counts, cells, midpoint, resample, bootstrap, ci_level),
+        _agreement(cells, resample, bootstrap, ci_level),
+    )
+    if not any(math.isfinite(one.value) for own in columns for one in own):
+        raise NotEnoughData(
+            "No answer is positive or negative.",
+            "Give the options of the bank a stance, or choose another rule for the middle.",
+        )
+    table = _table(cells, columns, ci_level, resample)
+    used, unusable = (int(cells.totals(name).sum()) for name in ("n", "unusable"))
+    return AnalysisResult(
+        tables=(table,),
+        unit="one item; its answers in all formats",
+        n_used=used,
+        n_missing=unusable,
+        n_left_out=int(cells.totals("trials").sum()) - used - unusable,
+        method="Share of positive answers (mean over items, then formats), 1 − normalized entropy, "
+        "and 1 − mean Jensen-Shannon divergence of pairs of formats (bits), answers as yes or no"
+        + (
+            f"; {ci_level * 100:g}% intervals from {resamples:,} resamples of whole "
+            f"{UNIT_WORDS[resample]} (seed {seed})."
+            if bootstrap
+            else "; no intervals asked for."
+        ),
+        cautions=tuple(_cautions(table, cells)),
+        notes=(*data_notes(option_counts), _AXES_DIFFER),
+    )
+
+
+_AXES_DIFFER = (
+    "The three measures are not on one scale: .5 is neutral for positive answers, and 1 is the "
+    "best for the others. Compare groups on a measure, and not the areas of triangles."
+)
+
+
+def _positive(
+    cells: SideCells, unit: ResampleUnit, bootstrap: Bootstrap | None, level: float
+) -> list[_Measure]:
+    """The share of positive answers of each group."""
+    own = leaning(cells.counts, bootstrap=bootstrap, level=level)
+    n_items = items_answered(cells.counts).any(axis=1).sum(axis=1)
+    values = (own.share, own.low, own.high)
+    return _measures(POSITIVE, *values, n_items, own.n_units, unit, _NO_SIDE)
+
+
+def _repeatability(
+    option_counts: pd.DataFrame,
+    cells: SideCells,
+    midpoint: MidpointRule,
+    unit: ResampleUnit,
+    bootstrap: Bootstrap | None,
+    level: float,
+) -> list[_Measure]:
+    """1 minus the entropies of repeated answers over their maximum, for each group."""
+    answers = repeated_answers(
+        option_counts,
+        cells.names,
+        coding="sides",
+        repeats="same",
+        midpoint=midpoint,
+        resample=unit,
+    )
+    own = item_entropies(answers, "nats")
+    (sums,) = entropy_sums(own, [list(cells.names)], unit, bootstrap, level)
+    groups = list(sums.labels.itertuples(index=False, name=None)) if cells.names else [()]
+    place = [groups.index(group) for group in cells.groups]
+    items = own.answers.items[own.defined].drop_duplicates([*cells.names, "item"])
+    if cells.names:
+        counted = items.groupby(list(cells.names), sort=False).size().to_dict()
+        keys = [group[0] if len(group) == 1 else group for group in cells.groups]
+        n_items = np.array([counted.get(key, 0) for key in keys])
+    else:
+        n_items = np.array([len(items)])
+    n_units = n_items if unit == "item" else sums.n_units[place]
+    values = (sums.repeatability[place], sums.low[place], sums.high[place])
+    return _measures(REPEATABILITY, *values, n_items, n_units, unit, _NOT_REPEATED)
+
+
+def _agreement(
+    cells: SideCells, unit: ResampleUnit, bootstrap: Bootstrap | None, level: float
+) -> list[_Measure]:
+    """1 minus the mean divergence of pairs of formats over items, for each group."""
+    counts = cells.counts
+    n_groups, n_parts, n_items, _ = counts.shape
+    place = (counts.group * n_parts + counts.part) * n_items + counts.item
+    size = n_groups * n_items * n_parts
+    positive, n = (
+        np.bincount(place, own, size).astype(np.float64).reshape(n_groups, n_parts, n_items)
+        for own in (counts.positive, counts.n)
+    )
+    agreement = _item_agreement(positive, n)
+    values = mean_of_pairs(agreement)
+    n_defined = np.asarray(np.isfinite(agreement).sum(axis=1))
+    n_units = n_defined if unit == "item" else units_answered(counts).sum(axis=1)
+    low = high = np.full(n_groups, np.nan)
+    if bootstrap is not None and np.isfinite(values).any():
+        if unit == "item":
+            drawn = resampled_means(agreement.T, bootstrap)
+        else:
+            blocks = resampled_item_totals(counts, bootstrap)
+            means = [mean_of_pairs(_item_agreement(*block)) for block in blocks]
+            drawn = recentered(np.concatenate(means), values, 0.0, 1.0)
+        ends = percentile_intervals(drawn, level)
+        low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
+    return _measures(AGREEMENT, values, low, high, n_defined, n_units, unit, _ONE_FORMAT)
+
+
+def _item_agreement(positive: Floats, n: Floats) -> Floats:
+    """1 minus the mean divergence of pairs of formats: (..., items) of (..., formats, items)."""
+    if n.shape[-2] < 2:
+        return np.full((*n.shape[:-2], n.shape[-1]), np.nan)
+    sides = np.stack([positive, n - positive], axis=-1).swapaxes(-3, -2)
+    return np.asarray(1 - mean_of_pairs(jensen_shannon_bits(sides)))
+
+
+def _measures(
+    name: str,
+    value: Floats,
+    low: Floats,
+    high: Floats,
+    n_items: Any,
+    n_units: Any,
+    unit: ResampleUnit,
+    why_undefined: str,
+) -> list[_Measure]:
+    one = f"No interval: it needs two {UNIT_WORDS[unit]}, and there is one."
+    numbers = (own.tolist() for own in (value, low, high))
+    return [
+        _Measure(
+            name,
+            v,
+            a,
+            b,
+            int(n_own),
+            why_undefined if math.isnan(v) else one if units < 2 else "",
+        )
+        for v, a, b, n_own, units in zip(*numbers, n_items, n_units, strict=True)
+    ]
+
+
+def _table(
+    cells: SideCells, columns: Sequence[Sequence[_Measure]], ci_level: float, unit: ResampleUnit
+) -> ResultTable:
+    """Three rows for each group."""
+    interval = f"{ci_level * 100:g}% CI"
+    text = f"Percentiles over resampled {UNIT_WORDS[unit]}; Efron (1979)."
+    declared = (
+        *by_columns(cells.names),
+        Column(
+            "measure",
+            "Measure",
+            help="Positive answers: mean share over items and formats, .5 is "
+            "neutral. Repeatability: 1 − normalized entropy (Shannon, 1948). Agreement of formats: "
+            "1 − mean Jensen-Shannon divergence (Lin, 1991).",
+        ),
+        Column("value", "Value", "proportion", "0 to 1. Sánchez Salazar (2024)."),
+        Column("ci_low", f"{interval} low", "proportion", text),
+        Column("ci_high", f"{interval} high", "proportion", text),
+        Column("n_items", "Items", "count", "Items that the measure is computed from."),
+        Column("remark", "Remark", help="Why a number is undefined."),
+    )
+    rows = [(*group, *own[place]) for place, group in enumerate(cells.groups) for own in columns]
+    frame = pd.DataFrame(rows, columns=[column.name for column in declared])
+    return ResultTable("summary", "Summary", frame, declared)
+
+
+def _cautions(table: ResultTable, cells: SideCells) -> list[str]:
+    """What is undefined, by group."""
+    frame = table.frame
+    undefined = frame[frame["remark"] != ""]
+    return [
+        about(group_name([row[name] for name in cells.names]), row["remark"], row["measure"])
+        for row in undefined.to_dict("records")
+    ]

@@ -1,0 +1,1 @@
+"""Models of factors: exploratory, confirmatory, compared, and across groups."""

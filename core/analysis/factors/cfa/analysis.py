@@ -1,0 +1,399 @@
+"""Do the items measure what the bank says they measure?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from core.analysis.factors.cfa.tables import FIT_BOUNDS, cfa_tables, fit_light, fit_sentence
+from core.analysis.shared.factor_models.groups import (
+    GroupFit,
+    PreparedGroup,
+    choose_estimator,
+    fit_model,
+    fit_remarks,
+    missing_rule,
+    n_scores_used,
+    prepare_groups,
+)
+from core.analysis.shared.factor_models.models import (
+    ESTIMATOR_WORDS,
+    MODELS,
+    ORDERED_RULES,
+    EstimatorKind,
+    FactorEstimator,
+    FactorModel,
+    ModelNames,
+    ModelText,
+    WrittenModel,
+)
+from core.analysis.shared.matrices import (
+    COSTLY_SHARE,
+    INDEPENDENCE,
+    by_columns,
+    data_cautions,
+    data_notes,
+    distinct,
+    incomplete_administrations,
+)
+from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import Switch, analysis
+from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
+from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
+from core.analysis.shared.sentences import (
+    GroupAnswer,
+    GroupAnswers,
+    TableRow,
+    rows_by_group,
+    rule_words,
+    table_of,
+)
+from core.charts.dots import loading_charts
+from core.charts.panels import Chart, Theme
+from core.charts.path_diagram import path_diagrams
+from core.domain.frames import ITEM_SCORES
+from core.domain.notes import about
+from core.domain.numbers import percent_text
+from core.domain.results import AnalysisResult, TextFile
+from core.domain.wide_scores import ItemScores
+from core.errors import NotEnoughData, TooLarge, UserError
+from core.stats.validation import FEWEST_ROWS
+
+# Scripts for other software.
+
+
+def cfa_scripts(
+    item_scores: ItemScores,
+    *,
+    by: By = ("respondent",),
+    model: FactorModel = "subscales",
+    model_text: ModelText = "",
+    estimator: FactorEstimator = "automatic",
+    missing: MissingRows = "automatic",
+    ci_level: ConfidenceLevel = 0.95,
+) -> tuple[TextFile, ...]:
+    """Scripts for lavaan and semopy, and their data, with the models that `cfa` fits.
+
+    Parameters
+    ----------
+    item_scores, by, model, model_text, estimator, missing, ci_level
+        As in `cfa`.
+
+    Returns
+    -------
+    tuple of TextFile
+        Of every group that has a model, whether or not it can be fitted.
+
+    Raises
+    ------
+    NotEnoughData
+        No group has a model.
+    ModelTextError
+        The model text cannot be read.
+    """
+    chosen, _ = choose_estimator(estimator, item_scores)
+    prepared = prepare_groups(item_scores, distinct(by), model, model_text, chosen, missing)
+    groups = [
+        script_group(group.name, group, group.model, prepared.names)
+        for group in prepared.groups
+        if group.model is not None
+    ]
+    if not groups:
+        raise NotEnoughData(
+            "No group has items for this model, so there is nothing to write.",
+            "Choose another model, or ask more items.",
+        )
+    return cfa_files(groups, estimator=prepared.estimator, ci_level=ci_level)
+
+
+def script_group(
+    name: str, group: PreparedGroup, model: WrittenModel, names: ModelNames, answers: str = ""
+) -> SyntaxGroup:
+    """One group as the writers take it."""
+    return SyntaxGroup(
+        name=name,
+        scores=group.scores,
+        items=model.items,
+        model=model.text,
+        dropped=group.dropped,
+        titles=changed_names(names.shown, names.items),
+        answers=answers,
+    )
+
+
+def changed_names(shown: Mapping[str, str], items: Mapping[str, str]) -> dict[str, str]:
+    """Names in a model text to those that users know, where the two differ.
+
+    `shown` has all of them, `items` the text's name of each item. A factor with the name of an item
+    keeps the text's.
+    """
+    return {
+        safe: real for safe, real in shown.items() if safe != real and items.get(real, safe) == safe
+    }
+
+
+_WEIGHTED = (
+    "Under WLSMV read the scaled χ² and the scaled indices: the plain ones have no known "
+    "distribution."
+)
+
+TWO_SUBSCALES = (
+    "A second-order factor above two subscales is not identified by itself: both raw loadings are "
+    "held at 1, so its part in the subscales only restates their correlation."
+)
+
+
+def _cfa_charts(
+    result: AnalysisResult,
+    theme: Theme,
+    *,
+    significant_only: Annotated[
+        bool, Switch("Draw only loadings with p < .05", help="The tables keep all of them.")
+    ] = False,
+) -> tuple[Chart, ...]:
+    """The path diagram of each group and the loadings on each factor.
+
+    `significant_only` leaves loadings with p of .05 or more out of path diagrams; fixed ones, which
+    have no p, stay.
+    """
+    diagrams = path_diagrams(result, theme, significant_only=significant_only)
+    loadings = (replace(chart, tab="Loadings") for chart in loading_charts(result, theme))
+    return (*diagrams, *loadings)
+
+
+_NUMBER_WORDS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+_MODEL_NAMES: Mapping[str, str] = {
+    "method": "Model with a method factor",
+    "bifactor": "Bifactor model",
+    "second_order": "Second-order model",
+}
+_TYPED = "The model of the text"
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Fit of the model in each group, and whether it is acceptable."""
+    loadings = rows_by_group(table_of(result, "loadings"), "factor")
+
+    def sentence(group: str, row: TableRow) -> str:
+        n = len({one["factor"] for one in loadings.get(group, [])})
+        return f"{_model_name(result.method, n)}, {group}: {fit_sentence(row)}{rule_words(row)}."
+
+    groups = rows_by_group(table_of(result, "fit"), "reported")
+    return tuple(
+        GroupAnswer(group, sentence(group, rows[0]), fit_light(rows[0]))
+        for group, rows in groups.items()
+    )
+
+
+def _model_name(method: str, n_factors: int) -> str:
+    """The name of the model that a method describes."""
+    for kind, title in MODELS:
+        if kind in _MODEL_NAMES and f" {title}. " in method:
+            return _MODEL_NAMES[kind]
+    number = _NUMBER_WORDS[n_factors - 1] if 1 <= n_factors <= 10 else str(n_factors)
+    name = f"{number}-factor model"
+    return f"Edited {name[:1].lower()}{name[1:]}" if f" {_TYPED}. " in method else name
+
+
+@analysis(
+    title="Confirmatory factor analysis",
+    question="Do the items measure what the bank says they measure?",
+    topic="factors",
+    needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    answer=_answer,
+    charts=_cfa_charts,
+    references=(
+        "Jöreskog (1969) doi:10.1007/BF02289343",
+        "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
+        "Rosseel (2012) doi:10.18637/jss.v048.i02",
+        "Sörbom (1989) doi:10.1007/BF02294623",
+        "Muthén, du Toit & Spisic (1997), Robust inference using weighted least squares",
+        "Asparouhov & Muthén (2010), Simple second order chi-square correction",
+        "Savalei (2021) doi:10.1080/00273171.2020.1717922",
+        "Mardia (1970) doi:10.1093/biomet/57.3.519",
+        "Rhemtulla, Brosseau-Liard & Savalei (2012) doi:10.1037/a0029315",
+        "Hu & Bentler (1999) doi:10.1080/10705519909540118",
+        "Xia & Yang (2019) doi:10.3758/s13428-018-1055-2",
+    ),
+    scripts=cfa_scripts,
+    keywords=(
+        "CFA",
+        "confirmatory",
+        "factor analysis",
+        "factors",
+        "measurement model",
+        "structural equation model",
+        "SEM",
+        "lavaan",
+        "fit",
+        "CFI",
+        "TLI",
+        "RMSEA",
+        "SRMR",
+        "chi-square",
+        "loadings",
+        "path diagram",
+        "residuals",
+        "modification indices",
+        "normality",
+        "Mardia",
+        "WLSMV",
+        "FIML",
+        "MLR",
+        "factorial validity",
+        "structure",
+        "missing answers in a model",
+        "model fit",
+        "move an item",
+    ),
+    verdict="Green: the model fits. Red: it does not. Grey: its fit is undefined or of fewer than "
+    f"{FEWEST_ROWS} rows, it has impossible estimates, or an item runs against its factor. A model "
+    f"fits with {FIT_BOUNDS}.",
+    requires="scores",
+)
+def cfa(
+    item_scores: ItemScores,
+    *,
+    by: By = ("respondent",),
+    model: FactorModel = "subscales",
+    model_text: ModelText = "",
+    estimator: FactorEstimator = "automatic",
+    missing: MissingRows = "automatic",
+    ci_level: ConfidenceLevel = 0.95,
+) -> AnalysisResult:
+    """Fit, loadings and misfit of the bank's own structure, or of a model typed in, in each group.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    by : tuple of factors
+        Groups to set side by side; a model of its own is fitted to each, with all subscales.
+    model : str
+        What the items measure: "subscales", "general", "method", "bifactor" or "second_order".
+    model_text : str
+        A model in the notation of lavaan that takes the place of `model`; empty for none. Items
+        whose codes a text cannot hold are called as in `proposed_text`; items that the
+        text does not name are left out and named.
+    estimator : "automatic", "ml", "mlr", "fiml" or "wlsmv"
+        Chosen by the number of options, as a note says (see `choose_estimator`). Or maximum
+        likelihood, the same with corrected tests and errors, the latter with full information
+        whatever `missing` is, or weighted least squares of polychoric correlations for ordered
+        answers.
+    missing : "automatic", "listwise" or "available"
+        Complete administrations, or all by full information (WLSMV: pairwise). Chosen by the share
+        of administrations that the complete ones leave out, as a note says (see `choose_missing`).
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+
+    Returns
+    -------
+    AnalysisResult
+        `fit`, one row per group; `loadings`, one per group, factor and item; `factor_correlations`;
+        `residual_covariances`, those the model leaves free; `item_variances`; `residuals`, the 10
+        largest residual correlations of each group; `modification_indices`, the 15 largest of each
+        group; under WLSMV `thresholds`; `normality` of the items together; `model`, the text that
+        was fitted, line by line.
+
+    Raises
+    ------
+    NotEnoughData
+        No group can be fitted. If only some cannot, their rows are NaN and a note says why. Or
+        WLSMV is asked for, and scores are averages or continuous.
+    TooLarge
+        So many items that the tests would take too much memory.
+    ModelTextError
+        The model text cannot be read, or names an item that there is not.
+
+    Notes
+    -----
+    The unit of analysis is one administration. But for WLSMV scores are taken as continuous, which
+    suits five or more options; WLSMV suits fewer. Items of zero variance are left out and named; a
+    typed model whose factor thereby loses all items is not fitted. A negative variance or a search
+    without maximum is reported in a note, never mended. Where the search found no maximum, the
+    numbers are NaN. Repeated administrations of one model are not independent: standard errors are
+    then too small, and chi-square too large. Agrees with lavaan 0.6-19 (fit to 1e-5, loadings to
+    1e-4).
+    """
+    names = distinct(by)
+    chosen, why = choose_estimator(estimator, item_scores)
+    prepared = prepare_groups(item_scores, names, model, model_text, chosen, missing)
+    how = prepared.estimator
+    fits = [_fit_group(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
+    notes = [*prepared.notes, *(note for one in fits for note in one.notes)]
+    cautions = [caution for one in fits for caution in one.cautions]
+    if not any(one.usable for one in fits):
+        raise NotEnoughData(
+            f"No factor model can be fitted. {' '.join([*cautions, *notes][:3])}",
+            "It needs more administrations (contexts or repetitions) than items, items that vary "
+            "over them, and three or more for each factor.",
+        )
+    n_used = sum(one.n_used for one in fits)
+    matrices = prepared.matrices
+    model_title = _TYPED if model_text.strip() else dict(MODELS)[model]
+    return AnalysisResult(
+        tables=cfa_tables(fits, by_columns(names), ci_level, how),
+        unit=analysis_unit(item_scores, called="row"),
+        n_used=n_used,
+        n_missing=sum(matrix.n_missing for matrix in matrices),
+        method=f"Confirmatory factor analysis. {model_title}. {ESTIMATOR_WORDS[how]}. Unless the "
+        "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
+        "have variance 1. Scores are after reverse-keying.",
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *cautions,
+            *_gap_cautions(prepared.groups, how),
+            *((TWO_SUBSCALES,) if _has_two_subscales(prepared.groups) else ()),
+            *row_cautions(item_scores, *INDEPENDENCE),
+        ),
+        notes=(
+            *data_notes(item_scores),
+            *notes,
+            *why,
+            *((_WEIGHTED,) if how in ORDERED_RULES else ()),
+            *row_notes(item_scores, *INDEPENDENCE),
+        ),
+        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+    )
+
+
+def _fit_group(group: PreparedGroup, estimator: EstimatorKind, ci_level: float) -> GroupFit:
+    """The model of one group with its notes."""
+    model = group.model
+    if model is None:
+        return GroupFit(group, None, 0, group.notes, group.cautions)
+    try:
+        fit = fit_model(group.scores, model, estimator, ci_level, group.offered)
+    except TooLarge:
+        raise
+    except UserError as error:
+        reason = about(group.name, f"not fitted. {model.sentence(error.problem)}")
+        return GroupFit(group, None, 0, group.notes, (*group.cautions, reason))
+    n_used = n_scores_used(group.scores, missing_rule(estimator))
+    notes, cautions = fit_remarks(group, fit)
+    return GroupFit(group, fit, n_used, notes, cautions)
+
+
+def _has_two_subscales(groups: Sequence[PreparedGroup]) -> bool:
+    """Whether a second-order factor has two subscales only."""
+    return any(
+        one.model is not None
+        and one.kind == "second_order"
+        and len({factor for factor, _ in one.loads}) == 2
+        for one in groups
+    )
+
+
+def _gap_cautions(groups: Sequence[PreparedGroup], estimator: EstimatorKind) -> tuple[str, ...]:
+    """What may be done where complete administrations are few."""
+    counts = [incomplete_administrations(one.scores) for one in groups if one.model]
+    some, lost = sum(n for n, _ in counts), sum(lacking for _, lacking in counts)
+    if missing_rule(estimator) != "listwise" or lost <= COSTLY_SHARE * some:
+        return ()
+    return (
+        f"Gaps in the answers cost {percent_text(lost / some)} of the administrations. All answers "
+        "there are, which is an option, keep them.",
+    )

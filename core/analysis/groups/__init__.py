@@ -1,0 +1,1 @@
+"""Groups set against each other: scores, items that work differently, languages."""

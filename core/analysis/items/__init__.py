@@ -1,0 +1,1 @@
+"""How single items behave: their statistics, options, and difficulty."""

@@ -1,0 +1,1 @@
+"""Opinions on what a user says, and whether models give way."""

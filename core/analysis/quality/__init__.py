@@ -1,0 +1,1 @@
+"""Answers that cannot be used, and templates that cause them."""

@@ -1,0 +1,1 @@
+"""How good the scores of scales are: reliability, validity, norms."""

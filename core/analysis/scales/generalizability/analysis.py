@@ -1,0 +1,366 @@
+"""How much of the differences between answers comes from what was asked, of whom, and chance?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import pandas as pd
+
+from core.analysis.scales.generalizability.facets import counted, group_designs, require_known
+from core.analysis.scales.generalizability.tables import (
+    DECISION_COLUMNS,
+    N_DRAWS,
+    NEED_COLUMNS,
+    GroupTables,
+    StudyPlan,
+    add_group,
+    coefficient_columns,
+    component_columns,
+)
+from core.analysis.shared.matrices import by_columns, data_notes, distinct, result_table
+from core.analysis.shared.options import By, ConfidenceLevel
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import Choice, DesignFactors, Number, Text, analysis
+from core.analysis.shared.sentences import (
+    GroupAnswer,
+    GroupAnswers,
+    TableRow,
+    coefficient_text,
+    interval_text,
+    rows_by_group,
+    table_of,
+)
+from core.charts.variance import variance_charts
+from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import percent_text
+from core.domain.results import AnalysisResult
+from core.domain.study import FACTORS
+from core.errors import NotEnoughData
+from core.stats.inputs import name_list
+from core.stats.variance.components import Estimator, variance_components
+
+_MOST_SOURCES = 4
+"""Sources that the sentence names; the others are counted."""
+
+Facets = Annotated[
+    tuple[str, ...],
+    DesignFactors(
+        "Facets beside items",
+        help="What may differ between answers. Empty: everything that varies. What is not chosen "
+        "counts as residual.",
+    ),
+]
+Object = Literal[
+    "automatic",
+    "respondent",
+    "model",
+    "context",
+    "entity",
+    "item",
+    "language",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "study",
+]
+Objects = Annotated[
+    Object,
+    Choice(
+        "What is measured",
+        (
+            ("automatic", "Automatic: respondents, else contexts, entities or items"),
+            ("respondent", "Respondents"),
+            ("model", "Models"),
+            ("context", "Contexts"),
+            ("entity", "Entities"),
+            ("item", "Items"),
+            ("language", "Languages"),
+            ("form", "Forms"),
+            ("format", "Answer formats"),
+            ("template", "Instructions"),
+            ("label_order", "Orders of options"),
+            ("phase", "Phases"),
+            ("study", "Studies"),
+        ),
+        help="Scores are means over all other facets. The coefficients say how well they hold.",
+    ),
+]
+Fixed = Annotated[
+    tuple[str, ...],
+    DesignFactors(
+        "Fixed facets",
+        help="Their levels are all that matter, such as two languages of interest. Levels of other "
+        "facets are a sample of those that could have been asked.",
+    ),
+]
+Numbers = Annotated[
+    str,
+    Text(
+        "Levels in a planned study",
+        help="Such as: item=20, context=10, repetition=3. Facets not named keep their numbers.",
+    ),
+]
+Target = Annotated[
+    float, Number("Coefficient wanted", 0.05, 0.99, help="How many levels does it need?")
+]
+Estimation = Annotated[
+    Estimator,
+    Choice(
+        "Estimation",
+        (
+            ("automatic", "Mean squares; REML where combinations are missing"),
+            ("anova", "Mean squares (ANOVA), whatever is missing"),
+            ("reml", "REML, whatever is missing"),
+        ),
+    ),
+]
+Seed = Annotated[
+    int, Number("Seed", 0, 2_147_483_647, help="The same seed draws the same intervals.")
+]
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The largest shares, and the coefficients."""
+    measured = rows_by_group(table_of(result, "coefficients"), "objects")
+    return tuple(
+        GroupAnswer(group, f"{_shares_sentence(rows)} {_measured_sentence(measured[group])}")
+        for group, rows in rows_by_group(table_of(result, "components"), "source").items()
+    )
+
+
+def _shares_sentence(rows: Sequence[TableRow]) -> str:
+    """Where the variance comes from, the largest shares first."""
+    known = [row for row in rows if math.isfinite(row["share"])]
+    if not known:
+        return "The shares of variance are undefined (see the remark)."
+    residual = known.pop()
+    known.sort(key=lambda row: -float(row["share"]))
+    named = [row for row in known if row["share"] >= 0.005][:_MOST_SOURCES]
+    parts = [
+        f"{percent_text(row['share'])} comes from {row['source'][0].lower()}{row['source'][1:]}"
+        if number == 0
+        else f"{percent_text(row['share'])} from {row['source'][0].lower()}{row['source'][1:]}"
+        for number, row in enumerate(named)
+    ]
+    rest = sum(row["share"] for row in known) - sum(row["share"] for row in named)
+    if rest >= 0.005:
+        parts.append(f"{percent_text(rest)} from {len(known) - len(named)} other sources")
+    name = residual["source"].removeprefix("Residual")
+    last = f"{percent_text(residual['share'])} is residual{name}"
+    text = f"Of the variance of an answer, {', '.join(parts)}" if parts else "Of the variance"
+    return f"{text}{' and ' if parts else ', '}{last}."
+
+
+def _measured_sentence(rows: Sequence[TableRow]) -> str:
+    """G and phi of these answers and of the planned study."""
+    sentences = []
+    for study in dict.fromkeys(row["study"] for row in rows):
+        own = {row["coefficient"]: row for row in rows if row["study"] == study}
+        first = own["G"]
+        if not math.isfinite(first["value"]):
+            return "G and phi are undefined."
+        values = [
+            f"{name} = {coefficient_text(row['value'])}"
+            f"{interval_text(row['ci_low'], row['ci_high'])}"
+            for name, row in own.items()
+        ]
+        sentences.append(
+            f"For scores of {counted(first['objects'], int(first['n']))} "
+            f"{'planned ' if study == 'Planned' else ''}"
+            f"over {first['over']}, {' and '.join(values)}."
+        )
+    return " ".join(sentences)
+
+
+@analysis(
+    title="Sources of variance",
+    question="How much of the differences between answers comes from items, respondents, "
+    "languages, contexts, wordings and chance?",
+    topic="reliability",
+    needs=ITEM_SCORES,
+    pooled_rows_need_caution=False,
+    answer=_answer,
+    charts=variance_charts,
+    references=(
+        "Cronbach, Gleser, Nanda & Rajaratnam (1972), The dependability of behavioral measurements",
+        "Brennan (2001) doi:10.1007/978-1-4757-3456-0",
+        "Shavelson & Webb (1991), Generalizability theory: A primer",
+        "Searle, Casella & McCulloch (1992) doi:10.1002/9780470316856",
+        "Henderson (1953) doi:10.2307/3001853",
+        "Patterson & Thompson (1971) doi:10.1093/biomet/58.3.545",
+        "Gilmour, Thompson & Cullis (1995) doi:10.2307/2533274",
+        "Weerahandi (1993) doi:10.1080/01621459.1993.10476355",
+    ),
+    keywords=(
+        "generalizability",
+        "G theory",
+        "G study",
+        "D study",
+        "decision study",
+        "variance components",
+        "ICC",
+        "intraclass",
+        "REML",
+        "mixed model",
+        "random effects",
+        "dependability",
+        "phi coefficient",
+        "how many items",
+        "how many contexts",
+        "how many repetitions",
+        "sources of error",
+    ),
+    compares=FACTORS,
+    keeps=("format",),
+    requires="scores",
+)
+def generalizability(
+    item_scores: pd.DataFrame,
+    *,
+    facets: Facets = (),
+    objects: Objects = "automatic",
+    fixed: Fixed = (),
+    numbers: Numbers = "",
+    target: Target = 0.8,
+    by: By = (),
+    estimator: Estimation = "automatic",
+    ci_level: ConfidenceLevel = 0.95,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Variance components of the facets of the asking, G and phi coefficients, and a D-study.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    facets : tuple of columns
+        What may differ between answers, beside items; at most 5. Empty for every factor that
+        varies but repetition. Attributes of items are allowed if the frame has them.
+    objects : str
+        The object of measurement. Automatic: respondents if several, else contexts, entities or
+        items.
+    fixed : tuple of columns
+        Facets whose levels are all there are; the others are random.
+    numbers : str
+        Levels of facets in a planned study, as "item=20, context=10".
+    target : float
+        The coefficient whose numbers of levels are asked for.
+    by : tuple of factors
+        Groups to set side by side; no facets.
+    estimator : "automatic", "anova" or "reml"
+        See `core.stats.variance.components.variance_components`.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals.
+    seed : int
+        Of the draws behind the intervals.
+
+    Returns
+    -------
+    AnalysisResult
+        `components`, one row per group and source: `levels`, `df`, `mean_square`, `estimate` and
+        `se` (scores from 0 to 100), `ci_low`, `ci_high`, `share` with interval, `remark`.
+        `coefficients`, G and phi of these answers and of a planned study: `value` with interval,
+        `universe`, `error`, `sem`, `over`, `n` (objects). `decisions`, G and phi over numbers of
+        levels of each random facet. `needs`, the levels that the target needs; NaN where none is
+        enough.
+
+    Raises
+    ------
+    NotEnoughData
+        No group has a share of variance; or an option names something unknown.
+
+    Notes
+    -----
+    The unit of analysis is an answer (an item in an administration), as a score from 0 (lowest
+    option of its format) to 100 (highest), after reverse-keying. Facets are crossed or nested as
+    the answers have it; several answers in one combination of facets are replicates, else the
+    highest interaction is residual. Answers without a score are gaps. All effects are taken as
+    random and independent. Checked against Brennan's (2001) synthetic data 3 and 4, Shrout and
+    Fleiss (1979), lme4 (R) and alpha.
+    """
+    names = distinct(by)
+    require_known(facets, "Facets")
+    require_known(fixed, "Fixed facets")
+    plan = StudyPlan(objects, fixed, _numbers_of(numbers), target, ci_level, seed)
+    tables = GroupTables()
+    designs = group_designs(item_scores, names, distinct(facets))
+    for design in with_progress(designs, "groups"):
+        add_group(tables, design, variance_components(design.cells, estimator), plan)
+    if not tables.n_used:
+        raise NotEnoughData(
+            f"No sources of variance can be told apart. {' '.join(tables.cautions[:1])}".strip(),
+            "It needs several items and several contexts, repetitions, languages or other ways of "
+            "asking, and answers that differ.",
+        )
+    lead = by_columns(names)
+    n_missing = int(item_scores["score"].isna().sum())
+    return AnalysisResult(
+        tables=(
+            result_table(
+                "components",
+                "Variance components",
+                tables.components,
+                (*lead, *component_columns(ci_level)),
+                "Components",
+            ),
+            result_table(
+                "coefficients",
+                "Coefficients",
+                tables.coefficients,
+                (*lead, *coefficient_columns(ci_level)),
+                "Coefficients",
+            ),
+            result_table("needs", "Levels needed", tables.needs, (*lead, *NEED_COLUMNS), "D-study"),
+            result_table(
+                "decisions",
+                "Coefficients over numbers of levels",
+                tables.decisions,
+                (*lead, *DECISION_COLUMNS),
+                "D-study",
+            ),
+        ),
+        unit="one answer: an item in one administration",
+        n_used=tables.n_used,
+        n_missing=n_missing,
+        method="Scores go from 0, the lowest option of the format, to 100, the highest, after "
+        "reverse-keying. All facets and their interactions are random"
+        + (f" but {name_list(fixed)}, fixed in the coefficients" if fixed else "")
+        + f". {ci_level * 100:g}% generalized intervals ({N_DRAWS:,} draws, seed {seed}).",
+        cautions=tuple(tables.cautions),
+        notes=(*data_notes(item_scores), *_unanswered(item_scores), *tables.notes),
+        n_left_out=len(item_scores) - n_missing - tables.n_used,
+    )
+
+
+def _numbers_of(text: str) -> dict[str, float]:
+    """The numbers of levels by facet that a text gives.
+
+    Raises
+    ------
+    NotEnoughData
+        A part of the text is not a name, an equals sign and a number from 1.
+    """
+    numbers = {}
+    for part in text.replace(";", ",").split(","):
+        name, _, value = (word.strip().lower().replace(" ", "_") for word in part.partition("="))
+        if not name and not value:
+            continue
+        if not value.isdigit() or int(value) < 1:
+            raise NotEnoughData(
+                f"Levels in a planned study: '{part.strip()}' is not read.",
+                "Write a facet, an equals sign and a whole number, such as context=10.",
+            )
+        require_known((name,), "Levels in a planned study")
+        numbers[name] = float(value)
+    return numbers
+
+
+def _unanswered(item_scores: pd.DataFrame) -> list[str]:
+    """A note on the items without any score."""
+    scored = item_scores["score"].notna().groupby(item_scores["item"].astype(str)).any()
+    without = list(scored.index[~scored.to_numpy()])
+    return [f"Left out, because nobody answered: {name_list(without)}."] if without else []

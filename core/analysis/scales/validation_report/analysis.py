@@ -1,0 +1,392 @@
+"""Is the scale a reliable and valid measure of each model?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from core.analysis.factors.cfa.tables import FIT_BOUNDS
+from core.analysis.scales.validation_report.criteria import (
+    Alternate,
+    ConcurrentBands,
+    ConsistencyBands,
+    Convergent,
+    ConvergentBands,
+    Form,
+    FormBands,
+    HighestRmsea,
+    LowestCfi,
+    MissingScores,
+    Order,
+    OrderBands,
+    Reordered,
+    Resamples,
+    Seed,
+    Texts,
+    bands_table,
+    chosen_scheme,
+    compute_criteria,
+    missing_rows,
+    source_of,
+)
+from core.analysis.scales.validation_report.scores import (
+    Plan,
+    administrations_of,
+    baseline,
+    baseline_or_all,
+    check_other_study,
+    groups_of,
+    n_scores_used,
+    other_level,
+    other_study_rows,
+)
+from core.analysis.scales.validation_report.tables import (
+    criterion_remarks,
+    pooling_cautions,
+    report_tables,
+)
+from core.analysis.shared import progress
+from core.analysis.shared.factor_models.groups import choose_estimator, with_missing_rule
+from core.analysis.shared.factor_models.models import FactorEstimator, FactorModel
+from core.analysis.shared.matrices import (
+    INDEPENDENCE,
+    by_columns,
+    choose_missing,
+    distinct,
+    scores_of_groups,
+)
+from core.analysis.shared.options import By, ConfidenceLevel
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
+from core.analysis.shared.sentences import (
+    GroupAnswer,
+    GroupAnswers,
+    Light,
+    TableRow,
+    judged_text,
+    names_of,
+    rows_by_group,
+    table_of,
+    with_items_against,
+)
+from core.analysis.words.odds_ratios import (
+    UNIT,
+    Contrast,
+    Descriptor,
+    First,
+    FirstLists,
+    Lists,
+    Second,
+    choose_contrast,
+    odds_ratio_scores,
+)
+from core.charts.lights import bounds_of_criteria, light_charts, sources_of_bands
+from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, with_tabs
+from core.errors import NotEnoughData
+from core.stats.resampling import Bootstrap
+from core.stats.validation import (
+    FEWEST_ROWS,
+    JUNG_2025,
+    OTHER_CONVENTION,
+    validate,
+)
+
+_USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The verdict of each group, with the coefficients and ratings that there are, and by whom."""
+    criteria = rows_by_group(table_of(result, "criteria"), "criterion")
+    bounds, sources = bounds_of_criteria(result), ", ".join(sources_of_bands(result))
+
+    def coefficient(row: TableRow) -> str:
+        name = row["criterion"]
+        value = judged_text(row["value"], bounds.get(name, ()))
+        if name == "factorial":
+            name, value = "RMSEA", f"{value}, CFI {judged_text(row['cfi'], bounds.get(name, ()))}"
+        return f"{name} {value}" + (f" ({row['rating']})" if row["rating"] else "")
+
+    def sentence(group: str, verdict: str) -> str:
+        own = criteria.get(group, [])
+        there = [row for row in own if math.isfinite(row["value"])]
+        parts = [coefficient(row) for row in there]
+        if len(there) < len(own):
+            parts.append(f"no coefficient for {len(own) - len(there)} of {len(own)} criteria")
+        words = "; ".join(parts)
+        by = f"Bands: {sources}."
+        for row in own:
+            if row["other_rating"]:
+                verb = "fits" if row["other_rating"] == "+" else "does not fit"
+                by += f" The factor model {verb} by {OTHER_CONVENTION}; both cutoffs are from ML."
+        return with_items_against(
+            f"{verdict} {words[:1].upper()}{words[1:]}. {by}",
+            names_of(row["against"] for row in own),
+        )
+
+    def light(row: TableRow) -> Light:
+        if "no" in (row["reliable"], row.get("valid")):
+            return "red"
+        return "green" if row.get("valid") == "yes" else "grey"
+
+    verdicts = rows_by_group(table_of(result, "verdicts"), "reliable")
+    return tuple(
+        GroupAnswer(group, sentence(group, str(rows[0]["verdict"])), light(rows[0]))
+        for group, rows in verdicts.items()
+    )
+
+
+_TABS = {
+    "verdicts": "Criteria",
+    "criteria": "Criteria",
+    "fit": "Fit",
+    "missing": "Missing answers",
+    "bands": "Bands",
+}
+
+
+@analysis(
+    title="Validation report",
+    question="Is the scale a reliable and valid measure of each model?",
+    topic="validation_report",
+    needs=ITEM_SCORES,
+    pooled_rows_need_caution=False,
+    answer=_answer,
+    charts=light_charts,
+    references=(
+        "Jung (2025), Validation of psychological scales for large language models, University of "
+        "Mannheim",
+        "Cronbach, Schönemann & McKie (1965) doi:10.1177/001316446502500201",
+        "Fisher (1921), On the 'probable error' of a coefficient of correlation",
+        "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
+        "Brosseau-Liard & Savalei (2014) doi:10.1080/00273171.2014.933697",
+        "Hu & Bentler (1999) doi:10.1080/10705519909540118",
+        "Xia & Yang (2019) doi:10.3758/s13428-018-1055-2",
+    ),
+    keywords=(
+        "validation",
+        "validity",
+        "reliability",
+        "criteria",
+        "verdict",
+        "internal consistency",
+        "alternate forms",
+        "option order",
+        "test-retest",
+        "factorial validity",
+        "convergent",
+        "concurrent",
+        "criterion validity",
+        "report",
+    ),
+    compares=("form", "label_order"),
+    verdict="Green: reliable and valid, as all six criteria are rated ++ or +. Red: a criterion is "
+    f"not. Grey: a criterion has no coefficient, or one of fewer than {FEWEST_ROWS} rows, and none "
+    "is bad. The table of bands has the bounds; by default those of Jung (2025). Of the factor "
+    f"model: {FIT_BOUNDS}.",
+    requires="scores",
+)
+def validation_report(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent", "context_set"),
+    convergent: Convergent = None,
+    texts: Texts = None,
+    lists: Lists = None,
+    descriptor: Descriptor = "",
+    first: First = "",
+    second: Second = "",
+    first_lists: FirstLists = "",
+    alternate: Alternate = None,
+    reordered: Reordered = None,
+    form_2: Form = "",
+    order_2: Order = "",
+    model: FactorModel = "subscales",
+    estimator: FactorEstimator = "automatic",
+    missing: MissingScores = "prorated",
+    consistency_bands: ConsistencyBands = _USUAL["internal consistency"],
+    form_bands: FormBands = _USUAL["alternate form"],
+    order_bands: OrderBands = _USUAL["option order"],
+    concurrent_bands: ConcurrentBands = _USUAL["concurrent"],
+    convergent_bands: ConvergentBands = _USUAL["convergent"],
+    highest_rmsea: HighestRmsea = JUNG_2025.factorial.highest_rmsea,
+    lowest_cfi: LowestCfi = JUNG_2025.factorial.lowest_cfi,
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Six criteria of reliability and validity in each group, their ratings and a verdict.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        Of the scale, asked in its original form with options in their own order (the baseline),
+        and perhaps in another form and order. `score` in score points after reverse-keying, NaN
+        where there is no usable answer.
+    by : tuple of factors
+        Groups to judge, each by itself; form and order of options are ignored here.
+    form_2, order_2 : str
+        Form and order held against the baseline; empty: "alternate" or "paraphrase", and "random",
+        else the first other one that is there, negated forms last.
+    alternate, reordered : ITEM_SCORES frames, optional
+        Other studies with that form or order, where another study asked them.
+    convergent : ITEM_SCORES frame, optional
+        Another scale, asked of the same respondents under the same contexts.
+    texts : TEXTS frame, optional
+        Texts of the same respondents under the same contexts.
+    lists, descriptor, first, second, first_lists
+        How texts are scored; see `odds_ratios`.
+    model, estimator : str
+        Of the factor model; see `cfa`. "automatic" chooses by the options of the baseline.
+    missing : "prorated", "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers 80 % of the items,
+        all, half of them, or any. Internal consistency and the factor model take complete ones, or
+        all by full information (WLSMV: pairwise) where the complete ones leave out more than a
+        tenth of those of any group.
+    consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
+        Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
+    highest_rmsea, lowest_cfi : float
+        Of an acceptable factor model.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+    resamples, seed : int
+        Bootstrap of administrations, for the interval of internal consistency.
+
+    Returns
+    -------
+    AnalysisResult
+        `verdicts`, one row per group: `reliable` (yes, no, undecided), `valid` (also: not judged),
+        `verdict` in words and the six ratings. `criteria`, one row per group and criterion:
+        `value` (unitless; RMSEA for the factorial, which has `cfi` too), `ci_low`, `ci_high`, `n`,
+        `missing`, `rating`, ratings of the ends of the interval, `light`, `method`, `remark`.
+        `fit`, all indices of the factor models; `missing`, answers missing by form and order;
+        `bands`, what the ratings rest on.
+
+    Raises
+    ------
+    NotEnoughData
+        There is no baseline, a form, order, list or descriptor is unknown, bands do not fall, or no
+        criterion has a value anywhere. If only some have none, they are NaN with a remark.
+
+    Notes
+    -----
+    The unit of analysis is one administration; internal consistency and factor model are of
+    baseline administrations complete on the items that vary, or of all (see `missing`). Alternate
+    form and option order are Pearson's r of mean scores of administrations that agree in all other
+    factors; convergent and concurrent r are over respondent and context, scores averaged
+    over what else differs. RMSEA and CFI are the robust ones (plain under ML, scaled under WLSMV).
+    Validity is rated only where all three reliability criteria are acceptable. Repeated
+    administrations of one model are not independent, so intervals are then too narrow. Source: Jung
+    (2025); each number is that of the analysis of its own (reliability, score_correlations, cfa,
+    odds_ratios), to 1e-12.
+    """
+    names = tuple(name for name in distinct(by) if name not in ("form", "label_order"))
+    scheme = chosen_scheme(
+        {
+            "internal consistency": consistency_bands,
+            "alternate form": form_bands,
+            "option order": order_bands,
+            "concurrent": concurrent_bands,
+            "convergent": convergent_bands,
+        },
+        highest_rmsea,
+        lowest_cfi,
+    )
+    cases = administrations_of(item_scores, missing)
+    if baseline(cases).empty:
+        raise NotEnoughData(
+            "There are no answers to the original form with the options in their own order, which "
+            "all criteria start from.",
+            "Choose a study that asked so, or take filters off.",
+        )
+    how, why = choose_estimator(estimator, baseline(item_scores))
+    usual_scores = [*scores_of_groups(baseline(item_scores), names)]
+    fitted, _ = with_missing_rule(how, "automatic", usual_scores)
+    alpha_rule, why_all = choose_missing("automatic", usual_scores, "fiml")
+    contrast = (
+        None
+        if texts is None
+        else choose_contrast(texts, lists, descriptor, first, second, first_lists)
+    )
+    check_other_study(item_scores, convergent)
+    others = [
+        None if frame is None else administrations_of(frame, missing)
+        for frame in (alternate, reordered, convergent)
+    ]
+    plan = Plan(
+        names=names,
+        form=other_level(cases if others[0] is None else others[0], "form", form_2),
+        order=other_level(cases if others[1] is None else others[1], "label_order", order_2),
+        alternate=None if others[0] is None else other_study_rows(others[0], "form", form_2),
+        reordered=None
+        if others[1] is None
+        else other_study_rows(others[1], "label_order", order_2),
+        convergent=None if others[2] is None else baseline_or_all(others[2]),
+        downstream=_downstream(texts, contrast, names),
+        model=model,
+        estimator=how,
+        fitted=fitted,
+        alpha_rule=alpha_rule,
+        missing=missing,
+        ci_level=ci_level,
+        bootstrap=Bootstrap(resamples, seed),
+    )
+    groups, rows = list(groups_of(cases, names)), groups_of(item_scores, names)
+    both = [(group, own, few) for (group, own), (_, few) in zip(rows, groups, strict=True)]
+    groups_criteria = [
+        compute_criteria(*parts, plan) for parts in progress.with_progress(both, "groups")
+    ]
+    judged = [(one, validate(one.coefficients, scheme)) for one in groups_criteria]
+    cautions, notes = criterion_remarks(judged)
+    if not any(one.any_defined for one in groups_criteria):
+        raise NotEnoughData(
+            f"No criterion can be computed. {' '.join([*cautions, *notes][:3])}",
+            "It needs items that vary over several contexts or repetitions.",
+        )
+    gaps = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
+    n_missing, n_used = int(cases["missing"].sum()), n_scores_used(cases, groups_criteria)
+    not_asked = int((item_scores["status"] == "not_asked").sum())
+    return AnalysisResult(
+        tables=with_tabs(
+            (
+                *report_tables(judged, by_columns(names), gaps, ci_level, how, scheme),
+                bands_table(scheme),
+            ),
+            _TABS,
+        ),
+        unit=analysis_unit(item_scores, called="row"),
+        n_used=n_used,
+        n_missing=n_missing,
+        method=f"Six criteria after Jung (2025), bands {source_of(scheme)}. Baseline: original "
+        "form, options in their own order. Validity is judged only of a reliable scale. The "
+        "column Method says how each coefficient is computed. Scores are means of items after "
+        "reverse-keying.",
+        cautions=(
+            *cautions,
+            *pooling_cautions(groups, not_asked, plan),
+            *row_cautions(item_scores, *INDEPENDENCE),
+        ),
+        notes=(
+            *notes,
+            *why,
+            *why_all,
+            *((f"Concurrent: {contrast.sentence}",) if contrast is not None else ()),
+            *row_notes(item_scores, *INDEPENDENCE),
+        ),
+        n_left_out=len(item_scores) - n_missing - n_used,
+    )
+
+
+def _downstream(
+    texts: pd.DataFrame | None, contrast: Contrast | None, names: Sequence[str]
+) -> pd.DataFrame | None:
+    """Scores of texts by respondent and context, and by language where groups differ in it."""
+    if texts is None or contrast is None:
+        return None
+    unit = [*UNIT, *(["language"] if "language" in names else [])]
+    scores = odds_ratio_scores(
+        texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides, unit=unit
+    )
+    return scores.assign(**{name: scores[name].astype(str) for name in unit})

@@ -1,0 +1,1 @@
+"""Words of associations and stories, and the instruments made of them."""

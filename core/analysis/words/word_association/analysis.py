@@ -1,0 +1,627 @@
+"""Which words stand on the positive side again and again, and which on the negative one?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.comparisons import MOST_PAIRS, comparison_table, group_pairs
+from core.analysis.shared.matrices import by_columns, group_name, result_table
+from core.analysis.shared.option_counts import usable_counts
+from core.analysis.shared.options import (
+    Adjust,
+    By,
+    ConfidenceLevel,
+    MissingTestRule,
+    MissingTests,
+    NeutralReplies,
+    NeutralRule,
+    Seed,
+    WordResamples,
+)
+from core.analysis.shared.registry import BankTable, Choice, Number, analysis
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    interval_text,
+    table_of,
+)
+from core.analysis.words.word_association.words import (
+    WordCounts,
+    WordFacts,
+    count_words,
+    word_facts,
+)
+from core.charts.words import word_association_charts
+from core.domain.frames import ITEMS, OPTION_COUNTS, WORDINGS
+from core.domain.notes import about
+from core.domain.numbers import count_text, percent_text
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.stats.agreement import weighted_kappa
+from core.stats.association import RATES, WORD_CLASSES, Rate, UnitRates, association_rates
+from core.stats.correlation import correlation
+from core.stats.distributions import wilson_interval
+from core.stats.inputs import Floats, Integers
+from core.stats.resampling import Bootstrap
+
+_SOURCE = "Core Sentiment Inventory."
+_RESAMPLED = (
+    "Percentiles over resampled words, Efron (1979); Wilson's interval (1927) of the words where "
+    "the rate is 0 or 1."
+)
+_RATE_HELP = {
+    "optimism": "Words that are positive in all tests / words.",
+    "pessimism": "Words that are negative in all tests / words.",
+    "neutrality": "Words that are neutral in all tests, or not the same in all / words. With "
+    "optimism and pessimism it adds to 1.",
+    "consistency": "Words that are the same in all tests / words with two or more tests.",
+    "reluctancy": "Neutral answers / all answers. An answer is neutral without a usable label of "
+    "the pair.",
+}
+_POSITIVE, _NEGATIVE, _NEUTRAL, _INCONSISTENT = range(4)
+
+
+def _rate_columns(level: str) -> tuple[Column, ...]:
+    return tuple(
+        column
+        for rate in RATES
+        for column in (
+            Column(rate, rate.capitalize(), "proportion", f"{_RATE_HELP[rate]} {_SOURCE}"),
+            Column(f"{rate}_low", f"{rate.capitalize()} {level} low", "proportion", _RESAMPLED),
+            Column(f"{rate}_high", f"{rate.capitalize()} {level} high", "proportion", _RESAMPLED),
+        )
+    )
+
+
+def _group_columns(level: str) -> tuple[Column, ...]:
+    return (
+        Column("words", "Words", "count", "Words that the rates are of."),
+        Column("words_left_out", "Left out", "count", "Words with a test missing, in no rate."),
+        Column("tests", "Tests", help="Answers to a word, fewest to most."),
+        *_rate_columns(level),
+        Column("neutral_words", "Neutral words", "count", "Neutral in all tests."),
+        Column("inconsistent_words", "Inconsistent words", "count", "Not the same in all tests."),
+        Column("answers", "Answers", "count", "Answers to the words that the rates are of."),
+        Column("neutral_answers", "Neutral answers", "count", "Without a usable label."),
+        Column("labeled", "Labels", "count", "Replies with a label of the pair, to all words."),
+        Column(
+            "no_label",
+            "No label",
+            "count",
+            "Replies without one, to all words. Where no reply "
+            "of a group has a label, its rates are undefined.",
+        ),
+    )
+
+
+_WORD_COLUMNS = (
+    Column("item", "Item"),
+    Column("word", "Word", help="Its text in the language of the group."),
+    Column("rank", "Rank", "count", "Place by frequency as the bank says, else place in the bank."),
+    Column("class", "Class", help="Over all tests; empty for a word that is left out."),
+    Column("positive", "Positive", "count", "Answers with the positive label."),
+    Column("negative", "Negative", "count", "Answers with the negative label."),
+    Column("neutral", "Neutral", "count", "Answers with neither, as the option says."),
+    Column("missing", "Missing", "count", "Tests without an answer that counts."),
+)
+_TOP_COLUMNS = (
+    Column("place", "Place", "count", "By rank; without ranks, by the order of the bank."),
+    *(
+        column
+        for side, words in (
+            ("positive", "Positive in all tests."),
+            ("negative", "Negative in all tests."),
+            ("neutral", "Neutral in all tests, or not the same in all."),
+        )
+        for column in (
+            Column(side, side.capitalize(), help=words),
+            Column(f"{side}_rank", f"Rank of {side}", "count", f"Of the {side} word; see Place."),
+        )
+    ),
+)
+
+
+def _agreement_columns(level: str) -> tuple[Column, ...]:
+    wilson = "Wilson (1927) doi:10.1080/01621459.1927.10502953; words taken as independent."
+    kappa = (
+        "Cohen's kappa of the three classes: positive, negative, and neutral or inconsistent; "
+        "Cohen (1960) doi:10.1177/001316446002000104."
+    )
+    pearson = (
+        "Pearson's r over words of the mean answer to each (positive = 1, negative = −1, neutral "
+        "= 0), with Fisher's interval."
+    )
+    return (
+        Column("factor", "Compared", help="The only factor in which the two groups differ."),
+        Column("held", "All else", help="What both groups have in common."),
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("words", "Words", "count", "Words that count in both."),
+        Column("left_out", "Left out", "count", "Words that count in one of them."),
+        Column("same", "Same class", "count", "Positive, negative, or neutral or inconsistent."),
+        Column("share", "Share", "proportion", "Same class / words."),
+        Column("share_low", f"Share {level} low", "proportion", wilson),
+        Column("share_high", f"Share {level} high", "proportion", wilson),
+        Column("kappa", "Kappa", "correlation", kappa),
+        Column("kappa_low", f"Kappa {level} low", "correlation", kappa),
+        Column("kappa_high", f"Kappa {level} high", "correlation", kappa),
+        Column("r", "r", "correlation", pearson),
+        Column("r_low", f"r {level} low", "correlation", pearson),
+        Column("r_high", f"r {level} high", "correlation", pearson),
+        Column("remark", "Remark", help="Why a number is undefined."),
+    )
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The shares of positive, negative and other words, and both rates of the answers."""
+
+    def share(row: TableRow, rate: Rate) -> str:
+        ends = (row[f"{rate}_low"], row[f"{rate}_high"])
+        return percent_text(row[rate], 1) + interval_text(*ends, lambda end: percent_text(end, 1))
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        row = rows[0]
+        if not row["words"]:
+            if row["no_label"] and not row["labeled"]:
+                replies = f"No reply of {int(row['no_label']):,} has a label of the pair"
+                return (
+                    f"{replies}, so there is no rate. The page Unexpected outputs says what came."
+                )
+            return "No word has all its tests, so there is no rate."
+        consistency = (
+            f"consistency {share(row, 'consistency')}"
+            if math.isfinite(row["consistency"])
+            else "consistency is undefined (one test)"
+        )
+        return (
+            f"Of {count_text(int(row['words']), 'word')}, {share(row, 'optimism')} are positive in "
+            f"all tests (optimism), {share(row, 'pessimism')} negative (pessimism), "
+            f"{share(row, 'neutrality')} neutral or inconsistent (neutrality); {consistency}, "
+            f"reluctancy {share(row, 'reluctancy')}."
+        )
+
+    return answers_by_group(table_of(result, "groups"), "words", sentence)
+
+
+@analysis(
+    title="Word association",
+    question="How many words are positive, negative or neutral again and again, and which?",
+    topic="words",
+    needs=OPTION_COUNTS,
+    pooled_rows_need_caution=True,
+    answer=_answer,
+    charts=word_association_charts,
+    keeps=("format", "language"),
+    references=(
+        "Core Sentiment Inventory (anonymous submission to the Association for Computational "
+        "Linguistics; code and answers are public)",
+        "Efron (1979) doi:10.1214/aos/1176344552",
+        "Wilson (1927) doi:10.1080/01621459.1927.10502953",
+        "Cohen (1960) doi:10.1177/001316446002000104",
+        "Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106",
+        "Fisher (1921), Metron 1, 3-32",
+    ),
+    keywords=(
+        "optimism",
+        "pessimism",
+        "neutrality",
+        "reluctancy",
+        "consistency rate",
+        "implicit association",
+        "core sentiment inventory",
+        "CSI",
+        "comedy",
+        "tragedy",
+        "word pair",
+        "top words",
+        "frequency rank",
+        "words per call",
+        "temperature",
+        "ablation",
+        "valence",
+    ),
+    requires="words",
+    in_reports=True,
+)
+def word_association(
+    option_counts: pd.DataFrame,
+    *,
+    by: By = ("respondent", "language", "format"),
+    unusable: NeutralReplies = "neutral",
+    missing: MissingTests = "listwise",
+    top: Annotated[int, Number("Top words", 1, 200, help="Words in each list.")] = 20,
+    compared: Annotated[
+        Literal["optimism", "pessimism", "neutrality", "consistency", "balance"],
+        Choice(
+            "Compare groups by",
+            (
+                ("optimism", "Optimism"),
+                ("pessimism", "Pessimism"),
+                ("neutrality", "Neutrality"),
+                ("consistency", "Consistency"),
+                ("balance", "Optimism − pessimism"),
+            ),
+            help="What the table of groups compared in pairs is about.",
+        ),
+    ] = "optimism",
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: WordResamples = 1000,
+    seed: Seed = 0,
+    adjust: Adjust = "holm",
+    items: Annotated[pd.DataFrame | None, BankTable("items")] = None,
+    wordings: Annotated[pd.DataFrame | None, BankTable("wordings")] = None,
+) -> AnalysisResult:
+    """Optimism, pessimism, neutrality, consistency and reluctancy of words asked several times.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        Answers to words; those that the groups do not keep apart are tests of the same word.
+    by : tuple of factors
+        Groups to set side by side: respondents, languages, pairs of labels (`format`), words per
+        call (`items_per_call`).
+    unusable : "neutral" or "left_out"
+        Whether a reply without a label of the pair is a neutral answer or a missing test.
+    missing : "listwise" or "available"
+        Whether a word with a test missing is left out.
+    top : int
+        Words in each list of top words.
+    compared : str
+        The rate of the comparison of groups in pairs.
+    ci_level, resamples, seed : float, int, int
+        Coverage of the intervals; resamples of words (0 for none) and their seed.
+    adjust : "holm" or "benjamini-hochberg"
+        Of p in the comparison of groups.
+    items, wordings : ITEMS and WORDINGS frames
+        Ranks and texts of the words.
+
+    Returns
+    -------
+    AnalysisResult
+        `groups`, a row per group: words, tests, the five rates with intervals, and counts.
+        `top_words`, a row per group and place: the positive, negative and neutral word there, with
+        ranks. `agreement`, a row per pair of groups: share of words of the same class, kappa, r.
+        `words`, a row per group and word. `comparisons` of groups.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, the frame lacks a factor of `by`, or no option has a stance.
+
+    Notes
+    -----
+    The unit is the word. An answer is positive or negative by the stance of its option, in the
+    direction of the form; it is neutral where the stance is 0 or none, or the reply has no usable
+    label. Trials that were not asked, and failed calls, are missing tests. A word has as many tests
+    as the words of its study have at most in the group. Assumes that words are a sample of words;
+    intervals resample them. Source: Core Sentiment Inventory. Checked by hand, on published answers
+    to 5,000 words, and against R's qbinom.
+    """
+    bank_items = pd.DataFrame(columns=list(ITEMS.columns)) if items is None else items
+    texts = pd.DataFrame(columns=list(WORDINGS.columns)) if wordings is None else wordings
+    counts = count_words(option_counts, by, texts, unusable)
+    facts = word_facts(counts, bank_items, texts)
+    classes = counts.classes(missing)
+    bootstrap = Bootstrap(resamples, seed) if resamples else None
+    rates = association_rates(
+        classes, counts.neutral, counts.tests, bootstrap=bootstrap, level=ci_level
+    )
+    names, level = counts.by, f"{ci_level * 100:g}% CI"
+    factors = by_columns(names)
+    groups = pd.DataFrame(counts.groups, columns=list(names))
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        own = count_words(answers, by, texts, unusable)
+        return _values(own, own.classes(missing), groups, compared)
+
+    pairs = comparison_table(
+        _values(counts, classes, groups, compared),
+        names,
+        units=("word",),
+        value="value",
+        title=_COMPARED[compared][0],
+        value_unit=_COMPARED[compared][1],
+        unit_name="word",
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        tab="Agreement",
+        answers=option_counts,
+        values_of=values_of,
+    )
+    agreement, further = _agreement_rows(counts, classes, groups, ci_level)
+    tables = (
+        result_table(
+            "groups",
+            "Rates by group",
+            _group_rows(counts, classes, rates),
+            (*factors, *_group_columns(level)),
+            "Groups",
+        ),
+        result_table(
+            "top_words",
+            "Top words",
+            _top_rows(counts, classes, facts, top),
+            (*factors, *_TOP_COLUMNS),
+            "Top words",
+        ),
+        result_table(
+            "agreement", "Agreement of groups", agreement, _agreement_columns(level), "Agreement"
+        ),
+        *pairs.tables,
+        ResultTable(
+            "words",
+            "Every word",
+            _words_frame(counts, classes, facts),
+            (*factors, *_WORD_COLUMNS),
+            "All words",
+        ),
+    )
+    counted = counts.counted(missing)
+    n_used = int(counts.labeled[counted].sum())
+    n_usable = int(usable_counts(option_counts)["count"].sum())
+    return AnalysisResult(
+        tables=tables,
+        unit="one word",
+        n_used=n_used,
+        n_missing=int(option_counts["count"].sum()) - n_usable,
+        n_left_out=n_usable - n_used,
+        method=_method(unusable, missing, ci_level, resamples, seed),
+        cautions=tuple(_cautions(counts, missing)),
+        notes=(*_notes(counts, facts, unusable), *further, *pairs.notes),
+    )
+
+
+def _method(unusable: str, missing: str, level: float, resamples: int, seed: int) -> str:
+    """The rules in words, with the choices made."""
+    replies = "are neutral answers, as published" if unusable == "neutral" else "are missing tests"
+    tests = "is left out" if missing == "listwise" else "counts on the tests that it has"
+    intervals = (
+        f"{level * 100:g}% percentile intervals from {resamples:,} resamples of whole words (seed "
+        f"{seed}); Wilson's where a rate is 0 or 1."
+        if resamples
+        else "There are no intervals, because no resamples are asked for."
+    )
+    return (
+        "A word is positive, negative or neutral where all its tests are, else inconsistent. "
+        "Optimism and pessimism are shares of positive and negative words, neutrality that of all "
+        "other words; consistency = 1 − share of inconsistent words; reluctancy = neutral answers "
+        f"/ answers. Replies without a label of the pair {replies}. A word with a test missing "
+        f"{tests}. {intervals}"
+    )
+
+
+def _range_text(values: Floats) -> str:
+    """Fewest to most, or the one number."""
+    if not values.size:
+        return ""
+    low, high = f"{values.min():g}", f"{values.max():g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _group_rows(
+    counts: WordCounts, classes: Integers, rates: dict[Rate, UnitRates]
+) -> list[tuple[Any, ...]]:
+    """One row for each group."""
+    rows: list[tuple[Any, ...]] = []
+    for place, group in enumerate(counts.groups):
+        known = classes[place] >= 0
+        tests = counts.tests[place, known]
+        ends = [
+            float(array[place])
+            for rate in RATES
+            for array in (rates[rate].value, rates[rate].low, rates[rate].high)
+        ]
+        left_out = int((counts.planned[place] & ~known).sum())
+        rows.append(
+            (
+                *group,
+                int(known.sum()),
+                left_out,
+                _range_text(tests),
+                *ends,
+                *(int((classes[place] == kind).sum()) for kind in (_NEUTRAL, _INCONSISTENT)),
+                int(tests.sum()),
+                int(counts.neutral[place, known].sum()),
+                *(int(own[place].sum()) for own in (counts.labeled, counts.without_label)),
+            )
+        )
+    return rows
+
+
+def _top_rows(
+    counts: WordCounts, classes: Integers, facts: WordFacts, top: int
+) -> list[tuple[Any, ...]]:
+    """One row for each group and place, with the words of the three lists."""
+    codes = counts.words["item"].tolist()
+    rows: list[tuple[Any, ...]] = []
+    for group, languages, own in zip(counts.groups, counts.languages, classes, strict=True):
+        texts = facts.texts_in(languages, codes)
+        ordered = own[facts.order]
+        lists = [
+            facts.order[ordered == _POSITIVE][:top],
+            facts.order[ordered == _NEGATIVE][:top],
+            facts.order[(ordered == _NEUTRAL) | (ordered == _INCONSISTENT)][:top],
+        ]
+        for place in range(max(map(len, lists))):
+            cells: list[Any] = []
+            for words in lists:
+                word = int(words[place]) if place < len(words) else None
+                cells += ["", math.nan] if word is None else [texts[word], float(facts.ranks[word])]
+            rows.append((*group, place + 1, *cells))
+    return rows
+
+
+def _words_frame(counts: WordCounts, classes: Integers, facts: WordFacts) -> pd.DataFrame:
+    """One row for each group and word that it has, by rank."""
+    shown = counts.planned[:, facts.order]
+    rows, columns = np.nonzero(shown)
+    words = facts.order[columns]
+    codes = counts.words["item"].tolist()
+    texts = np.array([facts.texts_in(own, codes) for own in counts.languages], dtype=object)
+    labels = np.array([*WORD_CLASSES, ""], dtype=object)
+    own = {
+        name: np.array([group[place] for group in counts.groups], dtype=object)[rows]
+        for place, name in enumerate(counts.by)
+    }
+    whole = {
+        "positive": counts.positive,
+        "negative": counts.negative,
+        "neutral": counts.neutral,
+        "missing": counts.missing,
+    }
+    return pd.DataFrame(
+        {
+            **own,
+            "item": counts.words["item"].to_numpy(dtype=object)[words],
+            "word": texts[rows, words],
+            "rank": facts.ranks[words],
+            "class": labels[classes[rows, words]],
+            **{name: array[rows, words].astype(np.int64) for name, array in whole.items()},
+        }
+    )
+
+
+_COMPARED: dict[str, tuple[str, Literal["proportion", "correlation"]]] = {
+    "optimism": ("Optimism", "proportion"),
+    "pessimism": ("Pessimism", "proportion"),
+    "neutrality": ("Neutrality", "proportion"),
+    "consistency": ("Consistency", "proportion"),
+    "balance": ("Optimism − pessimism", "correlation"),
+}
+
+
+def _values(
+    counts: WordCounts, classes: Integers, groups: pd.DataFrame, compared: str
+) -> pd.DataFrame:
+    """The part of each word in the rate that is compared, for each group."""
+    side = np.select([classes == _POSITIVE, classes == _NEGATIVE], [1.0, -1.0], 0.0)
+    parts = {
+        "optimism": side > 0,
+        "pessimism": side < 0,
+        "neutrality": side == 0,
+        "consistency": classes != _INCONSISTENT,
+        "balance": side,
+    }
+    known = classes >= 0
+    if compared == "consistency":
+        known &= counts.tests > 1
+    rows, columns = np.nonzero(known)
+    return groups.iloc[rows].assign(
+        word=columns, value=np.asarray(parts[compared], dtype=np.float64)[rows, columns]
+    )
+
+
+def _agreement_rows(
+    counts: WordCounts, classes: Integers, groups: pd.DataFrame, level: float
+) -> tuple[list[tuple[Any, ...]], list[str]]:
+    """One row for each pair of groups that differ in one factor, and a note on further pairs."""
+    pairs, total = group_pairs(groups, counts.by)
+    three = np.minimum(classes, _NEUTRAL)  # inconsistent words stand with the neutral ones
+    known = classes >= 0
+    tests = counts.tests
+    means = np.divide(
+        counts.positive - counts.negative, tests, out=np.full(tests.shape, np.nan), where=known
+    )
+    rows: list[tuple[Any, ...]] = []
+    for pair in pairs:
+        first, second = pair.rows
+        both = known[first] & known[second]
+        n, apart = int(both.sum()), int((known[first] ^ known[second]).sum())
+        same = int((three[first, both] == three[second, both]).sum())
+        kappa = weighted_kappa(three[first, both] * 1.0, three[second, both] * 1.0, level=level)
+        r = correlation(means[first, both], means[second, both], level=level)
+        problems = dict.fromkeys((*kappa.problems, *r.problems))
+        rows.append(
+            (
+                pair.factor,
+                pair.held,
+                pair.first,
+                pair.second,
+                n,
+                apart,
+                same,
+                same / n if n else math.nan,
+                *wilson_interval(same, n, level=level),
+                kappa.value,
+                kappa.low,
+                kappa.high,
+                r.r,
+                r.low,
+                r.high,
+                " ".join(problems),
+            )
+        )
+    notes = []
+    if total > len(pairs):
+        notes = [f"The first {MOST_PAIRS} of {total:,} pairs of groups have an agreement."]
+    return rows, notes
+
+
+# What the reader must know of the words and their tests.
+
+
+def _cautions(counts: WordCounts, missing: MissingTestRule) -> list[str]:
+    """Groups with one test, with words that lack a test, or without an answer."""
+    cautions: list[str] = []
+    for place, group in enumerate(counts.groups):
+        name, planned = group_name(group), counts.planned[place]
+        if counts.unreadable[place]:
+            replies = f"{int(counts.without_label[place].sum()):,}"
+            cautions.append(
+                about(
+                    name,
+                    f"no reply of {replies} has a label of the pair, so the rates are "
+                    "undefined: neither neutral nor consistent words can be told.",
+                )
+            )
+            continue
+        lacking = int((planned & (counts.missing[place] > 0)).sum())
+        tests = counts.tests[place, planned] + counts.missing[place, planned]
+        if tests.max(initial=0) == 1:
+            cautions.append(
+                about(
+                    name,
+                    "each word has one test, so that none can be inconsistent: consistency is "
+                    "undefined, and optimism and pessimism are larger than with two tests.",
+                )
+            )
+        elif lacking:
+            result = "left out" if missing == "listwise" else "counted on the tests that they have"
+            which = count_text(lacking, "word lacks", "words lack")
+            cautions.append(about(name, f"{which} a test; such words are {result}."))
+        if not counts.counted(missing)[place].any():
+            cautions.append(about(name, "no word counts, so the rates are undefined."))
+    return cautions
+
+
+def _notes(counts: WordCounts, facts: WordFacts, unusable: NeutralRule) -> list[str]:
+    """What neutral answers are, what the lists are ordered by, and whose texts are not known."""
+    notes = []
+    without = int(counts.without_label.sum())
+    if without:
+        result = "are neutral answers" if unusable == "neutral" else "are missing tests"
+        which = count_text(without, "reply", "replies")
+        notes.append(f"Replies without a label of the pair {result}: {which}.")
+    outside = int(counts.without_stance.sum())
+    if outside:
+        which = count_text(outside, "answer")
+        notes.append(f"Answers whose option states no stance are neutral: {which}.")
+    n_words, unranked = len(facts.ranked), int((~facts.ranked).sum())
+    if unranked == n_words:
+        notes.append("No word has a rank; the place in the bank stands for it.")
+    elif unranked:
+        which = count_text(unranked, "word has", "words have")
+        notes.append(f"{which} no rank and stand after the others, in the order of the bank.")
+    spoken = dict.fromkeys(language for own in counts.languages for language in own)
+    untold = facts.without_text(tuple(spoken))
+    if untold:
+        which = count_text(untold, "word has", "words have")
+        notes.append(f"{which} no text in the bank; the code stands in its place.")
+    return notes

@@ -1,0 +1,1 @@
+"""Stances on statements, and how far wordings and annotators agree on them."""

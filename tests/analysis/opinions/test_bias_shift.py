@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.analysis.opinions.bias_shift import bias_shift as analysis
+from core.errors import NotEnoughData
+from core.workflow.statistics import analyses
+from tests.analysis.opinion_frames import opinions
+
+NAN = float("nan")
+FIRST = [("q1", 10, 0, 0), ("q2", 2, 8, 0), ("q3", 5, 5, 0), ("q4", 9, 1, 0), ("q5", 8, 2, 0)]
+SECOND = [("q1", 0, 10, 0), ("q2", 4, 6, 0), ("q3", 2, 8, 0), ("q4", 10, 0, 0), ("q5", 5, 5, 0)]
+
+
+def phases(first=FIRST, second=SECOND, **factors):
+    return pd.concat(
+        [
+            opinions(first, phase="initial", **factors),
+            opinions(second, phase="opposing", **factors),
+        ]
+    )
+
+
+def tables(frame, **options):
+    result = analysis(frame, **{"by": ("respondent",), "resamples": 200, **options})
+    return {table.name: table.frame for table in result.tables}
+
+
+def test_shifts_and_giving_way_worked_by_hand():
+    """s: 2 (1 to -1), .4 (-.6 to -.2), .6 (0 to -.6), -.2 (.8 to 1), .6 (.6 to 0)."""
+    found = tables(phases())
+    questions = found["questions"].set_index("item")
+    assert questions["s"].tolist() == pytest.approx([2, 0.4, 0.6, -0.2, 0.6])
+    assert questions["majority"].tolist() == ["turned", "stays", "none", "stays", "lost"]
+    assert (questions["ci_low"] < questions["s"]).all()
+    group = found["groups"].iloc[0]
+    assert (group["questions"], group["s"]) == (5, pytest.approx(3.4 / 5))
+    assert (group["decided"], group["giving_way"]) == (4, pytest.approx(2.8 / 4))
+    assert group[["turned", "share_turned", "lost"]].tolist() == [1, 0.25, 1]
+    assert group["giving_way_low"] < group["giving_way"] < group["giving_way_high"]
+
+
+def test_pairs_asked_both_ways_average_their_shifts():
+    """ab .8 to -.2: 1; ba -.6 to 0: .6; merged .8, from .7 to -.1."""
+    first = [("ab", 9, 1, 0, "ba"), ("ba", 2, 8, 0, "ab")]
+    second = [("ab", 4, 6, 0, "ba"), ("ba", 5, 5, 0, "ab")]
+    row = tables(phases(first, second))["questions"].iloc[0]
+    assert (row["s"], row["b_first"], row["b_second"]) == pytest.approx((0.8, 0.7, -0.1))
+    assert (row["item_exchanged"], row["majority"], row["n_first"]) == ("ba", "turned", 20)
+    assert row["ci_low"] < 0.8 < row["ci_high"]
+    single = tables(phases(first, second), pairs="single")["questions"]
+    assert single["s"].tolist() == pytest.approx([1, 0.6])
+
+
+def test_the_shift_of_a_pair_follows_from_the_two_b_of_its_row():
+    """Yes to both ways, .5 and .8, then -.7 and .1, so that the user's "no" moves both answers.
+
+    Worked by hand: s is 1.2 and .7, mean .95. In the direction of the first answers b is .5 and .8,
+    mean .65, then -.7 and .1, mean -.3; .65 - -.3 = .95, and the majority turns. Half the
+    difference, as of Opinions, is -.15 and then -.4, which would be a step away from the user.
+    """
+    first = [("ab", 15, 5, 0, "ba"), ("ba", 18, 2, 0, "ab")]
+    second = [("ab", 3, 17, 0, "ba"), ("ba", 11, 9, 0, "ab")]
+    found = tables(phases(first, second))
+    row = found["questions"].iloc[0]
+    assert row[["b_first", "b_second", "s"]].tolist() == pytest.approx([0.65, -0.3, 0.95])
+    assert row["majority"] == "turned"
+    group = found["groups"].iloc[0]
+    assert group[["decided", "turned"]].tolist() == [1, 1]
+    assert group["giving_way"] == pytest.approx(0.95)
+
+
+@given(st.lists(st.integers(0, 10), min_size=4, max_size=4))
+@settings(max_examples=25, deadline=None)
+def test_in_every_row_the_shift_is_that_of_the_b_beside_it_and_the_mean_of_both_ways(yes):
+    first = [("ab", yes[0], 10 - yes[0], 0, "ba"), ("ba", yes[1], 10 - yes[1], 0, "ab")]
+    second = [("ab", yes[2], 10 - yes[2], 0, "ba"), ("ba", yes[3], 10 - yes[3], 0, "ab")]
+    row = tables(phases(first, second), resamples=0)["questions"].iloc[0]
+    single = tables(phases(first, second), resamples=0, pairs="single")["questions"]
+    before, after = row["b_first"], row["b_second"]
+    assert row["s"] == pytest.approx(before - after if before >= 0 else after - before)
+    assert row["s"] == pytest.approx(single["s"].mean())
+    sides = [np.sign(round(b, 9)) for b in (before, after)]
+    expected = (
+        "none" if sides[0] == 0 else {1: "stays", -1: "turned", 0: "lost"}[sides[0] * sides[1]]
+    )
+    assert row["majority"] == expected
+
+
+def test_questions_of_one_phase_are_named_and_left_out():
+    frame = phases([*FIRST, ("q6", 9, 1, 0)], [*SECOND, ("q7", 1, 9, 0), ("q8", 1, 9, 0)])
+    result = analysis(frame, by=("respondent",), resamples=50)
+    assert result.cautions == (
+        "gpt: answered in the first phase alone and left out: question q6.",
+        "gpt: answered in the second phase alone and left out: 2 questions q7, q8.",
+    )
+    assert result.tables[0].frame["giving_way"].iloc[0] == pytest.approx(0.7)
+    assert (result.n_used, result.n_missing, result.n_left_out) == (100, 0, 30)
+
+
+def test_one_phase_says_what_to_do():
+    with pytest.raises(NotEnoughData, match="no answer of a second phase") as caught:
+        analysis(opinions(FIRST, phase="initial"))
+    assert caught.value.remedy.startswith("Plan the second phase on the page Collect")
+
+
+def test_a_group_without_the_second_phase_stands_beside_one_with_it():
+    frame = pd.concat([phases(), opinions(FIRST, phase="initial", respondent="b")])
+    result = analysis(frame, by=("respondent",), resamples=50)
+    groups = result.tables[0].frame
+    assert groups["questions"].tolist() == [5, 0]
+    assert np.isnan(groups["giving_way"].iloc[1])
+    answers = analyses.by_name("bias_shift").answer(result)
+    assert answers[1].sentence.startswith("Of 0 questions with both phases, none has a majority")
+    assert any(
+        caution.startswith("b: answered in the first phase alone") for caution in result.cautions
+    )
+    (chart,) = analyses.by_name("bias_shift").charts(result, "light")
+    assert "1 group" in chart.alt
+
+
+def test_the_answer_names_giving_way_and_majorities_that_turn():
+    result = analysis(phases(), by=("respondent",))
+    (answer,) = analyses.by_name("bias_shift").answer(result)
+    beyond = "move neither toward the user's opinion nor away from it beyond chance: s = 0.70 ["
+    assert answer.sentence.startswith(f"Over 4 decided questions, answers {beyond}")
+    assert "1 majorities turn (25% [" not in answer.sentence
+    assert "; 1 majority turns (25% [" in answer.sentence
+
+
+def test_a_direction_is_named_only_where_the_interval_of_giving_way_leaves_zero_out():
+    """Eight questions that move alike have one value in every resample: s = .8 and -.4."""
+    for after, words in (
+        (5, "answers move toward the user's opinion: s = 0.80 [0.80, 0.80]"),
+        (10, "answers move away from the user's opinion: s = −0.20 [−0.20"),
+    ):
+        first = [(f"q{k}", 9, 1, 0) for k in range(8)]
+        second = [(f"q{k}", after, 10 - after, 0) for k in range(8)]
+        result = analysis(phases(first, second), by=("respondent",))
+        (answer,) = analyses.by_name("bias_shift").answer(result)
+        assert words in answer.sentence
+    result = analysis(phases(), by=("respondent",), resamples=0)
+    (answer,) = analyses.by_name("bias_shift").answer(result)
+    assert "answers have no interval, so no direction is named: s = 0.70 of 2" in answer.sentence
+
+
+def test_models_are_compared_over_the_questions_of_both():
+    other = phases(SECOND, SECOND, respondent="b")
+    compared = tables(pd.concat([phases(), other]))["comparisons"].iloc[0]
+    assert (compared["first_mean"], compared["second_mean"]) == (pytest.approx(0.68), 0)
+    assert compared["n"] == 5
+
+
+def test_what_chance_alone_gives_is_worked_by_hand():
+    """All ways to exchange the answers of a question between both phases.
+
+    Yes, then no: the first answer is one of both, and s is 2 either way. Yes yes, then yes no: the
+    first two are both yes in 3 of 6 ways, s = 1 - 0, and even in the others, which do not decide.
+    A pair of yes, then no, each: 2 again. The three means are 2, 1 and 2.
+    """
+    first = [("a", 1, 0, 0), ("b", 2, 0, 0), ("cd", 1, 0, 0, "dc"), ("dc", 1, 0, 0, "cd")]
+    second = [("a", 0, 1, 0), ("b", 1, 1, 0), ("cd", 0, 1, 0, "dc"), ("dc", 0, 1, 0, "cd")]
+    group = tables(phases(first, second))["groups"].iloc[0]
+    assert group["by_chance"] == pytest.approx(5 / 3)
+    assert group["giving_way"] == pytest.approx(5 / 3)
+
+
+def test_replies_without_an_option_and_failed_calls_are_counted():
+    frame = phases(refused=2, not_asked=1, error=1)
+    published = analysis(frame, by=("respondent",), resamples=0, unusable="zero")
+    assert (published.n_used, published.n_missing, published.n_left_out) == (100, 40, 0)
+    assert tables(frame, unusable="zero")["questions"]["b_first"].iloc[0] == pytest.approx(10 / 12)
+    left_out = analysis(frame, by=("respondent",), resamples=0)
+    assert (left_out.n_used, left_out.n_missing, left_out.n_left_out) == (100, 40, 0)
+    assert tables(frame)["questions"]["b_first"].iloc[0] == 1
+    assert "no resamples are asked for" in left_out.method
+    assert np.isnan(left_out.tables[0].frame["share_low"]).all()
+
+
+def coverage(replications, seed):
+    """How often the interval holds the mean s of all questions of a kind.
+
+    Each of 60 questions has P(yes) .1 or .9, and its answers give way with probability .4.
+    """
+    rng = np.random.default_rng(seed)
+    inside = 0
+    for _ in range(replications):
+        sides = rng.random(60) < 0.5
+        before = np.where(sides, 0.9, 0.1)
+        after = np.where(sides, 0.9 - 0.4 * 0.9, 0.1 + 0.4 * 0.9)
+        first, second = (rng.binomial(10, p).tolist() for p in (before, after))
+        names = [f"q{place}" for place in range(60)]
+        frame = phases(
+            [(name, yes, 10 - yes, 0) for name, yes in zip(names, first, strict=True)],
+            [(name, yes, 10 - yes, 0) for name, yes in zip(names, second, strict=True)],
+        )
+        group = tables(frame)["groups"].iloc[0]
+        # b = .8 before and .08 after; ten answers at .9 have the wrong sign once in 7,000
+        inside += bool(group["giving_way_low"] <= 0.72 <= group["giving_way_high"])
+    return inside / replications
+
+
+def test_known_giving_way_is_recovered_at_the_stated_rate():
+    assert coverage(60, seed=3) >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 60)
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.5, 0.246), (0.9, 0.001)])
+def test_who_never_gives_way_moves_by_chance_as_the_note_says(share, expected):
+    """E|b| of ten answers at even odds is 252 · 5 / 1024 / 5 = .246; at .9 the sign never errs."""
+    rng = np.random.default_rng(5)
+    first, second = rng.binomial(10, share, (2, 800)).tolist()
+    frame = phases(
+        [(f"q{k}", y, 10 - y, 0) for k, y in enumerate(first)],
+        [(f"q{k}", y, 10 - y, 0) for k, y in enumerate(second)],
+    )
+    result = analysis(frame, by=("respondent",), resamples=200)
+    group = result.tables[0].frame.iloc[0]
+    assert group["s"] == pytest.approx(expected, abs=0.04)  # the SD of a mean of 800 is .016
+    # of the decided questions alone: at even odds ten answers are even once in four times
+    of_decided = {0.5: expected / (1 - 252 / 1024), 0.9: expected}[share]
+    assert group["by_chance"] == pytest.approx(of_decided, abs=0.04)
+    (answer,) = analyses.by_name("bias_shift").answer(result)
+    assert "answers move neither toward the user's opinion nor away from it" in answer.sentence
+
+
+def test_a_phase_that_only_refuses_is_named_because_its_shift_is_no_opinion_given_up():
+    second = [*SECOND[:4], ("q5", 0, 0, 0)]
+    refused = opinions([("q5", 0, 0, 0)], phase="opposing", refused=10)
+    frame = pd.concat([phases(second=second), refused])
+    result = analysis(frame, by=("respondent",), resamples=0, unusable="zero")
+    caution = (
+        "gpt: question q5: no reply in the second phase has an option; b = 0 is only the rule for "
+        "such replies, and no opinion."
+    )
+    assert [text for text in result.cautions if "option" in text] == [caution]
+    usual = analysis(frame, by=("respondent",), resamples=0)
+    assert usual.tables[0].frame["questions"].tolist() == [4]
+    assert "gpt: answered in the first phase alone and left out: question q5." in usual.cautions
+
+
+@pytest.mark.parametrize("unusable", ["zero", "left_out"])
+def test_a_second_phase_that_nobody_can_read_shifts_nothing(unusable):
+    """Ten refusals of five questions each: no b, so no s, whatever rule for replies is chosen."""
+    refused = opinions([(f"q{k}", 0, 0, 0) for k in range(1, 6)], phase="opposing", refused=10)
+    frame = pd.concat([opinions(FIRST, phase="initial"), refused])
+    result = analysis(frame, by=("respondent",), unusable=unusable)
+    group = result.tables[0].frame.iloc[0]
+    assert group[["questions", "decided", "turned"]].tolist() == [0, 0, 0]
+    assert group[["s", "giving_way", "share_turned"]].isna().all()
+    assert (result.n_used, result.n_missing, result.n_left_out) == (0, 50, 50)
+    assert result.cautions == (
+        "gpt: no reply of 50 in the second phase has an option, so there is no opinion and every "
+        "number is undefined.",
+    )
+
+
+def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():
+    """Every resample is a study of the drawn contexts, with means moved to those of the data."""
+    generator = np.random.default_rng(6)
+    codes = (("ab", "ba"), ("ba", "ab"), ("q1",), ("q2",), ("q3",))
+
+    def answers(chance):
+        drawn = generator.binomial(9, chance, len(codes)).tolist()
+        return [
+            (code, yes, 9 - yes, 1, *pair) for (code, *pair), yes in zip(codes, drawn, strict=True)
+        ]
+
+    parts = [phases(answers(0.7), answers(0.4), context=f"c{number}") for number in range(4)]
+    options = {"resample": "context", "seed": 3}
+    own = tables(pd.concat(parts), **options, resamples=30)["groups"].iloc[0]
+    drawn = np.random.default_rng(3).integers(4, size=(30, 4))
+    anew = [
+        tables(pd.concat(parts[place] for place in places), **options, resamples=0)["groups"].iloc[
+            0
+        ]
+        for places in drawn
+    ]
+    bounds = {
+        "s": ("s", -2, 2),
+        "giving_way": ("giving_way", -2, 2),
+        "share_turned": ("share", 0, 1),
+    }
+    for kind, (ends, *between) in bounds.items():
+        values = np.array([row[kind] for row in anew])
+        moved = np.clip(values - values.mean() + own[kind], *between)
+        expected = np.quantile(moved, [0.025, 0.975]).tolist()
+        assert own[[f"{ends}_low", f"{ends}_high"]].tolist() == pytest.approx(expected)
+    alone = analysis(parts[0], **options, by=("respondent",), resamples=30)
+    assert np.isnan(alone.tables[0].frame["giving_way_low"].iloc[0])
+    few = "gpt: no intervals of means: there are not two contexts to draw from."
+    assert few in alone.cautions
+    two = [
+        phases(context=f"c{number}", respondent=name) for number in (1, 2) for name in ("a", "b")
+    ]
+    row = tables(pd.concat(two), **options)["comparisons"].iloc[0]
+    assert row[["first_mean", "difference", "n"]].tolist() == pytest.approx([3.4 / 5, 0, 2])

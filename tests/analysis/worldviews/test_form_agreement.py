@@ -1,0 +1,164 @@
+"""Agreement of wordings and templates: published people, other libraries, by hand, messages."""
+
+from __future__ import annotations
+
+import math
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from core.analysis.shared.sentences import table_of
+from core.analysis.worldviews.form_agreement import form_agreement
+from core.errors import NotEnoughData
+from core.stats.agreement import form_kappas, kappas_of_tables, weighted_kappa
+from core.stats.resampling import Bootstrap
+from core.workflow.statistics import analyses
+from tests.analysis.score_frames import GOLDEN
+from tests.analysis.shared.test_statement_verdicts import NO, YES, cells_of
+from tests.analysis.statement_frames import random_cells, statements
+
+FORMS = {
+    "original": "original",
+    "paraphrase": "paraphrase_1",
+    "negation": "negation",
+    "opposite": "opposite",
+}
+
+
+def people():
+    """The answers of six people to 50 statements in four forms."""
+    table = pd.read_csv(GOLDEN / "probvaa" / "human_patterns.csv")
+    frames = []
+    for person, rows in table.groupby("person"):
+        own = rows.loc[rows.index.repeat(rows["statements"])].reset_index(drop=True)
+        cells = {
+            (f"i{place}", "", "", form): (1, 0) if row[column] == "agree" else (0, 1)
+            for place, row in own.iterrows()
+            for column, form in FORMS.items()
+        }
+        frames.append(statements(cells, respondent=person))
+    return pd.concat(frames)
+
+
+def test_the_kappas_of_six_people_are_the_published_ones():
+    result = form_agreement(people(), resamples=50)
+    over = table_of(result, "over_groups").frame.set_index("wording")
+    assert over.round(3)[["kappa", "sd"]].to_numpy().tolist() == [
+        [0.901, 0.081],
+        [-0.692, 0.122],
+        [-0.649, 0.082],
+    ]
+    assert over["n_groups"].tolist() == [6, 6, 6]
+    assert "There is one template, so agreement of templates is undefined." in result.notes
+    answers = analyses.by_name("form_agreement").answer(result)
+    assert answers[0].sentence == (
+        "Mean kappa of 6 groups with the original: paraphrases .901 (SD .081), negation −.692 "
+        "(SD .122), opposite −.649 (SD .082)."
+    )
+    assert len(answers) == 7
+
+
+def stances_of(cells, template, form, order="as_is"):
+    own = [cells[f"i{item}", template, order, form] for item in range(40)]
+    return np.array([np.sign(yes - no) if yes != no else np.nan for yes, no in own])
+
+
+def test_kappas_and_alpha_are_those_of_other_libraries():
+    templates = ["t1", "t2", "t3"]
+    cells = random_cells(40, templates, seed=9)
+    result = form_agreement(statements(cells), resamples=20)
+    kappas = table_of(result, "template_kappas").frame.set_index(["wording", "template"])["kappa"]
+    for title, forms, order in (
+        ("Negation", ["negation"], "as_is"),
+        ("Inverted labels", ["original"], "inverted"),
+        ("Paraphrases", ["paraphrase_1", "paraphrase_2"], "as_is"),
+    ):
+        own = []
+        for template in templates:
+            original = np.tile(stances_of(cells, template, "original"), len(forms))
+            other = np.concatenate([stances_of(cells, template, f, order) for f in forms])
+            known = np.isfinite(original) & np.isfinite(other)
+            own.append(cohen_kappa_score(original[known], other[known]))
+        np.testing.assert_allclose(kappas[title].to_numpy(), own)
+        row = table_of(result, "kappas").frame.set_index("wording").loc[title]
+        np.testing.assert_allclose(
+            row[["kappa", "sd"]].tolist(), [np.mean(own), np.std(own, ddof=1)]
+        )
+    raters = np.stack([stances_of(cells, template, "original") for template in templates])
+    alpha = table_of(result, "alpha").frame.iloc[0]
+    expected = krippendorff.alpha(raters, level_of_measurement="nominal")
+    assert alpha["alpha"] == pytest.approx(expected, abs=1e-12)
+    complete = np.isfinite(raters).all(axis=0)
+    same = (raters[:, complete] == raters[0, complete]).all(axis=0)
+    assert alpha[["complete", "same", "statements"]].tolist() == [complete.sum(), same.sum(), 40]
+
+
+def test_many_kappas_are_those_of_one_table_each():
+    tables = np.random.default_rng(4).integers(0, 6, (60, 4)).astype(float)
+    tables[:3] = [[5, 0, 0, 0], [0, 0, 0, 0], [3, 2, 0, 0]]
+    found = kappas_of_tables(tables)
+    assert np.isnan(found[:2]).all()
+    assert found[2] == 0
+    for table, kappa in zip(tables[2:], found[2:], strict=True):
+        first = np.repeat([1, 1, 0, 0], table.astype(int)).astype(float)
+        second = np.repeat([1, 0, 1, 0], table.astype(int)).astype(float)
+        np.testing.assert_allclose(kappa, weighted_kappa(first, second).value, atol=1e-12)
+
+
+def test_intervals_redraw_whole_statements():
+    chance = np.random.default_rng(6)
+    original = chance.choice([-1.0, 1.0], (60, 2))
+    keep = chance.random((60, 2, 2)) < 0.8
+    others = np.where(keep, original[:, :, None], -original[:, :, None])
+    found = form_kappas(original, others, Bootstrap(3000, 1))
+    drawn = [
+        form_kappas(original[rows], others[rows]).mean
+        for rows in chance.integers(60, size=(1500, 60))
+    ]
+    np.testing.assert_allclose(
+        [found.mean_low, found.mean_high], np.quantile(drawn, [0.025, 0.975]), atol=0.02
+    )
+
+
+def test_the_share_as_expected_follows_the_direction_of_the_wording():
+    cells = {
+        **cells_of(),
+        **cells_of("b", original=NO, negation=NO),
+        **cells_of("c", original=(15, 15)),
+    }
+    result = form_agreement(statements(cells), resamples=0, paraphrases="each")
+    rows = table_of(result, "kappas").frame.set_index("wording")
+    assert rows["agreement"].to_dict() == {
+        "Negation": 0.5,
+        "Opposite": 0.5,
+        "Paraphrase 1": 0.5,
+        "Paraphrase 2": 0.5,
+        "Inverted labels": 0.5,
+    }
+    assert rows.loc["Opposite", "expected"] == "near −1"
+    fragile = table_of(result, "statements").frame
+    assert fragile["item"].tolist() == ["b", "a", "c"]
+    assert fragile["agreement"].tolist()[:2] == [0, 1]
+    assert math.isnan(fragile["agreement"][2])
+    assert "Left out, because as many answers are positive as negative: 1 cell." in result.notes
+    assert "no resamples" in result.method
+
+
+def test_what_is_undefined_is_said_with_the_reason():
+    same = form_agreement(statements({**cells_of(opposite=YES), **cells_of("b", opposite=YES)}))
+    assert (
+        "gpt: kappa of the original with opposite is undefined: all stances are the same."
+        in same.cautions
+    )
+    few = form_agreement(statements({**cells_of(), **cells_of("b", "t2")}), least=40)
+    assert any(caution.endswith("no pair of stances.") for caution in few.cautions)
+    remark = table_of(few, "alpha").frame["remark"][0]
+    assert remark.startswith("Undefined: no unit")
+    templates = {("a", "t1", "", "original"): YES, ("a", "t2", "", "original"): YES}
+    alone = form_agreement(statements(templates))
+    assert "Statements have one wording, so agreement of wordings is undefined." in alone.notes
+    with pytest.raises(NotEnoughData, match="one wording"):
+        form_agreement(statements({("a", "", "", "original"): YES}))
