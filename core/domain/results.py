@@ -17,12 +17,22 @@ Unit = Literal[
 """The unit of a number, which determines its rounding; "compared": numbers of two programs."""
 
 
+Role = Literal[
+    "", "group", "key", "count", "number", "estimate", "low", "high", "p", "text", "remark"
+]
+"""What a column is in its table. A group is a level of a factor that results are set side by side
+by; a key tells the rows of a group apart; an estimate has ends (low, high) and may have a p; any
+other number is a count or a plain number. A text that is no key says something about its row; a
+remark says why a number of it is undefined, or how to read it. Empty: not declared."""
+
+
 @dataclass(frozen=True)
 class Column:
-    """One column of a result table.
+    """One column of a result table; core/domain/tables.py has a constructor for each role.
 
     `help` is the tooltip: the meaning of the statistic, its formula in words, and its reference.
-    `bounds` judge its numbers, which are therefore shown on their own side of each.
+    `bounds` judge its numbers, which are therefore shown on their own side of each. `of` names the
+    estimate that an end or a p belongs to.
     """
 
     name: str
@@ -30,6 +40,8 @@ class Column:
     unit: Unit = "none"
     help: str = ""
     bounds: tuple[float, ...] = ()
+    role: Role = ""
+    of: str = ""
 
 
 @dataclass(frozen=True, eq=False)  # eq=False: `==` on a DataFrame is not a bool
@@ -55,6 +67,10 @@ class ResultTable:
         if list(self.frame.columns) != declared:
             raise TypeError(f"table {self.title!r} declares {declared}")
         object.__setattr__(self, "frame", _without_noise(self.frame, self.columns))
+
+    def with_role(self, *roles: Role) -> list[str]:
+        """The names of the columns that have one of these roles."""
+        return [column.name for column in self.columns if column.role in roles]
 
 
 _NOISE = 1e-12

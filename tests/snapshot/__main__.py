@@ -20,25 +20,33 @@ def main() -> int:
     parser.add_argument(
         "--only", action="append", default=[], metavar="STUDY", help="only this study; repeatable"
     )
+    parser.add_argument(
+        "--analysis", action="append", default=[], help="only results of this one; repeatable"
+    )
     parsed = parser.parse_args()
     if parsed.folder.exists() and any(parsed.folder.iterdir()):
         parser.error(f"{parsed.folder} is not empty")
-    write(parsed.folder, tuple(parsed.only))
+    write(parsed.folder, tuple(parsed.only), tuple(parsed.analysis))
     return 0
 
 
-def write(folder: Path, only: tuple[str, ...] = ()) -> None:
-    """Make the studies in a database of their own and write all that comes of them."""
+def write(folder: Path, only: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> None:
+    """Make the studies in a database of their own and write all that comes of them.
+
+    With names of analyses, their results alone.
+    """
     with tempfile.TemporaryDirectory() as place:
         workspace = open_workspace(Path(place) / "snapshot.duckdb")
         try:
-            if not only:
+            if not only and not names:
                 _timed("banks, contexts, plans", exports.write_common, workspace, folder)
             for entry in CATALOG:
                 if not only or entry.name in only:
                     _timed(f"{entry.name}: answers", entry.make, workspace)
-                    _timed(f"{entry.name}: files", exports.write_studies, workspace, entry, folder)
-                    _timed(f"{entry.name}: results", results.write, workspace, entry, folder)
+                    if not names:
+                        what = f"{entry.name}: files"
+                        _timed(what, exports.write_studies, workspace, entry, folder)
+                    _timed(f"{entry.name}: results", results.write, workspace, entry, folder, names)
         finally:
             workspace.close()
 

@@ -22,11 +22,11 @@ DRAWN = ("factors", "more")
 """Kinds of cases whose charts are written; those of the others differ little."""
 
 
-def write(workspace: Workspace, entry: Entry, folder: Path) -> None:
-    """Every analysis of the studies of an entry, into `folder`/analyses."""
+def write(workspace: Workspace, entry: Entry, folder: Path, names: tuple[str, ...] = ()) -> None:
+    """Every analysis of the studies of an entry, or those named, into `folder`/analyses."""
     levels = browsing.levels(workspace, entry.codes[0])
     models = typed_models(workspace, entry.codes)
-    for analysis in analyses.all_analyses():
+    for analysis in map(analyses.by_name, names) if names else analyses.all_analyses():
         for case in cases(analysis, levels, entry.given, {**models, **entry.more}):
             if case.way == "default" or case.way in entry.ways:
                 place = folder / "analyses" / analysis.name / entry.name / case.name

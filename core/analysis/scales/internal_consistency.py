@@ -4,53 +4,50 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-import pandas as pd
-
+from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.shared import sentences
 from core.analysis.shared.matrices import (
-    INDEPENDENCE,
     MISSING_COLUMNS,
     MISSING_WORDS,
-    ScoreMatrix,
-    by_columns,
     choose_missing,
-    data_cautions,
-    data_notes,
-    distinct,
-    group_name,
     incomplete_administrations,
     score_matrices,
     scores_of_groups,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
-from core.analysis.shared.sentences import (
-    AGAINST_HELP,
-    GroupAnswers,
-    TableRow,
-    answers_by_group,
-    coefficient_text,
-    interval_text,
-    join_parts,
-    names_of,
-    rule_words,
-    with_items_against,
-)
 from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import Place, about, kind_of
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.notes import kind_of
+from core.domain.results import AnalysisResult, TextFile
+from core.domain.tables import TableRows, TableSpec, count, estimate, key, text
 from core.domain.wide_scores import ItemScores
-from core.errors import NotEnoughData
-from core.stats.inputs import ItemRule, name_list, unanswered_items_note
+from core.stats.inputs import name_list, unanswered_items_note
 from core.stats.reliability.alpha import ENOUGH_ROWS, covariances, cronbach_alpha
 
-_FELDT = (
-    "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987). By full "
-    "information, from the sandwich covariance of the items' covariances (delta method)."
+ALPHA = TableSpec(
+    "alpha",
+    "Internal consistency",
+    (
+        key("subscale", "Subscale"),
+        count("n_items", "Items", "Items with any variance."),
+        count("zero_variance_items", "Zero variance", "Constant items, left out."),
+        count("n_administrations", "Administrations", "Those alpha is computed from."),
+        count("dropped", "Dropped", "Administrations left out for missing answers."),
+        *MISSING_COLUMNS,
+        *estimate(
+            "alpha",
+            "Cronbach's α",
+            "correlation",
+            "How far the items covary, as reliability of their sum: k / (k - 1) times 1 minus the "
+            "items' variances over the variance of the sum. Cronbach (1951).",
+            "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987). By full "
+            "information, from the sandwich covariance of the items' covariances (delta method).",
+        ),
+        text("against", "Against the scale", sentences.AGAINST_HELP),
+    ),
 )
 
 
@@ -62,7 +59,7 @@ def internal_consistency_scripts(
     ci_level: ConfidenceLevel = 0.95,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python with their data that compute the same alphas."""
-    rule, _ = choose_missing(missing, scores_of_groups(item_scores, distinct(by)), "fiml")
+    rule, _ = choose_missing(missing, scores_of_groups(item_scores, by), "fiml")
     return reliability_files(
         scale_groups(item_scores, by),
         ci_level=ci_level,
@@ -72,25 +69,21 @@ def internal_consistency_scripts(
     )
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Alpha of every subscale with its interval."""
 
-    def of(row: TableRow) -> str:
-        name = row["subscale"] or "all items"
-        if not math.isfinite(row["alpha"]):
-            return about(name, "α is undefined (too few items that vary, or too few rows)")
-        return about(
-            name,
-            f"α = {coefficient_text(row['alpha'])}{interval_text(row['ci_low'], row['ci_high'])}",
-        )
+    def sentence(rows: Sequence[sentences.TableRow]) -> str:
+        parts = [
+            f"{row['subscale'] or 'all items'}: "
+            + sentences.estimate_text(row, "alpha", "α", "too few items that vary, or too few rows")
+            for row in rows
+        ]
+        words = sentences.rule_words(*rows, n="n_administrations")
+        listed = sentences.join_parts(parts, "subscales").removesuffix(".")
+        against = sentences.names_of(row["against"] for row in rows)
+        return sentences.with_items_against(f"{listed}{words}.", against)
 
-    def sentence(rows: Sequence[TableRow]) -> str:
-        words = rule_words(*rows, n="n_administrations")
-        against = names_of(row["against"] for row in rows)
-        parts = join_parts(map(of, rows), "subscales").removesuffix(".")
-        return with_items_against(f"{parts}{words}.", against)
-
-    return answers_by_group(result.tables[0], "subscale", sentence)
+    return sentences.answers_of_groups(result.tables[0], sentence)
 
 
 @analysis(
@@ -130,24 +123,14 @@ def internal_consistency(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; alpha is computed within each.
     missing : "automatic", "listwise", "pairwise" or "fiml"
         Administrations complete on the subscale, the covariances of all pairs of answers (the
         default of psych::alpha), or the likeliest covariances of all answers (full information).
-        Automatic: the last, where administrations complete on all items leave out more than a tenth
-        of those of any group, as a note says.
-    ci_level : float in (0, 1)
-        Two-sided coverage of the interval.
 
     Returns
     -------
     AnalysisResult
-        `alpha`, one row per group and subscale: `n_items` (with variance), `zero_variance_items`
-        (left out), `n_administrations` (used), `dropped` (administrations not used), `incomplete`
-        (with a gap), `missing_rule` (of that row; without gaps all are the same), `alpha` (at most
-        1, may be negative), `ci_low`, `ci_high`, `against` (items that run against the rest of the
-        subscale). Notes name the items left out.
+        `alpha`, one row per group and subscale. Notes name the items left out.
 
     Raises
     ------
@@ -171,44 +154,58 @@ def internal_consistency(
     of one model are not independent, so the interval is then too narrow as well. Agrees with psych
     2.4.12 to 1e-6 (tests/golden/internal_consistency).
     """
-    names = distinct(by)
-    matrices = score_matrices(item_scores, names)
-    interval = f"{ci_level * 100:g}% CI"
-    columns = (
-        *by_columns(names),
-        Column("subscale", "Subscale"),
-        Column("n_items", "Items", "count", "Items with any variance."),
-        Column("zero_variance_items", "Zero variance", "count", "Constant items, left out."),
-        Column("n_administrations", "Administrations", "count", "Those alpha is computed from."),
-        Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
-        *MISSING_COLUMNS,
-        Column(
-            "alpha",
-            "Cronbach's α",
-            "correlation",
-            "How far the items covary, as reliability of their sum: k / (k - 1) times 1 minus the "
-            "items' variances over the variance of the sum. Cronbach (1951).",
-        ),
-        Column("ci_low", f"{interval} low", "correlation", _FELDT),
-        Column("ci_high", f"{interval} high", "correlation", _FELDT),
-        Column("against", "Against the scale", help=AGAINST_HELP),
-    )
-    rows: list[tuple[Any, ...]] = []
-    notes: list[str] = []
-    cautions: list[str] = []
+    matrices = score_matrices(item_scores, by)
+    rule, why = choose_missing(missing, scores_of_groups(item_scores, by), "fiml")
+    rows = TableRows(ALPHA, by, ci_level)
+    findings = Findings()
     n_used = 0
-    rule, why = choose_missing(missing, scores_of_groups(item_scores, names), "fiml")
     for matrix in matrices:
         used = matrix.varying() if rule == "listwise" else matrix.answered()
-        row, own_notes, own_cautions = _row(matrix, used, rule, ci_level)
-        rows.append(row)
-        notes.extend(own_notes)
-        cautions.extend(own_cautions)
         n_used += used.complete().size if rule == "listwise" else used.n_used
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    if frame["alpha"].isna().all():
-        raise NotEnoughData(
-            f"Alpha cannot be computed. {' '.join([*cautions, *notes][:3])}".strip(),
+        counted = used if used.items else matrix.answered()  # with none, n is that of the answers
+        table = covariances(counted.scores, "listwise" if rule == "listwise" else "pairwise")
+        alpha = cronbach_alpha(matrix.scores, names=matrix.items, level=ci_level, missing=rule)
+        n = alpha.n if alpha.defined else table.n
+        answered = matrix.answered().items
+        never = [item for item in matrix.items if item not in answered]
+        constant = [item for item in answered if item not in used.items]
+        # items that vary, but not over the administrations that are complete
+        constant += [
+            item
+            for item, variance in zip(counted.items, table.own, strict=True)
+            if variance == 0 and item in used.items
+        ]
+        k = len(matrix.items) - len(never) - len(constant)
+        incomplete = incomplete_administrations(matrix.scores)[1]
+        rows.add(
+            matrix.group,
+            subscale=matrix.subscale,
+            n_items=k,
+            zero_variance_items=len(constant),
+            n_administrations=n,
+            dropped=len(matrix.scores) - n,
+            incomplete=incomplete,
+            missing_rule=rule,
+            alpha=alpha,
+            against=", ".join(alpha.against),
+        )
+        scale = scale_of_group(matrix.group, matrix.subscale)
+        if never:
+            findings.note(scale, unanswered_items_note(never))
+        if constant:
+            findings.note(scale, f"left out for zero variance: {name_list(constant)}.")
+        if not alpha.defined:
+            findings.caution(scale, f"alpha is undefined (n = {n}; items that vary: {k}).")
+        for problem in alpha.problems:
+            if kind_of(problem) == "keying":
+                findings.caution(scale, problem)
+        doubtful = math.isnan(alpha.low) or n < ENOUGH_ROWS * k
+        if rule == "fiml" and incomplete and alpha.defined and doubtful:
+            findings.caution(scale, alpha.problems[-1])  # that of its interval
+    result_table = rows.table()
+    if result_table.frame["alpha"].isna().all():
+        raise findings.refusal(
+            "Alpha cannot be computed.",
             "It needs a subscale with two items that vary and two administrations (contexts or "
             "repetitions).",
         )
@@ -217,60 +214,13 @@ def internal_consistency(
         if rule == "fiml"
         else ""
     )
-    return AnalysisResult(
-        tables=(ResultTable("alpha", "Internal consistency", frame, columns),),
-        unit=analysis_unit(item_scores),
+    return score_result(
+        item_scores,
+        [result_table],
+        findings,
         n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Cronbach's α from {MISSING_WORDS[rule]}; {ci_level * 100:g}% interval after "
         f"Feldt, Woodruff and Salih (1987){delta}. Scores are after reverse-keying.",
-        cautions=(
-            *data_cautions(item_scores, matrices),
-            *cautions,
-            *row_cautions(item_scores, *INDEPENDENCE),
-        ),
-        notes=(*data_notes(item_scores), *notes, *why, *row_notes(item_scores, *INDEPENDENCE)),
-        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+        matrices=matrices,
+        later_notes=why,
     )
-
-
-def _row(
-    matrix: ScoreMatrix, used: ScoreMatrix, missing: ItemRule, ci_level: float
-) -> tuple[tuple[Any, ...], list[str], list[str]]:
-    """The row of one matrix of which some items are used, with its notes and cautions."""
-    judged = used if used.items else matrix.answered()  # with none, n is still that of the answers
-    table = covariances(judged.scores, "listwise" if missing == "listwise" else "pairwise")
-    estimate = cronbach_alpha(matrix.scores, names=matrix.items, level=ci_level, missing=missing)
-    value = estimate.value
-    n = table.n if math.isnan(value) else estimate.n
-    answered = matrix.answered().items
-    never = [item for item in matrix.items if item not in answered]
-    constant = [item for item in answered if item not in used.items]
-    # items that vary, but not over the administrations that are complete
-    constant += [
-        item
-        for item, own in zip(judged.items, table.own, strict=True)
-        if own == 0 and item in used.items
-    ]
-    k = len(matrix.items) - len(never) - len(constant)
-    where = Place(group_name(matrix.group), "subscale", matrix.subscale)
-    notes: list[str] = []
-    cautions: list[str] = []
-    if never:
-        notes.append(about(where, unanswered_items_note(never)))
-    if constant:
-        notes.append(about(where, f"left out for zero variance: {name_list(constant)}."))
-    if math.isnan(value):
-        cautions.append(about(where, f"alpha is undefined (n = {n}; items that vary: {k})."))
-    cautions += [
-        about(where, problem) for problem in estimate.problems if kind_of(problem) == "keying"
-    ]
-    incomplete = incomplete_administrations(matrix.scores)[1]
-    all_answers = missing == "fiml" and incomplete and math.isfinite(value)
-    if all_answers and (math.isnan(estimate.low) or n < ENOUGH_ROWS * k):
-        # alpha's last problem then is that of its interval
-        cautions.append(about(where, estimate.problems[-1]))
-    counts = (k, len(constant), n, len(matrix.scores) - n, incomplete, missing)
-    numbers = (*counts, value, estimate.low, estimate.high)
-    row = (*matrix.group, matrix.subscale, *numbers, ", ".join(estimate.against))
-    return row, notes, cautions

@@ -20,7 +20,8 @@ from core.analysis.shared.rows import (
     rows_are_people,
     scores_of,
 )
-from core.domain.frames import OPTION_POINTS, grouping_title
+from core.domain import tables
+from core.domain.frames import OPTION_POINTS
 from core.domain.instrument import keyed_points
 from core.domain.notes import about
 from core.domain.numbers import percent_text
@@ -252,24 +253,23 @@ def missing_words(rule: str, n: int, incomplete: int) -> str:
 
 
 MISSING_COLUMNS = (
-    Column(
+    tables.count(
         "incomplete",
         "Incomplete",
-        "count",
         "Administrations with some answers missing; left out or used by the rule beside.",
     ),
-    Column(
+    tables.text(
         "missing_rule",
         "Missing answers",
-        help="Rule: complete administrations (listwise), all "
-        "pairs of answers (pairwise), or all answers by full information (fiml).",
+        "Rule: complete administrations (listwise), all pairs of answers (pairwise), or all "
+        "answers by full information (fiml).",
     ),
 )
 
 
 def by_columns(by: Sequence[str]) -> tuple[Column, ...]:
     """The leading columns of a result table: the factors set side by side."""
-    return tuple(Column(name, grouping_title(name)) for name in distinct(by))
+    return tables.factor_columns(by)
 
 
 def result_table(

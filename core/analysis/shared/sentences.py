@@ -43,15 +43,37 @@ def table_of(result: AnalysisResult, name: str) -> ResultTable:
     return next(table for table in result.tables if table.name == name)
 
 
-def rows_by_group(table: ResultTable, before: str) -> dict[str, list[TableRow]]:
-    """The rows of each group; `before` is the first column that is no factor of groups."""
+def rows_by_group(table: ResultTable, before: str = "") -> dict[str, list[TableRow]]:
+    """The rows of each group; `before` is the first column that is no factor of groups.
+
+    A table with declared columns knows its factors.
+    """
     names = list(table.frame.columns)
-    factors = names[: names.index(before)]
+    factors = names[: names.index(before)] if before else table.with_role("group")
     rows: dict[str, list[TableRow]] = {}
     for row in table.frame.to_dict("records"):
         group = group_name([row[factor] for factor in factors])
         rows.setdefault(group, []).append({str(name): value for name, value in row.items()})
     return rows
+
+
+def estimate_text(
+    row: TableRow, name: str, symbol: str, why_undefined: str, *, ends: str = "ci"
+) -> str:
+    """An estimate of a row with its interval: "α = .82 [.78, .86]", or that it is undefined."""
+    if not math.isfinite(row[name]):
+        return f"{symbol} is undefined ({why_undefined})"
+    interval = interval_text(row[f"{ends}_low"], row[f"{ends}_high"])
+    return f"{symbol} = {coefficient_text(row[name])}{interval}"
+
+
+def answers_of_groups(
+    table: ResultTable,
+    sentence: Callable[[Sequence[TableRow]], str],
+    light: Callable[[Sequence[TableRow]], Light | None] = lambda _rows: None,
+) -> GroupAnswers:
+    """The sentence, and the verdict if there is one, that each group's rows of a table give."""
+    return answers_by_group(table, "", sentence, light)
 
 
 def answers_by_group(

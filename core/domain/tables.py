@@ -1,0 +1,168 @@
+"""Declared tables: what its columns are, so that keys, estimates and their ends are known.
+
+A table is declared once, as a `TableSpec` of columns made by the functions below, and filled with
+rows or with a frame. What a re-reading compares, what a paper prints as an interval and what a
+sentence says of each group follow from the roles of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pandas as pd
+
+from core.domain.frames import grouping_title
+from core.domain.results import Column, ResultTable, Unit
+
+LEVEL = "{level}"
+"""Stands in titles for the coverage of the intervals: "95% CI"."""
+
+
+def key(name: str, title: str, help: str = "", unit: Unit = "none") -> Column:
+    """A column that tells the rows of a group apart, such as the item or the scale."""
+    return Column(name, title, unit, help, role="key")
+
+
+def count(name: str, title: str, help: str = "") -> Column:
+    """A column of counts."""
+    return Column(name, title, "count", help, role="count")
+
+
+def number(
+    name: str, title: str, unit: Unit = "none", help: str = "", bounds: tuple[float, ...] = ()
+) -> Column:
+    """A column of numbers without intervals."""
+    return Column(name, title, unit, help, bounds, role="number")
+
+
+def p_value(name: str, title: str, help: str = "", of: str = "") -> Column:
+    """A column of p, of a test of the estimate `of` where there is one."""
+    return Column(name, title, "p", help, role="p", of=of)
+
+
+def text(name: str, title: str, help: str = "") -> Column:
+    """A column of words that say something about their row."""
+    return Column(name, title, help=help, role="text")
+
+
+def remark(help: str = "Why a number is undefined, and cautions.") -> Column:
+    """The column of reasons and cautions."""
+    return Column("remark", "Remark", help=help, role="remark")
+
+
+def ends(name: str, title: str, unit: Unit, help: str, *, of: str = "") -> tuple[Column, Column]:
+    """The two ends of an interval: `name`_low and `name`_high, titled "... low" and "... high".
+
+    A further interval of an estimate, such as a bootstrap one, is declared so too.
+    """
+    low, high = (
+        Column(f"{name}_{end}", f"{title} {end}", unit, help, of=of) for end in ("low", "high")
+    )
+    return replace(low, role="low"), replace(high, role="high")
+
+
+def estimate(
+    name: str,
+    title: str,
+    unit: Unit,
+    help: str,
+    interval: str,
+    *,
+    ends_title: str = LEVEL,
+    ends_name: str = "ci",
+    bounds: tuple[float, ...] = (),
+) -> tuple[Column, Column, Column]:
+    """An estimate with the ends of its interval; `interval` is the tooltip of the ends."""
+    return (
+        Column(name, title, unit, help, bounds, role="estimate"),
+        *ends(ends_name, ends_title, unit, interval, of=name),
+    )
+
+
+def factor_columns(by: Sequence[str]) -> tuple[Column, ...]:
+    """The factors that results are set side by side by, each once, which lead a table."""
+    return tuple(Column(name, grouping_title(name), role="group") for name in dict.fromkeys(by))
+
+
+def level_text(level: float) -> str:
+    """What a title calls an interval of this coverage: "95% CI"."""
+    return f"{level * 100:g}% CI"
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table as it is declared; the columns of its groups come with the factors asked for."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    tab: str = ""
+
+    def columns_for(self, by: Sequence[str] = (), level: float = 0.95) -> tuple[Column, ...]:
+        """All columns: factors of groups first, titles with the coverage of the intervals."""
+        interval = level_text(level)
+        return (
+            *factor_columns(by),
+            *(
+                replace(
+                    column,
+                    title=column.title.replace(LEVEL, interval),
+                    help=column.help.replace(LEVEL, interval),
+                )
+                for column in self.columns
+            ),
+        )
+
+    def table(
+        self, frame: pd.DataFrame, by: Sequence[str] = (), level: float = 0.95
+    ) -> ResultTable:
+        """The table of a frame that has these columns, and perhaps others, in any order."""
+        columns = self.columns_for(by, level)
+        return ResultTable(
+            self.name, self.title, frame[[c.name for c in columns]], columns, self.tab
+        )
+
+
+@dataclass
+class TableRows:
+    """The rows of a declared table, which are added one by one."""
+
+    spec: TableSpec
+    by: Sequence[str] = ()
+    level: float = 0.95
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def add(self, group: Sequence[Any] = (), /, **cells: Any) -> None:
+        """A row of a group: a value for each column, by name.
+
+        An estimate with an interval, as the value of a column that is an estimate, fills its ends
+        too.
+
+        Raises
+        ------
+        TypeError
+            A column has no value, or a value no column.
+        """
+        values = [*group]
+        for column in self.spec.columns:
+            if column.name in cells:
+                value = cells[column.name]
+                values.append(
+                    getattr(value, "value", value) if column.role == "estimate" else value
+                )
+            elif column.role in ("low", "high") and hasattr(cells.get(column.of), column.role):
+                values.append(getattr(cells[column.of], column.role))
+            else:
+                raise TypeError(f"a row of table {self.spec.name!r} lacks {column.name!r}")
+        without_column = cells.keys() - {column.name for column in self.spec.columns}
+        if without_column:
+            raise TypeError(f"table {self.spec.name!r} has no columns {sorted(without_column)}")
+        self.rows.append(tuple(values))
+
+    def table(self) -> ResultTable:
+        """The table of the rows."""
+        columns = self.spec.columns_for(self.by, self.level)
+        frame = pd.DataFrame(self.rows, columns=[column.name for column in columns])
+        return ResultTable(self.spec.name, self.spec.title, frame, columns, self.spec.tab)
