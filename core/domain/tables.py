@@ -73,10 +73,15 @@ def estimate(
     ends_title: str = LEVEL,
     ends_name: str = "ci",
     bounds: tuple[float, ...] = (),
-) -> tuple[Column, Column, Column]:
-    """An estimate with the ends of its interval; `interval` is the tooltip of the ends."""
+    between: tuple[Column, ...] = (),
+) -> tuple[Column, ...]:
+    """An estimate with the ends of its interval; `interval` is the tooltip of the ends.
+
+    `between` are columns that stand before the ends, such as its standard error.
+    """
     return (
         Column(name, title, unit, help, bounds, role="estimate"),
+        *between,
         *ends(ends_name, ends_title, unit, interval, of=name),
     )
 

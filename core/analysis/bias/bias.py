@@ -25,7 +25,7 @@ from core.analysis.shared.registry import Choice, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     coefficient_text,
     interval_text,
     rows_by_group,
@@ -38,6 +38,7 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import count, ends, key, number, remark, text
 from core.errors import NotEnoughData
 from core.stats.inputs import Floats, Integers, name_list
 from core.stats.leaning import (
@@ -159,19 +160,16 @@ _SHARE = "Mean over items of the share of positive answers; .5 is neutral. Sánc
 def _interval_columns(ci_level: float, unit: str) -> tuple[Column, Column]:
     interval = f"{ci_level * 100:g}% CI"
     text = f"Percentiles over resampled {_UNIT_WORDS[unit]}; Efron (1979)."
-    return (
-        Column("ci_low", f"{interval} low", "proportion", text),
-        Column("ci_high", f"{interval} high", "proportion", text),
-    )
+    return (*ends("ci", interval, "proportion", text),)
 
 
 _COUNTS = (
-    Column("n_items", "Items", "count", "Items with a positive or negative answer."),
-    Column("n", "Answers", "count", "Answers that are positive or negative."),
-    Column("neutral", "In the middle", "count", "Answers of stance 0, before the midpoint rule."),
-    Column("no_side", "No stance", "count", "Answers whose option has no stance; left out."),
-    Column("unusable", "Unusable", "count", "Refused, off the scale, not asked and so on."),
-    Column("remark", "Remark", help="Why a number is undefined, and cautions."),
+    count("n_items", "Items", "Items with a positive or negative answer."),
+    count("n", "Answers", "Answers that are positive or negative."),
+    count("neutral", "In the middle", "Answers of stance 0, before the midpoint rule."),
+    count("no_side", "No stance", "Answers whose option has no stance; left out."),
+    count("unusable", "Unusable", "Refused, off the scale, not asked and so on."),
+    remark("Why a number is undefined, and cautions."),
 )
 _COUNTED = ("n", "neutral", "no_side", "unusable")
 
@@ -180,13 +178,11 @@ def _group_table(cells: SideCells, own: Leaning, ci_level: float, unit: str) -> 
     """One row for each group: the mean over formats."""
     columns = (
         *by_columns(cells.names),
-        Column("share", "Positive", "proportion", f"{_SHARE} Then the mean over formats."),
+        number("share", "Positive", "proportion", f"{_SHARE} Then the mean over formats."),
         *_interval_columns(ci_level, unit),
-        Column(
-            "preference", "Preference", help="The side with the greater mean share, as published."
-        ),
-        Column("mode", "Mode", help="The side with more answers, as published."),
-        Column("n_formats", "Formats", "count", "Response formats with answers."),
+        text("preference", "Preference", "The side with the greater mean share, as published."),
+        text("mode", "Mode", "The side with more answers, as published."),
+        count("n_formats", "Formats", "Response formats with answers."),
         *_COUNTS,
     )
     answered = items_answered(cells.counts)
@@ -237,18 +233,18 @@ def _format_table(
     """One row for each group and format that it was asked in."""
     columns = (
         *by_columns(cells.names),
-        Column("format", "Format"),
-        Column("share", "Positive", "proportion", _SHARE),
+        key("format", "Format"),
+        number("share", "Positive", "proportion", _SHARE),
         *_interval_columns(ci_level, unit),
-        Column(
+        text(
             "preference",
             "Preference",
-            help="Option of the greatest mean share over items, as "
+            "Option of the greatest mean share over items, as "
             "chosen; several where they are even. Sánchez Salazar (2024).",
         ),
-        Column("preference_share", "Its share", "proportion", "Mean over items."),
-        Column("mode", "Mode", help="Option of the greatest count. Sánchez Salazar (2024)."),
-        Column("mode_count", "Its count", "count"),
+        number("preference_share", "Its share", "proportion", "Mean over items."),
+        text("mode", "Mode", "Option of the greatest count. Sánchez Salazar (2024)."),
+        count("mode_count", "Its count"),
         *_COUNTS,
     )
     trials = cells.totals("trials").sum(axis=2)
@@ -306,15 +302,15 @@ def _item_table(cells: SideCells) -> ResultTable:
     formats = [] if "format" in cells.names or len(cells.formats) < 2 else cells.formats
     columns = (
         *by_columns(cells.names),
-        Column("item", "Item"),
-        Column(
+        key("item", "Item"),
+        number(
             "share",
             "Positive",
             "proportion",
             "Share of positive answers to the item, mean over its formats; .5 is neutral.",
         ),
         *(
-            Column(f"share_{name}", name, "proportion", f"Share of positive answers in {name}.")
+            number(f"share_{name}", name, "proportion", f"Share of positive answers in {name}.")
             for name in formats
         ),
         *_COUNTS[1:-1],
@@ -337,12 +333,12 @@ def _acquiescence_table(
 ) -> ResultTable:
     """One row for each group and kind of opposite statements that there is."""
     low, high = (
-        Column(c.name, c.title, "correlation", c.help) for c in _interval_columns(ci_level, unit)
+        number(c.name, c.title, "correlation", c.help) for c in _interval_columns(ci_level, unit)
     )
     columns = (
         *by_columns(cells.names),
-        Column("opposites", "Opposite statements"),
-        Column(
+        text("opposites", "Opposite statements"),
+        number(
             "index",
             "Acquiescence",
             "correlation",
@@ -352,21 +348,21 @@ def _acquiescence_table(
         ),
         low,
         high,
-        Column(
+        number(
             "first",
             "Yes to the one",
             "proportion",
             "To keyed items, to the form, or to the item whose code comes first.",
         ),
-        Column(
+        number(
             "second",
             "Yes to the other",
             "proportion",
             "To reversed items, to the negation or opposite, or to the partner.",
         ),
-        Column("n_first", "Items of the one", "count"),
-        Column("n_second", "Items of the other", "count"),
-        Column("remark", "Remark", help="Why a number is undefined."),
+        count("n_first", "Items of the one"),
+        count("n_second", "Items of the other"),
+        remark("Why a number is undefined."),
     )
     rows: list[tuple[Any, ...]] = []
     for group in cells.groups:
@@ -500,7 +496,7 @@ _SIDES = {
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """The mean share of each group, and its acquiescence where there is one."""
-    opposites = rows_by_group(table_of(result, "acquiescence"), "opposites")
+    opposites = rows_by_group(table_of(result, "acquiescence"))
 
     def sentence(rows: Sequence[TableRow]) -> str:
         (row,) = rows
@@ -528,7 +524,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     return tuple(
         own._replace(sentence=with_acquiescence(own.group, own.sentence.rstrip(".")))
-        for own in answers_by_group(table_of(result, "bias"), "share", sentence)
+        for own in answers_of_groups(table_of(result, "bias"), sentence)
     )
 
 

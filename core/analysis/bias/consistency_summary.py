@@ -31,7 +31,7 @@ from core.analysis.shared.registry import analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     coefficient_text,
     interval_text,
     table_of,
@@ -40,7 +40,8 @@ from core.analysis.shared.side_cells import SideCells, side_cells
 from core.charts.bias import summary_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, ResultTable
+from core.domain.tables import count, estimate, key, remark
 from core.errors import NotEnoughData
 from core.stats.divergence import jensen_shannon_bits, mean_of_pairs
 from core.stats.inputs import Floats
@@ -86,7 +87,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         text = ", ".join(map(part, rows))
         return f"{text[0].upper()}{text[1:]}."
 
-    return answers_by_group(table_of(result, "summary"), "measure", sentence)
+    return answers_of_groups(table_of(result, "summary"), sentence)
 
 
 @analysis(
@@ -324,18 +325,23 @@ def _table(
     text = f"Percentiles over resampled {UNIT_WORDS[unit]}; Efron (1979)."
     declared = (
         *by_columns(cells.names),
-        Column(
+        key(
             "measure",
             "Measure",
-            help="Positive answers: mean share over items and formats, .5 is "
+            "Positive answers: mean share over items and formats, .5 is "
             "neutral. Repeatability: 1 − normalized entropy (Shannon, 1948). Agreement of formats: "
             "1 − mean Jensen-Shannon divergence (Lin, 1991).",
         ),
-        Column("value", "Value", "proportion", "0 to 1. Sánchez Salazar (2024)."),
-        Column("ci_low", f"{interval} low", "proportion", text),
-        Column("ci_high", f"{interval} high", "proportion", text),
-        Column("n_items", "Items", "count", "Items that the measure is computed from."),
-        Column("remark", "Remark", help="Why a number is undefined."),
+        *estimate(
+            "value",
+            "Value",
+            "proportion",
+            "0 to 1. Sánchez Salazar (2024).",
+            text,
+            ends_title=interval,
+        ),
+        count("n_items", "Items", "Items that the measure is computed from."),
+        remark("Why a number is undefined."),
     )
     rows = [(*group, *own[place]) for place, group in enumerate(cells.groups) for own in columns]
     frame = pd.DataFrame(rows, columns=[column.name for column in declared])

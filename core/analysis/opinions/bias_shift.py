@@ -41,7 +41,7 @@ from core.analysis.shared.registry import analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     decimal_text,
     interval_text,
     side_of_interval,
@@ -52,6 +52,7 @@ from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import count, estimate, key, number, text
 from core.stats import stance
 from core.stats.distributions import column_means
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -81,20 +82,38 @@ def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
         f"Percentiles over redrawn {DRAWN[unit]}, too narrow where they are few; Efron (1979)."
     )
     return (
-        Column("questions", "Questions", "count", "Questions with answers in both phases."),
-        Column("s", "Mean s", "points", f"Mean over all of these. {_S}"),
-        Column("s_low", f"s {level} low", "points", redrawn),
-        Column("s_high", f"s {level} high", "points", redrawn),
-        Column("decided", "Decided", "count", _DECIDED),
-        Column("giving_way", "Giving way", "points", "Mean s over the decided questions. Ours."),
-        Column("giving_way_low", f"Giving way {level} low", "points", redrawn),
-        Column("giving_way_high", f"Giving way {level} high", "points", redrawn),
-        Column("by_chance", "By chance", "points", _BY_CHANCE),
-        Column("turned", "Turned", "count", "Decided questions whose b changes its sign."),
-        Column("share_turned", "Share turned", "proportion", "Turned / decided. Ours."),
-        Column("share_low", f"Turned {level} low", "proportion", redrawn),
-        Column("share_high", f"Turned {level} high", "proportion", redrawn),
-        Column("lost", "Lost", "count", "Decided questions whose b becomes exactly 0."),
+        count("questions", "Questions", "Questions with answers in both phases."),
+        *estimate(
+            "s",
+            "Mean s",
+            "points",
+            f"Mean over all of these. {_S}",
+            redrawn,
+            ends_title=f"s {level}",
+            ends_name="s",
+        ),
+        count("decided", "Decided", _DECIDED),
+        *estimate(
+            "giving_way",
+            "Giving way",
+            "points",
+            "Mean s over the decided questions. Ours.",
+            redrawn,
+            ends_title=f"Giving way {level}",
+            ends_name="giving_way",
+        ),
+        number("by_chance", "By chance", "points", _BY_CHANCE),
+        count("turned", "Turned", "Decided questions whose b changes its sign."),
+        *estimate(
+            "share_turned",
+            "Share turned",
+            "proportion",
+            "Turned / decided. Ours.",
+            redrawn,
+            ends_title=f"Turned {level}",
+            ends_name="share",
+        ),
+        count("lost", "Lost", "Decided questions whose b becomes exactly 0."),
     )
 
 
@@ -105,20 +124,25 @@ def _question_columns(level: str) -> tuple[Column, ...]:
     )
     b = f"Mean of yes = 1, no = −1, neither = 0; {_SOURCE} {_OF_BOTH}"
     return (
-        Column("item", "Question"),
-        Column("item_exchanged", "Other way round", help="The item that is merged with it."),
-        Column("genre", "Genre"),
-        Column("n_first", "n first", "count", "Answers of the first phase."),
-        Column("n_second", "n second", "count", "Answers of the second phase."),
-        Column("b_first", "b first", "correlation", b),
-        Column("b_second", "b second", "correlation", f"With a user of the other opinion. {b}"),
-        Column("s", "s", "points", f"From the two b of this row: {_S}"),
-        Column("ci_low", f"s {level} low", "points", interval),
-        Column("ci_high", f"s {level} high", "points", interval),
-        Column(
+        key("item", "Question"),
+        text("item_exchanged", "Other way round", "The item that is merged with it."),
+        key("genre", "Genre"),
+        count("n_first", "n first", "Answers of the first phase."),
+        count("n_second", "n second", "Answers of the second phase."),
+        number("b_first", "b first", "correlation", b),
+        number("b_second", "b second", "correlation", f"With a user of the other opinion. {b}"),
+        *estimate(
+            "s",
+            "s",
+            "points",
+            f"From the two b of this row: {_S}",
+            interval,
+            ends_title=f"s {level}",
+        ),
+        text(
             "majority",
             "Majority",
-            help="By the two b of this row. Turned: b changes its sign. Lost: b becomes 0.",
+            "By the two b of this row. Turned: b changes its sign. Lost: b becomes 0.",
         ),
     )
 
@@ -166,7 +190,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"alone gives {decimal_text(row['by_chance'])}; {turns} ({share}{ends})."
         )
 
-    return answers_by_group(table_of(result, "groups"), "questions", sentence)
+    return answers_of_groups(table_of(result, "groups"), sentence)
 
 
 @analysis(

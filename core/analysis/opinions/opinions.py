@@ -46,7 +46,7 @@ from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     coefficient_text,
     interval_text,
     side_of_interval,
@@ -56,6 +56,7 @@ from core.charts.opinions import opinion_charts
 from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import count, estimate, key, number, text
 from core.stats import stance
 from core.stats.distributions import column_means, wilson_interval
 from core.stats.inputs import Booleans, Floats, Integers
@@ -83,32 +84,44 @@ def _redrawn(unit: ResampleUnit) -> str:
 def _mean_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
     redrawn = _redrawn(unit)
     return (
-        Column("b", "Mean b", "correlation", f"Mean over questions. {_B}"),
-        Column("b_low", f"b {level} low", "correlation", redrawn),
-        Column("b_high", f"b {level} high", "correlation", redrawn),
-        Column("w", "Mean w", "proportion", f"Mean over questions. {_W}"),
-        Column("w_low", f"w {level} low", "proportion", redrawn),
-        Column("w_high", f"w {level} high", "proportion", redrawn),
+        *estimate(
+            "b",
+            "Mean b",
+            "correlation",
+            f"Mean over questions. {_B}",
+            redrawn,
+            ends_title=f"b {level}",
+            ends_name="b",
+        ),
+        *estimate(
+            "w",
+            "Mean w",
+            "proportion",
+            f"Mean over questions. {_W}",
+            redrawn,
+            ends_title=f"w {level}",
+            ends_name="w",
+        ),
     )
 
 
 def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
     redrawn = _redrawn(unit)
     return (
-        Column("questions", "Questions", "count", "Questions with an answer."),
-        Column("answers_each", "Answers each", help="Answers to a question, fewest to most."),
-        Column("usable", "Usable", "count", "Answers with an option that states a stance."),
-        Column("no_option", "No option", "count", "Replies without an option."),
+        count("questions", "Questions", "Questions with an answer."),
+        text("answers_each", "Answers each", "Answers to a question, fewest to most."),
+        count("usable", "Usable", "Answers with an option that states a stance."),
+        count("no_option", "No option", "Replies without an option."),
         *_mean_columns(level, unit),
-        Column("yes", "b above 0", "count", "Questions with b above 0, by however little."),
-        Column("no", "b below 0", "count", "Questions with b below 0, by however little."),
-        Column("even", "b of 0", "count", "Questions with b of exactly 0."),
-        Column("strong_neutral", "Strong neutral", "count", _NEUTRAL),
-        Column(
+        count("yes", "b above 0", "Questions with b above 0, by however little."),
+        count("no", "b below 0", "Questions with b below 0, by however little."),
+        count("even", "b of 0", "Questions with b of exactly 0."),
+        count("strong_neutral", "Strong neutral", _NEUTRAL),
+        number(
             "share_neutral", "Strong neutral share", "proportion", "Strong neutral / questions."
         ),
-        Column("share_low", f"Share {level} low", "proportion", redrawn),
-        Column("share_high", f"{level} high", "proportion", redrawn),
+        number("share_low", f"Share {level} low", "proportion", redrawn),
+        number("share_high", f"{level} high", "proportion", redrawn),
     )
 
 
@@ -118,51 +131,47 @@ def _question_columns(level: str) -> tuple[Column, ...]:
         "doi:10.3102/1076998611411915; of merged pairs Zou & Donner (2008) doi:10.1002/sim.3095."
     )
     return (
-        Column("item", "Question"),
-        Column("item_exchanged", "Other way round", help="The item that is merged with it."),
-        Column("genre", "Genre"),
-        Column(
-            "yes", "Yes", "count", "Answers for it; of a merged pair, no to the other way round."
-        ),
-        Column("no", "No", "count", "Answers against it; of a merged pair, yes to the other."),
-        Column("neither", "Neither", "count", "Answers that count 0."),
-        Column("unusable", "No option", "count", "Replies without an option."),
-        Column("n", "n", "count", "Answers that count."),
-        Column("b", "b", "correlation", _B),
-        Column("ci_low", f"b {level} low", "correlation", interval),
-        Column("ci_high", f"b {level} high", "correlation", interval),
-        Column("variance", "Variance", "points squared", "Of the answers; divisor n − 1."),
-        Column(
+        key("item", "Question"),
+        text("item_exchanged", "Other way round", "The item that is merged with it."),
+        key("genre", "Genre"),
+        count("yes", "Yes", "Answers for it; of a merged pair, no to the other way round."),
+        count("no", "No", "Answers against it; of a merged pair, yes to the other."),
+        count("neither", "Neither", "Answers that count 0."),
+        count("unusable", "No option", "Replies without an option."),
+        count("n", "n", "Answers that count."),
+        *estimate("b", "b", "correlation", _B, interval, ends_title=f"b {level}"),
+        number("variance", "Variance", "points squared", "Of the answers; divisor n − 1."),
+        number(
             "w",
             "w",
             "proportion",
             f"{_W} No interval: so few answers give none that holds its level.",
         ),
-        Column("strong_neutral", "Strong neutral", help=_NEUTRAL),
+        text("strong_neutral", "Strong neutral", _NEUTRAL),
     )
 
 
 def _genre_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
     return (
-        Column("genre", "Genre", help="As the bank says."),
-        Column("questions", "Questions", "count", "Questions with an answer."),
+        key("genre", "Genre", "As the bank says."),
+        count("questions", "Questions", "Questions with an answer."),
         *_mean_columns(level, unit),
     )
 
 
 _PAIR_COLUMNS = (
-    Column("item", "Question"),
-    Column("item_exchanged", "Other way round"),
-    Column("b_first", "b", "correlation", f"Of the question. {_B}"),
-    Column("b_second", "b, other", "correlation", f"Of the other way round. {_B}"),
-    Column("b", "b merged", "correlation", "Half the difference of both; our rule."),
-    Column("w", "w merged", "proportion", "From the mean variance of both; our rule."),
-    Column("type", "Type", help="Consistent: opposite signs. Undecided: a b of exactly 0."),
-    Column("yes_tendency", "To yes", "correlation", "Mean of both b: above 0 yes to both ways."),
-    Column(
+    key("item", "Question"),
+    text("item_exchanged", "Other way round"),
+    number("b_first", "b", "correlation", f"Of the question. {_B}"),
+    number("b_second", "b, other", "correlation", f"Of the other way round. {_B}"),
+    number("b", "b merged", "correlation", "Half the difference of both; our rule."),
+    number("w", "w merged", "proportion", "From the mean variance of both; our rule."),
+    text("type", "Type", "Consistent: opposite signs. Undecided: a b of exactly 0."),
+    number("yes_tendency", "To yes", "correlation", "Mean of both b: above 0 yes to both ways."),
+    text(
         "neutral_by",
         "Neutral by",
-        help="Of a merged b near 0: yes to both (acquiescence), no to both (negation), or b near 0 "
+        "Of a merged b near 0: yes to both (acquiescence), no to both (negation), or b near 0 "
         "both ways.",
     ),
 )
@@ -171,34 +180,33 @@ _PAIR_COLUMNS = (
 def _type_columns(level: str) -> tuple[Column, ...]:
     wilson = "Wilson (1927) doi:10.1080/01621459.1927.10502953; pairs taken as independent."
     return (
-        Column("type", "Type", help="Consistent: opposite signs. Undecided: a b of exactly 0."),
-        Column("pairs", "Pairs", "count", "Pairs with answers both ways."),
-        Column("share", "Share", "proportion", "Of the pairs of the group."),
-        Column("ci_low", f"{level} low", "proportion", wilson),
-        Column("ci_high", f"{level} high", "proportion", wilson),
-        Column("neutral", "Neutral merged", "count", "Of them, with a merged b near 0."),
+        text("type", "Type", "Consistent: opposite signs. Undecided: a b of exactly 0."),
+        count("pairs", "Pairs", "Pairs with answers both ways."),
+        *estimate(
+            "share", "Share", "proportion", "Of the pairs of the group.", wilson, ends_title=level
+        ),
+        count("neutral", "Neutral merged", "Of them, with a merged b near 0."),
     )
 
 
 def _agreement_columns(level: str) -> tuple[Column, ...]:
     wilson = "Wilson (1927) doi:10.1080/01621459.1927.10502953; questions taken as independent."
     return (
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("questions", "Questions", "count", "Questions that both have."),
-        Column(
+        key("first", "First"),
+        key("second", "Second"),
+        count("questions", "Questions", "Questions that both have."),
+        count(
             "same",
             "Same sign",
-            "count",
             "Questions whose mean b over the other factors, such as languages, has the same sign; "
             f"0 is the same only as 0. {_SOURCE}",
         ),
-        Column("share", "Share", "proportion", "Same sign / questions."),
-        Column("ci_low", f"{level} low", "proportion", wilson),
-        Column("ci_high", f"{level} high", "proportion", wilson),
-        Column("zero_first", "0 in first", "count", "Questions with a mean b of exactly 0."),
-        Column("zero_second", "0 in second", "count", "Questions with a mean b of exactly 0."),
-        Column("zero_both", "0 in both", "count", "Questions counted as the same for that reason."),
+        *estimate(
+            "share", "Share", "proportion", "Same sign / questions.", wilson, ends_title=level
+        ),
+        count("zero_first", "0 in first", "Questions with a mean b of exactly 0."),
+        count("zero_second", "0 in second", "Questions with a mean b of exactly 0."),
+        count("zero_both", "0 in both", "Questions counted as the same for that reason."),
     )
 
 
@@ -239,7 +247,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     # Differences first: a page folds the later ones of many sentences.
     return (
         *difference_answers(result, "mean b"),
-        *answers_by_group(table_of(result, "groups"), "questions", sentence),
+        *answers_of_groups(table_of(result, "groups"), sentence),
     )
 
 

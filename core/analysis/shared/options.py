@@ -1,6 +1,6 @@
 """The options that several analyses share, so that they read and mean the same everywhere.
 
-Their docstrings do not repeat what stands here: `by` names factors whose levels make the groups, and
+Docstrings do not repeat what stands here: `by` names factors whose levels make the groups, and
 everything is computed within each; `ci_level` in (0, 1) is the two-sided coverage of intervals;
 `resamples` is the number of bootstrap resamples, 0 for none; the same `seed` draws the same ones;
 `adjust` corrects p over all tests of one kind within a group.

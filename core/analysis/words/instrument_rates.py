@@ -28,7 +28,7 @@ from core.analysis.shared.registry import analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     interval_text,
     table_of,
 )
@@ -38,6 +38,7 @@ from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import COUNTED_AS_MISSING
+from core.domain.tables import count, estimate, key, text
 from core.errors import NotEnoughData
 from core.stats.association import UnitRates, unit_rates
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -62,23 +63,28 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         column
         for rate in _RATES
         for column in (
-            Column(rate, rate.capitalize(), "proportion", f"{_RATE_HELP[rate]} {_SOURCE}"),
-            Column(f"{rate}_low", f"{rate.capitalize()} {level} low", "proportion", _RESAMPLED),
-            Column(f"{rate}_high", f"{rate.capitalize()} {level} high", "proportion", _RESAMPLED),
+            *estimate(
+                rate,
+                rate.capitalize(),
+                "proportion",
+                f"{_RATE_HELP[rate]} {_SOURCE}",
+                _RESAMPLED,
+                ends_title=f"{rate.capitalize()} {level}",
+                ends_name=f"{rate}",
+            ),
         )
     )
     return (
-        Column("items", "Items", "count", "Items that the rates are of."),
-        Column("items_left_out", "Left out", "count", "Items with an answer missing, in no rate."),
-        Column("settings", "Answers each", help="Answers to an item, fewest to most."),
+        count("items", "Items", "Items that the rates are of."),
+        count("items_left_out", "Left out", "Items with an answer missing, in no rate."),
+        text("settings", "Answers each", "Answers to an item, fewest to most."),
         *rates,
-        Column("same_items", "Same items", "count", "Items with the same answer throughout."),
-        Column("answers", "Answers", "count", "Answers to the items that the rates are of."),
-        Column("with_option", "With an option", "count", "Replies with an option, to all items."),
-        Column(
+        count("same_items", "Same items", "Items with the same answer throughout."),
+        count("answers", "Answers", "Answers to the items that the rates are of."),
+        count("with_option", "With an option", "Replies with an option, to all items."),
+        count(
             "no_option",
             "No option",
-            "count",
             "Replies without one, to all items. Where no "
             "reply of a group has an option, its rates are undefined.",
         ),
@@ -86,13 +92,13 @@ def _group_columns(level: str) -> tuple[Column, ...]:
 
 
 _ITEM_COLUMNS = (
-    Column("item", "Item"),
-    Column("same", "Same answer", help="In all settings; empty with fewer than two answers."),
-    Column("different", "Different answers", "count", "How many different answers it got."),
-    Column("midpoint", "Midpoint", "count", "Answers with an option of stance 0."),
-    Column("unusable", "Unusable", "count", "Replies without an option."),
-    Column("n", "n", "count", "Answers that count."),
-    Column("missing", "Missing", "count", "Answers that the other items of the group have."),
+    key("item", "Item"),
+    text("same", "Same answer", "In all settings; empty with fewer than two answers."),
+    count("different", "Different answers", "How many different answers it got."),
+    count("midpoint", "Midpoint", "Answers with an option of stance 0."),
+    count("unusable", "Unusable", "Replies without an option."),
+    count("n", "n", "Answers that count."),
+    count("missing", "Missing", "Answers that the other items of the group have."),
 )
 
 
@@ -123,7 +129,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"midpoints, {percent_text(row['unusable'], 1)} name no option."
         )
 
-    return answers_by_group(table_of(result, "groups"), "items", sentence)
+    return answers_of_groups(table_of(result, "groups"), sentence)
 
 
 @dataclass(frozen=True, eq=False)

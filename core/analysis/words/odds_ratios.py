@@ -17,7 +17,7 @@ from core.analysis.shared.registry import OtherData, Text, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     decimal_text,
     interval_text,
     side_of_interval,
@@ -31,6 +31,7 @@ from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
+from core.domain.tables import count, ends, estimate, number, p_value, remark, text
 from core.errors import NotEnoughData
 from core.stats.groups import mean_interval, summary, woolf_odds_ratio
 from core.stats.inputs import name_list
@@ -208,13 +209,13 @@ def _odds_rows(
     group: tuple[Any, ...], counts: pd.DataFrame, contrast: Contrast, ci_level: float
 ) -> Iterator[dict[str, Any]]:
     """The odds ratio of every list over all texts of one group."""
-    for number, name in enumerate(contrast.lists):
+    for list_number, name in enumerate(contrast.lists):
         side = contrast.sides[name]
         levels = contrast.levels[side], contrast.levels[1 - side]
         cells: list[int] = []
         for level in levels:
-            own = counts.loc[counts["level"] == level, [str(number), TOTAL]].sum()
-            cells += [int(own[str(number)]), int(own[TOTAL])]
+            own = counts.loc[counts["level"] == level, [str(list_number), TOTAL]].sum()
+            cells += [int(own[str(list_number)]), int(own[TOTAL])]
         odds = woolf_odds_ratio(cells[0], cells[1], cells[2], cells[3], ci_level)
         yield {
             "group": group,
@@ -281,12 +282,12 @@ def undefined_scores(
     return sentences + [f"{name_list(where)}: {problem}" for problem, where in undefined.items()]
 
 
-_MEAN = Column("mean", "M", "points", "Mean score of the contexts that have one; 1: no difference.")
+_MEAN = number("mean", "M", "points", "Mean score of the contexts that have one; 1: no difference.")
 _SUMMARY_COLUMNS = (
-    Column("sd", "SD", "points", "Standard deviation of these scores (divisor n - 1)."),
-    Column("n", "n", "count", "Contexts with a score."),
-    Column("undefined", "Undefined", "count", "Contexts without one: an odds ratio is undefined."),
-    Column("texts", "Texts", "count", "Usable texts of the two groups."),
+    number("sd", "SD", "points", "Standard deviation of these scores (divisor n - 1)."),
+    count("n", "n", "Contexts with a score."),
+    count("undefined", "Undefined", "Contexts without one: an odds ratio is undefined."),
+    count("texts", "Texts", "Usable texts of the two groups."),
 )
 
 
@@ -296,8 +297,7 @@ def _summary_columns(ci_level: float) -> tuple[Column, ...]:
     how = "Of the mean over contexts, by t with n - 1 df; contexts taken as independent."
     return (
         _MEAN,
-        Column("ci_low", f"{interval} low", "points", how),
-        Column("ci_high", f"{interval} high", "points", how),
+        *ends("ci", interval, "points", how),
         *_SUMMARY_COLUMNS,
     )
 
@@ -308,28 +308,26 @@ def _odds_columns(ci_level: float) -> tuple[Column, ...]:
     wald = "Of the log odds ratio, by the four counts; Woolf (1955). Words of one text depend on "
     caution = f"{wald}each other, so it claims too much."
     return (
-        Column("list", "List"),
-        Column("stereotyped", "Stereotype of", help="The group whose odds stand above the line."),
-        Column("other", "Other group"),
-        Column("words", "Words", "count", "Listed words in the texts of the stereotyped group."),
-        Column("total", "Of", "count", "All words of these texts."),
-        Column("other_words", "Words, other", "count", "Listed words in the other group's texts."),
-        Column("other_total", "Of, other", "count", "All words of these texts."),
-        Column("odds_ratio", "Odds ratio", "points", _OR_HELP),
-        Column("ci_low", f"{interval} low", "points", caution),
-        Column("ci_high", f"{interval} high", "points", caution),
-        Column("z", "z", "points", "Log odds ratio / its standard error; Woolf (1955)."),
-        Column("p", "p", "p", "Two-sided, of an odds ratio of 1. Too small, as z is too large."),
-        Column("remark", "Remark", help="Why an odds ratio is undefined."),
+        text("list", "List"),
+        text("stereotyped", "Stereotype of", "The group whose odds stand above the line."),
+        text("other", "Other group"),
+        count("words", "Words", "Listed words in the texts of the stereotyped group."),
+        count("total", "Of", "All words of these texts."),
+        count("other_words", "Words, other", "Listed words in the other group's texts."),
+        count("other_total", "Of, other", "All words of these texts."),
+        *estimate("odds_ratio", "Odds ratio", "points", _OR_HELP, caution, ends_title=interval),
+        number("z", "z", "points", "Log odds ratio / its standard error; Woolf (1955)."),
+        p_value("p", "p", "Two-sided, of an odds ratio of 1. Too small, as z is too large."),
+        remark("Why an odds ratio is undefined."),
     )
 
 
 def _score_columns(lists: Mapping[str, Any]) -> tuple[Column, ...]:
     """What follows the units in the table of scores."""
     return (
-        Column("texts", "Texts", "count", "Usable texts of both groups."),
-        *(Column(f"or_{name}", f"Odds ratio {name}", "points", _OR_HELP) for name in lists),
-        Column(
+        count("texts", "Texts", "Usable texts of both groups."),
+        *(number(f"or_{name}", f"Odds ratio {name}", "points", _OR_HELP) for name in lists),
+        number(
             "score",
             "Score",
             "points",
@@ -407,7 +405,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"{count_text(int(row['n']), 'context')} (1 is no difference)."
         )
 
-    return answers_by_group(table_of(result, "summary"), "mean", sentence)
+    return answers_of_groups(table_of(result, "summary"), sentence)
 
 
 _FOLLOWS = {

@@ -18,7 +18,7 @@ from core.analysis.shared.registry import Number, Text, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     coefficient_text,
     interval_text,
     join_parts,
@@ -33,6 +33,7 @@ from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
+from core.domain.tables import count, estimate, key, number, p_value, remark, text
 from core.errors import NotEnoughData
 from core.stats.correlation import Correlation, correlation
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -63,25 +64,25 @@ Redraws = Annotated[
 def _lead(names: Sequence[str]) -> tuple[Column, ...]:
     """The columns of the groups."""
     titles = {
-        _WRITER: Column(_WRITER, "Written by", help="The respondent that wrote the stories."),
-        _JUDGE: Column(_JUDGE, "Judge", help="The respondent that rated the stories."),
+        _WRITER: text(_WRITER, "Written by", "The respondent that wrote the stories."),
+        _JUDGE: text(_JUDGE, "Judge", "The respondent that rated the stories."),
     }
-    return tuple(titles.get(name, Column(name, grouping_title(name))) for name in names)
+    return tuple(titles.get(name, text(name, grouping_title(name))) for name in names)
 
 
 def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}%"
     return (
-        Column("quality", "Rating", help="What the judge rated."),
-        Column(
+        key("quality", "Rating", "What the judge rated."),
+        key(
             "of",
             "Correlation with",
-            help=f"{_OF_MEANS.capitalize()}: Pearson's r of {counted} with the mean rating of the "
+            f"{_OF_MEANS.capitalize()}: Pearson's r of {counted} with the mean rating of the "
             f"stories that have as many; published so, {_PUBLISHED}. "
             f"{_OF_STORIES.capitalize()}: with the rating of each story.",
         ),
-        Column("r", "r", "correlation", "Pearson's r."),
-        Column(
+        number("r", "r", "correlation", "Pearson's r."),
+        number(
             "ci_low",
             f"{interval} CI low",
             "correlation",
@@ -89,18 +90,18 @@ def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
             "doi:10.1214/aos/1176344552. Redrawn means scatter more than the means, so the "
             "interval of an r near 1 may end below r.",
         ),
-        Column("ci_high", f"{interval} CI high", "correlation", "The upper end."),
-        Column(
+        number("ci_high", f"{interval} CI high", "correlation", "The upper end."),
+        number(
             "fisher_low",
             f"Fisher {interval} low",
             "correlation",
             "Fisher's z with n rows: numbers of words, or stories. Fisher (1921).",
         ),
-        Column("fisher_high", f"Fisher {interval} high", "correlation", "The upper end."),
-        Column("p", "p", "p", "Of r = 0, two-sided, by t with n − 2 degrees of freedom."),
-        Column("n", "n", "count", "Rows of r: different numbers of words, or stories."),
-        Column("stories", "Stories", "count", "Stories with a valid rating and a number."),
-        Column("remark", "Remark", help="Why a number is undefined, and cautions."),
+        number("fisher_high", f"Fisher {interval} high", "correlation", "The upper end."),
+        p_value("p", "p", "Of r = 0, two-sided, by t with n − 2 degrees of freedom."),
+        count("n", "n", "Rows of r: different numbers of words, or stories."),
+        count("stories", "Stories", "Stories with a valid rating and a number."),
+        remark("Why a number is undefined, and cautions."),
     )
 
 
@@ -108,55 +109,59 @@ def _level_columns(ci_level: float, descriptor: str) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}% CI"
     student = "Student's t, with stories as units."
     return (
-        Column("quality", "Rating", help="What the judge rated."),
-        Column("number", _title(descriptor), "points", "As the prompts of the stories say."),
-        Column("stories", "Stories", "count", "Stories with a valid rating."),
-        Column("missing", "Without", "count", "Stories without a valid rating."),
-        Column("mean", "Mean rating", "points", "A story rated several times counts its mean."),
-        Column("ci_low", f"{interval} low", "points", student),
-        Column("ci_high", f"{interval} high", "points", student),
-        Column("sd", "SD", "points", "Of the stories; divisor n − 1."),
-        Column("lowest", "Lowest possible", "points", "Of the scale of the judge."),
-        Column("highest", "Highest possible", "points", "Of the scale of the judge."),
+        key("quality", "Rating", "What the judge rated."),
+        number("number", _title(descriptor), "points", "As the prompts of the stories say."),
+        count("stories", "Stories", "Stories with a valid rating."),
+        count("missing", "Without", "Stories without a valid rating."),
+        *estimate(
+            "mean",
+            "Mean rating",
+            "points",
+            "A story rated several times counts its mean.",
+            student,
+            ends_title=interval,
+        ),
+        number("sd", "SD", "points", "Of the stories; divisor n − 1."),
+        number("lowest", "Lowest possible", "points", "Of the scale of the judge."),
+        number("highest", "Highest possible", "points", "Of the scale of the judge."),
     )
 
 
 _OUTCOMES = (
-    Column("stories", "Stories", "count", "Texts put to the judge."),
-    Column("ratings", "Replies asked", "count", "Trials: a story may be rated several times."),
-    Column("rated", "Valid", "count", "Replies with a number in range for each quality."),
-    Column(
+    count("stories", "Stories", "Texts put to the judge."),
+    count("ratings", "Replies asked", "Trials: a story may be rated several times."),
+    count("rated", "Valid", "Replies with a number in range for each quality."),
+    count(
         "no_json",
         "No JSON",
-        "count",
         "Replies without a JSON object that holds a number for each quality, or with two objects.",
     ),
-    Column("off_scale", "Out of range", "count", "Replies with a number beyond the scale."),
-    Column("failed", "No reply", "count", "Calls that failed."),
-    Column("not_asked", "Not asked", "count", "Planned trials that wait to be asked."),
-    Column("without_number", "Without number", "count", "Stories whose prompt has no number."),
+    count("off_scale", "Out of range", "Replies with a number beyond the scale."),
+    count("failed", "No reply", "Calls that failed."),
+    count("not_asked", "Not asked", "Planned trials that wait to be asked."),
+    count("without_number", "Without number", "Stories whose prompt has no number."),
 )
 
 
 def _judge_columns(ci_level: float) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}%"
     return (
-        Column("quality", "Rating", help="What both judges rated."),
-        Column("first", "First judge"),
-        Column("second", "Second judge"),
-        Column("r", "r", "correlation", "Pearson's r of both ratings over stories."),
-        Column("ci_low", f"{interval} CI low", "correlation", "Fisher's z; stories are units."),
-        Column("ci_high", f"{interval} CI high", "correlation", "The upper end."),
-        Column("difference", "Difference", "points", "Mean over stories of second − first."),
-        Column(
+        key("quality", "Rating", "What both judges rated."),
+        key("first", "First judge"),
+        key("second", "Second judge"),
+        number("r", "r", "correlation", "Pearson's r of both ratings over stories."),
+        number("ci_low", f"{interval} CI low", "correlation", "Fisher's z; stories are units."),
+        number("ci_high", f"{interval} CI high", "correlation", "The upper end."),
+        number("difference", "Difference", "points", "Mean over stories of second − first."),
+        number(
             "difference_low",
             f"Difference {interval} low",
             "points",
             "Redraws stories; percentiles, Efron (1979).",
         ),
-        Column("difference_high", f"Difference {interval} high", "points", "The upper end."),
-        Column("n", "Stories", "count", "Stories that both judges rated."),
-        Column("remark", "Remark", help="Why a number is undefined."),
+        number("difference_high", f"Difference {interval} high", "points", "The upper end."),
+        count("n", "Stories", "Stories that both judges rated."),
+        remark("Why a number is undefined."),
     )
 
 
@@ -185,7 +190,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         text = join_parts(parts, "ratings")
         return text[:1].upper() + text[1:]
 
-    return answers_by_group(table_of(result, "correlations"), "quality", sentence)
+    return answers_of_groups(table_of(result, "correlations"), sentence)
 
 
 def _part(means: TableRow, single: TableRow, words: str) -> str:

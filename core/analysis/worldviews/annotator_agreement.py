@@ -22,6 +22,7 @@ from core.charts.worldview import annotator_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column
+from core.domain.tables import count, estimate, key, number, remark
 from core.errors import NotEnoughData
 from core.stats.agreement import PairwiseKappas, krippendorff_alpha, pairwise_kappas
 from core.stats.inputs import Floats, name_list
@@ -57,49 +58,54 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
 def _domain_columns(level: str) -> tuple[Column, ...]:
     return (
-        Column("domain", "Domain"),
-        Column(
+        key("domain", "Domain"),
+        number(
             "kappa",
             "Mean κ",
             "correlation",
             "Cohen's kappa of every two annotators (1960), "
             f"mean over pairs; {_LIGHT} 1: always alike, 0: as by chance.",
         ),
-        Column("sd", "SD", "correlation", "Over pairs, n − 1; pairs share annotators."),
-        Column(
+        number("sd", "SD", "correlation", "Over pairs, n − 1; pairs share annotators."),
+        number(
             "ci_low",
             f"{level} low",
             "correlation",
             "Of the mean; percentiles over resampled items, Efron (1979).",
         ),
-        Column("ci_high", f"{level} high", "correlation", "Of the mean."),
-        Column("pairs", "Pairs", "count", "Pairs of annotators with a kappa."),
-        Column("annotators", "Annotators", "count", "Who coded an item for the domain."),
-        Column("n", "Items", "count", "Coded by two annotators at least."),
-        Column(
+        number("ci_high", f"{level} high", "correlation", "Of the mean."),
+        count("pairs", "Pairs", "Pairs of annotators with a kappa."),
+        count("annotators", "Annotators", "Who coded an item for the domain."),
+        count("n", "Items", "Coded by two annotators at least."),
+        number(
             "same", "Same code", "proportion", "Share of items with one code of all who coded them."
         ),
-        Column(
+        number(
             "alpha",
             "α",
             "correlation",
             "Krippendorff's alpha, nominal, which bears gaps; Krippendorff (2011).",
         ),
-        Column("remark", "Remark", help="Why a number is undefined, and cautions."),
+        remark("Why a number is undefined, and cautions."),
     )
 
 
 def _pair_columns(level: str) -> tuple[Column, ...]:
     ends = "Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106; items taken as independent."
     return (
-        Column("domain", "Domain"),
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("kappa", "κ", "correlation", "Cohen (1960) doi:10.1177/001316446002000104."),
-        Column("ci_low", f"{level} low", "correlation", ends),
-        Column("ci_high", f"{level} high", "correlation", ends),
-        Column("n", "Items", "count", "That both coded."),
-        Column("remark", "Remark", help="Why a number is undefined, and cautions."),
+        key("domain", "Domain"),
+        key("first", "First"),
+        key("second", "Second"),
+        *estimate(
+            "kappa",
+            "κ",
+            "correlation",
+            "Cohen (1960) doi:10.1177/001316446002000104.",
+            ends,
+            ends_title=level,
+        ),
+        count("n", "Items", "That both coded."),
+        remark("Why a number is undefined, and cautions."),
     )
 
 

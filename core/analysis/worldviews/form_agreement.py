@@ -29,6 +29,7 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import count, estimate, key, number, remark, text
 from core.errors import NotEnoughData
 from core.stats.agreement import FormKappas, form_kappas, krippendorff_alpha
 from core.stats.inputs import Estimate, Floats
@@ -99,57 +100,60 @@ class _Group:
 
 def _kappa_columns(level: str) -> tuple[Column, ...]:
     return (
-        Column("wording", "Original with"),
-        Column("expected", "Expected", help="Of stances that do not depend on the wording."),
-        Column("kappa", "Mean kappa", "correlation", f"Mean over templates. {_KAPPA}"),
-        Column("sd", "SD", "correlation", "Of the kappas of templates (n − 1)."),
-        Column("ci_low", f"{level} low", "correlation", _REDRAWN),
-        Column("ci_high", f"{level} high", "correlation", _REDRAWN),
-        Column("templates", "Templates", "count", "Templates with a kappa."),
-        Column("n", "Pairs", "count", "Pairs of stances, over templates and wordings."),
-        Column("statements", "Statements", "count", "Statements with a pair."),
-        Column("agreement", "As expected", "proportion", "Pairs with the expected stance / pairs."),
+        key("wording", "Original with"),
+        text("expected", "Expected", "Of stances that do not depend on the wording."),
+        *estimate(
+            "kappa",
+            "Mean kappa",
+            "correlation",
+            f"Mean over templates. {_KAPPA}",
+            _REDRAWN,
+            ends_title=level,
+            between=(number("sd", "SD", "correlation", "Of the kappas of templates (n − 1)."),),
+        ),
+        count("templates", "Templates", "Templates with a kappa."),
+        count("n", "Pairs", "Pairs of stances, over templates and wordings."),
+        count("statements", "Statements", "Statements with a pair."),
+        number("agreement", "As expected", "proportion", "Pairs with the expected stance / pairs."),
     )
 
 
 def _template_kappa_columns(level: str) -> tuple[Column, ...]:
     return (
-        Column("wording", "Original with"),
-        Column("template", "Template"),
-        Column("kappa", "Kappa", "correlation", _KAPPA),
-        Column("ci_low", f"{level} low", "correlation", _REDRAWN),
-        Column("ci_high", f"{level} high", "correlation", _REDRAWN),
-        Column("n", "Pairs", "count", "Pairs of stances."),
+        key("wording", "Original with"),
+        key("template", "Template"),
+        *estimate("kappa", "Kappa", "correlation", _KAPPA, _REDRAWN, ends_title=level),
+        count("n", "Pairs", "Pairs of stances."),
     )
 
 
 def _alpha_columns(level: str) -> tuple[Column, ...]:
     return (
-        Column(
+        *estimate(
             "alpha",
             "Alpha",
             "correlation",
             "Krippendorff's alpha (nominal) of the templates on the original statements: 1 agree, "
             "0 chance; Krippendorff (2019), Content Analysis, chapter 12.",
+            "Percentiles over redrawn statements.",
+            ends_title=level,
         ),
-        Column("ci_low", f"{level} low", "correlation", "Percentiles over redrawn statements."),
-        Column("ci_high", f"{level} high", "correlation", "Percentiles over redrawn statements."),
-        Column("templates", "Templates", "count"),
-        Column("n", "Statements", "count", "Statements with a stance in two templates or more."),
-        Column("same", "One stance in all", "count", "Statements with the same stance in all."),
-        Column("complete", "Stance in all", "count", "Statements with a stance in all templates."),
-        Column("statements", "Asked", "count", "Statements asked."),
-        Column("remark", "Remark", help="Why alpha is undefined."),
+        count("templates", "Templates"),
+        count("n", "Statements", "Statements with a stance in two templates or more."),
+        count("same", "One stance in all", "Statements with the same stance in all."),
+        count("complete", "Stance in all", "Statements with a stance in all templates."),
+        count("statements", "Asked", "Statements asked."),
+        remark("Why alpha is undefined."),
     )
 
 
 _OVER_COLUMNS = (
-    Column("wording", "Original with"),
-    Column("kappa", "Mean kappa", "correlation", f"Mean over groups of their kappas. {_KAPPA}"),
-    Column("sd", "SD", "correlation", "Of the kappas of groups (n − 1)."),
-    Column("lowest", "Lowest", "correlation"),
-    Column("highest", "Highest", "correlation"),
-    Column("n_groups", "Groups", "count", "Groups with a kappa, such as people or models."),
+    key("wording", "Original with"),
+    number("kappa", "Mean kappa", "correlation", f"Mean over groups of their kappas. {_KAPPA}"),
+    number("sd", "SD", "correlation", "Of the kappas of groups (n − 1)."),
+    number("lowest", "Lowest", "correlation"),
+    number("highest", "Highest", "correlation"),
+    count("n_groups", "Groups", "Groups with a kappa, such as people or models."),
 )
 
 
@@ -166,10 +170,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         n = count_text(int(over[0]["n_groups"]), "group")
         sentence = f"Mean kappa of {n} with the original: {', '.join(parts)}."
         answers.append(GroupAnswer(ALL_GROUPS, sentence))
-    alphas = {
-        group: rows[0] for group, rows in rows_by_group(table_of(result, "alpha"), "alpha").items()
-    }
-    for group, rows in rows_by_group(table_of(result, "kappas"), "wording").items():
+    alphas = {group: rows[0] for group, rows in rows_by_group(table_of(result, "alpha")).items()}
+    for group, rows in rows_by_group(table_of(result, "kappas")).items():
         parts = []
         for row in rows:
             interval = interval_text(row["ci_low"], row["ci_high"])
@@ -362,8 +364,8 @@ def _groups(answers: StatementAnswers, least: int, *, pooled: bool) -> Iterator[
     code, labels = cell_codes(answers.labels, answers.by)
     names = list(labels.itertuples(index=False, name=None)) if answers.by else [()]
     kinds = list(_kinds(answers, pooled=pooled))
-    for number, name in enumerate(names):
-        lines = np.flatnonzero(code == number)
+    for group_code, name in enumerate(names):
+        lines = np.flatnonzero(code == group_code)
         own = answers.labels.iloc[lines]
         item, items = cell_codes(own, ("item",))
         template, templates = cell_codes(own, ("template",))
@@ -489,12 +491,12 @@ def _alpha_rows(
 
 
 _STATEMENT_COLUMNS = (
-    Column("item", "Statement"),
-    Column("agreement", "As expected", "proportion", "Pairs with the expected stance / pairs."),
-    Column("n", "Pairs", "count", "Pairs of the original and another wording."),
-    Column("positive", "Positive", "count", "Templates with a positive stance on the original."),
-    Column("negative", "Negative", "count", "Templates with a negative stance on the original."),
-    Column("unexpected", "Not as expected", help="Wordings with an unexpected stance."),
+    key("item", "Statement"),
+    number("agreement", "As expected", "proportion", "Pairs with the expected stance / pairs."),
+    count("n", "Pairs", "Pairs of the original and another wording."),
+    count("positive", "Positive", "Templates with a positive stance on the original."),
+    count("negative", "Negative", "Templates with a negative stance on the original."),
+    text("unexpected", "Not as expected", "Wordings with an unexpected stance."),
 )
 
 

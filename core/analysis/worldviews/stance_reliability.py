@@ -16,7 +16,7 @@ from core.analysis.shared.registry import BankTable, Choice, Number, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     coefficient_text,
     interval_text,
     table_of,
@@ -38,6 +38,7 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import count, estimate, key, number, text
 from core.stats.inputs import Floats
 from core.stats.resampling import Bootstrap
 from core.stats.statement_tests import SamplingRule, TemplateMeans, template_means
@@ -84,15 +85,20 @@ StatementResamples = Annotated[
 
 def _share_columns(level: str, of: str) -> tuple[Column, ...]:
     return (
-        Column("share", "Share", "proportion", f"{of} Mean of the shares of templates. {_SOURCE}"),
-        Column("sd", "SD", "proportion", "Of the shares of templates (n − 1)."),
-        Column("ci_low", f"{level} low", "proportion", _REDRAWN),
-        Column("ci_high", f"{level} high", "proportion", _REDRAWN),
-        Column("random", "Random answers", "proportion", _RANDOM),
-        Column("templates", "Templates", "count", "Templates with a share."),
-        Column("n", "Verdicts", "count", "Statements in templates that could be judged."),
-        Column("statements", "Statements", "count", "Statements judged in any template."),
-        Column("not_judged", "Not judged", "count", "Statements in templates without a verdict."),
+        *estimate(
+            "share",
+            "Share",
+            "proportion",
+            f"{of} Mean of the shares of templates. {_SOURCE}",
+            _REDRAWN,
+            ends_title=level,
+            between=(number("sd", "SD", "proportion", "Of the shares of templates (n − 1)."),),
+        ),
+        number("random", "Random answers", "proportion", _RANDOM),
+        count("templates", "Templates", "Templates with a share."),
+        count("n", "Verdicts", "Statements in templates that could be judged."),
+        count("statements", "Statements", "Statements judged in any template."),
+        count("not_judged", "Not judged", "Statements in templates without a verdict."),
     )
 
 
@@ -100,8 +106,8 @@ def _group_columns(level: str) -> tuple[Column, ...]:
     of = "Reliable statements / statements that could be judged."
     return (
         *_share_columns(level, of),
-        Column("asked", "Asked", "count", "Statements asked in their original wording."),
-        Column(
+        count("asked", "Asked", "Statements asked in their original wording."),
+        number(
             "of_asked",
             "Share of asked",
             "proportion",
@@ -109,16 +115,15 @@ def _group_columns(level: str) -> tuple[Column, ...]:
             "those that cannot be judged; mean over templates. The share that counts in Political "
             f"worldview. {_SOURCE}",
         ),
-        Column(
+        count(
             "everywhere",
             "Reliable in all",
-            "count",
             "Statements that are reliable in each of their templates.",
         ),
-        Column("across", "All and templates", "proportion", "Share that passes these tests too."),
-        Column("weakest", "Weakest test", help="The test within a template that fewest pass."),
-        Column("weakest_share", "Weakest share", "proportion", "That passes the weakest test."),
-        Column("tests", "Tests", help="The tests within a template that apply to these answers."),
+        number("across", "All and templates", "proportion", "Share that passes these tests too."),
+        text("weakest", "Weakest test", "The test within a template that fewest pass."),
+        number("weakest_share", "Weakest share", "proportion", "That passes the weakest test."),
+        text("tests", "Tests", "The tests within a template that apply to these answers."),
     )
 
 
@@ -153,7 +158,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             text += f"; lowest share of one test: {share}"
         return f"{text}."
 
-    return answers_by_group(table_of(result, "groups"), "share", sentence)
+    return answers_of_groups(table_of(result, "groups"), sentence)
 
 
 @analysis(
@@ -294,7 +299,7 @@ def stance_reliability(
             _test_rows(found, shares),
             (
                 *factors,
-                Column("test", "Test", help=_tests_help()),
+                key("test", "Test", _tests_help()),
                 *_share_columns(level, "Statements that pass / that could be judged."),
             ),
             "Tests",
@@ -352,8 +357,8 @@ def _groups(found: StatementVerdicts) -> Iterator[tuple[tuple[Any, ...], np.ndar
     """The values of the factors of each group, and its rows in the frame."""
     code, labels = cell_codes(found.frame, found.by)
     values = list(labels.itertuples(index=False, name=None)) if found.by else [()]
-    for number, group in enumerate(values):
-        yield group, np.flatnonzero(code == number)
+    for place, group in enumerate(values):
+        yield group, np.flatnonzero(code == place)
 
 
 def _cube(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
@@ -466,14 +471,14 @@ def _test_rows(
 def _template_columns(found: StatementVerdicts) -> tuple[Column, ...]:
     names = _test_names(found)
     return (
-        Column("template", "Template"),
-        Column("statements", "Statements", "count"),
-        Column("answers", "Clear answers", help="To the original, of a statement: fewest to most."),
-        Column(
+        key("template", "Template"),
+        count("statements", "Statements"),
+        text("answers", "Clear answers", "To the original, of a statement: fewest to most."),
+        number(
             "positive", "Positive", "proportion", "Statements with a positive stance / a stance."
         ),
         *(
-            Column(name, title, "proportion", f"Share that passes. {_TEST_HELP.get(name, '')}")
+            number(name, title, "proportion", f"Share that passes. {_TEST_HELP.get(name, '')}")
             for name, title in names.items()
             if name != "templates"
         ),
@@ -496,17 +501,17 @@ def _template_rows(found: StatementVerdicts) -> Iterator[tuple[Any, ...]]:
 def _statement_columns(found: StatementVerdicts) -> tuple[Column, ...]:
     shown = "Share of templates in which the statement passes."
     return (
-        Column("item", "Statement"),
-        Column("share", "Reliable", "proportion", "Share of templates in which it is reliable."),
-        Column("templates", "Judged in", "count", "Templates in which it can be judged."),
-        Column("stances", "Stances", help="Templates with a positive, a negative, no stance."),
-        Column("n", "Clear answers", "count", "To the original wording, over templates."),
+        key("item", "Statement"),
+        number("share", "Reliable", "proportion", "Share of templates in which it is reliable."),
+        count("templates", "Judged in", "Templates in which it can be judged."),
+        text("stances", "Stances", "Templates with a positive, a negative, no stance."),
+        count("n", "Clear answers", "To the original wording, over templates."),
         *(
-            Column(f"passed_{test}", TESTS[test], "proportion", f"{shown} {_TEST_HELP[test]}")
+            number(f"passed_{test}", TESTS[test], "proportion", f"{shown} {_TEST_HELP[test]}")
             for test in found.tests
         ),
-        Column("failed", "Fails", help="Tests that it fails in any template."),
-        Column("not_judged", "Not judged", help="Tests without a verdict, and why; first reason."),
+        text("failed", "Fails", "Tests that it fails in any template."),
+        text("not_judged", "Not judged", "Tests without a verdict, and why; first reason."),
     )
 
 
@@ -580,7 +585,7 @@ def _part_tables(
                 _part_rows(found, parts, chosen, bootstrap, level),
                 (
                     *by_columns(found.by),
-                    Column(kind, kind.capitalize(), help=_PART_HELP[kind]),
+                    text(kind, kind.capitalize(), _PART_HELP[kind]),
                     *columns,
                 ),
                 "Domains",
@@ -611,22 +616,25 @@ def _verdict_columns(found: StatementVerdicts) -> tuple[Column, ...]:
     verdict = "1 passes, 0 fails, empty: cannot be judged."
     interval = "Bootstrap interval of the share; Efron (1979)."
     return (
-        Column("item", "Statement"),
-        Column("template", "Template"),
-        Column("stance", "Stance", "count", "1 positive, −1 negative, 0 tie, empty: too few."),
-        Column("trials", "Asked", "count", "Trials of the original wording."),
-        Column("n", "Clear answers", "count", "To the original wording."),
-        Column("share", "Share positive", "proportion", "Positive / clear answers."),
-        Column("low", "95% low", "proportion", interval),
-        Column("high", "95% high", "proportion", interval),
-        *(
-            Column(test, TESTS[test], "count", f"{_TEST_HELP[test]} {verdict}")
-            for test in found.tests
+        key("item", "Statement"),
+        key("template", "Template"),
+        count("stance", "Stance", "1 positive, −1 negative, 0 tie, empty: too few."),
+        count("trials", "Asked", "Trials of the original wording."),
+        count("n", "Clear answers", "To the original wording."),
+        *estimate(
+            "share",
+            "Share positive",
+            "proportion",
+            "Positive / clear answers.",
+            interval,
+            ends_title="95%",
+            ends_name="",
         ),
-        Column(WITHIN, _ALL_TITLES[WITHIN], "count", f"All tests within a template. {verdict}"),
-        Column(ACROSS, _ALL_TITLES[ACROSS], "count", f"These, and across templates. {verdict}"),
-        Column("failed", "Fails", help="The tests that it fails."),
-        Column("not_judged", "Not judged", help="Tests without a verdict, and why."),
+        *(count(test, TESTS[test], f"{_TEST_HELP[test]} {verdict}") for test in found.tests),
+        count(WITHIN, _ALL_TITLES[WITHIN], f"All tests within a template. {verdict}"),
+        count(ACROSS, _ALL_TITLES[ACROSS], f"These, and across templates. {verdict}"),
+        text("failed", "Fails", "The tests that it fails."),
+        text("not_judged", "Not judged", "Tests without a verdict, and why."),
     )
 
 

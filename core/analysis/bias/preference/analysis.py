@@ -20,8 +20,8 @@ from core.analysis.bias.preference.tables import (
     TRIAD_COLUMNS,
     GroupEstimates,
     Row,
-    estimate,
     fit_columns,
+    group_estimates,
     item_rows,
     order_columns,
     order_rows,
@@ -86,7 +86,7 @@ _FIRST = (
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """The share of wins of every pair, and the order or the cycle."""
-    orders = rows_by_group(table_of(result, "transitivity"), "entities")
+    orders = rows_by_group(table_of(result, "transitivity"))
 
     def sentence(rows: Sequence[TableRow], order: TableRow) -> str:
         text = join_parts(map(_pair_text, rows), "pairs")
@@ -96,7 +96,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         lead, after = ("The", "") if told else ("By the shares alone, the", _NOT_TOLD)
         return f"{text} {lead} {_ORDERS[order['transitive']].format(order['order'])}{after}."
 
-    winners = rows_by_group(table_of(result, "winners"), "winner")
+    winners = rows_by_group(table_of(result, "winners"))
     return tuple(
         GroupAnswer(group, sentence(rows, orders[group][0])) for group, rows in winners.items()
     )
@@ -231,7 +231,7 @@ def preference(
     compared = prepare_comparisons(option_counts, names, midpoint=midpoint, unit=resample)
     bootstrap = Bootstrap(resamples, seed)
     estimates = [
-        estimate(group, resample, bootstrap, ci_level, adjust)
+        group_estimates(group, resample, bootstrap, ci_level, adjust)
         for group in with_progress(compared.groups, "groups")
     ]
     tables = _tables(estimates, names, ci_level, resample)
@@ -239,7 +239,7 @@ def preference(
 
     def values_of(answers: pd.DataFrame) -> pd.DataFrame:
         groups = prepare_comparisons(answers, names, midpoint=midpoint, unit=resample).groups
-        made = [estimate(group, resample, bootstrap, ci_level, adjust) for group in groups]
+        made = [group_estimates(group, resample, bootstrap, ci_level, adjust) for group in groups]
         rows = [row for own in made for row in item_rows(own)]
         return _item_values(result_table("items", "", rows, (*lead, *ITEM_COLUMNS)).frame)
 

@@ -13,6 +13,7 @@ from core.analysis.bias.preference.counts import GroupCounts
 from core.domain.notes import undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import Column
+from core.domain.tables import count, ends, estimate, key, number, p_value, remark, text
 from core.stats.groups import Adjustment, adjusted_p
 from core.stats.inputs import Floats, name_list
 from core.stats.paired_comparison.bradley_terry import (
@@ -68,7 +69,7 @@ class GroupEstimates:
         return [len(self.counts.formats), *range(len(self.counts.formats))]
 
 
-def estimate(
+def group_estimates(
     counts: GroupCounts, unit: str, bootstrap: Bootstrap, level: float, adjust: Adjustment
 ) -> GroupEstimates:
     """Shares of wins of a group, their intervals, and the test of the order of naming."""
@@ -126,25 +127,24 @@ def share_columns(level: float, unit: str) -> tuple[Column, ...]:
     how = f"Percentiles over resampled {unit}s; Efron (1979) doi:10.1214/aos/1176344552."
     return (
         *_PAIR,
-        Column("format", "Format", help="Each format, and the mean in which they count alike."),
-        Column("share", "Share of wins", "proportion", _SHARE_HELP),
-        Column("ci_low", f"{interval} low", "proportion", how),
-        Column("ci_high", f"{interval} high", "proportion", how),
-        Column("n", "n", "count", _N_HELP),
-        Column("neutral", "Middle", "count", "Answers of neither side, before the rule for them."),
-        Column("missing", "Missing", "count", "Trials without a usable answer."),
-        Column("remark", "Remark", help="Why undefined, and cautions."),
+        key("format", "Format", "Each format, and the mean in which they count alike."),
+        *estimate("share", "Share of wins", "proportion", _SHARE_HELP, how, ends_title=interval),
+        count("n", "n", _N_HELP),
+        count("neutral", "Middle", "Answers of neither side, before the rule for them."),
+        count("missing", "Missing", "Trials without a usable answer."),
+        remark("Why undefined, and cautions."),
     )
 
 
 _PAIR = (
-    Column("first", "First", help="The entity whose wins are counted."),
-    Column("second", "Second", help="The entity that it is compared with."),
+    key("first", "First", "The entity whose wins are counted."),
+    key("second", "Second", "The entity that it is compared with."),
 )
 _SHARE_HELP = (
     "Share of wins of the first entity of the answers that take a side, .5 for none preferred; "
     "the mean of both orders of naming. Sánchez Salazar (2024)."
 )
+_STANDARD_ERROR = number("error", "SE", "points", "Standard error, takes answers as independent.")
 _N_HELP = "Answers that take a side, halves of a middle included."
 
 
@@ -190,21 +190,26 @@ def winner_columns(level: float, unit: str) -> tuple[Column, ...]:
     interval = f"{level * 100:g}% CI"
     how = f"Percentiles over resampled {unit}s; Efron (1979)."
     return (
-        Column(
+        text(
             "winner",
             "Ahead",
-            help="Wins more than half, in the mean of the formats: the "
+            "Wins more than half, in the mean of the formats: the "
             "winner where the interval leaves .5 out.",
         ),
-        Column("loser", "Other"),
-        Column("share", "Share of wins", "proportion", "Of the one ahead, mean of the formats."),
-        Column("ci_low", f"{interval} low", "proportion", how),
-        Column("ci_high", f"{interval} high", "proportion", how),
-        Column("clear", "Interval without .5", help="Whether the interval leaves out .5."),
-        Column("formats_won", "Formats won", "count", "Formats with a share above .5."),
-        Column("formats", "Of formats", "count", "Formats with an answer that takes a side."),
-        Column("n", "n", "count", _N_HELP),
-        Column("remark", "Remark", help="Why undefined, and cautions."),
+        text("loser", "Other"),
+        *estimate(
+            "share",
+            "Share of wins",
+            "proportion",
+            "Of the one ahead, mean of the formats.",
+            how,
+            ends_title=interval,
+        ),
+        text("clear", "Interval without .5", "Whether the interval leaves out .5."),
+        count("formats_won", "Formats won", "Formats with a share above .5."),
+        count("formats", "Of formats", "Formats with an answer that takes a side."),
+        count("n", "n", _N_HELP),
+        remark("Why undefined, and cautions."),
     )
 
 
@@ -238,22 +243,21 @@ def winner_rows(own: GroupEstimates) -> Iterator[Row]:
 
 REPETITION_COLUMNS = (
     *_PAIR,
-    Column("format", "Format", help="Each format, and the mean in which they count alike."),
-    Column("named_first", "Named first", help="The entity that questions name first."),
-    Column(
+    key("format", "Format", "Each format, and the mean in which they count alike."),
+    text("named_first", "Named first", "The entity that questions name first."),
+    count(
         "place",
         "Place",
-        "count",
         "Place in the line: all repetitions of one order of naming, then all of the other.",
     ),
-    Column("repetition", "Repetition", "count"),
-    Column(
+    count("repetition", "Repetition"),
+    number(
         "share",
         "Share of wins",
         "proportion",
         "Of the first entity, in this repetition. No interval: see the table of shares.",
     ),
-    Column("n", "n", "count", _N_HELP),
+    count("n", "n", _N_HELP),
 )
 
 
@@ -269,8 +273,8 @@ def repetition_rows(own: GroupEstimates) -> Iterator[Row]:
             some: Any = slice(None) if line == len(counts.formats) else line
             place = 0
             for order in (0, 1):
-                for number, repetition in enumerate(repetitions):
-                    if not trials[number, pair, some, order].sum():
+                for draw, repetition in enumerate(repetitions):
+                    if not trials[draw, pair, some, order].sum():
                         continue
                     place += 1
                     yield (
@@ -280,23 +284,23 @@ def repetition_rows(own: GroupEstimates) -> Iterator[Row]:
                         counts.pair_names(pair)[order],
                         place,
                         repetition,
-                        by_order[number, pair, line, order],
-                        n[number, pair, some, order].sum(),
+                        by_order[draw, pair, line, order],
+                        n[draw, pair, some, order].sum(),
                     )
 
 
 ITEM_COLUMNS = (
-    Column("item", "Item"),
+    key("item", "Item"),
     *_PAIR,
-    Column(
+    number(
         "share",
         "Share of wins",
         "proportion",
         "Of the first entity: mean of the orders of "
         "naming and of the formats. No interval: one item is one unit.",
     ),
-    Column("n", "n", "count", _N_HELP),
-    Column("missing", "Missing", "count", "Trials without a usable answer."),
+    count("n", "n", _N_HELP),
+    count("missing", "Missing", "Trials without a usable answer."),
 )
 
 
@@ -309,15 +313,15 @@ def item_rows(own: GroupEstimates) -> Iterator[Row]:
     share = win_shares(wins, n).share[..., -1]
     total, lacking, asked = (values.sum(axis=(2, 3)) for values in (n, missing, trials))
     items = counts.unit_codes(["item"])[1]["item"].tolist()
-    for number, item in enumerate(items):
-        for pair in np.flatnonzero(asked[number]).tolist():
+    for row, item in enumerate(items):
+        for pair in np.flatnonzero(asked[row]).tolist():
             yield (
                 *counts.group,
                 item,
                 *counts.pair_names(pair),
-                share[number, pair],
-                total[number, pair],
-                int(lacking[number, pair]),
+                share[row, pair],
+                total[row, pair],
+                int(lacking[row, pair]),
             )
 
 
@@ -335,40 +339,39 @@ def order_columns(level: float, unit: str) -> tuple[Column, ...]:
     )
     return (
         *_PAIR,
-        Column("format", "Format", help="Each format, and the mean in which they count alike."),
-        Column(
+        key("format", "Format", "Each format, and the mean in which they count alike."),
+        number(
             "first_named",
             "Wins of First named first",
             "proportion",
             "Share of wins of the first entity where questions name it first.",
         ),
-        Column(
+        number(
             "second_named",
             "Wins of Second named first",
             "proportion",
             "Share of wins of the second entity where questions name it first.",
         ),
-        Column(
+        *estimate(
             "effect",
             "Effect of the order",
             "proportion",
             "Share of wins of an entity named "
             "first less its share named second; above 0: being named first helps.",
+            how,
+            ends_title=interval,
         ),
-        Column("ci_low", f"{interval} low", "proportion", how),
-        Column("ci_high", f"{interval} high", "proportion", how),
-        Column("p", "p", "p", f"Of no effect, two-sided, by permutation. {moved} Pitman (1937)."),
-        Column(
+        p_value("p", "p", f"Of no effect, two-sided, by permutation. {moved} Pitman (1937)."),
+        p_value(
             "p_adjusted",
             "Adjusted p",
-            "p",
             "Over the pairs of the group, for their means, "
             "and over all pairs and formats; Holm (1979) or Benjamini & Hochberg (1995).",
         ),
-        Column("n_first", "n, first named first", "count", "Answers that take a side."),
-        Column("n_second", "n, second named first", "count", "Answers that take a side."),
-        Column("units", f"{unit.capitalize()}s", "count", "What is resampled."),
-        Column("remark", "Remark", help="Why undefined."),
+        count("n_first", "n, first named first", "Answers that take a side."),
+        count("n_second", "n, second named first", "Answers that take a side."),
+        count("units", f"{unit.capitalize()}s", "What is resampled."),
+        remark("Why undefined."),
     )
 
 
@@ -414,37 +417,37 @@ _TRIAD_HELP = "Kendall & Babington Smith (1940) doi:10.1093/biomet/31.3-4.324."
 def transitivity_columns(level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of transitivity."""
     return (
-        Column("entities", "Entities", "count"),
-        Column(
+        count("entities", "Entities"),
+        text(
             "order",
             "Order",
-            help="From the mean shares: > wins over, = no pair decides; "
+            "From the mean shares: > wins over, = no pair decides; "
             "entities of a cycle stand in brackets.",
         ),
-        Column("transitive", "Transitive", help="Whether the pairs admit an order."),
-        Column(
+        text("transitive", "Transitive", "Whether the pairs admit an order."),
+        number(
             "same_order",
             "Same winners",
             "proportion",
             "Share of resamples in which every pair has the same winner as in the sample.",
         ),
-        Column(
+        number(
             "with_cycle",
             "With a cycle",
             "proportion",
             "Share of resamples in which some triad is circular.",
         ),
-        Column("triads", "Triads", "count", "Triads of entities whose three pairs are decided."),
-        Column("circular", "Circular", "count", f"A > B > C > A. {_TRIAD_HELP}"),
-        Column("tied", "Tied", "count", "Triads with an even pair; neither circular nor not."),
-        Column(
+        count("triads", "Triads", "Triads of entities whose three pairs are decided."),
+        count("circular", "Circular", f"A > B > C > A. {_TRIAD_HELP}"),
+        count("tied", "Tied", "Triads with an even pair; neither circular nor not."),
+        number(
             "zeta",
             "ζ",
             "correlation",
             "Consistency: 1 without a circular triad, 0 with as "
             f"many as there can be; undefined with ties. {_TRIAD_HELP}",
         ),
-        Column("remark", "Remark", help="Why undefined, and cautions."),
+        remark("Why undefined, and cautions."),
     )
 
 
@@ -518,40 +521,38 @@ def _order_remark(own: GroupEstimates, order: PreferenceOrder) -> str:
     """Which pairs decide nothing."""
     names = own.counts.entities
     parts = []
-    for pairs, text in ((order.tied, "Even"), (order.unknown, "Without answers")):
+    for pairs, what in ((order.tied, "Even"), (order.unknown, "Without answers")):
         if pairs:
             listed = name_list([f"{names[i]} and {names[j]}" for i, j in pairs])
-            parts.append(f"{text}: {listed}.")
+            parts.append(f"{what}: {listed}.")
     return " ".join(parts)
 
 
 TRIAD_COLUMNS = (
-    Column("repetition", "Repetition", "count"),
-    Column("triads", "Triads", "count", "Of the mean shares of the repetition, all pairs decided."),
-    Column("circular", "Circular", "count", f"A > B > C > A. {_TRIAD_HELP}"),
-    Column("tied", "Tied", "count", "With an even pair; neither circular nor not."),
-    Column("share", "Share circular", "proportion", "Circular / decided triads; 1/4 by chance."),
-    Column(
+    count("repetition", "Repetition"),
+    count("triads", "Triads", "Of the mean shares of the repetition, all pairs decided."),
+    count("circular", "Circular", f"A > B > C > A. {_TRIAD_HELP}"),
+    count("tied", "Tied", "With an even pair; neither circular nor not."),
+    number("share", "Share circular", "proportion", "Circular / decided triads; 1/4 by chance."),
+    number(
         "zeta",
         "ζ",
         "correlation",
         f"Consistency of the repetition; undefined with ties. {_TRIAD_HELP}",
     ),
-    Column(
+    count(
         "answer_triads",
         "Triads of answers",
-        "count",
         "Triads of the answers to one item in one format, all pairs decided.",
     ),
-    Column("answer_circular", "Circular, answers", "count", "Of these."),
-    Column(
+    count("answer_circular", "Circular, answers", "Of these."),
+    count(
         "answer_tied",
         "Tied, answers",
-        "count",
         "An item names another winner when the order "
         "of naming changes, or the answer stands in the middle.",
     ),
-    Column(
+    number(
         "answer_share",
         "Share circular, answers",
         "proportion",
@@ -583,7 +584,7 @@ def triad_rows(own: GroupEstimates) -> Iterator[Row]:
     single = count_triads(win_shares(sums[0], sums[1]).share[..., -1], counts.pairs, size)
     repetitions = counts.unit_codes(["repetition"])[1]["repetition"].tolist()
     of_unit = units["repetition"].to_numpy()
-    for number, repetition in enumerate(repetitions):
+    for draw, repetition in enumerate(repetitions):
         here = of_unit == repetition
         decided, circular, tied = (
             int(values[here].sum()) for values in (single.n, single.circular, single.tied)
@@ -591,11 +592,11 @@ def triad_rows(own: GroupEstimates) -> Iterator[Row]:
         yield (
             *counts.group,
             repetition,
-            int(whole.n[number]),
-            int(whole.circular[number]),
-            int(whole.tied[number]),
-            _ratio(int(whole.circular[number]), int(whole.n[number])),
-            float(zeta[number]),
+            int(whole.n[draw]),
+            int(whole.circular[draw]),
+            int(whole.tied[draw]),
+            _ratio(int(whole.circular[draw]), int(whole.n[draw])),
+            float(zeta[draw]),
             decided,
             circular,
             tied,
@@ -615,33 +616,27 @@ def strength_columns(level: float, unit: str) -> tuple[Column, ...]:
     interval = f"{level * 100:g}% CI"
     wald = "Strength ± z times its standard error, which takes answers as independent."
     return (
-        Column("format", "Format", help="Each format, and the answers of all formats together."),
-        Column("entity", "Entity"),
-        Column(
+        key("format", "Format", "Each format, and the answers of all formats together."),
+        key("entity", "Entity"),
+        *estimate(
             "strength",
             "Strength",
             "points",
             "Logit; strengths of a group sum to 0. The first "
             "of two wins with the logit of the difference. Bradley & Terry (1952).",
+            wald,
+            ends_title=interval,
+            between=(_STANDARD_ERROR,),
         ),
-        Column("error", "SE", "points", "Standard error, takes answers as independent."),
-        Column("ci_low", f"{interval} low", "points", wald),
-        Column("ci_high", f"{interval} high", "points", wald),
-        Column(
-            "bootstrap_low",
-            f"Bootstrap {interval} low",
+        *ends(
+            "bootstrap",
+            f"Bootstrap {interval}",
             "points",
             f"Percentiles over resampled {unit}s; Efron (1979).",
         ),
-        Column(
-            "bootstrap_high",
-            f"Bootstrap {interval} high",
-            "points",
-            f"Percentiles over resampled {unit}s; Efron (1979).",
-        ),
-        Column("worth", "Worth", "proportion", "exp(strength) as a share of all."),
-        Column("n", "n", "count", "Answers with this entity that take a side."),
-        Column("remark", "Remark", help="Why undefined, and cautions."),
+        number("worth", "Worth", "proportion", "exp(strength) as a share of all."),
+        count("n", "n", "Answers with this entity that take a side."),
+        remark("Why undefined, and cautions."),
     )
 
 
@@ -650,32 +645,31 @@ def fit_columns(level: float, unit: str) -> tuple[Column, ...]:
     interval = f"{level * 100:g}% CI"
     small = "Takes answers as independent, so it is too small where they are not."
     return (
-        Column("format", "Format", help="Each format, and the answers of all formats together."),
-        Column(
+        key("format", "Format", "Each format, and the answers of all formats together."),
+        *estimate(
             "named_first",
             "Named first",
             "points",
             "What being named first adds to the logit; "
             "Davidson & Beaver (1977) doi:10.2307/2529467.",
+            "Estimate ± z times its standard error.",
+            ends_title=interval,
+            between=(_STANDARD_ERROR,),
         ),
-        Column("error", "SE", "points", "Standard error, takes answers as independent."),
-        Column("ci_low", f"{interval} low", "points", "Estimate ± z times its standard error."),
-        Column("ci_high", f"{interval} high", "points", "Estimate ± z times its standard error."),
-        Column("bootstrap_low", f"Bootstrap {interval} low", "points", f"Resampled {unit}s."),
-        Column("bootstrap_high", f"Bootstrap {interval} high", "points", f"Resampled {unit}s."),
-        Column("deviance", "Deviance", "points", "From the counts of every order of naming."),
-        Column("df", "df", "count", "Ordered pairs with answers less parameters."),
-        Column("p", "p of fit", "p", f"Chi-square; small: the model does not fit. {small}"),
-        Column(
+        *ends("bootstrap", f"Bootstrap {interval}", "points", f"Resampled {unit}s."),
+        number("deviance", "Deviance", "points", "From the counts of every order of naming."),
+        count("df", "df", "Ordered pairs with answers less parameters."),
+        p_value("p", "p of fit", f"Chi-square; small: the model does not fit. {small}"),
+        number(
             "deviance_without",
             "Deviance without order",
             "points",
             "Of the model without an effect of being named first.",
         ),
-        Column("df_without", "df without order", "count"),
-        Column("p_without", "p of fit without order", "p", f"Chi-square. {small}"),
-        Column("n", "n", "count", _N_HELP),
-        Column("remark", "Remark", help="Why undefined, and cautions."),
+        count("df_without", "df without order"),
+        p_value("p_without", "p of fit without order", f"Chi-square. {small}"),
+        count("n", "n", _N_HELP),
+        remark("Why undefined, and cautions."),
     )
 
 

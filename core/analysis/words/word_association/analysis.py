@@ -27,7 +27,7 @@ from core.analysis.shared.registry import BankTable, Choice, Number, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     interval_text,
     table_of,
 )
@@ -42,6 +42,7 @@ from core.domain.frames import ITEMS, OPTION_COUNTS, WORDINGS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import count, estimate, key, remark, text
 from core.stats.agreement import weighted_kappa
 from core.stats.association import RATES, WORD_CLASSES, Rate, UnitRates, association_rates
 from core.stats.correlation import correlation
@@ -71,28 +72,33 @@ def _rate_columns(level: str) -> tuple[Column, ...]:
         column
         for rate in RATES
         for column in (
-            Column(rate, rate.capitalize(), "proportion", f"{_RATE_HELP[rate]} {_SOURCE}"),
-            Column(f"{rate}_low", f"{rate.capitalize()} {level} low", "proportion", _RESAMPLED),
-            Column(f"{rate}_high", f"{rate.capitalize()} {level} high", "proportion", _RESAMPLED),
+            *estimate(
+                rate,
+                rate.capitalize(),
+                "proportion",
+                f"{_RATE_HELP[rate]} {_SOURCE}",
+                _RESAMPLED,
+                ends_title=f"{rate.capitalize()} {level}",
+                ends_name=f"{rate}",
+            ),
         )
     )
 
 
 def _group_columns(level: str) -> tuple[Column, ...]:
     return (
-        Column("words", "Words", "count", "Words that the rates are of."),
-        Column("words_left_out", "Left out", "count", "Words with a test missing, in no rate."),
-        Column("tests", "Tests", help="Answers to a word, fewest to most."),
+        count("words", "Words", "Words that the rates are of."),
+        count("words_left_out", "Left out", "Words with a test missing, in no rate."),
+        text("tests", "Tests", "Answers to a word, fewest to most."),
         *_rate_columns(level),
-        Column("neutral_words", "Neutral words", "count", "Neutral in all tests."),
-        Column("inconsistent_words", "Inconsistent words", "count", "Not the same in all tests."),
-        Column("answers", "Answers", "count", "Answers to the words that the rates are of."),
-        Column("neutral_answers", "Neutral answers", "count", "Without a usable label."),
-        Column("labeled", "Labels", "count", "Replies with a label of the pair, to all words."),
-        Column(
+        count("neutral_words", "Neutral words", "Neutral in all tests."),
+        count("inconsistent_words", "Inconsistent words", "Not the same in all tests."),
+        count("answers", "Answers", "Answers to the words that the rates are of."),
+        count("neutral_answers", "Neutral answers", "Without a usable label."),
+        count("labeled", "Labels", "Replies with a label of the pair, to all words."),
+        count(
             "no_label",
             "No label",
-            "count",
             "Replies without one, to all words. Where no reply "
             "of a group has a label, its rates are undefined.",
         ),
@@ -100,17 +106,17 @@ def _group_columns(level: str) -> tuple[Column, ...]:
 
 
 _WORD_COLUMNS = (
-    Column("item", "Item"),
-    Column("word", "Word", help="Its text in the language of the group."),
-    Column("rank", "Rank", "count", "Place by frequency as the bank says, else place in the bank."),
-    Column("class", "Class", help="Over all tests; empty for a word that is left out."),
-    Column("positive", "Positive", "count", "Answers with the positive label."),
-    Column("negative", "Negative", "count", "Answers with the negative label."),
-    Column("neutral", "Neutral", "count", "Answers with neither, as the option says."),
-    Column("missing", "Missing", "count", "Tests without an answer that counts."),
+    key("item", "Item"),
+    key("word", "Word", "Its text in the language of the group."),
+    count("rank", "Rank", "Place by frequency as the bank says, else place in the bank."),
+    text("class", "Class", "Over all tests; empty for a word that is left out."),
+    count("positive", "Positive", "Answers with the positive label."),
+    count("negative", "Negative", "Answers with the negative label."),
+    count("neutral", "Neutral", "Answers with neither, as the option says."),
+    count("missing", "Missing", "Tests without an answer that counts."),
 )
 _TOP_COLUMNS = (
-    Column("place", "Place", "count", "By rank; without ranks, by the order of the bank."),
+    count("place", "Place", "By rank; without ranks, by the order of the bank."),
     *(
         column
         for side, words in (
@@ -119,8 +125,8 @@ _TOP_COLUMNS = (
             ("neutral", "Neutral in all tests, or not the same in all."),
         )
         for column in (
-            Column(side, side.capitalize(), help=words),
-            Column(f"{side}_rank", f"Rank of {side}", "count", f"Of the {side} word; see Place."),
+            text(side, side.capitalize(), words),
+            count(f"{side}_rank", f"Rank of {side}", f"Of the {side} word; see Place."),
         )
     ),
 )
@@ -137,23 +143,35 @@ def _agreement_columns(level: str) -> tuple[Column, ...]:
         "= 0), with Fisher's interval."
     )
     return (
-        Column("factor", "Compared", help="The only factor in which the two groups differ."),
-        Column("held", "All else", help="What both groups have in common."),
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("words", "Words", "count", "Words that count in both."),
-        Column("left_out", "Left out", "count", "Words that count in one of them."),
-        Column("same", "Same class", "count", "Positive, negative, or neutral or inconsistent."),
-        Column("share", "Share", "proportion", "Same class / words."),
-        Column("share_low", f"Share {level} low", "proportion", wilson),
-        Column("share_high", f"Share {level} high", "proportion", wilson),
-        Column("kappa", "Kappa", "correlation", kappa),
-        Column("kappa_low", f"Kappa {level} low", "correlation", kappa),
-        Column("kappa_high", f"Kappa {level} high", "correlation", kappa),
-        Column("r", "r", "correlation", pearson),
-        Column("r_low", f"r {level} low", "correlation", pearson),
-        Column("r_high", f"r {level} high", "correlation", pearson),
-        Column("remark", "Remark", help="Why a number is undefined."),
+        key("factor", "Compared", "The only factor in which the two groups differ."),
+        text("held", "All else", "What both groups have in common."),
+        key("first", "First"),
+        key("second", "Second"),
+        count("words", "Words", "Words that count in both."),
+        count("left_out", "Left out", "Words that count in one of them."),
+        count("same", "Same class", "Positive, negative, or neutral or inconsistent."),
+        *estimate(
+            "share",
+            "Share",
+            "proportion",
+            "Same class / words.",
+            wilson,
+            ends_title=f"Share {level}",
+            ends_name="share",
+        ),
+        *estimate(
+            "kappa",
+            "Kappa",
+            "correlation",
+            kappa,
+            kappa,
+            ends_title=f"Kappa {level}",
+            ends_name="kappa",
+        ),
+        *estimate(
+            "r", "r", "correlation", pearson, pearson, ends_title=f"r {level}", ends_name="r"
+        ),
+        remark("Why a number is undefined."),
     )
 
 
@@ -185,7 +203,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"reluctancy {share(row, 'reluctancy')}."
         )
 
-    return answers_by_group(table_of(result, "groups"), "words", sentence)
+    return answers_of_groups(table_of(result, "groups"), sentence)
 
 
 @analysis(

@@ -15,7 +15,7 @@ from core.analysis.shared.registry import BankTable, Number, analysis
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
-    answers_by_group,
+    answers_of_groups,
     coefficient_text,
     interval_text,
     rows_by_group,
@@ -63,8 +63,8 @@ _MOST_NAMED = 2  # domains of a sentence at each end
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """The leaning, the domains at both ends, and the share of agrees."""
-    domains = rows_by_group(table_of(result, "domains"), "domain")
-    sides = rows_by_group(table_of(result, "leaning"), "country")
+    domains = rows_by_group(table_of(result, "domains"))
+    sides = rows_by_group(table_of(result, "leaning"))
 
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
@@ -89,7 +89,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         parts.append(f"{agrees}{ends} of those that count")
         return "; ".join(parts) + "."
 
-    return answers_by_group(table_of(result, "groups"), "statements", sentence)
+    return answers_of_groups(table_of(result, "groups"), sentence)
 
 
 def _name(result: AnalysisResult, row: TableRow) -> str:

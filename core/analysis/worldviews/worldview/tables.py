@@ -16,6 +16,7 @@ from core.analysis.worldviews.worldview.statements import BankFacts, PartyFacts,
 from core.domain.instrument import LEANINGS
 from core.domain.notes import undefined_note
 from core.domain.results import Column, ResultTable
+from core.domain.tables import count, ends, estimate, key, number, remark, text
 from core.stats.correlation import Correlation, correlation
 from core.stats.inputs import Booleans, Floats
 from core.stats.resampling import Bootstrap
@@ -45,10 +46,7 @@ class Settings:
 
 
 def _interval_columns(settings: Settings, unit: Any) -> tuple[Column, Column]:
-    return (
-        Column("ci_low", f"{settings.interval} low", unit, _RESAMPLED),
-        Column("ci_high", f"{settings.interval} high", unit, _RESAMPLED),
-    )
+    return (*ends("ci", f"{settings.interval}", unit, _RESAMPLED),)
 
 
 def _means(
@@ -75,19 +73,20 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
     """One row for each group: share of statements that count, and of agrees among them."""
     columns = (
         *by_columns(stances.by),
-        Column("statements", "Statements", "count", "Asked in their original wording."),
-        Column("templates", "Templates", "count"),
-        Column("n", "Count", help="Statements that count, mean over templates."),
-        Column(
+        count("statements", "Statements", "Asked in their original wording."),
+        count("templates", "Templates"),
+        text("n", "Count", "Statements that count, mean over templates."),
+        *estimate(
             "reliable",
             "Share that counts",
             "proportion",
             f"Of all statements asked in a template, mean over templates. {_SOURCE}",
+            _RESAMPLED,
+            ends_title=f"Counts {settings.interval}",
+            ends_name="reliable",
+            between=(number("reliable_sd", "SD, counts", "proportion", _SD),),
         ),
-        Column("reliable_sd", "SD, counts", "proportion", _SD),
-        Column("reliable_low", f"Counts {settings.interval} low", "proportion", _RESAMPLED),
-        Column("reliable_high", f"Counts {settings.interval} high", "proportion", _RESAMPLED),
-        Column(
+        number(
             "of_judged",
             "Share of judged",
             "proportion",
@@ -95,18 +94,19 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
             "can be judged in a template, mean over templates: the share that Reliability of "
             f"stances gives. {_SOURCE}",
         ),
-        Column("not_judged", "Not judged", "count", "Statements in templates without a verdict."),
-        Column(
+        count("not_judged", "Not judged", "Statements in templates without a verdict."),
+        *estimate(
             "agrees",
             "Agrees",
             "proportion",
             "Share of agrees among the statements that count, "
             f"mean over templates (acquiescence where it is far above one half). {_SOURCE}",
+            _RESAMPLED,
+            ends_title=f"Agrees {settings.interval}",
+            ends_name="agrees",
+            between=(number("agrees_sd", "SD, agrees", "proportion", _SD),),
         ),
-        Column("agrees_sd", "SD, agrees", "proportion", _SD),
-        Column("agrees_low", f"Agrees {settings.interval} low", "proportion", _RESAMPLED),
-        Column("agrees_high", f"Agrees {settings.interval} high", "proportion", _RESAMPLED),
-        Column("remark", "Remark", help="Why a number is undefined."),
+        remark("Why a number is undefined."),
     )
     rows: list[Row] = []
     for place, group in enumerate(stances.groups):
@@ -119,7 +119,7 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
         means = _means(above, below, settings, counting=counting)
         templates = asked.any(axis=0)
         n = float(counted.sum(axis=0)[templates].mean()) if templates.any() else 0.0
-        remark = "" if counted.any() else undefined_note("Undefined: no statement counts.")
+        reason = "" if counted.any() else undefined_note("Undefined: no statement counts.")
         rows.append(
             (
                 *group,
@@ -130,7 +130,7 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
                 float(means.mean[2]),
                 int(asked.sum() - judged.sum()),
                 *_ends(means, 1),
-                remark,
+                reason,
             )
         )
     return result_table("groups", "Groups", rows, columns, "Groups")
@@ -150,30 +150,30 @@ def domain_tables(
     factors = by_columns(stances.by)
     columns = (
         *factors,
-        Column("domain", "Domain"),
-        Column("stance", "Stance", "correlation", f"Mean over templates of {stance}"),
-        Column("sd", "SD", "correlation", _SD),
+        key("domain", "Domain"),
+        number("stance", "Stance", "correlation", f"Mean over templates of {stance}"),
+        number("sd", "SD", "correlation", _SD),
         *_interval_columns(settings, "correlation"),
-        Column("n", "Reliable", help="Statements of the domain that count, mean over templates."),
-        Column("agrees", "For", help="Of them with a stance for the domain, mean over templates."),
-        Column("disagrees", "Against", help="Of them against it, mean over templates."),
-        Column("statements", "Statements", "count", "That load on the domain, of those asked."),
-        Column("n_templates", "Templates", "count", "With a statement of the domain that counts."),
-        Column(
+        text("n", "Reliable", "Statements of the domain that count, mean over templates."),
+        text("agrees", "For", "Of them with a stance for the domain, mean over templates."),
+        text("disagrees", "Against", "Of them against it, mean over templates."),
+        count("statements", "Statements", "That load on the domain, of those asked."),
+        count("n_templates", "Templates", "With a statement of the domain that counts."),
+        text(
             "weak",
             "Weak",
-            help=f"Fewer than {settings.least_reliable} statements count on "
+            f"Fewer than {settings.least_reliable} statements count on "
             f"average, as marked in the published figure. {_SOURCE}",
         ),
-        Column("remark", "Remark", help="Why a number is undefined, and cautions."),
+        remark("Why a number is undefined, and cautions."),
     )
     each = (
         *factors,
-        Column("template", "Template"),
-        Column("domain", "Domain"),
-        Column("stance", "Stance", "correlation", stance[:1].upper() + stance[1:]),
-        Column("n", "Reliable", "count", "Statements of the domain that count in the template."),
-        Column("agrees", "Agrees", "proportion", "Of all statements that count in the template."),
+        key("template", "Template"),
+        key("domain", "Domain"),
+        number("stance", "Stance", "correlation", stance[:1].upper() + stance[1:]),
+        count("n", "Reliable", "Statements of the domain that count in the template."),
+        number("agrees", "Agrees", "proportion", "Of all statements that count in the template."),
     )
     rows: list[Row] = []
     template_rows: list[Row] = []
@@ -308,7 +308,7 @@ def leaning_tables(
         "statements of its country on which it has a position; neutral positions equal no stance. "
         "A template in which none of these statements counts is left out. "
     )
-    bound = Column(
+    bound = number(
         "bound",
         "Upper bound",
         "proportion",
@@ -316,20 +316,18 @@ def leaning_tables(
         "does: no respondent with so many reliable stances can agree with more. "
         f"{_SOURCE}",
     )
-    of_bound = Column("of_reliable", "Of reliable", "proportion", "Share / upper bound.")
+    of_bound = number("of_reliable", "Of reliable", "proportion", "Share / upper bound.")
     counts = (
-        Column(
-            "statements", "Statements", "count", "Statements asked that parties are compared on."
-        ),
-        Column("n_templates", "Templates", "count"),
-        Column("remark", "Remark", help="Why a number is undefined."),
+        count("statements", "Statements", "Statements asked that parties are compared on."),
+        count("n_templates", "Templates"),
+        remark("Why a number is undefined."),
     )
     factors = by_columns(stances.by)
     sides = (
         *factors,
-        Column("country", "Country", help="Of the parties."),
-        Column("leaning", "Leaning", help="Of the parties."),
-        Column(
+        text("country", "Country", "Of the parties."),
+        text("leaning", "Leaning", "Of the parties."),
+        number(
             "share",
             "Same stance",
             "proportion",
@@ -337,24 +335,24 @@ def leaning_tables(
             "leaning, those of countries without a statement that counts left out, then over "
             f"templates. {_SOURCE}",
         ),
-        Column("sd", "SD", "proportion", _SD),
+        number("sd", "SD", "proportion", _SD),
         *_interval_columns(settings, "proportion"),
         bound,
         of_bound,
-        Column("parties", "Parties", "count"),
+        count("parties", "Parties"),
         *counts,
     )
     party = (
         *factors,
-        Column("country", "Country"),
-        Column("party", "Party"),
-        Column("leaning", "Leaning"),
-        Column("share", "Same stance", "proportion", f"{share}Mean over templates. {_SOURCE}"),
-        Column("sd", "SD", "proportion", _SD),
+        text("country", "Country"),
+        key("party", "Party"),
+        text("leaning", "Leaning"),
+        number("share", "Same stance", "proportion", f"{share}Mean over templates. {_SOURCE}"),
+        number("sd", "SD", "proportion", _SD),
         *_interval_columns(settings, "proportion"),
         bound,
         of_bound,
-        Column("neutral", "Neutral", "count", "Statements on which the party is neutral."),
+        count("neutral", "Neutral", "Statements on which the party is neutral."),
         *counts,
     )
     if not bank.parties:
@@ -412,14 +410,14 @@ def _match(match: TemplateMeans, bounds: TemplateMeans, place: int) -> Row:
 
 def _counts(match: TemplateMeans, place: int) -> Row:
     n = int(match.n_statements[place])
-    remark = ""
+    reason = ""
     if not n:
-        remark = undefined_note("Undefined: no statement that a party is compared on was asked.")
+        reason = undefined_note("Undefined: no statement that a party is compared on was asked.")
     elif not match.n_templates[place]:
-        remark = undefined_note("Undefined: no statement that a party is compared on counts.")
+        reason = undefined_note("Undefined: no statement that a party is compared on counts.")
     elif n == 1:
-        remark = "No interval: it needs two statements."
-    return n, int(match.n_templates[place]), remark
+        reason = "No interval: it needs two statements."
+    return n, int(match.n_templates[place]), reason
 
 
 # Parties against each other.
@@ -506,41 +504,48 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}% CI"
     ends = "Fisher's z with the variance of Bonett & Wright (2000) doi:10.1007/BF02294183."
     return (
-        Column("country", "Country"),
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("first_leaning", "Leaning, first"),
-        Column("second_leaning", "Leaning, second"),
-        Column("rho", "ρ", "correlation", f"{_SPEARMAN}: agrees 1, neutral 0, disagrees −1."),
-        Column("rho_low", f"ρ {interval} low", "correlation", ends),
-        Column("rho_high", f"ρ {interval} high", "correlation", ends),
-        Column("n", "Statements", "count", "On which both have a position."),
-        Column(
+        text("country", "Country"),
+        key("first", "First"),
+        key("second", "Second"),
+        text("first_leaning", "Leaning, first"),
+        text("second_leaning", "Leaning, second"),
+        *estimate(
+            "rho",
+            "ρ",
+            "correlation",
+            f"{_SPEARMAN}: agrees 1, neutral 0, disagrees −1.",
+            ends,
+            ends_title=f"ρ {interval}",
+            ends_name="rho",
+        ),
+        count("n", "Statements", "On which both have a position."),
+        *estimate(
             "rho_decided",
             "ρ without neutral",
             "correlation",
             f"{_SPEARMAN} on which neither is neutral.",
+            ends,
+            ends_title=f"Without neutral {interval}",
+            ends_name="decided",
         ),
-        Column("decided_low", f"Without neutral {interval} low", "correlation", ends),
-        Column("decided_high", f"Without neutral {interval} high", "correlation", ends),
-        Column("n_decided", "Without neutral", "count", "On which neither is neutral."),
-        Column("remark", "Remark", help="Why a number is undefined, and cautions."),
+        count("n_decided", "Without neutral", "On which neither is neutral."),
+        remark("Why a number is undefined, and cautions."),
     )
 
 
 _SIDE_COLUMNS = (
-    Column("first", "First"),
-    Column("second", "Second"),
-    Column("pairs", "Pairs", "count", "Pairs of parties of these leanings."),
-    Column("rho", "Mean ρ", "correlation", f"{_SPEARMAN}, mean over pairs that have one."),
-    Column("sd", "SD of ρ", "correlation", "Over pairs, n − 1."),
-    Column(
+    key("first", "First"),
+    key("second", "Second"),
+    count("pairs", "Pairs", "Pairs of parties of these leanings."),
+    number("rho", "Mean ρ", "correlation", f"{_SPEARMAN}, mean over pairs that have one."),
+    number("sd", "SD of ρ", "correlation", "Over pairs, n − 1."),
+    number(
         "rho_decided",
         "Mean ρ without neutral",
         "correlation",
         "The same on statements on which neither is neutral.",
     ),
-    Column("sd_decided", "SD without neutral", "correlation", "Over pairs, n − 1."),
+    number("sd_decided", "SD without neutral", "correlation", "Over pairs, n − 1."),
 )
 
 
