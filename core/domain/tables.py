@@ -96,6 +96,30 @@ def level_text(level: float) -> str:
     return f"{level * 100:g}% CI"
 
 
+def to_read(table: ResultTable) -> tuple[ResultTable, tuple[str, ...]]:
+    """The table as a person reads it on a page, and what all its rows have in common.
+
+    Numbers stand before words about their row. A factor or key with the same value in all of
+    several rows has no column: it is named once, as "Language: en". One of them always stays.
+    Files have all columns in the declared order.
+    """
+    names = table.with_role("group", "key")
+    same = [name for name in names if len(table.frame) > 1 and _is_constant(table.frame[name])]
+    if len(same) == len(names):
+        same = same[:-1]
+    words = table.with_role("text", "remark")
+    ordered = sorted(table.columns, key=lambda column: column.name in words)
+    columns = tuple(column for column in ordered if column.name not in same)
+    frame = table.frame[[column.name for column in columns]]
+    titles = {column.name: column.title for column in table.columns}
+    common = [f"{titles[name]}: {table.frame[name].iloc[0] or '(none)'}" for name in same]
+    return ResultTable(table.name, table.title, frame, columns, table.tab), tuple(common)
+
+
+def _is_constant(values: pd.Series[Any]) -> bool:
+    return bool((values == values.iloc[0]).all())
+
+
 @dataclass(frozen=True)
 class TableSpec:
     """A table as it is declared; the columns of its groups come with the factors asked for."""

@@ -28,6 +28,7 @@ from core.domain.numbers import (
     round_frame,
 )
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import to_read
 from core.domain.study import FACTORS, LEAVE_OUT
 from core.workflow.statistics import analyses, papers
 from core.workflow.statistics.computing import AnalysisRequest
@@ -329,10 +330,12 @@ def show_table(
         help="The table in the style of a manuscript (APA, 7th edition): rounded, with a note, and "
         "without leading zeros for values that cannot exceed 1.",
     )
-    worded = with_wordings(shown, result.item_texts)
+    read, common = to_read(shown)
+    worded = with_wordings(read, result.item_texts)
     alt = f"{shown.title}: {count_text(len(shown.frame), 'row')}"
     if apa:
         _show_apa(result, shown)
+        common = ()
     elif request is None or "item" not in shown.frame:
         numbers(worded, alt=alt, row_height=row_height(shown))
     else:
@@ -350,6 +353,8 @@ def show_table(
                 st.caption("Tick a row to read the replies behind it.")
             for row in event["selection"]["rows"]:
                 _replies_link(shown, row, request)
+    if common:
+        st.caption(plain(f"All rows: {'; '.join(common)}."))
     stem = f"{file_stem}-{shown.name}"
     with st.container(horizontal=True):
         download("CSV", analyses.export.table_csv(shown), f"{stem}.csv", key=f"csv:{shown.name}")
