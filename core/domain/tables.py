@@ -55,10 +55,12 @@ def remark(help: str = "Why a number is undefined, and cautions.") -> Column:
 def ends(name: str, title: str, unit: Unit, help: str, *, of: str = "") -> tuple[Column, Column]:
     """The two ends of an interval: `name`_low and `name`_high, titled "... low" and "... high".
 
+    Without a name they are "low" and "high".
     A further interval of an estimate, such as a bootstrap one, is declared so too.
     """
     low, high = (
-        Column(f"{name}_{end}", f"{title} {end}", unit, help, of=of) for end in ("low", "high")
+        Column(f"{name}_{end}" if name else end, f"{title} {end}", unit, help, of=of)
+        for end in ("low", "high")
     )
     return replace(low, role="low"), replace(high, role="high")
 
