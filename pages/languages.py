@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, ResultTable
 from core.domain.study import FACTORS
+from core.domain.tables import text
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses
 from core.workflow.statistics.computing import AnalysisRequest
@@ -111,7 +112,7 @@ def _with_both(
             name = f"{('first', 'second')[place]}_wording"
             items = own["item"].astype(str)
             frame.insert(2 + place, name, [texts[language].get(i, _NO_WORDING) for i in items])
-            columns.insert(2 + place, Column(name, f"Wording, {language}", help=_WORDING))
+            columns.insert(2 + place, text(name, f"Wording, {language}", _WORDING))
     return ResultTable(table.name, table.title, frame, tuple(columns))
 
 

@@ -12,7 +12,8 @@ from core.analysis.shared.registry import OtherData
 from core.charts.panels import DECIMALS, Chart
 from core.charts.replications import comparison_chart
 from core.domain.numbers import count_text, round_frame
-from core.domain.results import Column, ResultTable
+from core.domain.results import ResultTable
+from core.domain.tables import text
 from core.errors import UserError
 from core.workflow import saved_inputs
 from core.workflow.designs.studies import StudyRecord
@@ -111,8 +112,7 @@ def _printed_rows(table: PublishedTable) -> ResultTable:
     """The rows of the file as they are printed."""
     rows = printed_rows(table)
     columns = tuple(
-        Column(str(name), str(name).replace("_", " ").capitalize(), help="As printed.")
-        for name in rows
+        text(str(name), str(name).replace("_", " ").capitalize(), "As printed.") for name in rows
     )
     return ResultTable(table.code, table.title, rows.reset_index(drop=True), columns)
 

@@ -55,14 +55,24 @@ def remark(help: str = "Why a number is undefined, and cautions.") -> Column:
 def ends(name: str, title: str, unit: Unit, help: str, *, of: str = "") -> tuple[Column, Column]:
     """The two ends of an interval: `name`_low and `name`_high, titled "... low" and "... high".
 
-    Without a name they are "low" and "high".
-    A further interval of an estimate, such as a bootstrap one, is declared so too.
+    Without a name they are "low" and "high". A further interval of an estimate, such as a bootstrap
+    one, is declared so too.
     """
-    low, high = (
-        Column(f"{name}_{end}" if name else end, f"{title} {end}", unit, help, of=of)
-        for end in ("low", "high")
+    low, high = (f"{name}_{end}" if name else end for end in ("low", "high"))
+    return (
+        low_end(low, f"{title} low", unit, help, of=of),
+        high_end(high, f"{title} high", unit, help, of=of),
     )
-    return replace(low, role="low"), replace(high, role="high")
+
+
+def low_end(name: str, title: str, unit: Unit, help: str, *, of: str = "") -> Column:
+    """The lower end of an interval; the column after it is the upper end."""
+    return Column(name, title, unit, help, role="low", of=of)
+
+
+def high_end(name: str, title: str, unit: Unit, help: str, *, of: str = "") -> Column:
+    """The upper end of the interval whose lower end stands before it."""
+    return Column(name, title, unit, help, role="high", of=of)
 
 
 def estimate(

@@ -28,8 +28,8 @@ from core.domain.numbers import (
     round_frame,
 )
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import to_read
 from core.domain.study import FACTORS, LEAVE_OUT
+from core.domain.tables import text, to_read
 from core.workflow.statistics import analyses, papers
 from core.workflow.statistics.computing import AnalysisRequest
 from pages.shared.downloads import download_when_asked, file_stem
@@ -494,7 +494,7 @@ def with_wordings(shown: ResultTable, texts: Mapping[str, str]) -> ResultTable:
             # The column of items is pinned, so that its neighbor is the first column.
             place = 0 if column.name == "item" else columns.index(column) + 1
             frame.insert(place, name, wordings.fillna(""))
-            columns.insert(place, Column(name, f"{column.title}: wording", help=_WORDING))
+            columns.insert(place, text(name, f"{column.title}: wording", _WORDING))
     return ResultTable(shown.name, shown.title, frame, tuple(columns))
 
 

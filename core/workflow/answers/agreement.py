@@ -10,8 +10,9 @@ from itertools import combinations
 import pandas as pd
 
 from core.domain.numbers import percent_text
-from core.domain.results import Column, ResultTable
+from core.domain.results import ResultTable
 from core.domain.study import Layer
+from core.domain.tables import count, high_end, key, low_end, number, text
 from core.stats.agreement import cohens_kappa, specific_agreement
 from core.stats.distributions import wilson_interval
 from core.stats.inputs import Estimate
@@ -30,78 +31,78 @@ ALL_MODELS = "all models"
 _NO_JUDGE = "no judge"
 _JUDGE_WITHOUT_NAME = "a judge without a name"
 
-_MODEL = Column("model", "Model", help="As the respondents name it.")
-_KAPPA = Column(
+_MODEL = text("model", "Model", "As the respondents name it.")
+_KAPPA = number(
     "kappa",
     "Kappa",
     "correlation",
     "Cohen's kappa; categories are the options and 'no option'. Empty where all replies fall into "
     "one category.",
 )
-_KAPPA_KINDS = Column(
+_KAPPA_KINDS = number(
     "kappa_kinds",
     "Kappa with kinds",
     "correlation",
     "Cohen's kappa with every kind of missing answer (refused, neutral ...) as its own category.",
 )
 _INTERVAL = (
-    Column(
+    low_end(
         "kappa_kinds_low",
         "Kappa from",
         "correlation",
         "Lower end of the 95 % interval of kappa with kinds (Fleiss, Cohen & Everitt, 1969).",
     ),
-    Column("kappa_kinds_high", "Kappa to", "correlation", "Upper end of this interval."),
+    high_end("kappa_kinds_high", "Kappa to", "correlation", "Upper end of this interval."),
 )
-_REASON = Column("reason", "Note", help="Why a kappa is undefined, or how to read it.")
+_REASON = text("reason", "Note", "Why a kappa is undefined, or how to read it.")
 _READER_COLUMNS = (
     _MODEL,
-    Column("drawn", "Drawn", "count", "Replies in the sample."),
-    Column("coded", "n coded", "count", "Replies that this coder has coded; all else is of these."),
-    Column(
+    count("drawn", "Drawn", "Replies in the sample."),
+    count("coded", "n coded", "Replies that this coder has coded; all else is of these."),
+    number(
         "success",
         "Success rate",
         "proportion",
         "Share of replies in which the reader finds the option that the coder chose, or no option "
         "where the coder chose none.",
     ),
-    Column("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
-    Column("ci_high", "To", "proportion", "Upper end of Wilson's 95 % interval."),
+    low_end("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
+    high_end("ci_high", "To", "proportion", "Upper end of Wilson's 95 % interval."),
     _KAPPA,
     _KAPPA_KINDS,
-    Column("disagreements", "Disagreements", "count", "Replies read differently, in any way."),
-    Column("coder", "Coder", help="Who is compared with the reader."),
+    count("disagreements", "Disagreements", "Replies read differently, in any way."),
+    key("coder", "Coder", "Who is compared with the reader."),
     *_INTERVAL,
     _REASON,
 )
 _OF_READINGS = ("drawn", "coded", "success", "ci_low", "ci_high", "disagreements")
 _CODER_COLUMNS = (
-    Column("first", "Coder"),
-    Column("second", "Other coder"),
+    key("first", "Coder"),
+    key("second", "Other coder"),
     _MODEL,
-    Column("coded", "n coded by both", "count", "Replies that both have coded."),
-    Column(
+    count("coded", "n coded by both", "Replies that both have coded."),
+    number(
         "agreement",
         "Agreement",
         "proportion",
         "Share of these replies with the same option, or the same kind of missing answer.",
     ),
-    Column("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
-    Column("ci_high", "To", "proportion", "Upper end of Wilson's 95 % interval."),
+    low_end("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
+    high_end("ci_high", "To", "proportion", "Upper end of Wilson's 95 % interval."),
     _KAPPA,
     _KAPPA_KINDS,
     *_INTERVAL,
-    Column("disagreements", "Disagreements", "count", "Replies coded differently, in any way."),
-    Column("adjudicated", "Adjudicated", "count", "Of these, replies with an adjudicated coding."),
+    count("disagreements", "Disagreements", "Replies coded differently, in any way."),
+    count("adjudicated", "Adjudicated", "Of these, replies with an adjudicated coding."),
     _REASON,
 )
 _STATUS_COLUMNS = (
     _MODEL,
-    Column("status", "Status", help="'answered' stands for any option."),
-    Column("both", "Both", "count", "Replies to which both gave it."),
-    Column("only_first", "Only the first", "count", "Replies to which only the first gave it."),
-    Column("only_second", "Only the second", "count", "Replies to which only the second gave it."),
-    Column(
+    key("status", "Status", "'answered' stands for any option."),
+    count("both", "Both", "Replies to which both gave it."),
+    count("only_first", "Only the first", "Replies to which only the first gave it."),
+    count("only_second", "Only the second", "Replies to which only the second gave it."),
+    number(
         "agreement",
         "Agreement",
         "proportion",
@@ -111,9 +112,9 @@ _STATUS_COLUMNS = (
     _REASON,
 )
 _READING_COLUMNS = (
-    Column("coder", "Coder", help="Who is compared with the reader."),
-    Column("feature", "By", help="What the replies are grouped by."),
-    Column("kind", "Read as", help="How surely, from what, or with what else the reply was read."),
+    key("coder", "Coder", "Who is compared with the reader."),
+    text("feature", "By", "What the replies are grouped by."),
+    key("kind", "Read as", "How surely, from what, or with what else the reply was read."),
     _MODEL,
     *(
         replace(column, help="Replies of the sample read so, of those where you may see how.")
@@ -328,8 +329,8 @@ def cross_table(sample: CodedSample, first: str, second: str) -> ResultTable:
         columns=["code", *(words[c] for c in order)],
     )
     columns = (
-        Column("code", f"{first} \\ {second}", help=f"Rows: {first}. Columns: {second}."),
-        *(Column(words[c], words[c], "count") for c in order),
+        text("code", f"{first} \\ {second}", f"Rows: {first}. Columns: {second}."),
+        *(count(words[c], words[c]) for c in order),
     )
     return ResultTable("cross_table", f"{first} by {second}", frame, columns)
 

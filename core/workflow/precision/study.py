@@ -12,8 +12,9 @@ import pandas as pd
 
 from core.analysis.shared import progress
 from core.analysis.shared.sentences import GroupAnswer, Light, interval_text
+from core.domain import tables
 from core.domain.numbers import count_text, judged_decimals, number_text, percent_text
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, ResultTable
 from core.domain.study import SimulationSettings
 from core.errors import NotEnoughData, UserError
 from core.stats.distributions import wilson_interval
@@ -404,86 +405,101 @@ _HALF = "Half of upper end minus lower end of the interval; mean over replicatio
 _WITHIN = "Share of replications whose half-width is at most the target; the power of the design."
 _WILSON = "95% interval for the few replications; Wilson (1927)."
 _LEAD = (
-    Column("statistic", "Statistic"),
-    Column("group", "Group", help="Levels with results of their own, empty for one group."),
-    Column("scale", "Scale or pair"),
+    tables.key("statistic", "Statistic"),
+    tables.key("group", "Group", "Levels with results of their own, empty for one group."),
+    tables.key("scale", "Scale or pair"),
 )
 _CURVES = (
     *_LEAD,
-    Column("number", "Number", "count", _NUMBER),
-    Column("target", "Target ±", "compared", "The half-width wanted."),
-    Column("value", "Value", "compared", "Mean over replications."),
-    Column(
+    tables.count("number", "Number", _NUMBER),
+    tables.number("target", "Target ±", "compared", "The half-width wanted."),
+    tables.number("value", "Value", "compared", "Mean over replications."),
+    tables.number(
         "sd", "SD of values", "compared", "Over replications: what the interval ought to reflect."
     ),
-    Column("half_width", "Half-width ±", "compared", _HALF),
-    Column(
+    tables.number("half_width", "Half-width ±", "compared", _HALF),
+    tables.number(
         "error",
         "Its error",
         "compared",
         "Monte Carlo standard error of the mean half-width: SD / √replications.",
     ),
-    Column(
+    tables.number(
         "assured",
         "Reached by the share wanted ±",
         "compared",
         "The half-width that the wanted share of replications does not exceed.",
     ),
-    Column("share", "Within target", "proportion", _WITHIN),
-    Column("share_low", "Within 95% low", "proportion", _WILSON),
-    Column("share_high", "Within 95% high", "proportion", _WILSON),
-    Column("defined", "Replications", "count", "Replications with an interval."),
+    *tables.estimate(
+        "share",
+        "Within target",
+        "proportion",
+        _WITHIN,
+        _WILSON,
+        ends_title="Within 95%",
+        ends_name="share",
+    ),
+    tables.count("defined", "Replications", "Replications with an interval."),
 )
 _ROW_COLUMNS = (
     *_LEAD,
-    Column("varied", "Varied", help="What the study has more or fewer of."),
-    Column("planned", "Planned", "count", _NUMBER),
-    Column("target", "Target ±", "compared", "The half-width wanted."),
-    Column("value", "Value", "compared", "Mean over replications, at the planned number."),
-    Column(
+    tables.key("varied", "Varied", "What the study has more or fewer of."),
+    tables.count("planned", "Planned", _NUMBER),
+    tables.number("target", "Target ±", "compared", "The half-width wanted."),
+    tables.number("value", "Value", "compared", "Mean over replications, at the planned number."),
+    tables.number(
         "sd", "SD of values", "compared", "Over replications: what the interval ought to reflect."
     ),
-    Column("half_width", "Half-width ±", "compared", _HALF),
-    Column(
+    tables.number("half_width", "Half-width ±", "compared", _HALF),
+    tables.number(
         "error",
         "Its error",
         "compared",
         "Monte Carlo standard error of the mean half-width: SD / √replications.",
     ),
-    Column("share", "Within target", "proportion", _WITHIN),
-    Column("share_low", "Within 95% low", "proportion", _WILSON),
-    Column("share_high", "Within 95% high", "proportion", _WILSON),
-    Column("basis", "Planned number is", help="simulated, or extrapolated by the law."),
-    Column(
+    *tables.estimate(
+        "share",
+        "Within target",
+        "proportion",
+        _WITHIN,
+        _WILSON,
+        ends_title="Within 95%",
+        ends_name="share",
+    ),
+    tables.text("basis", "Planned number is", "simulated, or extrapolated by the law."),
+    tables.count(
         "typical",
         "Needed on average",
-        "count",
         "Smallest number whose mean half-width is at most the target.",
     ),
-    Column(
+    tables.count(
         "needed",
         "Recommended",
-        "count",
         "Smallest number at which the wanted share of replications is within the target.",
     ),
-    Column(
+    tables.text(
         "needed_basis",
         "Recommendation is",
-        help="simulated: between simulated numbers. law: extrapolated beyond them by "
+        "simulated: between simulated numbers. law: extrapolated beyond them by "
         "half-width² = floor + slope / number.",
     ),
-    Column("remark", "Remark"),
+    tables.remark(),
 )
 _CHECKED = (
-    Column(
+    tables.count(
         "checked",
         "Checked at",
-        "count",
         "The largest recommended number of the statistic, simulated with further people.",
     ),
-    Column("checked_share", "Within target there", "proportion", _WITHIN),
-    Column("checked_low", "There 95% low", "proportion", _WILSON),
-    Column("checked_high", "There 95% high", "proportion", _WILSON),
+    *tables.estimate(
+        "checked_share",
+        "Within target there",
+        "proportion",
+        _WITHIN,
+        _WILSON,
+        ends_title="There 95%",
+        ends_name="checked",
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from core.analysis.shared.registry import AnalysisOption, OtherData
 from core.analysis.shared.sentences import GroupAnswer, GroupAnswers
 from core.domain.numbers import count_text, number_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import count, estimate, key, number, remark, text
 from core.errors import NotEnoughData, UserError
 from core.stats.groups import Summary, mean_interval
 from core.stats.inputs import name_list
@@ -480,46 +481,50 @@ def misprinted(table: PublishedTable) -> dict[tuple[str, ...], MisprintedCell]:
 
 def _columns(table: PublishedTable) -> tuple[Column, ...]:
     return (
-        *(Column(key.column, key.title, help="As printed.") for key in table.all_keys),
-        Column("quantity", "Number", help="What is printed."),
-        Column("yours_of", "Of yours", help="What of your study stands beside it."),
-        Column("printed", "Printed", help=f"The published value. {_FIXED}"),
-        Column("published", "Published", "compared", "The same as a number."),
-        Column(
+        *(text(key.column, key.title, "As printed.") for key in table.all_keys),
+        text("quantity", "Number", "What is printed."),
+        text("yours_of", "Of yours", "What of your study stands beside it."),
+        text("printed", "Printed", f"The published value. {_FIXED}"),
+        number("published", "Published", "compared", "The same as a number."),
+        *estimate(
             "yours",
             "Yours",
             "compared",
             "Your number, computed by the analysis of the page that the notes name.",
+            "Of your number, as its analysis has it.",
+            ends_title="95% CI",
         ),
-        Column("ci_low", "95% CI low", "compared", "Of your number, as its analysis has it."),
-        Column("ci_high", "95% CI high", "compared", "Of your number, as its analysis has it."),
-        Column("difference", "Yours − published", "compared", "Difference of both numbers."),
-        Column("difference_low", "Difference low", "compared", _INTERVAL),
-        Column("difference_high", "Difference high", "compared", _INTERVAL),
-        Column(
-            "within",
-            "In interval",
-            help="Whether the printed value lies in the 95% interval of yours.",
+        *estimate(
+            "difference",
+            "Yours − published",
+            "compared",
+            "Difference of both numbers.",
+            _INTERVAL,
+            ends_title="Difference",
+            ends_name="difference",
         ),
-        Column(
+        text(
+            "within", "In interval", "Whether the printed value lies in the 95% interval of yours."
+        ),
+        text(
             "comes_out",
             "Comes out",
-            help="yes: yours, rounded as printed, is the printed "
+            "yes: yours, rounded as printed, is the printed "
             "number. known misprint: yours is what the study's own answers give. no: neither.",
         ),
-        Column("n", "n", "count", "Of your number, as its analysis counts."),
+        count("n", "n", "Of your number, as its analysis counts."),
         *(_RATINGS if _is_rated(table) else ()),
-        Column("remark", "Remark", help="Why undefined or without an interval; what differs."),
-        Column("source", "Source", help="Where it is printed."),
+        remark("Why undefined or without an interval; what differs."),
+        key("source", "Source", "Where it is printed."),
     )
 
 
 _RATINGS = (
-    Column("rating", "Rating printed", help="As printed, ++ to --."),
-    Column(
+    text("rating", "Rating printed", "As printed, ++ to --."),
+    text(
         "rating_yours",
         "Rating of yours",
-        help="By the bands of the study; empty where its criterion is not judged.",
+        "By the bands of the study; empty where its criterion is not judged.",
     ),
 )
 

@@ -16,8 +16,9 @@ from core.analysis.shared.scores import level_name, level_sort_key
 from core.domain.attributes import is_attribute
 from core.domain.frames import grouping_title
 from core.domain.numbers import count_text, number_text
-from core.domain.results import Column, ResultTable, Unit
+from core.domain.results import ResultTable, Unit
 from core.domain.study import LEAVE_OUT, SETTINGS
+from core.domain.tables import count, factor_columns, high_end, low_end, number, remark, text
 from core.errors import NotEnoughData
 from core.export import DECIMALS
 from core.stats.distributions import wilson_interval
@@ -409,21 +410,21 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
         )
     cells = _cells(workspace, record.study_id, measure, view, counts)
     frame = _in_order(workspace, study, cells, factors)
-    columns = [Column(name, grouping_title(name)) for name in factors]
+    columns = [*factor_columns(factors)]
     named = name_list([grouping_title(name).lower() for name in factors])
-    columns.append(Column("value", _value_title(measure, view), measure.unit, measure.help))
+    columns.append(number("value", _value_title(measure, view), measure.unit, measure.help))
     if measure.interval:
         columns += [
-            Column("ci_low", "From", measure.unit, measure.interval),
-            Column("ci_high", "To", measure.unit, measure.interval),
+            low_end("ci_low", "From", measure.unit, measure.interval),
+            high_end("ci_high", "To", measure.unit, measure.interval),
         ]
     columns += [
-        Column("n", "n", "count", measure.n_help),
-        Column("missing", "Missing", "count", measure.missing_help),
+        count("n", "n", measure.n_help),
+        count("missing", "Missing", measure.missing_help),
     ]
     if measure.total_title:
-        columns.append(Column("total", measure.total_title, "none", "Sum over the attempts of n."))
-    columns.append(Column("remark", "Remark", help="Why a number of the row is undefined."))
+        columns.append(number("total", measure.total_title, help="Sum over the attempts of n."))
+    columns.append(remark("Why a number of the row is undefined."))
     return ResultTable(
         measure.code,
         f"{_value_title(measure, view)} by {named}",
