@@ -18,7 +18,7 @@ from core.domain.frames import grouping_title
 from core.domain.numbers import count_text, number_text
 from core.domain.results import ResultTable, Unit
 from core.domain.study import LEAVE_OUT, SETTINGS
-from core.domain.tables import count, factor_columns, high_end, low_end, number, remark, text
+from core.domain.tables import count, factor_columns, high_end, low_end, number, remark
 from core.errors import NotEnoughData
 from core.export import DECIMALS
 from core.stats.distributions import wilson_interval

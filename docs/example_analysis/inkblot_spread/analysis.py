@@ -6,10 +6,23 @@ from typing import Annotated
 
 import pandas as pd
 
+from core.analysis.kit.results import Findings, score_result
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.sentences import GroupAnswer, GroupAnswers
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult
+from core.domain.tables import TableSpec, count, key, number, text
+
+SPREAD = TableSpec(
+    "spread",
+    "Spread of answers",
+    (
+        key("item", "Item"),
+        count("n", "Answers"),
+        number("range", "Range", "points", "Third less first quartile. Tukey (1977)."),
+        text("is_wide", "Far apart"),
+    ),
+)
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -54,18 +67,20 @@ def spread(
     """
     scores = item_scores.dropna(subset=["score"]).groupby("item", observed=True)["score"]
     ranges = scores.quantile(0.75) - scores.quantile(0.25)
-    frame = pd.DataFrame({
-        "item": ranges.index.astype(str), "n": scores.size().to_numpy(),
-        "range": ranges.to_numpy(float), "is_wide": (ranges >= least).to_numpy(),
-    })  # fmt: skip
-    columns = (
-        Column("item", "Item"),
-        Column("n", "Answers", "count"),
-        Column("range", "Range", "points", "Third less first quartile. Tukey (1977)."),
-        Column("is_wide", "Far apart"),
+    frame = pd.DataFrame(
+        {
+            "item": ranges.index.astype(str),
+            "n": scores.size().to_numpy(),
+            "range": ranges.to_numpy(float),
+            "is_wide": (ranges >= least).to_numpy(),
+        }
     )
-    n_used = int(frame["n"].sum())
-    return AnalysisResult(
-        (ResultTable("spread", "Spread of answers", frame, columns),),
-        "one answer", n_used, len(item_scores) - n_used, "Interquartile range.",
-    )  # fmt: skip
+    return score_result(
+        item_scores,
+        [SPREAD.table(frame)],
+        Findings(),
+        n_used=int(frame["n"].sum()),
+        method="Interquartile range.",
+        taken_for_granted=("", ""),
+        unit="one answer",
+    )
