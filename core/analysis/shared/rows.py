@@ -452,9 +452,8 @@ def row_cautions(item_scores: ItemScores, always: str, of_models: str) -> tuple[
 
     `always` says what it takes for granted, `of_models` how models differ from that.
     """
-    if rows_are_people(item_scores):
-        return ()
-    return (" ".join(part for part in (always, of_models) if part),)
+    caution = " ".join(part for part in (always, of_models) if part)
+    return (caution,) if caution and not rows_are_people(item_scores) else ()
 
 
 def row_notes(item_scores: ItemScores, always: str, _of_models: str) -> tuple[str, ...]:
