@@ -10,6 +10,7 @@ from typing import NamedTuple
 from core.domain.instrument import (
     ATTRIBUTE,
     ATTRIBUTE_FIELDS,
+    ITEM_COLUMNS,
     Instrument,
     Item,
     value_text,
@@ -17,7 +18,7 @@ from core.domain.instrument import (
 )
 from core.domain.values import Number
 
-NUMBER_FIELDS = ("keyed", "rank")
+NUMBER_FIELDS = tuple(name for name in ATTRIBUTE_FIELDS if ITEM_COLUMNS[name].is_number)
 """Those of `ATTRIBUTE_FIELDS` that hold numbers."""
 
 # Other spellings, such as 007 or 20 digits, would not read back as they were written.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.instrument import (
     ATTRIBUTE,
+    ITEM_COLUMNS,
     KINDS,
     MIDPOINTS,
     ORIGINAL,
@@ -93,12 +94,12 @@ def _about_items(old: Instrument, new: Instrument) -> Iterator[Difference]:
 
 def _about_item(old: Item, new: Item) -> Iterator[Difference]:
     where = f"Item {old.code}"
-    if old.subscale != new.subscale:
-        yield Difference(where, "subscale changed", old.subscale, new.subscale, critical=True)
-    if old.keyed != new.keyed:
-        yield Difference(where, "keying changed", _keying(old), _keying(new), critical=True)
-    if old.pair != new.pair:
-        yield Difference(where, "partner changed", old.pair, new.pair, critical=True)
+    for name, column in ITEM_COLUMNS.items():
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            values = (column.described(before), column.described(after))
+            what = f"{column.noun} changed"
+            yield Difference(where, what, *values, critical=column.is_critical)
     yield from _about_signs(where, "domain", old.loadings, new.loadings)
     yield from _about_signs(where, "position of", old.positions, new.positions)
     for form in sorted(old.directions.keys() | new.directions.keys()):
@@ -107,7 +108,11 @@ def _about_item(old: Item, new: Item) -> Iterator[Difference]:
             yield Difference(
                 where, f"direction of the form '{form}' changed", *change, critical=True
             )
-    yield from _about_notes(where, old, new)
+    for name in sorted(old.attributes.keys() | new.attributes.keys()):
+        if old.attributes.get(name) != new.attributes.get(name):
+            what = f"{ATTRIBUTE}{name} changed"
+            yield Difference(where, what, old.attribute(name), new.attribute(name), critical=False)
+    yield from _about_annotations(where, old.annotations, new.annotations)
     yield from _about_texts(where, old, new)
 
 
@@ -121,22 +126,6 @@ def _about_signs(
             yield Difference(
                 where, f"{what} '{name}' changed", str(before), str(after), critical=True
             )
-
-
-def _about_notes(where: str, old: Item, new: Item) -> Iterator[Difference]:
-    """What sorts items and changes no result."""
-    for what, before, after in (
-        ("genre", old.genre, new.genre),
-        ("tags", ", ".join(old.tags), ", ".join(new.tags)),
-        ("rank", _number(old.rank), _number(new.rank)),
-    ):
-        if before != after:
-            yield Difference(where, f"{what} changed", before, after, critical=False)
-    for name in sorted(old.attributes.keys() | new.attributes.keys()):
-        if old.attributes.get(name) != new.attributes.get(name):
-            what = f"{ATTRIBUTE}{name} changed"
-            yield Difference(where, what, old.attribute(name), new.attribute(name), critical=False)
-    yield from _about_annotations(where, old.annotations, new.annotations)
 
 
 def _about_annotations(
@@ -214,10 +203,6 @@ def _wording(
     wordings: Mapping[tuple[str, str, str], Wording], key: tuple[str, str, str]
 ) -> Wording:
     return wordings.get(key, Wording(key[0], "", ORIGINAL))
-
-
-def _keying(item: Item) -> str:
-    return "reverse-keyed" if item.keyed < 0 else "keyed"
 
 
 def _direction(item: Item, form: str) -> str:

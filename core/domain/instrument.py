@@ -8,39 +8,19 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from pydantic import TypeAdapter
 
+from core.domain.item_columns import (
+    ItemColumn,
+    KeyingColumn,
+    TextColumn,
+    WholeNumberColumn,
+    WordsColumn,
+)
 from core.domain.numbers import count_text
 from core.domain.values import Number, json_value, stable_id
-
-# Keying: the words for it in files, and its effect on points.
-
-_SIGNS = {
-    "": 1,
-    "+": 1,
-    "1": 1,
-    "+1": 1,
-    "1.0": 1,
-    "-": -1,
-    "-1": -1,
-    "-1.0": -1,
-    "r": -1,
-    "reverse": -1,
-    "reversed": -1,
-    "- reverse": -1,
-}
-DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-"))
-"""Makes the dashes that people type for a minus into one, by `str.translate`."""
-
-
-def parse_keying(text: str) -> int | None:
-    """1, or -1 for a reverse-keyed item, from a cell of a file; None for any other word.
-
-    An empty cell means 1, as in a file without the column.
-    """
-    return _SIGNS.get(text.strip().lower().translate(DASHES))
 
 
 def keyed_points(points: Any, low: Any, high: Any, sign: Any) -> Any:
@@ -56,18 +36,14 @@ def keyed_points(points: Any, low: Any, high: Any, sign: Any) -> Any:
 
 ATTRIBUTE = "item."
 """What the name of an attribute begins with in files, filters and groups."""
-ATTRIBUTE_FIELDS = ("subscale", "keyed", "pair", "genre", "rank")
-"""Fields of every item that filters and groups reach as if they were attributes."""
-_RESERVED = frozenset(
-    (*ATTRIBUTE_FIELDS, "code", "text", "position", "tags", "directions", "drafts", "record")
-)
 _ATTRIBUTE_NAME = re.compile(r"[^\W_](?:[\w-]| (?=[\w-]))*")
 _LONGEST_ATTRIBUTE = 60  # characters of its name
+_OTHER_COLUMNS = ("code", "text", "position", "directions", "drafts", "record")
 
 
 def attribute_fault(name: str) -> str:
     """Why an attribute cannot have this name, as the end of a sentence; empty where it can."""
-    if name.casefold() in _RESERVED:
+    if name.casefold() in (*ITEM_COLUMNS, *_OTHER_COLUMNS):
         return "is the name of a column that every bank has"
     if len(name) > _LONGEST_ATTRIBUTE:
         return f"has more than {_LONGEST_ATTRIBUTE} characters"
@@ -205,12 +181,61 @@ class Item:
 
     code: str
     wordings: tuple[Wording, ...] = ()
-    subscale: str = ""
-    keyed: int = 1
-    pair: str = ""  # the item that asks the same with the two things exchanged
-    genre: str = ""
-    tags: tuple[str, ...] = ()
-    rank: int | None = None  # words: place by frequency
+    subscale: Annotated[
+        str,
+        TextColumn(
+            title="Subscale",
+            help="Items with the same subscale are scored together.",
+            is_of_scoring=True,
+            is_critical=True,
+            keeps_blanks=True,
+        ),
+    ] = ""
+    keyed: Annotated[
+        int,
+        KeyingColumn(
+            title="Keyed",
+            help="+, or − for a reverse-keyed item; empty means +. In the box below the table: + "
+            "or 1, −, -1, R or reverse. Reverse-keyed: a person who agrees has less of what the "
+            "item measures; the points are reversed before scoring.",
+            is_of_scoring=True,
+            is_critical=True,
+        ),
+    ] = 1
+    pair: Annotated[
+        str,
+        TextColumn(
+            title="Partner",
+            help="Code of the item that asks the same question with the two things exchanged.",
+            example='"Do you prefer tea to coffee?" and "Do you prefer coffee to tea?" are '
+            "partners: each has the code of the other.",
+            is_critical=True,
+        ),
+    ] = ""
+    genre: Annotated[
+        str,
+        TextColumn(
+            title="Genre",
+            help="The kind of item, such as debate; for a word, its part of speech.",
+            example="the words of a word list have the genres `noun` and `verb`.",
+        ),
+    ] = ""
+    tags: Annotated[
+        tuple[str, ...],
+        WordsColumn(
+            title="Tags",
+            help="Keywords with commas between them.",
+            example="the search of the grid finds an item with the tags `city, evening` by either.",
+        ),
+    ] = ()
+    rank: Annotated[
+        int | None,
+        WholeNumberColumn(
+            title="Rank",
+            help="Rank by frequency: 1 is the most frequent.",
+            example="the filter `item.rank=1..100` leaves the 100 most frequent words.",
+        ),
+    ] = None
     loadings: Mapping[str, int] = field(default_factory=dict)  # domain -> -1, 0, +1
     positions: Mapping[str, int] = field(default_factory=dict)  # party -> -1, 0, +1
     directions: Mapping[str, int] = field(default_factory=dict)  # form -> +1, -1: exceptions only
@@ -240,6 +265,16 @@ class Item:
     def sign(self, form: str) -> int:
         """+1 where agreeing with this form means more of what is measured, -1 where less."""
         return self.keyed * self.direction(form)
+
+
+ITEM_COLUMNS: Mapping[str, ItemColumn] = {
+    name: column
+    for name, annotation in get_type_hints(Item, include_extras=True).items()
+    for column in getattr(annotation, "__metadata__", ())
+}
+"""Field of an item -> its column; in this order they stand in files and grids."""
+ATTRIBUTE_FIELDS = tuple(name for name, column in ITEM_COLUMNS.items() if column.is_factor)
+"""Fields of every item that filters and groups reach as if they were attributes."""
 
 
 @dataclass(frozen=True)
@@ -321,8 +356,9 @@ INSTRUMENT = TypeAdapter(Instrument)
 # Inkblot, which did not know the fields, keeps its hash.
 _DEFAULTS: Mapping[str, object] = {
     "kind": "items", "parties": (), "midpoint": "coin", "mood": "", "ratings": (),
-    "drafted_by": "", "pair": "", "genre": "", "tags": (), "rank": None, "loadings": {},
-    "positions": {}, "directions": {}, "attributes": {}, "annotations": {}, "country": "",
+    "drafted_by": "", "loadings": {}, "positions": {}, "directions": {}, "attributes": {},
+    "annotations": {}, "country": "",
+    **{n: getattr(Item(""), n) for n, c in ITEM_COLUMNS.items() if not c.is_of_scoring},
 }  # fmt: skip
 
 

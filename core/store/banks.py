@@ -12,7 +12,15 @@ from typing import Any
 import pyarrow as pa
 
 from core.domain.characters import readable_json
-from core.domain.instrument import INSTRUMENT, Instrument, Item, Kind, to_dict, value_text
+from core.domain.instrument import (
+    ATTRIBUTE_FIELDS,
+    INSTRUMENT,
+    Instrument,
+    Item,
+    Kind,
+    to_dict,
+    value_text,
+)
 from core.domain.instrument import content_hash as hash_of
 from core.domain.values import stable_id
 from core.errors import BankError, ConflictError
@@ -21,6 +29,15 @@ from core.store.database import Database, insert
 # A published version as rows of tables, for joins with answers.
 
 _KEY, _TEXT, _SIGN = pa.int64(), pa.string(), pa.int8()
+FIELD_TYPES = {
+    "subscale": _TEXT,
+    "keyed": _SIGN,
+    "pair": _TEXT,
+    "genre": _TEXT,
+    "rank": pa.int32(),
+}
+"""The facts about an item that are columns of the table `item`; a later one is an attribute there,
+and needs no migration."""
 
 
 def item_id(instrument_id: int, code: str) -> int:
@@ -46,23 +63,11 @@ def _version_tables(instrument_id: int, content: Instrument) -> Iterator[tuple[s
 
 def _item_table(instrument_id: int, items: Sequence[tuple[int, Item]]) -> pa.Table:
     rows = [
-        (key, instrument_id, place, i.code, i.subscale, i.keyed, i.pair, i.genre, i.rank)
+        (key, instrument_id, place, i.code, *(getattr(i, name) for name in FIELD_TYPES))
         for place, (key, i) in enumerate(items, 1)
     ]
-    return _table(
-        {
-            "item_id": _KEY,
-            "instrument_id": _KEY,
-            "position": pa.int32(),
-            "code": _TEXT,
-            "subscale": _TEXT,
-            "keyed": _SIGN,
-            "pair": _TEXT,
-            "genre": _TEXT,
-            "rank": pa.int32(),
-        },
-        rows,
-    )
+    place = {"item_id": _KEY, "instrument_id": _KEY, "position": pa.int32(), "code": _TEXT}
+    return _table(place | FIELD_TYPES, rows)
 
 
 def _wording_table(items: Sequence[tuple[int, Item]]) -> pa.Table:
@@ -81,10 +86,14 @@ def _sign_table(key_column: str, value_column: str, items: Sequence[tuple[int, A
 
 
 def _attribute_table(items: Sequence[tuple[int, Item]]) -> pa.Table:
+    later = [name for name in ATTRIBUTE_FIELDS if name not in FIELD_TYPES]
     rows = [
         (key, name, value_text(value), None if isinstance(value, str) else float(value))
         for key, item in items
-        for name, value in item.attributes.items()
+        for name, value in (
+            *((name, getattr(item, name)) for name in later if item.attribute(name)),
+            *item.attributes.items(),
+        )
     ]
     types = {"item_id": _KEY, "name": _TEXT, "text": _TEXT, "number": pa.float64()}
     return _table(types, rows)

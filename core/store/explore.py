@@ -12,8 +12,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.domain.attributes import is_attribute
-from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
+from core.domain.instrument import ATTRIBUTE
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT, NOT_ASKED, Status
+from core.store.banks import FIELD_TYPES
 from core.store.database import Database
 from core.store.scoring import point_ranges_sql, score_sql, without_sql
 
@@ -24,11 +25,7 @@ _COLUMNS: Mapping[str, str] = {
     "item": "i.code",
     "subscale": "i.subscale",
 }
-_FIELDS = {
-    **{f"{ATTRIBUTE}{name}": f"i.{name}" for name in ATTRIBUTE_FIELDS},
-    f"{ATTRIBUTE}keyed": "cast(i.keyed as varchar)",
-    f"{ATTRIBUTE}rank": "coalesce(cast(i.rank as varchar), '')",
-}
+_FIELDS = {f"{ATTRIBUTE}{name}": f"coalesce(cast(i.{name} as varchar), '')" for name in FIELD_TYPES}
 _OWN_ATTRIBUTE = """
 coalesce((select x.text from item_attribute x where x.item_id = i.item_id and x.name = $<name>), '')
 """.strip()

@@ -1281,7 +1281,7 @@ def _has_attribute(item: Any, name: str, values: Sequence[Any]) -> Any:
     core.domain.attributes says.
     """
     texts = [str(value) for value in values]
-    if name in ATTRIBUTE_FIELDS:
+    if name in ATTRIBUTE_FIELDS and name in item.columns:
         text = ibis.coalesce(item[name].cast("string"), "")
         number = item[name] if name in NUMBER_FIELDS else ibis.null("float64")
         return _is_wanted(text, number, texts)

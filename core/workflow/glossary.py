@@ -1,4 +1,4 @@
-"""The glossary: what the words of Inkblot mean, read from docs/glossary.md."""
+"""The glossary: the words of Inkblot, read from docs/glossary.md, and the columns of items."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from core.domain.instrument import ITEM_COLUMNS
 from core.settings import ROOT
 
+_GROUP_OF_ITEMS = "The questionnaire"
 _TERM = re.compile(
     r"(?P<meaning>.+?)\n\n\*Example:\* (?P<example>.+?)\n\n\*Pages:\* (?P<pages>.+)", re.DOTALL
 )
@@ -36,7 +38,7 @@ class Term:
 
 @cache
 def terms() -> tuple[Term, ...]:
-    """All terms, in the order of the page.
+    """All terms, in the order of the page; the columns of items follow the terms of their group.
 
     Raises
     ------
@@ -44,11 +46,18 @@ def terms() -> tuple[Term, ...]:
         A term lacks its meaning, its example or its pages.
     """
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
-    return tuple(
+    terms_of_docs = [
         _term(group, *term.split("\n", 1))
         for group, *parts in (section.split("\n### ") for section in text.split("\n## ")[1:])
         for term in parts
-    )
+    ]
+    columns = [
+        Term(column.title, _GROUP_OF_ITEMS, column.help, column.example, ("Banks",))
+        for column in ITEM_COLUMNS.values()
+        if column.example
+    ]
+    groups = [term.group for term in terms_of_docs]
+    return tuple(sorted([*terms_of_docs, *columns], key=lambda term: groups.index(term.group)))
 
 
 def meaning(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.domain.instrument import ORIGINAL, Instrument, Kind
+from core.domain.instrument import ITEM_COLUMNS, ORIGINAL, Instrument, Kind
 from core.domain.languages import language_name
 from core.domain.numbers import count_text
 from core.errors import ConflictError, UserError
@@ -39,14 +39,6 @@ from pages.shared import widgets
 
 KIND_WORDS: dict[Kind, str] = {"items": "questions", "words": "words", "prompts": "prompts"}
 _MAX_CODES = 5  # named one by one
-FACT_WORDS = {
-    "subscale": "Subscale",
-    "keyed": "Keyed",
-    "pair": "Partner",
-    "genre": "Genre",
-    "tags": "Tags",
-    "rank": "Rank",
-}
 
 
 def text_title(column: GridTextColumn) -> str:
@@ -74,7 +66,7 @@ def column_title(name: str) -> str:
     if name.startswith(ANNOTATION):
         domain, _, annotator = name.removeprefix(ANNOTATION).rpartition(ANNOTATOR_MARK)
         return f"{domain.replace('_', ' ')} ({annotator})"
-    return FACT_WORDS.get(name, name.capitalize())
+    return ITEM_COLUMNS[name].title if name in ITEM_COLUMNS else name.capitalize()
 
 
 def titled(frame: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.domain.instrument import INVERTED_FORMS, LEANINGS, ORIGINAL, Instrument
+from core.domain.instrument import (
+    INVERTED_FORMS,
+    ITEM_COLUMNS,
+    LEANINGS,
+    ORIGINAL,
+    Instrument,
+)
 from core.domain.numbers import count_text
 from core.errors import UserError
 from core.workflow.banks import editing
@@ -18,24 +24,16 @@ from core.workflow.banks.grid import (
     ANNOTATION,
     ATTRIBUTE,
     CODE,
-    GENRE,
-    KEYED,
-    KEYED_WORDS,
     LOADING,
     NUMBER,
-    PAIR,
     PARTY,
     POSITION,
-    RANK,
     SIGN_WORDS,
-    SUBSCALE,
-    TAGS,
     TEXT,
     GridEdits,
     GridTextColumn,
 )
 from pages.banks.editor import (
-    FACT_WORDS,
     BankEditor,
     Grid,
     column_title,
@@ -130,7 +128,7 @@ _ATTRIBUTES, _LOADINGS, _ANNOTATIONS, _POSITIONS = (
     "positions",
 )
 _FACT_TITLES = {
-    **FACT_WORDS,
+    **{name: column.title for name, column in ITEM_COLUMNS.items()},
     _ATTRIBUTES: "Attributes",
     _LOADINGS: "Domains",
     _ANNOTATIONS: "Annotators",
@@ -138,16 +136,6 @@ _FACT_TITLES = {
 }
 _VALUE_KINDS = {ATTRIBUTE: "texts", NUMBER: "numbers"}
 _SIGNS = [*SIGN_WORDS.values()]
-_HELP = {
-    SUBSCALE: "Items with the same subscale are scored together.",
-    KEYED: "+, or − for a reverse-keyed item; empty means +. In the box below the table: + or 1, "
-    "−, -1, R or reverse. "
-    "Reverse-keyed: a person who agrees has less of what the item measures; the points are "
-    "reversed before scoring.",
-    PAIR: "Code of the item that asks the same question with the two things exchanged.",
-    GENRE: "The kind of item, such as debate; for a word, its part of speech.",
-    TAGS: "Keywords with commas between them.",
-}
 
 
 @dataclass
@@ -244,14 +232,12 @@ def _setting(name: str, text_width: int) -> Any:
         help_text = f"An attribute of the items. Filters and groups of analyses call it item.{own}."
         column = config.NumberColumn if name.startswith(NUMBER) else config.TextColumn
         return column(title, width=120, help=widgets.plain(help_text))
-    if name == RANK:
-        help_text = "Rank by frequency: 1 is the most frequent."
-        return config.NumberColumn(title, width=80, min_value=0, step=1, help=help_text)
-    if name == KEYED:
-        return config.SelectboxColumn(
-            title, width=110, options=list(KEYED_WORDS.values()), help=_HELP[name]
-        )
-    return config.TextColumn(title, width=110, help=_HELP[name])
+    fact = ITEM_COLUMNS[name]
+    if fact.choices:
+        return config.SelectboxColumn(title, width=110, help=fact.help, options=[*fact.choices])
+    if fact.is_number:
+        return config.NumberColumn(title, width=80, min_value=0, step=1, help=fact.help)
+    return config.TextColumn(title, width=110, help=fact.help)
 
 
 def _column_choice(editor: BankEditor) -> ColumnChoice:

@@ -1,4 +1,4 @@
-"""The page Glossary shows docs/glossary.md, whole or searched."""
+"""The page Glossary shows docs/glossary.md and the columns of items, whole or searched."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import app
+from core.domain.instrument import ITEM_COLUMNS
 from core.workflow import glossary
 from tests.pages import apps
 
@@ -47,9 +48,14 @@ def test_every_term_stands_on_the_page_with_its_meaning_example_and_pages(worksp
         assert set(term.pages) <= set(links)
 
 
-def test_the_page_and_the_docs_have_the_same_terms():
+def test_the_page_has_the_terms_of_the_docs_and_every_column_of_items():
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
-    assert [term.name for term in glossary.terms()] == re.findall(r"^### (.+)$", text, re.M)
+    of_docs = re.findall(r"^### (.+)$", text, re.M)
+    terms = [term.name for term in glossary.terms()]
+    assert [name for name in terms if name in of_docs] == of_docs
+    columns = {column.noun.capitalize() for column in ITEM_COLUMNS.values()}
+    assert {*terms} == {*of_docs} | columns
+    assert {*terms} - {*of_docs} == {"Partner", "Genre", "Tags", "Rank"}
     assert len({term.anchor for term in glossary.terms()}) == len(glossary.terms())
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
-from core.domain import instrument
 from core.domain.attributes import number_of
 from core.domain.instrument import (
     ATTRIBUTE,
     ATTRIBUTE_FIELDS,
+    ITEM_COLUMNS,
     KINDS,
     LEANINGS,
     MIDPOINTS,
@@ -33,45 +32,29 @@ from core.domain.instrument import (
     problems,
     value_text,
 )
+from core.domain.item_columns import DASHES, read_whole_number, split_pairs
 from core.domain.values import Number, slug
 from core.files.tables import Table, check_header, read_sheets, read_table
 
 # The columns: one set for each kind of row, and those of texts.
 
+_OF_SCORING = tuple(name for name, column in ITEM_COLUMNS.items() if column.is_of_scoring)
 BANK_FIELDS = ("code", "title", "description", "licence", "citation", "languages", "kind")
 COLUMNS = {
     "bank": ("code", "value"),
     "party": ("code", "value"),
     "option": ("format", "position", "code", "points", "stance"),
     "format": ("code", "midpoint", "mood", "ratings"),
-    "item": ("position", "code", "subscale", "keyed"),
+    "item": ("position", "code", *_OF_SCORING),
 }
 """Kind of row -> its columns, without the texts of options and items."""
-OPTIONAL = (
-    "midpoint",
-    "mood",
-    "ratings",
-    "country",
-    "pair",
-    "genre",
-    "tags",
-    "rank",
-    "directions",
-    "drafts",
-)
+_OPTIONAL_OF = {
+    "party": ("country",),
+    "item": (*(name for name in ITEM_COLUMNS if name not in _OF_SCORING), "directions", "drafts"),
+}
+OPTIONAL = ("midpoint", "mood", "ratings", *_OPTIONAL_OF["party"], *_OPTIONAL_OF["item"])
 """Columns that a CSV file has only where a row fills them."""
-_OPTIONAL_OF = {"item": OPTIONAL[OPTIONAL.index("pair") :], "party": ("country",)}
-CSV_COLUMNS = (
-    "record",
-    "code",
-    "format",
-    "position",
-    "subscale",
-    "keyed",
-    "points",
-    "stance",
-    "value",
-)
+CSV_COLUMNS = ("record", "code", "format", "position", *_OF_SCORING, "points", "stance", "value")
 SHEETS = {
     "bank": "bank",
     "parties": "party",
@@ -139,71 +122,8 @@ def is_of_items(column: str) -> bool:
     return any(_named_after(prefix, column) for prefix in (LOADING, PARTY, ATTRIBUTE))
 
 
-# Several values in one cell: `a;b`, or `name=value;name=value`.
-#
-# A backslash escapes a semicolon, an equals sign, a backslash or an outer blank within a value, so
-# that every value reads back.
-
-_TOKENS = re.compile(r"\\[;=\\\s]|.", re.DOTALL)
-_MARKS_IN_LIST = re.compile(r"[;\\]")
-_MARKS_IN_PAIRS = re.compile(r"[;=\\]")
-_BLANKS_AT_ENDS = re.compile(r"\A\s+|\s+\Z")
-
-
-def join_values(values: Iterable[str]) -> str:
-    """The values as one cell."""
-    return ";".join(_escaped(value, _MARKS_IN_LIST) for value in values)
-
-
-def join_pairs(pairs: Mapping[str, str]) -> str:
-    """Names and values as one cell."""
-    return ";".join(
-        "=".join(_escaped(part, _MARKS_IN_PAIRS) for part in pair) for pair in pairs.items()
-    )
-
-
-def split_values(cell: str) -> list[str]:
-    """The values of a cell, without those that are empty."""
-    values = (_plain(tokens) for tokens in _parts(_TOKENS.findall(cell), ";"))
-    return [value for value in values if value]
-
-
-def _split_pairs(cell: str) -> list[tuple[str, str | None]]:
-    """Names and values of a cell; None where there is no equals sign."""
-    pairs: list[tuple[str, str | None]] = []
-    for tokens in _parts(_TOKENS.findall(cell), ";"):
-        name, *rest = _parts(tokens, "=")
-        value = _plain([token for part in rest for token in ("=", *part)][1:]) if rest else None
-        if rest or _plain(name):
-            pairs.append((_plain(name), value))
-    return pairs
-
-
-def _parts(tokens: list[str], mark: str) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    for token in tokens:
-        if token == mark:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts
-
-
-def _plain(tokens: list[str]) -> str:
-    """The text of the tokens, without the blanks around it."""
-    filled = [place for place, token in enumerate(tokens) if not token.isspace()]
-    trimmed = tokens[filled[0] : filled[-1] + 1] if filled else []
-    return "".join(token[-1] for token in trimmed)
-
-
-def _escaped(text: str, marks: re.Pattern[str]) -> str:
-    marked = marks.sub(lambda match: f"\\{match[0]}", text)
-    return _BLANKS_AT_ENDS.sub(lambda match: re.sub(r"(\s)", r"\\\1", match[0]), marked)
-
-
 # One row: its cells, their values, and their errors.
 
-_WHOLE_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _SIGNS = {"": None, "-1": -1, "0": 0, "1": 1, "+1": 1}
 _SIGNS |= {f"{text}.0": sign for text, sign in _SIGNS.items() if text}  # as spreadsheets write them
 
@@ -265,20 +185,15 @@ class Remarks:
 
 def read_position(row: Row, remarks: Remarks, *kind: str) -> float:
     """The position of the row's entry among its kind; entries without one come last."""
-    number = _whole_number(row, remarks, "position")
+    try:
+        number = read_whole_number(row.cell("position"))
+    except ValueError as error:
+        remarks.add_error(row, "position", str(error))
+        return math.inf
     if number is None:
         return math.inf
     remarks.is_first(row, "position", "position", *kind, str(number))
     return number
-
-
-def _whole_number(row: Row, remarks: Remarks, column: str) -> int | None:
-    """The whole number in a cell, from 0; None where the cell is empty or wrong."""
-    text = row.cell(column).strip()
-    if text and not _WHOLE_NUMBER.fullmatch(text):
-        remarks.add_error(row, column, f"'{text}' is not a whole number")
-        return None
-    return int(text) if text else None
 
 
 def read_points(row: Row, remarks: Remarks) -> float | None:
@@ -297,7 +212,7 @@ def read_points(row: Row, remarks: Remarks) -> float | None:
 def read_sign(row: Row, remarks: Remarks, column: str) -> int | None:
     """-1, 0 or 1 from a cell; None where the cell is empty or wrong."""
     text = row.cell(column).strip()
-    sign = text.translate(instrument.DASHES)
+    sign = text.translate(DASHES)
     if sign not in _SIGNS:
         remarks.add_error(row, column, f"'{text}' is not -1, 0 or 1")
     return _SIGNS.get(sign)
@@ -312,18 +227,10 @@ def read_choice(row: Row, remarks: Remarks, column: str, choices: Iterable[str])
     return text
 
 
-def read_keying(row: Row, remarks: Remarks) -> int:
-    """1, or -1 for an item that is scored in reverse."""
-    sign = instrument.parse_keying(row.cell("keyed"))
-    if sign is None:
-        remarks.add_error(row, "keyed", f"'{row.cell('keyed')}' is not 1, -1, +, -, R or reverse")
-    return sign or 1
-
-
 def read_ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
     """The qualities a judge rates, written as `tragedy=1..10;comedy=1..10`."""
     ratings = []
-    for name, value in _split_pairs(row.cell("ratings")):
+    for name, value in split_pairs(row.cell("ratings")):
         low, _, high = (value or "").partition("..")
         try:
             rating = Rating(name, float(low), float(high))
@@ -459,20 +366,21 @@ def _read_item(row: Row, remarks: Remarks) -> Item:
     wordings = tuple(
         Wording(c.language, t, c.form, c.mood, drafted_by.get(c, "")) for c, t in row.texts
     )
+    facts: dict[str, Any] = {}
+    for name, column in ITEM_COLUMNS.items():
+        try:
+            facts[name] = column.read(row.cell(name))
+        except ValueError as error:
+            remarks.add_error(row, name, str(error))
     return Item(
         code=row.cell("code"),
         wordings=wordings,
-        subscale=row.cell("subscale"),
-        keyed=read_keying(row, remarks),
-        pair=row.cell("pair"),
-        genre=row.cell("genre"),
-        tags=tuple(split_values(row.cell("tags"))),
-        rank=_whole_number(row, remarks, "rank"),
         loadings=_read_signs(row, remarks, LOADING),
         positions=_read_signs(row, remarks, PARTY),
         directions=_read_directions(row, remarks),
         attributes=row.attributes,
         annotations=_read_annotations(row, remarks),
+        **facts,
     )
 
 
@@ -533,7 +441,7 @@ def _read_pairs(row: Row, remarks: Remarks, column: str) -> Iterator[tuple[str, 
     if not row.cell(column):
         return
     seen: set[str] = set()
-    for name, value in _split_pairs(row.cell(column)):
+    for name, value in split_pairs(row.cell(column)):
         if not name:
             remarks.add_error(row, column, "there is no name before an equals sign")
         elif name in seen:

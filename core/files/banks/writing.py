@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from core.domain.attributes import number_of
 from core.domain.instrument import (
     ATTRIBUTE,
+    ITEM_COLUMNS,
     KINDS,
     LEANINGS,
     MIDPOINTS,
@@ -18,6 +19,7 @@ from core.domain.instrument import (
     attribute_problems,
     whole_number,
 )
+from core.domain.item_columns import join_pairs
 from core.errors import BankError
 from core.files.banks.reading import (
     ANNOTATOR_MARK,
@@ -34,8 +36,6 @@ from core.files.banks.reading import (
     SHEETS,
     WordingColumn,
     is_of_items,
-    join_pairs,
-    join_values,
     text_column,
     text_name,
 )
@@ -116,7 +116,7 @@ def _of_format(response_format: ResponseFormat) -> Iterator[Record]:
 
 def _of_item(position: int, item: Item, columns: Mapping[str, str]) -> Record:
     """The row of an item; `columns` are those of attributes by name."""
-    fixed = (position, item.code, item.subscale, item.keyed)
+    facts = {name: column.written(getattr(item, name)) for name, column in ITEM_COLUMNS.items()}
     texts = {text_name(w.language, w.form, w.mood): w.text for w in item.wordings if w.text}
     drafts = {
         text_name(w.language, w.form, w.mood): w.drafted_by
@@ -126,9 +126,9 @@ def _of_item(position: int, item: Item, columns: Mapping[str, str]) -> Record:
     words = {form: _DIRECTION_WORDS.get(sign, "") for form, sign in item.directions.items()}
     return {
         "record": "item",
-        **dict(zip(COLUMNS["item"], fixed, strict=True)),
-        **_filled(pair=item.pair, genre=item.genre, tags=join_values(item.tags)),
-        **({} if item.rank is None else {"rank": item.rank}),
+        "position": position,
+        "code": item.code,
+        **{n: cell for n, cell in facts.items() if n in COLUMNS["item"] or cell not in ("", None)},
         **_filled(directions=join_pairs(words), drafts=join_pairs(dict(sorted(drafts.items())))),
         **{
             columns[name]: value if isinstance(value, str) else whole_number(value)
@@ -152,7 +152,6 @@ def _filled(**cells: str | None) -> Record:
 
 # Parts of a bank that a file cannot hold.
 
-_LARGEST_RANK = 999_999_999  # nine digits, as the reader takes them
 _SIGNS = (-1, 0, 1)
 
 
@@ -229,14 +228,11 @@ def _column_losses(bank: Instrument) -> Iterator[str]:
 
 def _item_losses(item: Item) -> Iterator[str]:
     where = f"item {item.code!r}"
-    if item.keyed not in (1, -1):
-        yield f"{where} is keyed {item.keyed}, not 1 or -1"
+    for name, column in ITEM_COLUMNS.items():
+        if loss := column.loss(getattr(item, name)):
+            yield f"{where} {loss}"
     if len({(w.language, w.form, w.mood) for w in item.wordings}) < len(item.wordings):
         yield f"{where} has two texts in the same language and form"
-    if item.rank is not None and not 0 <= item.rank <= _LARGEST_RANK:
-        yield f"{where} has the rank {item.rank}, which is not from 0 to {_LARGEST_RANK:,}"
-    if not all(item.tags):
-        yield f"{where} has an empty tag"
     for form, direction in item.directions.items():
         if not form or direction not in DIRECTIONS.values():
             yield f"{where} has the direction {direction} for the form {form!r}, not 1 or -1"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
-from core.domain import instrument
 from core.domain.attributes import is_numeric
 from core.domain.characters import readable
 from core.domain.instrument import (
+    ITEM_COLUMNS,
     ORIGINAL,
     Instrument,
     Item,
@@ -23,19 +23,11 @@ from core.domain.instrument import (
     value_text,
     whole_number,
 )
+from core.domain.item_columns import DASHES
 
 # The columns of the grids of a bank: which there are, what a cell shows, what is typed into it.
 
-POSITION, CODE, SUBSCALE, KEYED, PAIR, GENRE, TAGS, RANK = (
-    "position",
-    "code",
-    "subscale",
-    "keyed",
-    "pair",
-    "genre",
-    "tags",
-    "rank",
-)
+POSITION, CODE = "position", "code"
 POINTS, STANCE = "points", "stance"
 SOURCE, DRAFTER, ACCEPTED, TARGET = "source", "drafter", "accepted", "target"
 """Columns of the grid of translations besides the code."""
@@ -45,10 +37,6 @@ ATTRIBUTE, NUMBER = "attribute:", "number:"
 """Columns of attributes with texts, and of those with numbers, likewise."""
 ANNOTATION, ANNOTATOR_MARK = "annotation:", "@"
 """Columns of annotators, which are called `annotation:welfare@anna`."""
-_SCORING = (SUBSCALE, KEYED)
-_FACTS = (*_SCORING, PAIR, GENRE, TAGS, RANK)
-"""What an item has besides its texts, its loadings and the positions of parties."""
-KEYED_WORDS = {1: "+", -1: "− reverse"}
 STANCE_WORDS = {-1: "against (−1)", 0: "neutral (0)", 1: "for (+1)"}
 SIGN_WORDS = {-1: "−1", 0: "0", 1: "+1"}
 MOODS = ("statement", "question", "choice")
@@ -58,7 +46,6 @@ _SIGNS: Mapping[str, int | None] = {
     "0": 0, "0.0": 0, "neutral": 0, "neutral (0)": 0,
     "-": -1, "-1": -1, "-1.0": -1, "against": -1, "against (-1)": -1,
 }  # fmt: skip
-_DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-"))
 
 
 class GridTextColumn(NamedTuple):
@@ -111,18 +98,16 @@ def text_columns(
 
 def used_facts(bank: Instrument) -> tuple[str, ...]:
     """Facts that any item has; subscale and keying also in a bank of questions that uses none."""
+    empty = Item("")
     used = {
-        SUBSCALE: any(item.subscale for item in bank.items),
-        KEYED: any(item.keyed < 0 for item in bank.items),
-        PAIR: any(item.pair for item in bank.items),
-        GENRE: any(item.genre for item in bank.items),
-        TAGS: any(item.tags for item in bank.items),
-        RANK: any(item.rank is not None for item in bank.items),
+        name: any(getattr(item, name) != getattr(empty, name) for item in bank.items)
+        for name in ITEM_COLUMNS
     }
-    others = any(used[name] for name in _FACTS if name not in _SCORING)
-    if bank.kind == "items" and (used[SUBSCALE] or used[KEYED] or not others):
-        used |= dict.fromkeys(_SCORING, True)
-    return tuple(name for name in _FACTS if used[name])
+    scoring = [name for name, column in ITEM_COLUMNS.items() if column.is_of_scoring]
+    others = any(used[name] for name in used if name not in scoring)
+    if bank.kind == "items" and (any(used[name] for name in scoring) or not others):
+        used |= dict.fromkeys(scoring, True)
+    return tuple(name for name in used if used[name])
 
 
 def order_columns(
@@ -137,12 +122,13 @@ def order_columns(
 
     Those of attributes and annotations are named as in the grid.
     """
-    known = tuple(facts)
+    chosen = {*facts}
+    columns = [(name, c.is_of_scoring) for name, c in ITEM_COLUMNS.items() if name in chosen]
     return (
         CODE,
-        *(name for name in _SCORING if name in known),
+        *(name for name, is_of_scoring in columns if is_of_scoring),
         *(column.name for column in texts),
-        *(name for name in _FACTS if name in known and name not in _SCORING),
+        *(name for name, is_of_scoring in columns if not is_of_scoring),
         *attributes,
         *(LOADING + domain for domain in domains),
         *annotations,
@@ -202,7 +188,8 @@ def cell_value(item: Item, column: str) -> Any:
     if column.startswith(ANNOTATION):
         domain, annotator = _annotation(column)
         return _sign_word(item.annotations.get(annotator, {}).get(domain))
-    return _CELL_VALUES[column](item)
+    value = getattr(item, column)
+    return value if column == CODE else ITEM_COLUMNS[column].shown(value)
 
 
 def with_cell(item: Item, column: str, value: Any) -> Item:
@@ -220,8 +207,16 @@ def with_cell(item: Item, column: str, value: Any) -> Item:
         return _with_attribute(item, column, value)
     if column.startswith(ANNOTATION):
         return _with_annotation(item, column, value)
-    change = _CELL_EDITS.get(column)
-    return change(item, value) if change else item
+    if column == CODE:
+        return replace(item, code=cell_text(value).strip())
+    if column not in ITEM_COLUMNS:
+        return item
+    before = getattr(item, column)
+    try:
+        changes: dict[str, Any] = {column: ITEM_COLUMNS[column].typed(cell_text(value), before)}
+    except ValueError:
+        return item
+    return replace(item, **changes)
 
 
 def _wording_text(item: Item, column: GridTextColumn) -> str:
@@ -275,7 +270,7 @@ def cell_text(value: Any) -> str:
 
 
 def _sign_key(value: Any) -> str:
-    return cell_text(value).strip().casefold().translate(_DASHES)
+    return cell_text(value).strip().casefold().translate(DASHES)
 
 
 def _with_sign(signs: Mapping[str, int], name: str, value: Any) -> dict[str, int]:
@@ -314,40 +309,6 @@ def _with_annotation(item: Item, column: str, value: Any) -> Item:
     own = _with_sign(item.annotations.get(annotator, {}), domain, value)
     signs = {**item.annotations, annotator: own}
     return replace(item, annotations={name: codes for name, codes in signs.items() if codes})
-
-
-def _with_rank(item: Item, value: Any) -> Item:
-    number = _read_number(value)
-    if cell_text(value).strip() and (number is None or number < 0):
-        return item
-    return replace(item, rank=None if number is None else int(number))
-
-
-def _tags(value: Any) -> tuple[str, ...]:
-    parts: Sequence[str] = cell_text(value).split(",")
-    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
-
-
-_CELL_VALUES: Mapping[str, Callable[[Item], Any]] = {
-    CODE: lambda item: item.code,
-    SUBSCALE: lambda item: item.subscale,
-    KEYED: lambda item: KEYED_WORDS[-1 if item.keyed < 0 else 1],
-    PAIR: lambda item: item.pair,
-    GENRE: lambda item: item.genre,
-    TAGS: lambda item: ", ".join(item.tags),
-    RANK: lambda item: item.rank,
-}
-_CELL_EDITS: Mapping[str, Callable[[Item, Any], Item]] = {
-    CODE: lambda item, value: replace(item, code=cell_text(value).strip()),
-    SUBSCALE: lambda item, value: replace(item, subscale=cell_text(value)),
-    KEYED: lambda item, value: replace(
-        item, keyed=instrument.parse_keying(cell_text(value)) or item.keyed
-    ),
-    PAIR: lambda item, value: replace(item, pair=cell_text(value).strip()),
-    GENRE: lambda item, value: replace(item, genre=cell_text(value).strip()),
-    TAGS: lambda item, value: replace(item, tags=_tags(value)),
-    RANK: _with_rank,
-}
 
 
 # A bank as rows of a grid, and the bank that comes of editing them.
@@ -417,7 +378,8 @@ def item_rows(
     frame: dict[str, Any] = {POSITION: pd.Series([row + 1 for row in rows], dtype="int64")}
     for column in shown:
         values = [cell_value(item, column) for item in items]
-        is_number = column == RANK or column.startswith(NUMBER)
+        fact = ITEM_COLUMNS.get(column)
+        is_number = fact.is_number and not fact.choices if fact else column.startswith(NUMBER)
         frame[column] = pd.Series(values, dtype="float64") if is_number else _texts(values)
     return pd.DataFrame(frame)
 
@@ -558,9 +520,10 @@ def unsaved_items(before: Instrument, after: Instrument) -> tuple[int, ...]:
 
 
 def _matches(item: Item, wanted: str) -> bool:
-    own = map(value_text, item.attributes.values())
-    facts = (item.code, item.subscale, item.pair, item.genre, *item.tags, *own)
-    texts = (*facts, *(wording.text for wording in item.wordings))
+    texts = [item.code, *map(value_text, item.attributes.values())]
+    texts += (wording.text for wording in item.wordings)
+    for value in (getattr(item, name) for name in ITEM_COLUMNS):
+        texts += value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
     return any(wanted in text.casefold() for text in texts)
 
 
@@ -673,10 +636,11 @@ def item_remarks(
         if row < len(rows) and row not in edits.deleted:
             item = items[rows[row]]
             code = _written(cells.get(CODE)) or item.code
-            sentences += _cell_remarks(f"Item {_shortened(code)}", cells, item.keyed)
+            sentences += _cell_remarks(f"Item {_shortened(code)}", cells, item)
     for cells in spread_blocks(edits, columns).added:
         code = _written(cells.get(CODE))
-        sentences += _cell_remarks(f"Item {_shortened(code)}" if code else "New item", cells, 1)
+        where = f"Item {_shortened(code)}" if code else "New item"
+        sentences += _cell_remarks(where, cells, Item(""))
     return (*sentences, *_overflow_remarks(edits, columns))
 
 
@@ -702,23 +666,18 @@ def _overflow_remarks(edits: GridEdits, columns: Sequence[str]) -> Iterator[str]
         )
 
 
-def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
-    keying_word = _written(cells.get(KEYED))
-    if instrument.parse_keying(keying_word) is None:
-        yield (
-            f"{where}: “{_shortened(keying_word)}” under Keyed is not known, so the item stays "
-            f"“{KEYED_WORDS[-1 if keyed < 0 else 1]}”. Write + or 1, or for a reverse-keyed item "
-            "−, -1, R or reverse."
-        )
+def _cell_remarks(where: str, cells: Cells, item: Item) -> Iterator[str]:
     if _BREAKS.search(_written(cells.get(CODE))):
         yield (
             f"{where}: several cells were pasted into one code. Press Undo, click the cell only "
             "once, and paste again."
         )
-    rank = _written(cells.get(RANK))
-    number = _read_number(rank)
-    if rank and (number is None or number < 0):
-        yield f"{where}: “{_shortened(rank)}” under Rank is no number from 0 up; nothing changed."
+    for name, fact in ITEM_COLUMNS.items():
+        written = _written(cells.get(name))
+        try:
+            fact.typed(written, getattr(item, name))
+        except ValueError as reason:
+            yield f"{where}: “{_shortened(written)}” under {fact.title} {reason}"
     for column, value in cells.items():
         written = _written(value)
         if column.startswith(NUMBER) and written and _read_number(value) is None:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain import instrument
 from core.domain.characters import readable_value
 from core.domain.instrument import Instrument, Item, Wording, problems
 from core.errors import BankError
@@ -37,7 +36,8 @@ def test_words_for_plus_pasted_over_reverse_are_read_as_in_a_file(word):
 
 
 def test_the_word_the_grid_shows_is_read_back():
-    assert instrument.parse_keying("− reverse") == -1
+    (item,) = edit_items((Item("a"),), (0,), GridEdits({0: {"keyed": "− reverse"}}, (), ()))
+    assert item.keyed == -1
 
 
 def test_an_unknown_word_keeps_the_old_keying_and_is_told_with_its_item():
