@@ -95,7 +95,9 @@ def new_analysis(tmp_path, monkeypatch):
     )
     core.analysis.register_all()
     yield analyses.by_name("how_high")
-    for name in [name for name in sys.modules if name.startswith("core.analysis.heights")]:
+    for name in [
+        name for name in sys.modules if name.startswith(f"{core.analysis.__name__}.heights")
+    ]:
         del sys.modules[name]
     vars(core.analysis).pop("heights")
 

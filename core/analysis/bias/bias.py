@@ -379,14 +379,14 @@ def _acquiescence_table(
                 if place >= 0
                 else (*(math.nan,) * 5, 0, 0)
             )
-            remark = ""
+            reason = ""
             if math.isnan(numbers[0]):
-                remark = undefined_note(
+                reason = undefined_note(
                     "Undefined: the group has no answers to both kinds in one format."
                 )
             elif result.n_units[place] < 2:
-                remark = f"No interval: it needs two {_UNIT_WORDS[unit]}, and there is one."
-            rows.append((*group, _KINDS[kind], *numbers, remark))
+                reason = f"No interval: it needs two {_UNIT_WORDS[unit]}, and there is one."
+            rows.append((*group, _KINDS[kind], *numbers, reason))
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
     return ResultTable("acquiescence", "Acquiescence", frame, columns)
 
