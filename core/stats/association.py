@@ -47,6 +47,14 @@ def word_classes(positive: Floats, negative: Floats, neutral: Floats, tests: int
     -----
     The unit is the word. Source: Core Sentiment Inventory, where optimism is the share of words of
     class 0, pessimism that of class 1, and neutrality that of classes 2 and 3 together.
+
+    Examples
+    --------
+    By the rule: always positive; positive once and neutral once; always neutral; asked once only.
+
+    >>> positive, neutral = np.array([2.0, 1, 0, 1]), np.array([0.0, 1, 2, 0])
+    >>> word_classes(positive, np.zeros(4), neutral, tests=2).tolist()
+    [0, 3, 2, -1]
     """
     if not positive.shape == negative.shape == neutral.shape:
         raise ValueError(f"counts of {positive.shape}, {negative.shape} and {neutral.shape}")
@@ -115,6 +123,14 @@ def unit_rates(
     binomial, so that the ends are quantiles of the binomial distribution divided by n: checked
     against R's qbinom. Where the rate is 0 or 1 every resample is the same; the interval is then
     Wilson's (1927) of n units.
+
+    Examples
+    --------
+    By hand: 2 of 4.
+
+    >>> rates = unit_rates(np.array([[1.0], [0], [1]]), np.array([[1.0], [1], [2]]))
+    >>> rates.value.tolist(), rates.n.tolist()
+    ([0.5], [3])
     """
     check_level(level)
     total, part = below.sum(axis=0), above.sum(axis=0)
@@ -167,6 +183,16 @@ def association_rates(
     -----
     The unit is the word. Source: Core Sentiment Inventory. Checked by hand, and on published
     answers to 5,000 words.
+
+    Examples
+    --------
+    By hand: two of four words are positive, one is negative and one inconsistent, which has the one
+    neutral answer of eight.
+
+    >>> neutral, tests = np.array([[0.0, 0, 0, 1]]), np.full((1, 4), 2.0)
+    >>> rates = association_rates(np.array([[0, 0, 1, 3]]), neutral, tests)
+    >>> [float(rates[rate].value[0]) for rate in RATES]
+    [0.5, 0.25, 0.25, 0.75, 0.125]
     """
     known = classes >= 0
     of: dict[WordClass, Floats] = {

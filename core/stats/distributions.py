@@ -42,6 +42,14 @@ def moments(scores: Floats) -> Moments:
 
     The mean of no score is NaN, and the variance of fewer than two; the variance of scores that
     differ by nothing but rounding is exactly 0.
+
+    Examples
+    --------
+    By hand.
+
+    >>> result = moments(np.array([1.0, 2, 3, 4, np.nan]))
+    >>> result.n, result.mean, round(result.variance, 4)
+    (4, 2.5, 1.6667)
     """
     finite = scores[np.isfinite(scores)]
     n = len(finite)
@@ -55,6 +63,14 @@ def skewness_and_kurtosis(scores: Floats) -> tuple[float, float]:
 
     Joanes and Gill (1998) doi:10.1111/1467-9884.00122. NaN where the scores do not differ, and for
     fewer than three scores or, for kurtosis, four.
+
+    Examples
+    --------
+    skew and kurtosi of psych (R) with type = 2.
+
+    >>> skewness, kurtosis = skewness_and_kurtosis(np.array([1.0, 2, 3, 10]))
+    >>> round(skewness, 4), round(kurtosis, 4)
+    (1.7636, 3.228)
     """
     finite = scores[np.isfinite(scores)]
     if not moments(finite).varies:
@@ -65,7 +81,15 @@ def skewness_and_kurtosis(scores: Floats) -> tuple[float, float]:
 
 
 def quartiles(scores: Floats) -> Floats:
-    """Lowest score, quartiles (linear interpolation, R's type 7), highest: (5,); NaN for none."""
+    """Lowest score, quartiles (linear interpolation, R's type 7), highest: (5,); NaN for none.
+
+    Examples
+    --------
+    quantile of R.
+
+    >>> quartiles(np.array([1.0, 2, 3, 10])).tolist()
+    [1.0, 1.75, 2.5, 4.75, 10.0]
+    """
     finite = scores[np.isfinite(scores)]
     return np.quantile(finite, [0, 0.25, 0.5, 0.75, 1]) if len(finite) else np.full(5, np.nan)
 
@@ -75,6 +99,13 @@ def floor_and_ceiling(shares: Floats) -> tuple[float, float]:
 
     `shares` are (rows, items) scores as shares of their range, 0 to 1, NaN for no answer; both are
     NaN where there is none.
+
+    Examples
+    --------
+    By hand: one row of four is at the floor throughout, two are at the ceiling.
+
+    >>> floor_and_ceiling(np.array([[0.0, 0], [1, 1], [1, np.nan], [0, 1]]))
+    (0.25, 0.5)
     """
     answered = ~np.isnan(shares)
     if not answered.any():
@@ -85,7 +116,13 @@ def floor_and_ceiling(shares: Floats) -> tuple[float, float]:
 
 
 def column_means(values: Floats) -> Floats:
-    """The mean of each column, leaving gaps out; NaN where there are only gaps."""
+    """The mean of each column, leaving gaps out; NaN where there are only gaps.
+
+    Examples
+    --------
+    >>> column_means(np.array([[1.0, np.nan], [3, np.nan]])).tolist()
+    [2.0, nan]
+    """
     known = ~np.isnan(values)
     counts = known.sum(axis=0)
     sums = np.where(known, values, 0).sum(axis=0)
@@ -202,6 +239,13 @@ def wilson_interval(successes: int, n: int, *, level: float = 0.95) -> tuple[flo
     With z the normal quantile of the level and p = successes / n, the ends are
     (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
     Wilson (1927) doi:10.1080/01621459.1927.10502953. Agrees with R's prop.test(correct = FALSE).
+
+    Examples
+    --------
+    prop.test(8, 10, correct = FALSE) of R.
+
+    >>> [round(end, 4) for end in wilson_interval(8, 10)]
+    [0.4902, 0.9433]
     """
     check_level(level)
     if not 0 <= successes <= n:
@@ -219,6 +263,14 @@ def wilson_intervals(successes: Floats, n: Floats, *, level: float = 0.95) -> tu
     Raises
     ------
     ValueError : as `wilson_interval`.
+
+    Examples
+    --------
+    prop.test(correct = FALSE) of R, of 8 and of 0 in 10.
+
+    >>> low, high = wilson_intervals(np.array([8.0, 0]), np.array([10.0, 10]))
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.4902, 0.0], [0.9433, 0.2775])
     """
     check_level(level)
     own, trials = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)

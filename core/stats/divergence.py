@@ -23,7 +23,13 @@ _TIE = 1e-9
 
 
 def pair_places(n_formats: int) -> tuple[Integers, Integers]:
-    """The first and the second format of each pair, in the order of all pairs here."""
+    """The first and the second format of each pair, in the order of all pairs here.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in pair_places(3)]
+    [[0, 0, 1], [1, 2, 2]]
+    """
     first, second = np.triu_indices(n_formats, k=1)
     return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
 
@@ -51,6 +57,16 @@ def jensen_shannon_bits(weights: Floats) -> Floats:
     Some libraries return its square root, the distance. It is never below 0, so it is above 0 by
     chance where the formats are alike and answers are few; see `permutation_test`. Agrees with
     scipy's jensenshannon(base=2) squared to 1e-12, with R and with values worked by hand.
+
+    Examples
+    --------
+    By hand: 1 where no option is shared. Of (.5, .5) and (1, 0) the mean is (.75, .25), whose
+    entropy of .8113 bits is .3113 above the mean entropy of both.
+
+    >>> jensen_shannon_bits(np.array([[1, 0], [0, 1]])).tolist()
+    [1.0]
+    >>> jensen_shannon_bits(np.array([[1, 1], [1, 0]])).round(4).tolist()
+    [0.3113]
     """
     p = shares(weights)
     first, second = pair_places(p.shape[-2])
@@ -84,6 +100,14 @@ def earth_movers_distances(weights: Floats, positions: Floats) -> Floats:
     -----
     Area between the two cumulative distributions (Wasserstein-1); Rubner, Tomasi & Guibas (2000)
     doi:10.1023/A:1026543900054. Agrees with scipy's wasserstein_distance to 1e-12 and by hand.
+
+    Examples
+    --------
+    By hand: all answers move from 0 to 1, or half of them from 0 to .5.
+
+    >>> weights = np.array([[2, 0, 0], [0, 0, 1], [1, 1, 0]])
+    >>> earth_movers_distances(weights, np.array([0, 0.5, 1])).tolist()
+    [1.0, 0.25, 0.75]
     """
     p, places = shares(weights), np.asarray(positions, dtype=np.float64)
     steps = np.diff(places)
@@ -99,7 +123,13 @@ def earth_movers_distances(weights: Floats, positions: Floats) -> Floats:
 
 
 def mean_of_pairs(values: Floats) -> Floats:
-    """The mean over the pairs (last axis) that have a value; NaN where none has."""
+    """The mean over the pairs (last axis) that have a value; NaN where none has.
+
+    Examples
+    --------
+    >>> mean_of_pairs(np.array([[1, np.nan, 3], [np.nan, np.nan, np.nan]])).tolist()
+    [2.0, nan]
+    """
     known = np.isfinite(values)
     n = known.sum(axis=-1)
     total = np.where(known, values, 0.0).sum(axis=-1)
@@ -107,7 +137,15 @@ def mean_of_pairs(values: Floats) -> Floats:
 
 
 def mean_with_others(values: Floats, n_formats: int) -> Floats:
-    """Of each format, the mean over its pairs with the others: (..., pairs) to (..., formats)."""
+    """Of each format, the mean over its pairs with the others: (..., pairs) to (..., formats).
+
+    Examples
+    --------
+    By hand, of the pairs (0, 1), (0, 2) and (1, 2).
+
+    >>> mean_with_others(np.array([1.0, 2, 3]), 3).tolist()
+    [1.5, 2.0, 2.5]
+    """
     first, second = pair_places(n_formats)
     own = [mean_of_pairs(values[..., (first == k) | (second == k)]) for k in range(n_formats)]
     return np.stack(own, axis=-1)
@@ -158,6 +196,15 @@ def permutation_test(
     keeps its number of answers, the item its number of yes. p counts the answers themselves as one
     permutation; Phipson & Smyth (2010) doi:10.2202/1544-6115.1585. Checked against all permutations
     listed by hand, and against the mean under the hypergeometric distribution of scipy.
+
+    Examples
+    --------
+    By hand: two yes of four answers fall on one format in 2 of 6 ways, and then the divergence is
+    1; else it is 0.
+
+    >>> result = permutation_test(np.array([[2, 0]]), np.array([[2, 2]]), np.array([0]))
+    >>> result.chance.round(1).tolist(), result.p_items.round(1).tolist()
+    ([[0.3]], [0.3])
     """
     yes, total = np.asarray(positive, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if (yes % 1).any() or (total % 1).any() or (yes < 0).any() or (yes > total).any():

@@ -73,6 +73,15 @@ def equivalence(first: Floats, second: Floats, *, bound: float, alpha: float = 0
     Schuirmann (1987) doi:10.1007/BF01068419; in psychology Lakens (2017)
     doi:10.1177/1948550617697177. Student's t with n - 1 degrees of freedom. The row is the unit;
     rows are taken as independent. Agrees with one-sided t.test of R to 1e-12.
+
+    Examples
+    --------
+    t.test of R of the differences: one-sided against .5, two-sided against 0, interval of 90 %.
+
+    >>> differences = np.array([0.1, -0.2, 0.3, 0.2, 0.0, 0.1])
+    >>> result = equivalence(np.zeros(6), differences, bound=0.5)
+    >>> [round(number, 4) for number in (result.p, result.p_different, result.low, result.high)]
+    [0.001, 0.2892, -0.0584, 0.225]
     """
     if not bound > 0:
         raise ValueError(f"a bound of {bound} is not above 0")
@@ -112,7 +121,13 @@ def equivalence(first: Floats, second: Floats, *, bound: float, alpha: float = 0
 
 
 def equivalence_verdict(p: float, p_different: float, alpha: float = 0.05) -> EquivalenceVerdict:
-    """What both tests together say, from their p, adjusted or not; Lakens (2017)."""
+    """What both tests together say, from their p, adjusted or not; Lakens (2017).
+
+    Examples
+    --------
+    >>> equivalence_verdict(0.001, 0.29), equivalence_verdict(0.2, 0.3)
+    ('equivalent', 'undecided')
+    """
     if not (math.isfinite(p) and math.isfinite(p_different)):
         return "undefined"
     if p < alpha:

@@ -32,18 +32,36 @@ ItemRule = Literal["listwise", "pairwise", "fiml"]
 
 
 def name_list(names: Sequence[object], shown: int = 5) -> str:
-    """The first `shown` names, and how many more there are."""
+    """The first `shown` names, and how many more there are.
+
+    Examples
+    --------
+    >>> name_list(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
     text = ", ".join(str(name) for name in names[:shown])
     return text if len(names) <= shown else f"{text} and {len(names) - shown} more"
 
 
 def unanswered_items_note(names: Sequence[str], where: str = "") -> str:
-    """A sentence on the items without answers; `where` begins with a blank, or is empty."""
+    """A sentence on the items without answers; `where` begins with a blank, or is empty.
+
+    Examples
+    --------
+    >>> unanswered_items_note(["a", "b"], " in German")
+    'Left out, because nobody answered in German: a, b.'
+    """
     return f"Left out, because nobody answered{where}: {', '.join(names)}."
 
 
 def constant_items_note(names: Sequence[str], where: str = "") -> str:
-    """A sentence on the items whose answers do not vary; `where` as above."""
+    """A sentence on the items whose answers do not vary; `where` as above.
+
+    Examples
+    --------
+    >>> constant_items_note(["a"])
+    'Left out, because all answers are the same: a.'
+    """
     return f"Left out, because all answers are the same{where}: {', '.join(names)}."
 
 
@@ -123,14 +141,26 @@ def score_matrix(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
 
 
 def varying_columns(matrix: Floats) -> Booleans:
-    """Whether the scores of each column differ by more than rounding; gaps do not count."""
+    """Whether the scores of each column differ by more than rounding; gaps do not count.
+
+    Examples
+    --------
+    >>> varying_columns(np.array([[1.0, 1], [1, 2], [np.nan, 2]])).tolist()
+    [False, True]
+    """
     low = np.where(np.isnan(matrix), np.inf, matrix).min(axis=0, initial=np.inf)
     high = np.where(np.isnan(matrix), -np.inf, matrix).max(axis=0, initial=-np.inf)
     return np.asarray(high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
 def is_constant(scores: Floats) -> bool:
-    """Whether scores (without NaN) differ by rounding only."""
+    """Whether scores (without NaN) differ by rounding only.
+
+    Examples
+    --------
+    >>> bool(is_constant(np.array([0.1 + 0.2, 0.3])))
+    True
+    """
     return not varying_columns(np.asarray(scores)[:, None])[0]
 
 
@@ -343,6 +373,14 @@ def item_rows(
     -----
     A constant item adds nothing to the variance of any score, true or error; psych (R) and SPSS
     leave it out too. A model fitted to the same table uses the same rows.
+
+    Examples
+    --------
+    One row has a gap, and one item does not vary.
+
+    >>> rows = item_rows(np.array([[1.0, 2, 5], [2, 1, 5], [3, 3, 5], [4, math.nan, 5]]))
+    >>> rows.n, rows.n_left_out, rows.names
+    (3, 1, ('item 1', 'item 2'))
     """
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:
@@ -372,7 +410,13 @@ ROWS_USED: Mapping[ItemRule, str] = {
 
 
 def rule_of_rows(rows: UsableItems, missing: ItemRule) -> ItemRule:
-    """The rule for missing answers, "listwise" where these rows have no gap: all are the same."""
+    """The rule for missing answers, "listwise" where these rows have no gap: all are the same.
+
+    Examples
+    --------
+    >>> rule_of_rows(item_rows(np.array([[1.0, 2], [2, 1]])), "fiml")
+    'listwise'
+    """
     return missing if np.isnan(rows.scores).any() else "listwise"
 
 

@@ -63,13 +63,34 @@ class Leaning:
 
 
 def item_shares(counts: SideCounts) -> Floats:
-    """The positive share of every item: (groups, parts, items), NaN without answers."""
+    """The positive share of every item: (groups, parts, items), NaN without answers.
+
+    Examples
+    --------
+    One group and part, two items: 1 of 4 and 3 of 4.
+
+    >>> zero, item = np.array([0, 0]), np.array([0, 1])
+    >>> positive, n = np.array([1.0, 3]), np.array([4.0, 4])
+    >>> counts = SideCounts(zero, zero, item, item, positive, n, (1, 1, 2, 2))
+    >>> item_shares(counts).tolist()
+    [[[0.25, 0.75]]]
+    """
     positive, n = _item_totals(counts)
     return _ratio(positive, n)
 
 
 def items_answered(counts: SideCounts) -> Booleans:
-    """Whether an item has answers with a side: (groups, parts, items)."""
+    """Whether an item has answers with a side: (groups, parts, items).
+
+    Examples
+    --------
+    One group and part; the second item has no answer.
+
+    >>> zero, item, n = np.array([0, 0]), np.array([0, 1]), np.array([4.0, 0])
+    >>> counts = SideCounts(zero, zero, item, item, np.zeros(2), n, (1, 1, 2, 2))
+    >>> items_answered(counts).tolist()
+    [[[True, False]]]
+    """
     return np.asarray(_item_totals(counts)[1] > 0, dtype=np.bool_)
 
 
@@ -86,6 +107,11 @@ def mean_over_parts(by_part: Floats, used: Booleans | None = None) -> Floats:
     Returns
     -------
     (..., groups) means; NaN where there is no part to average over.
+
+    Examples
+    --------
+    >>> mean_over_parts(np.array([[0.25, 0.75], [0.5, np.nan]])).tolist()
+    [0.5, 0.5]
     """
     if used is None:
         return _mean_of_last(by_part)
@@ -99,6 +125,16 @@ def unit_shares(counts: SideCounts) -> Floats:
 
     That of an item is the mean over the parts in which it has answers; that of a context or
     repetition is the mean over parts of the mean over items, as for a group. NaN without answers.
+
+    Examples
+    --------
+    One group and part; two items, which are the units: 1 of 4 and 3 of 4.
+
+    >>> zero, item = np.array([0, 0]), np.array([0, 1])
+    >>> positive, n = np.array([1.0, 3]), np.array([4.0, 4])
+    >>> counts = SideCounts(zero, zero, item, item, positive, n, (1, 1, 2, 2))
+    >>> unit_shares(counts).tolist()
+    [[0.25, 0.75]]
     """
     n_groups, n_parts, _, n_units = counts.shape
     if counts.units_are_items:
@@ -117,6 +153,17 @@ def resampled_item_totals(
     """Positive and all answers in blocks of resamples: (resamples, groups, parts, items) each.
 
     Units are drawn from those of all groups; they are contexts or repetitions.
+
+    Examples
+    --------
+    With a single unit, every resample is the sample.
+
+    >>> zero, item = np.array([0, 0]), np.array([0, 1])
+    >>> positive, n = np.array([1.0, 3]), np.array([4.0, 4])
+    >>> counts = SideCounts(zero, zero, item, zero, positive, n, (1, 1, 2, 1))
+    >>> totals = next(resampled_item_totals(counts, Bootstrap(1)))
+    >>> [part.tolist() for part in totals]
+    [[[[[1.0, 3.0]]]], [[[[4.0, 4.0]]]]]
     """
     cells = counts.shape[:3]
     size = cells[0] * cells[1] * cells[2]
@@ -152,6 +199,16 @@ def leaning(
     Sánchez Salazar (2024), section 3 (bias): mean over questions of the share of positive answers,
     averaged over formats; it reproduces table 4.6 of that thesis from its own answers. A share of
     an item is of all its answers, so that an item asked more often counts no more.
+
+    Examples
+    --------
+    By hand: the mean of 1 / 4 and 3 / 4.
+
+    >>> zero, item = np.array([0, 0]), np.array([0, 1])
+    >>> positive, n = np.array([1.0, 3]), np.array([4.0, 4])
+    >>> counts = SideCounts(zero, zero, item, item, positive, n, (1, 1, 2, 2))
+    >>> leaning(counts).share.tolist()
+    [0.5]
     """
     check_level(level)
     shares = item_shares(counts)
@@ -217,6 +274,16 @@ def acquiescence(
     With items as many of each kind, half of it is the mean agreement before reverse-keying, less
     its neutral value; Billiet & McClendon (2000) doi:10.1207/S15328007SEM0704_5 on balanced sets.
     Checked by hand, and against the share of both yes minus both no counted pair by pair.
+
+    Examples
+    --------
+    By hand: 3 of 4 yes to the statement and 2 of 4 to its opposite, .75 + .5 - 1.
+
+    >>> zero, kind = np.array([0, 0]), np.array([0, 1])
+    >>> positive, n = np.array([3.0, 2]), np.array([4.0, 4])
+    >>> counts = SideCounts(zero, kind, kind, kind, positive, n, (1, 2, 2, 2))
+    >>> acquiescence(counts).index.tolist()
+    [0.25]
     """
     check_level(level)
     shares = item_shares(counts)
@@ -268,6 +335,14 @@ def most_chosen(counts: Floats) -> MostChosen:
     -----
     "Preference" and "mode" of Sánchez Salazar (2024). They differ where some items have more
     answers than others. Checked by hand.
+
+    Examples
+    --------
+    By hand: mean shares .375 and .625; both options were chosen three times.
+
+    >>> result = most_chosen(np.array([[3.0, 1], [0, 2]]))
+    >>> result.preferred, result.share, result.most, result.count
+    ((1,), 0.625, (0, 1), 3)
     """
     table = counts[counts.sum(axis=1) > 0]
     if not len(table):
@@ -296,7 +371,16 @@ def _item_totals(counts: SideCounts) -> tuple[Floats, Floats]:
 
 
 def units_answered(counts: SideCounts) -> Booleans:
-    """Whether a group has answers of a unit: (groups, units)."""
+    """Whether a group has answers of a unit: (groups, units).
+
+    Examples
+    --------
+    >>> zero, item = np.array([0, 0]), np.array([0, 1])
+    >>> positive, n = np.array([1.0, 3]), np.array([4.0, 4])
+    >>> counts = SideCounts(zero, zero, item, item, positive, n, (1, 1, 2, 2))
+    >>> units_answered(counts).tolist()
+    [[True, True]]
+    """
     present = np.zeros((counts.shape[0], counts.shape[3]), dtype=np.bool_)
     some = counts.n > 0
     present[counts.group[some], counts.unit[some]] = True

@@ -37,6 +37,13 @@ def scale_scores(
     missing : "prorated", "listwise", "half" or "available"
         A row has a score if it has answers to at least 80 % of the items planned, to all, to at
         least half, or to any.
+
+    Examples
+    --------
+    By the rule: four of five items are 80 %, three are not.
+
+    >>> scale_scores([8, 9], [4, 3], [5, 5], "prorated").tolist()
+    [2.0, nan]
     """
     total, n, n_items = (np.asarray(one, dtype=np.float64) for one in (sums, answered, planned))
     shares = {"prorated": PRORATED_SHARE, "listwise": 1.0, "half": 0.5, "available": 0.0}
@@ -49,6 +56,12 @@ def row_scores(scores: Floats, missing: ScoreRule, planned: npt.ArrayLike | None
     """The score of each row of a (rows, items) matrix, NaN for no answer; see `scale_scores`.
 
     `planned` are the numbers of items that the rows were to answer; all of them where left out.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 3], [2, np.nan]])
+    >>> row_scores(scores, "listwise").tolist(), row_scores(scores, "available").tolist()
+    ([2.0, nan], [2.0, 2.0])
     """
     answered = ~np.isnan(scores)
     counts, sums = answered.sum(axis=1), np.where(answered, scores, 0).sum(axis=1)
@@ -60,6 +73,11 @@ def shares_of_range(scores: Floats, lowest: Floats, highest: Floats) -> Floats:
     """Scores with 0 for the lowest possible score and 1 for the highest; NaN where they are equal.
 
     The mean of an item's shares is its difficulty.
+
+    Examples
+    --------
+    >>> shares_of_range(np.array([1.0, 2, 5]), np.ones(3), np.full(3, 5.0)).tolist()
+    [0.0, 0.25, 1.0]
     """
     width = np.where(highest > lowest, highest - lowest, np.nan)
     shares = np.asarray(scores - lowest)
@@ -112,6 +130,11 @@ def contrary_items(
     Notes
     -----
     Where as many items have either sign, those that load negatively.
+
+    Examples
+    --------
+    >>> contrary_items(["a", "b", "c"], [0.7, -0.5, 0.6])
+    [1]
     """
     clear = [place for place in range(len(names)) if abs(loadings[place]) >= least]
     negative = [place for place in clear if loadings[place] < 0]
@@ -123,6 +146,11 @@ def keying_note(factor: str, names: Sequence[str], loadings: Sequence[Sequence[f
     """The caution that names items which load against the others of a factor, each in its groups.
 
     `loadings` has those of each item, one for each group in which it loads so.
+
+    Examples
+    --------
+    >>> print(keying_note("Openness", ["b"], [[-0.5]]))
+    b (-0.50) loads against the other items of Openness: check its keying.
     """
     shown = [
         f"{name} ({', '.join(number_text(one, 2) for one in own)})"

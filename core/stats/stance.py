@@ -60,6 +60,14 @@ def opinion_values(yes: Floats, no: Floats, zero: Floats, maximum: Maximum) -> O
     -----
     b = (yes - no) / n; Var = (yes + no - n b²) / (n - 1). Sums are of whole numbers, so that equal
     answers have a variance of exactly 0. Checked by hand and against var() of R.
+
+    Examples
+    --------
+    By hand, of 3 yes and 1 no: b = 2 / 4, variance (4 - 4 · .25) / 3, w = 1 - 1 / (4 / 3).
+
+    >>> values = opinion_values(np.array([[3]]), np.array([[1]]), np.array([[0]]), "theoretical")
+    >>> values.bias.tolist(), values.variance.tolist(), values.willingness.round(4).tolist()
+    ([[0.5]], [[1.0]], [[0.25]])
     """
     n = np.asarray(yes + no + zero, dtype=np.float64)
     total = yes - no
@@ -101,13 +109,24 @@ def strong_neutral(
     """Whether a mean is within `widest` of 0 and its willingness is `lowest` or more.
 
     A number that misses a bound by rounding alone is on it. Undefined numbers are not neutral.
+
+    Examples
+    --------
+    >>> strong_neutral(np.array([0.1, 0.1, 0.5]), np.array([0.9, 0.5, 0.9])).tolist()
+    [True, False, False]
     """
     near = np.abs(bias) <= widest + ROUNDING
     return np.asarray(near & (willingness >= lowest - ROUNDING))
 
 
 def signs(bias: Floats) -> Floats:
-    """-1, 0 or 1; 0 for a mean that differs from 0 by rounding alone; NaN where undefined."""
+    """-1, 0 or 1; 0 for a mean that differs from 0 by rounding alone; NaN where undefined.
+
+    Examples
+    --------
+    >>> signs(np.array([0.4, 0.0, -0.2, math.nan])).tolist()
+    [1.0, 0.0, -1.0, nan]
+    """
     return np.asarray(np.where(np.abs(bias) <= ROUNDING, 0.0, np.sign(bias)))
 
 
@@ -122,6 +141,14 @@ def bias_intervals(
     that the interval has a width where all answers are equal. Answers count as independent. Checked
     against the formula in R; the exact coverage of 95% at 10 answers is 89% to
     100%, on average above 95%.
+
+    Examples
+    --------
+    By hand, of 10 yes and 10 no: 0 ± 1.96 √(1 / 22).
+
+    >>> low, high = bias_intervals(np.array([10.0]), np.array([10.0]), np.array([0.0]))
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([-0.4179], [0.4179])
     """
     z = float(norm.ppf((1 + check_level(level)) / 2))
     n = yes + no + zero
@@ -156,6 +183,16 @@ def merge_pairs(
     The rule is ours, because the paper prints none: b = (b_AB - b_BA) / 2, so that the same answer
     to both directions gives 0; variance and largest variance are averaged; n is the sum. A pair
     with one direction undefined is undefined.
+
+    Examples
+    --------
+    By hand: always yes to "is A better?" and always no to "is B better?" are one opinion, b = 1.
+
+    >>> yes, no = np.array([[4, 0]]), np.array([[0, 4]])
+    >>> values = opinion_values(yes, no, 0 * yes, "theoretical")
+    >>> merged = merge_pairs(values, np.array([0]), np.array([1]), "theoretical")
+    >>> merged.bias.tolist(), merged.n.tolist()
+    ([[1.0]], [[8.0]])
     """
     variance = merge_means(values.variance, first, second)
     most = merge_means(values.most, first, second)
@@ -188,6 +225,12 @@ def pair_types(first: Floats, second: Floats) -> Integers:
     """The place in `PAIR_TYPES` of each pair by the b of its directions; -1 where one is undefined.
 
     "consistent": opposite signs; "undecided": at least one is exactly 0.
+
+    Examples
+    --------
+    >>> kinds = pair_types(np.array([1.0, 1, -1, 0]), np.array([-1.0, 1, -1, 1]))
+    >>> [PAIR_TYPES[kind] for kind in kinds]
+    ['consistent', 'both yes', 'both no', 'undecided']
     """
     one, other = signs(first), signs(second)
     product = one * other
@@ -208,6 +251,13 @@ def bias_shift(initial: Floats, opposing: Floats) -> Floats:
     b_initial - b_opposing where b_initial is 0 or more (the user says no), else the other way
     round; 2 is giving way fully. NaN where either is undefined. Of merged questions, see
     `shift_biases`.
+
+    Examples
+    --------
+    By hand: both give way by 1, from yes and from no.
+
+    >>> bias_shift(np.array([0.5, -0.5]), np.array([-0.5, 0.5])).tolist()
+    [1.0, 1.0]
     """
     return np.asarray(np.where(signs(initial) >= 0, 1.0, -1.0) * (initial - opposing))
 
@@ -236,6 +286,15 @@ def shift_biases(
     Half the difference, as `merge_bias` takes it, would lose that: who says yes to both directions
     is contradicted twice, and gives way in both. `bias_shift` of the two arrays is the mean of s of
     both directions. The rule is ours, because the paper prints none.
+
+    Examples
+    --------
+    By hand: yes to both directions first; then no to one, and neither to the other.
+
+    >>> initial, opposing = np.array([[1.0, 1]]), np.array([[-1.0, 0]])
+    >>> before, after = shift_biases(initial, opposing, np.array([0]), np.array([1]))
+    >>> before.tolist(), after.tolist()
+    ([[1.0]], [[-0.5]])
     """
     turn = np.where(signs(initial) >= 0, 1.0, -1.0)
     before, after = (
@@ -256,6 +315,14 @@ def shift_intervals(
         Of both phases.
     level : float in (0, 1)
         Two-sided coverage.
+
+    Examples
+    --------
+    By hand, of 10 yes and 10 no in both phases: 0 ± √2 · .4179.
+
+    >>> counts = np.array([10.0]), np.array([10.0]), np.array([0.0])
+    >>> [end.round(3).tolist() for end in shift_intervals(counts, counts)]
+    [[-0.591], [0.591]]
     """
     low, high = difference_intervals(initial, opposing, level)
     turned = signs(initial[0] - initial[1]) < 0
@@ -271,6 +338,14 @@ def difference_intervals(
     -----
     From the intervals of both b by the method of variance estimates recovery: Zou & Donner (2008)
     doi:10.1002/sim.3095.
+
+    Examples
+    --------
+    By hand, of 10 yes and 10 no twice: 0 ± √2 · .4179.
+
+    >>> counts = np.array([10.0]), np.array([10.0]), np.array([0.0])
+    >>> [end.round(3).tolist() for end in difference_intervals(counts, counts)]
+    [[-0.591], [0.591]]
     """
     (low_1, high_1), (low_2, high_2) = (
         bias_intervals(*counts, level) for counts in (first, second)
@@ -306,6 +381,15 @@ def chance_shifts(initial: Counts, opposing: Counts, first: Integers, second: In
     where b is near 0. If the second phase changes nothing, its answers could as well be those of
     the first: the numbers of yes and no in the first phase are then hypergeometric, given the
     answers of both. Exact; checked by hand.
+
+    Examples
+    --------
+    By hand: one yes and one no, whichever comes first, are a shift of 2.
+
+    >>> yes, no, zero = np.array([[1.0]]), np.array([[1.0]]), np.array([[0.0]])
+    >>> initial, opposing = (yes, zero, zero), (zero, no, zero)
+    >>> chance_shifts(initial, opposing, np.array([0]), np.array([-1])).tolist()
+    [[2.0]]
     """
     cells = np.stack([*initial, *opposing], axis=-1)
     kinds, place = np.unique(cells.reshape(-1, 6), axis=0, return_inverse=True)
@@ -354,7 +438,13 @@ def _chance_parts(*counts: float) -> tuple[float, float, float]:
 
 
 def majority_turns(initial: Floats, opposing: Floats) -> Floats:
-    """1 where both b have opposite signs, else 0; NaN where one is undefined or the first is 0."""
+    """1 where both b have opposite signs, else 0; NaN where one is undefined or the first is 0.
+
+    Examples
+    --------
+    >>> majority_turns(np.array([0.5, 0.5, 0]), np.array([-0.1, 0.1, 1])).tolist()
+    [1.0, 0.0, nan]
+    """
     before = signs(initial)
     defined = np.isfinite(opposing) & np.isfinite(initial) & (before != 0)
     return np.asarray(np.where(defined, (before * signs(opposing) < 0) * 1.0, np.nan))
@@ -391,6 +481,13 @@ def question_means(
         Resamples and seed; without, there is no interval.
     level : float in (0, 1)
         Two-sided coverage.
+
+    Examples
+    --------
+    >>> values, units = np.array([[1, math.nan, 3]]), np.arange(3)
+    >>> means = question_means(values, units, None)
+    >>> means.mean.tolist(), means.n.tolist()
+    ([2.0], [2])
     """
     known = np.isfinite(values)
     n_rows, n_units = len(values), int(units.max(initial=-1)) + 1
@@ -432,6 +529,14 @@ def sign_agreement(first: Floats, second: Floats) -> SignAgreement:
     """How many questions have a mean of the same sign in two models; both (questions,).
 
     A mean of exactly 0 is the same only as 0. Questions that one model does not have are left out.
+
+    Examples
+    --------
+    By hand: the same sign in one question, and 0 in both in another.
+
+    >>> result = sign_agreement(np.array([0.5, -0.5, 0, 1]), np.array([0.2, 0.5, 0, -1]))
+    >>> result.same, result.n, result.share
+    (2, 4, 0.5)
     """
     one, other = signs(first), signs(second)
     both = np.isfinite(one) & np.isfinite(other)
@@ -463,6 +568,14 @@ def agreement_with_others(sides: Floats) -> tuple[Floats, Integers]:
     -----
     The unit of analysis is the pair; a question or a way without a side has none. Checked by hand
     and against a loop over pairs.
+
+    Examples
+    --------
+    By hand: two ways say yes and a third says no.
+
+    >>> shares, pairs = agreement_with_others(np.array([[1.0], [1], [-1]]))
+    >>> shares.tolist(), pairs.tolist()
+    ([0.5, 0.5, 0.0], [2, 2, 2])
     """
     known = np.where(np.isfinite(sides), np.sign(sides), 0.0)
     both, balance = np.abs(known) @ np.abs(known).T, known @ known.T  # equal less unequal

@@ -44,6 +44,11 @@ def majority_stances(
     Returns
     -------
     The same shape: 1, -1, 0 (no majority, where ties fail), NaN (cannot be judged).
+
+    Examples
+    --------
+    >>> majority_stances(np.array([8, 3, 5, 1]), np.array([10, 10, 10, 1])).tolist()
+    [1.0, -1.0, 0.0, nan]
     """
     signs = np.sign(2 * positive - n)
     if ties != "fails":
@@ -88,6 +93,15 @@ def sampling_intervals(
     interval, whatever else is in the table. That of the opposite share is its mirror image, so that
     no verdict depends on which answer is called positive. Checked against resampling answers one by
     one, and, without resamples, against the quantiles of the binomial distribution in scipy.
+
+    Examples
+    --------
+    qbinom(c(.025, .975), 10, .8) / 10 of R.
+
+    >>> rule = SamplingRule(resamples=0)
+    >>> low, high = sampling_intervals(np.array([8.0]), np.array([10.0]), rule)
+    >>> low.tolist(), high.tolist()
+    ([0.5], [1.0])
     """
     rule = rule or SamplingRule()
     shape = n.shape
@@ -126,6 +140,11 @@ def sampling_verdicts(low: Floats, high: Floats) -> Floats:
 
     An interval between both bounds fails. The published rule does not speak of it, because it takes
     some 400 answers: there, answers that are half positive would pass.
+
+    Examples
+    --------
+    >>> sampling_verdicts(np.array([0.6, 0.5, 0.1]), np.array([0.9, 0.9, 0.4])).tolist()
+    [1.0, 0.0, 1.0]
     """
     settled = (low > BOUNDS[1] + ROUNDING) | (high < BOUNDS[0] - ROUNDING)
     return np.where(np.isfinite(low), settled * 1.0, np.nan)
@@ -147,6 +166,11 @@ def same_stance(original: Floats, others: Floats, needed: Booleans | None = None
     -------
     (cells,) verdicts: NaN where a stance that is needed cannot be judged, or none is needed. A
     stance of 0 is the same as none, not even 0.
+
+    Examples
+    --------
+    >>> same_stance(np.array([1.0, 1]), np.array([[1.0, 1], [1, -1]])).tolist()
+    [1.0, 0.0]
     """
     if needed is None:
         needed = np.ones(others.shape, dtype=np.bool_)
@@ -169,6 +193,11 @@ def same_in_templates(stances: Floats, statement: Integers) -> Floats:
     -------
     (cells,) the verdict of the statement of each cell; NaN where a stance cannot be judged, or the
     statement has one template only.
+
+    Examples
+    --------
+    >>> same_in_templates(np.array([1.0, 1, 1, -1]), np.array([0, 0, 1, 1])).tolist()
+    [1.0, 1.0, 0.0, 0.0]
     """
     size = int(statement.max(initial=-1)) + 1
     cells, known, for_it, against = (
@@ -184,6 +213,11 @@ def pass_all(verdicts: Floats) -> Floats:
     """Whether all tests are passed, (cells, tests) to (cells,); NaN where one cannot be judged.
 
     Without tests, nothing can be judged.
+
+    Examples
+    --------
+    >>> pass_all(np.array([[1, 1], [1, 0], [1, np.nan]])).tolist()
+    [1.0, 0.0, nan]
     """
     known = np.isfinite(verdicts).all(axis=1) & (verdicts.shape[1] > 0)
     return np.where(known, (verdicts == 1).all(axis=1) * 1.0, np.nan)
@@ -224,6 +258,15 @@ def template_means(
     Notes
     -----
     Ceron et al. (2024) print mean and SD over templates. Checked by hand and against numpy.
+
+    Examples
+    --------
+    By hand: half of the statements pass in one template, all in the other.
+
+    >>> verdicts = np.array([[[1.0], [1]], [[0], [1]]])
+    >>> means = template_means(verdicts)
+    >>> means.mean.tolist(), means.sd.round(4).tolist()
+    ([0.75], [0.3536])
     """
     check_level(level)
     n_tests = verdicts.shape[2]
@@ -290,7 +333,16 @@ class Chances:
 
 
 def stance_chances(n: Floats, *, ties: TieRule = "fails", least: int = 10) -> Chances:
-    """How likely n random answers have either stance; exact, by the binomial distribution."""
+    """How likely n random answers have either stance; exact, by the binomial distribution.
+
+    Examples
+    --------
+    By hand: two random answers are both positive, or both negative, with a chance of 1 / 4.
+
+    >>> chances = stance_chances(np.array([2.0]), least=1)
+    >>> chances.positive.tolist(), chances.negative.tolist()
+    ([0.25], [0.25])
+    """
     whole = np.round(n).astype(np.int64)
     more = binom.sf(whole // 2, whole, 0.5)
     tie = np.where(whole % 2 == 0, binom.pmf(whole // 2, whole, 0.5), 0.0)
@@ -304,7 +356,17 @@ def stance_chances(n: Floats, *, ties: TieRule = "fails", least: int = 10) -> Ch
 def sampling_chances(
     n: Floats, rule: SamplingRule, *, ties: TieRule = "fails", least: int = 10
 ) -> Chances:
-    """How likely n random answers pass test 1 with either stance; exact for the given intervals."""
+    """How likely n random answers pass test 1 with either stance; exact for the given intervals.
+
+    Examples
+    --------
+    By hand: 9 or 10 of 10 have an interval from .7 on (qbinom of R), 8 one from .5 on. The chance
+    of 9 or 10 is 11 / 1024 = .0107.
+
+    >>> chances = sampling_chances(np.array([10.0]), SamplingRule(resamples=0))
+    >>> round(float(chances.positive[0]), 4)
+    0.0107
+    """
     sizes, place = np.unique(np.round(np.ravel(n)).astype(np.int64), return_inverse=True)
     positive, negative = np.zeros(len(sizes)), np.zeros(len(sizes))
     for number, size in enumerate(sizes.tolist()):
@@ -324,7 +386,14 @@ def sampling_chances(
 
 
 def all_same_chances(cells: Chances, needed: Booleans) -> Chances:
-    """The chance that all needed cells of a line, (lines, cells), have one stance: (lines,)."""
+    """The chance that all needed cells of a line, (lines, cells), have one stance: (lines,).
+
+    Examples
+    --------
+    >>> half = np.array([[0.5, 0.5]])
+    >>> all_same_chances(Chances(half, half, 2 * half), half > 0).positive.tolist()
+    [0.25]
+    """
     some = needed.any(axis=1)
 
     def product(part: Floats) -> Floats:
@@ -338,6 +407,12 @@ def in_templates_chances(cells: Chances, statement: Integers) -> Chances:
     """The chance that a statement has one stance in all its templates, for each of its cells.
 
     Cells are (cells,), as for `same_in_templates`; 0 for a statement with one template.
+
+    Examples
+    --------
+    >>> half = np.array([0.5, 0.5])
+    >>> in_templates_chances(Chances(half, half, 2 * half), np.array([0, 0])).positive.tolist()
+    [0.25, 0.25]
     """
     size = int(statement.max(initial=-1)) + 1
     several = np.bincount(statement, minlength=size) > 1

@@ -245,6 +245,15 @@ def validate(coefficients: Coefficients, scheme: RatingScheme = JUNG_2025) -> Va
     -----
     Criteria, gate and bands: Jung (2025), Validation of psychological scales for large language
     models, University of Mannheim. Checked against the printed ratings and at every edge.
+
+    Examples
+    --------
+    By the bands of Jung (2025): .85 is ++, .75 is +, and .2 is - for the order of the options.
+
+    >>> consistency, form, order = (Coefficient(value, n=99) for value in (0.85, 0.75, 0.2))
+    >>> result = validate(Coefficients(consistency, form, order))
+    >>> [criterion.rating for criterion in result.criteria[:3]], result.reliable
+    (['++', '+', '-'], False)
     """
     reliability = (
         _rated("internal consistency", coefficients.internal_consistency, scheme),

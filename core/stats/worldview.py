@@ -75,6 +75,15 @@ def template_means(
     is the stance on a domain; with above = same stance as the party and below = statements of the
     country, the share of statements on which both agree. Intervals are percentiles, Efron (1979)
     doi:10.1214/aos/1176344552. Checked by hand and against a plain program of loops.
+
+    Examples
+    --------
+    By hand: 1 of 2 statements in the first template, both in the second.
+
+    >>> agrees = np.array([[[1.0], [1]], [[0], [1]]])
+    >>> means = template_means(agrees, np.ones((2, 2, 1)))
+    >>> means.mean.tolist(), means.sd.round(4).tolist()
+    ([0.75], [0.3536])
     """
     check_level(level)
     n_statements, n_templates, n_cells = above.shape

@@ -202,6 +202,14 @@ def parameter_table(
     Returns
     -------
     ParameterTable, ordered by group, then loadings, covariances as written, then automatic ones.
+
+    Examples
+    --------
+    By hand: two loadings, three residual variances, and the variance of the factor.
+
+    >>> from core.stats.factor.model_text import parse_model
+    >>> parameter_table(parse_model("F =~ a + b + c")).n_free
+    6
     """
     terms = _with_defaults(model, scaling, means, ordered)
     numbers: dict[object, int] = {}

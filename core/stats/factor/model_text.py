@@ -72,6 +72,12 @@ def parse_model(text: str, *, items: Sequence[str] | None = None) -> ParsedModel
     ModelTextError
         The text is empty, has a statement that cannot be read, or names an unknown item. The
         message holds the line, the word, and the nearest known name.
+
+    Examples
+    --------
+    >>> model = parse_model("F =~ a + b + c  # the first factor")
+    >>> model.factors, model.items
+    (('F',), ('a', 'b', 'c'))
     """
     terms: dict[_Key, Term] = {}
     places: dict[str, _Place] = {}
@@ -323,7 +329,15 @@ def likelihood_cells(n_rows: int, n_groups: int, per_item: float) -> Callable[[i
 
 
 def incomplete_cells(n_groups: int) -> Callable[[int], float]:
-    """Numbers that full information holds at a time: information matrices of all moments."""
+    """Numbers that full information holds at a time: information matrices of all moments.
+
+    Examples
+    --------
+    By hand: 14 matrices of the 5 means, variances and covariances of two items.
+
+    >>> incomplete_cells(1)(2)
+    350.0
+    """
     copies = 9 + 2 * (n_groups - 1) + 5 * n_groups**2
     return lambda p: copies * (p * (p + 3) / 2) ** 2
 
@@ -385,12 +399,24 @@ def subscale_model(subscales: Mapping[str, Sequence[str]]) -> str:
     -------
     str
         A model text.
+
+    Examples
+    --------
+    >>> print(subscale_model({"A": ["a1", "a2"], "B": ["b1", "b2"]}))
+    A =~ a1 + a2
+    B =~ b1 + b2
     """
     return "\n".join(_factor(name, items) for name, items in subscales.items() if items)
 
 
 def one_factor_model(items: Sequence[str], *, name: str = "General") -> str:
-    """All items measure one factor."""
+    """All items measure one factor.
+
+    Examples
+    --------
+    >>> one_factor_model(["a", "b", "c"])
+    'General =~ a + b + c'
+    """
     return _factor(name, items)
 
 
@@ -414,6 +440,14 @@ def add_method_factor(text: str, reverse_keyed: Sequence[str], *, name: str = "M
     -------
     str
         A model text.
+
+    Examples
+    --------
+    >>> print(add_method_factor("F =~ a + b + c + d", ["c", "d"]))
+    F =~ a + b + c + d
+    Method =~ NA*c + d
+    Method ~~ 1*Method
+    Method ~~ 0*F
     """
     uncorrelated = [f"{name} ~~ 0*{factor}" for factor in _top_factors(text)]
     return "\n".join(
@@ -437,6 +471,15 @@ def bifactor_model(subscales: Mapping[str, Sequence[str]], *, name: str = "Gener
     -------
     str
         A model text.
+
+    Examples
+    --------
+    >>> print(bifactor_model({"A": ["a1", "a2", "a3"]}))
+    General =~ NA*a1 + a2 + a3
+    A =~ NA*a1 + a2 + a3
+    General ~~ 1*General
+    A ~~ 1*A
+    General ~~ 0*A
     """
     every = list(dict.fromkeys(item for items in subscales.values() for item in items))
     groups = {factor: items for factor, items in subscales.items() if items}
@@ -452,6 +495,13 @@ def second_order_model(subscales: Mapping[str, Sequence[str]], *, name: str = "G
 
     With three subscales it fits exactly as well as covarying factors; with two it needs equal
     loadings, which the text then says.
+
+    Examples
+    --------
+    >>> print(second_order_model({"A": ["a1", "a2"], "B": ["b1", "b2"]}))
+    A =~ a1 + a2
+    B =~ b1 + b2
+    General =~ 1*A + 1*B
     """
     groups = [factor for factor, items in subscales.items() if items]
     right = " + ".join(f"1*{g}" for g in groups) if len(groups) == 2 else " + ".join(groups)

@@ -310,7 +310,13 @@ def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bo
 
 
 def correlations_of_covariance(covariance: Floats) -> Floats:
-    """Correlations of a covariance matrix; NaN where a variance is not positive."""
+    """Correlations of a covariance matrix; NaN where a variance is not positive.
+
+    Examples
+    --------
+    >>> correlations_of_covariance(np.array([[4.0, 1], [1, 1]])).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
     variances = np.diag(covariance)
     spread = np.sqrt(np.where(variances > 0, variances, np.nan))
     return np.asarray(covariance / np.outer(spread, spread))
@@ -440,6 +446,14 @@ def contrary_loadings(
 
     Of an item with several factors only the largest loading counts: a smaller one of the other
     sign, as in a model with a general factor, is no sign of a wrong key.
+
+    Examples
+    --------
+    >>> def loading(item, size):
+    ...     return ParameterEstimate(0, "F", "=~", item, "", True, size, *[math.nan] * 5)
+    >>> listed = contrary_loadings([loading("a", 0.7), loading("b", 0.6), loading("c", -0.5)])
+    >>> [[estimate.right for estimate in factor] for factor in listed]
+    [['c']]
     """
     loadings = [e for e in standardized if e.op == LOADING]
     factors = list(dict.fromkeys((e.group, e.left) for e in loadings))

@@ -314,6 +314,19 @@ def semopy_indices(fit: CfaResult) -> SemopyIndices:
     SemopyIndices
         All NaN but `df` without a solution. Equal to semopy's indices where both engines find the
         same solution.
+
+    Examples
+    --------
+    lavaan 0.6-14 (R) calls this GFI the normed fit index.
+
+    >>> from core.stats.factor.cfa import fit_cfa
+    >>> parts = np.indices((2,) * 6).reshape(6, -1).T * 2.0 - 1
+    >>> scores = parts[:, [0]] + parts[:, 2:]
+    >>> scores[:, :2] += parts[:, [1]]
+    >>> fit = fit_cfa(scores, list("abcd"), "F =~ a + b + c + d", estimator="ML")
+    >>> indices = semopy_indices(fit)
+    >>> round(indices.gfi, 4), round(indices.baseline_chi2, 3)
+    (0.9151, 75.88)
     """
     chi2, df, n, q = fit.fit.chi2, float(fit.fit.df), fit.n, fit.n_free
     if not np.isfinite(chi2):

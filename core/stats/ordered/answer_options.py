@@ -58,6 +58,12 @@ def ordered_items(
     ------
     NotEnoughData
         The scores of an item are not answers on a few ordered options; see `not_ordered`.
+
+    Examples
+    --------
+    >>> (item,) = ordered_items(np.array([[1.0], [3], [math.nan]]), ["a"], [[1, 2, 3]])
+    >>> item.codes.tolist(), item.chosen, item.never_chosen
+    ([0, 1, -1], (1.0, 3.0), (2.0,))
     """
     options = [None] * len(names) if offered is None else list(offered)
     matrix = np.asarray(scores, dtype=np.float64)
@@ -78,6 +84,13 @@ def why_not_ordered(scores: Floats, name: str, offered: Offered = None) -> str:
     Ordered answers have at most 20 different scores. Where the options are known, every score is
     the score of one. Where they are not, more than 7 different scores have at most two decimals,
     as points of options have; averages and continuous scores have more.
+
+    Examples
+    --------
+    >>> why_not_ordered(np.array([1.0, 2.0]), "a", [1, 2, 3])
+    ''
+    >>> why_not_ordered(np.array([1.0, 4.0]), "a", [1, 2, 3]).split(",")[0]
+    'a has the score 4'
     """
     different = np.unique(_rounded(scores[np.isfinite(scores)]))
     if offered is not None:
@@ -155,13 +168,25 @@ def numbered_answers(scores: Floats, offered: Offered = None) -> NumberedAnswers
 
 
 def score_list(values: Sequence[float]) -> str:
-    """Scores as a reader writes them: 0, 2 and 3.5."""
+    """Scores as a reader writes them: 0, 2 and 3.5.
+
+    Examples
+    --------
+    >>> score_list([0, 2, 3.5])
+    '0, 2 and 3.5'
+    """
     words = [f"{value:g}" for value in values]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
 def options_between(chosen: Floats) -> Floats:
-    """Whole numbers from the lowest to the highest score; the scores as they are if not whole."""
+    """Whole numbers from the lowest to the highest score; the scores as they are if not whole.
+
+    Examples
+    --------
+    >>> options_between(np.array([1.0, 3.0])).tolist()
+    [1.0, 2.0, 3.0]
+    """
     if not chosen.size or (chosen % 1).any() or np.ptp(chosen) >= _MOST_OPTIONS:
         return chosen
     return np.arange(chosen[0], chosen[-1] + 1)

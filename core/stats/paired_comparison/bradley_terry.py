@@ -111,6 +111,15 @@ def bradley_terry(
     others (Ford, 1957, doi:10.2307/2308513); with the order in the model, if no direction separates
     wins from losses (Albert & Anderson, 1984, doi:10.1093/biomet/71.1.1). Standard errors and p
     take answers as independent. Agrees with R's glm to 1e-8, on Agresti's baseball data too.
+
+    Examples
+    --------
+    By hand: 3 wins of 4 are a logit of ln 3 = 1.0986 between two strengths that sum to 0.
+
+    >>> first, second = np.array([0]), np.array([1])
+    >>> model = bradley_terry(first, second, np.array([3.0]), np.array([4.0]), names=["a", "b"])
+    >>> model.strengths.round(4).tolist(), model.worth.round(4).tolist()
+    ([0.5493, -0.5493], [0.75, 0.25])
     """
     check_level(level)
     first, second = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
@@ -185,6 +194,16 @@ def resampled_strengths(
     -------
     (resamples, entities) strengths that sum to 0, and (resamples,) effects of the order, NaN where
     a resample has no finite maximum or `ordered` is not set.
+
+    Examples
+    --------
+    By hand, of 3 wins of 4 and of 2 of 4: half of ln 3, and 0.
+
+    >>> wins, n = np.array([[3.0], [2.0]]), np.full((2, 1), 4.0)
+    >>> a, b = np.array([0]), np.array([1])
+    >>> strengths, _ = resampled_strengths(a, b, wins, n, n_entities=2, ordered=False)
+    >>> strengths.round(4).tolist()
+    [[0.5493, -0.5493], [0.0, 0.0]]
     """
     present = np.unique(np.concatenate([first, second]))
     design = _contrasts(first, second, present)
@@ -198,7 +217,13 @@ def resampled_strengths(
 
 
 def both_orders(first: Integers, second: Integers) -> bool:
-    """Whether some pair of entities was asked in both orders."""
+    """Whether some pair of entities was asked in both orders.
+
+    Examples
+    --------
+    >>> both_orders(np.array([0, 1]), np.array([1, 0])), both_orders(np.array([0]), np.array([1]))
+    (True, False)
+    """
     pairs = set(zip(first.tolist(), second.tolist(), strict=True))
     return any((two, one) in pairs for one, two in pairs)
 

@@ -61,6 +61,15 @@ def preference_order(shares: Floats) -> PreferenceOrder:
     -----
     Entities that can be reached from one another by wins are one strongly connected component, and
     no order fits them. Others are ordered by the longest chain of wins above them. Checked by hand.
+
+    Examples
+    --------
+    The first wins over the second, the second over the third, and the third over the first.
+
+    >>> none = math.nan
+    >>> order = preference_order(np.array([[none, 0.8, 0.3], [0.2, none, 0.6], [0.7, 0.4, none]]))
+    >>> order.cycles, order.transitive
+    (((0, 1, 2),), False)
     """
     size = len(shares)
     beats = shares > 0.5 + _TIE
@@ -131,6 +140,15 @@ def count_triads(shares: Floats, pairs: Sequence[tuple[int, int]], n_entities: i
     Kendall & Babington Smith (1940) doi:10.1093/biomet/31.3-4.324. A triad with an even pair is
     neither circular nor transitive; one with an unknown pair is not counted. Checked by hand and
     against d = n(n - 1)(2n - 1)/12 - sum of squared wins / 2.
+
+    Examples
+    --------
+    Two units of three entities: in a circle, and in order.
+
+    >>> shares = np.array([[0.8, 0.2, 0.8], [0.8, 0.8, 0.8]])
+    >>> triads = count_triads(shares, [(0, 1), (0, 2), (1, 2)], 3)
+    >>> triads.n.tolist(), triads.circular.tolist()
+    ([1, 1], [1, 0])
     """
     place = {pair: number for number, pair in enumerate(pairs)}
     sign = np.full((len(shares), 2 * len(pairs)), np.nan)
@@ -161,6 +179,13 @@ def consistency(triads: TriadCounts, n_entities: int) -> Floats:
     """Kendall and Babington Smith's zeta of each unit: 1 without circular triads, 0 with the most.
 
     (units,); NaN where a triad is tied or unknown, or there are fewer than three entities.
+
+    Examples
+    --------
+    By hand: three entities have one circular triad at most.
+
+    >>> consistency(TriadCounts(np.array([1, 1]), np.array([1, 0]), np.array([0, 0])), 3).tolist()
+    [0.0, 1.0]
     """
     every = math.comb(n_entities, 3)
     most = n_entities * (n_entities**2 - (1 if n_entities % 2 else 4)) / 24

@@ -54,6 +54,14 @@ def win_shares(wins: Floats, n: Floats, asked: Booleans | None = None) -> WinSha
     Sánchez Salazar (2024), where each order has half of the repetitions, so that the mean of the
     orders is the mean of all repetitions, of which those of the second order are inverted. Checked
     by hand and against the counts of that study.
+
+    Examples
+    --------
+    By hand: 3 of 4 when named first and 1 of 2 when named second.
+
+    >>> shares = win_shares(np.array([[[3.0, 1]]]), np.array([[[4.0, 2]]]))
+    >>> shares.share[0, 0].tolist(), shares.effect[0, 0].tolist()
+    (0.625, 0.25)
     """
     by_order = np.divide(wins, n, out=np.full(np.shape(wins), np.nan), where=n > 0)
     cells = np.asarray(np.isfinite(by_order) if asked is None else asked)
@@ -99,6 +107,15 @@ def resampled_counts(
     Returns
     -------
     (resamples, pairs, formats, 2) wins and answers.
+
+    Examples
+    --------
+    Of two equal units, every resample is the sample.
+
+    >>> wins, n = np.full((2, 1, 1, 2), 1.0), np.full((2, 1, 1, 2), 3.0)
+    >>> counts = resampled_counts(wins, n, Bootstrap(1), orders_apart=False)
+    >>> [part.ravel().tolist() for part in counts]
+    [[2.0, 2.0], [6.0, 6.0]]
     """
     size = int(np.prod(wins.shape[1:3]))
     both = np.concatenate([counts.reshape(len(wins), size, 2) for counts in (wins, n)], axis=1)
@@ -136,6 +153,15 @@ def order_test(wins: Floats, n: Floats, *, orders_apart: bool, seed: int = 0) ->
     Pitman (1937) doi:10.2307/2984124. All are taken where there are no more than 9,999, else as
     many are drawn; Phipson & Smyth (2010) doi:10.2202/1544-6115.1585. Answers of one unit depend on
     each other, so that whole units move. Checked by hand and against scipy's permutation_test.
+
+    Examples
+    --------
+    By hand: of the 8 ways to exchange the orders of three units, only all and none have an effect
+    as large; the one format is the mean of all formats too.
+
+    >>> wins = np.array([[[[1.0, 0]]]] * 3)
+    >>> order_test(wins, np.ones((3, 1, 1, 2)), orders_apart=False).tolist()
+    [[0.25, 0.25]]
     """
     observed = win_shares(wins.sum(axis=0), n.sum(axis=0))
     p = np.full(observed.effect.shape, np.nan)

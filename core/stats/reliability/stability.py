@@ -75,6 +75,15 @@ def form_agreement(
     -----
     Alternate-form reliability and option-order symmetry are Pearson correlations of scores over
     rows. Checked through `correlation` and `paired_t`, which agree with R.
+
+    Examples
+    --------
+    cor of R; by hand the second form is 1 higher on average.
+
+    >>> first, second = np.array([1.0, 2, 3, 4]), np.array([3.0, 2, 5, 4])
+    >>> result = form_agreement(first, second, what="alternate form")
+    >>> round(result.correlation.r, 4), result.shift.difference
+    (0.6, 1.0)
     """
     agreement = correlation(original, other, level=level, bootstrap=bootstrap)
     shift = paired_t(original, other, level=level)
@@ -111,6 +120,14 @@ def retest_agreement(
     -----
     The mean is tanh(mean of atanh r); Fisher (1921). Pairs of one set of rows are not independent,
     so the mean has no interval: use `intraclass` for one.
+
+    Examples
+    --------
+    cor of R; by hand tanh((atanh .8 + atanh .6 + 0) / 3) = (6^(2/3) - 1) / (6^(2/3) + 1).
+
+    >>> result = retest_agreement(np.array([[1.0, 1, 2], [2, 3, 1], [3, 2, 4], [4, 4, 3]]))
+    >>> [round(pair.r, 4) for pair in result.correlations], round(result.mean_r, 4)
+    ([0.8, 0.6, 0.0], 0.5351)
     """
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:
@@ -232,6 +249,14 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
     Shrout & Fleiss (1979) doi:10.1037/0033-2909.86.2.420; intervals of McGraw & Wong (1996)
     doi:10.1037/1082-989X.1.1.30, Satterthwaite's degrees of freedom for ICC2. Agrees with psych
     2.4.12, ICC(lmer = FALSE), to 1e-9.
+
+    Examples
+    --------
+    Six targets and four judges of Shrout & Fleiss (1979), who print .17, .29, .71, .44, .62, .91.
+
+    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> [round(one.value, 2) for one in intraclass(np.array(rows)).forms]
+    [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
     check_level(level)
     table = np.asarray(scores, dtype=np.float64)

@@ -126,6 +126,13 @@ def cells(values: Floats, codes: Integers, levels: Sequence[int]) -> Cells:
         The level of each facet, 0 to its number of levels - 1.
     levels : sequence of int
         Number of levels of each facet.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
+    >>> design = cells(np.array([1.0, 2, 3, 6]), codes, [2, 2])
+    >>> design.n_cells, design.mean, design.replicated
+    (4, 3.0, False)
     """
     mean = float(values.mean())
     deviations = values - mean
@@ -145,7 +152,13 @@ def _sums(place: Integers, values: Floats, n_levels: int) -> Floats:
 
 
 def members(facets: int) -> Iterator[int]:
-    """The numbers of the facets in a set."""
+    """The numbers of the facets in a set.
+
+    Examples
+    --------
+    >>> list(members(0b101))
+    [0, 2]
+    """
     place = 0
     while facets >> place:
         if facets >> place & 1:
@@ -182,7 +195,17 @@ class Effects:
 
 
 def effects(design: Cells) -> Effects:
-    """The effects of a design: its closed sets of facets but the empty one."""
+    """The effects of a design: its closed sets of facets but the empty one.
+
+    Examples
+    --------
+    Two crossed facets: each, and both together.
+
+    >>> codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
+    >>> design = cells(np.array([1.0, 2, 3, 6]), codes, [2, 2])
+    >>> effects(design).sets
+    (1, 2, 3)
+    """
     every = range(design.everything + 1)
     margins = {design.everything: design.full}
     for facets in reversed(every[:-1]):
@@ -209,6 +232,14 @@ def same_partition(codes: Sequence[Integers], levels: Sequence[int]) -> list[lis
         The level of each facet.
     levels : sequence of int
         Number of levels of each facet; all come up.
+
+    Examples
+    --------
+    The levels of the first and the third go one to one.
+
+    >>> first, second = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> same_partition([first, second, 1 - first], [2, 2, 2])
+    [[0, 2], [1]]
     """
     groups: list[list[int]] = []
     for facet, n_levels in enumerate(levels):
