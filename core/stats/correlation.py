@@ -15,6 +15,7 @@ from scipy.stats import t as student
 from core.domain.notes import about, undefined_note
 from core.stats.inputs import (
     ROUNDING,
+    Estimate,
     Floats,
     Integers,
     check_level,
@@ -36,24 +37,22 @@ _STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
 @dataclass(frozen=True)
-class Correlation:
+class Correlation(Estimate):
     """A correlation with its intervals.
 
     `low`, `high` follow Fisher's z, `bootstrap_low`, `bootstrap_high` resampled rows (NaN unless
     asked for); both are two-sided of coverage `level`. `p` tests the correlation against 0.
     """
 
-    r: float
-    low: float
-    high: float
-    p: float
-    n: int
-    n_left_out: int
-    kind: CorrelationMethod
-    level: float
+    p: float = math.nan
+    kind: CorrelationMethod = "pearson"
     bootstrap_low: float = math.nan
     bootstrap_high: float = math.nan
-    problems: tuple[str, ...] = ()
+
+    @property
+    def r(self) -> float:
+        """The value, as the literature calls it."""
+        return self.value
 
 
 def stars(p: float) -> str:
@@ -120,13 +119,13 @@ def correlation(
     check_level(level)
     x, y = _pairs(first, second)
     n, left_out = len(x), len(np.atleast_1d(first)) - len(x)
-    result = Correlation(math.nan, math.nan, math.nan, math.nan, n, left_out, kind, level)
+    result = Correlation(math.nan, level=level, n=n, n_left_out=left_out, kind=kind)
     reason = _why_undefined(x, y)
     if reason:
         return replace(result, problems=(reason,))
     r = _product_moment(rankdata(x), rankdata(y)) if kind == "spearman" else _product_moment(x, y)
     low, high = fisher_interval(r, n, level, kind)
-    result = replace(result, r=r, low=low, high=high, p=_p_value(r, n, alternative))
+    result = replace(result, value=r, low=low, high=high, p=_p_value(r, n, alternative))
     problems: tuple[str, ...] = ()
     if n < 4:
         problems += (

@@ -17,6 +17,7 @@ from core.stats.correlation import Alternative, p_of_t
 from core.stats.distributions import moments
 from core.stats.inputs import (
     ROUNDING,
+    Estimate,
     Floats,
     check_level,
     is_constant,
@@ -654,15 +655,11 @@ def _falling_root(excess: Callable[[float], float], high: float) -> float:
 
 
 @dataclass(frozen=True)
-class OddsRatio:
+class OddsRatio(Estimate):
     """An odds ratio with its interval and test; NaN with a problem where it is undefined."""
 
-    value: float
-    low: float
-    high: float
-    z: float
-    p: float
-    problem: str = ""
+    z: float = math.nan
+    p: float = math.nan
 
 
 def odds_ratio(first: int, first_total: int, second: int, second_total: int) -> float:
@@ -718,10 +715,16 @@ def woolf_odds_ratio(
             problem = undefined_note(
                 f"Undefined: the texts of the {group} group have {words} of the list."
             )
-            return OddsRatio(*(math.nan,) * 5, problem)
+            return OddsRatio(math.nan, level=level, problems=(problem,))
     value = odds_ratio(first, first_total, second, second_total)
     error = math.sqrt(float((1 / counts).sum()))
     half_width = float(norm.ppf((1 + level) / 2)) * error
     z = math.log(value) / error
-    p = 2 * float(norm.sf(abs(z)))
-    return OddsRatio(value, value * math.exp(-half_width), value * math.exp(half_width), z, p)
+    return OddsRatio(
+        value,
+        value * math.exp(-half_width),
+        value * math.exp(half_width),
+        level,
+        z=z,
+        p=2 * float(norm.sf(abs(z))),
+    )

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.domain.notes import of_kind, undefined_note
-from core.stats.correlation import Correlation
 from core.stats.inputs import Estimate
 
 # Ratings of coefficients, ++ to --, by bands that the user can edit.
@@ -118,29 +117,7 @@ def acceptable(rating: Grade) -> bool | None:
 TrafficLight = Literal["green", "red", "grey"]
 
 
-@dataclass(frozen=True)
-class Coefficient:
-    """An already computed coefficient with its interval; NaN with reasons where undefined.
-
-    `against` names items that run against their scale.
-    """
-
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    n: int = 0
-    problems: tuple[str, ...] = ()
-    against: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, source: Estimate | Correlation) -> Coefficient:
-        """Taken from an estimate or a correlation."""
-        if isinstance(source, Correlation):
-            return cls(source.r, source.low, source.high, source.n, source.problems)
-        return cls(source.value, source.low, source.high, source.n, source.problems, source.against)
-
-
-_NOT_COLLECTED = Coefficient(math.nan, problems=(undefined_note("Not collected."),))
+_NOT_COLLECTED = Estimate(math.nan, problems=(undefined_note("Not collected."),))
 
 
 @dataclass(frozen=True)
@@ -165,11 +142,11 @@ class ModelFit:
 class Coefficients:
     """The coefficients of a validation; None for a coefficient that was not collected."""
 
-    internal_consistency: Coefficient | None = None
-    alternate_form: Coefficient | None = None
-    option_order: Coefficient | None = None
-    concurrent: Coefficient | None = None
-    convergent: Coefficient | None = None
+    internal_consistency: Estimate | None = None
+    alternate_form: Estimate | None = None
+    option_order: Estimate | None = None
+    concurrent: Estimate | None = None
+    convergent: Estimate | None = None
     factorial: ModelFit | None = None
 
 
@@ -250,7 +227,7 @@ def validate(coefficients: Coefficients, scheme: RatingScheme = JUNG_2025) -> Va
     --------
     By the bands of Jung (2025): .85 is ++, .75 is +, and .2 is - for the order of the options.
 
-    >>> consistency, form, order = (Coefficient(value, n=99) for value in (0.85, 0.75, 0.2))
+    >>> consistency, form, order = (Estimate(value, n=99) for value in (0.85, 0.75, 0.2))
     >>> result = validate(Coefficients(consistency, form, order))
     >>> [criterion.rating for criterion in result.criteria[:3]], result.reliable
     (['++', '+', '-'], False)
@@ -284,7 +261,7 @@ def validate(coefficients: Coefficients, scheme: RatingScheme = JUNG_2025) -> Va
 
 
 def _rated(
-    criterion: CoefficientCriterion, coefficient: Coefficient | None, scheme: RatingScheme
+    criterion: CoefficientCriterion, coefficient: Estimate | None, scheme: RatingScheme
 ) -> CriterionResult:
     """A criterion judged by its coefficient."""
     own = coefficient or _NOT_COLLECTED
@@ -294,7 +271,14 @@ def _rated(
 def _factorial(fit: ModelFit | None, scheme: RatingScheme) -> CriterionResult:
     """The criterion judged by two indices; its interval is RMSEA's, so the low end rates better."""
     own = fit or ModelFit(math.nan, math.nan, problems=_NOT_COLLECTED.problems)
-    error = Coefficient(own.rmsea, own.rmsea_low, own.rmsea_high, own.n, own.problems, own.against)
+    error = Estimate(
+        own.rmsea,
+        own.rmsea_low,
+        own.rmsea_high,
+        n=own.n,
+        problems=own.problems,
+        against=own.against,
+    )
     result = _judged("factorial", error, own.cfi, lambda end: scheme.factorial.rate(end, own.cfi))
     if result.rating == "+" and not own.admissible:
         return _without_rating(result, "Not judged: the model has impossible estimates.")
@@ -303,7 +287,7 @@ def _factorial(fit: ModelFit | None, scheme: RatingScheme) -> CriterionResult:
 
 
 def _judged(
-    criterion: Criterion, own: Coefficient, cfi: float, rate: Callable[[float], Grade]
+    criterion: Criterion, own: Estimate, cfi: float, rate: Callable[[float], Grade]
 ) -> CriterionResult:
     """A coefficient and the ends of its interval, each with its rating."""
     few = own.n < FEWEST_ROWS

@@ -59,4 +59,4 @@ def test_an_odds_ratio_that_cannot_be_computed_says_why(counts, reason):
     own = woolf_odds_ratio(*counts, 0.95)
     assert math.isnan(own.value)
     assert math.isnan(own.p)
-    assert reason in own.problem
+    assert reason in own.problems[0]

@@ -6,14 +6,14 @@ import pytest
 from core.domain.notes import undefined_note
 from core.stats.correlation import Correlation
 from core.stats.inputs import Estimate
-from core.stats.validation import JUNG_2025, Bands, Coefficient, Coefficients, ModelFit, validate
+from core.stats.validation import JUNG_2025, Bands, Coefficients, ModelFit, validate
 
 GOOD = Coefficients(
-    internal_consistency=Coefficient(0.85, 0.78, 0.9, 296),
-    alternate_form=Coefficient(0.75, 0.69, 0.81, 296),
-    option_order=Coefficient(0.3, 0.2, 0.4, 296),
-    concurrent=Coefficient(0.1, -0.2, 0.4, 40),
-    convergent=Coefficient(0.65, 0.55, 0.72, 296),
+    internal_consistency=Estimate(0.85, 0.78, 0.9, n=296),
+    alternate_form=Estimate(0.75, 0.69, 0.81, n=296),
+    option_order=Estimate(0.3, 0.2, 0.4, n=296),
+    concurrent=Estimate(0.1, -0.2, 0.4, n=40),
+    convergent=Estimate(0.65, 0.55, 0.72, n=296),
     factorial=ModelFit(0.04, 0.95, 0.03, 0.06, 296),
 )
 
@@ -53,7 +53,7 @@ def test_the_ends_of_the_interval_are_rated_too():
     ],
 )
 def test_one_unreliable_criterion_keeps_validity_from_being_judged(name, label):
-    own = validate(replace(GOOD, **{name: Coefficient(0.05, n=296)}))
+    own = validate(replace(GOOD, **{name: Estimate(0.05, n=296)}))
     assert (own.reliable, own.valid) == (False, None)
     assert own.verdict == (
         f"Not reliable: {label} is not acceptable. Validity is therefore not judged."
@@ -66,7 +66,7 @@ def test_one_unreliable_criterion_keeps_validity_from_being_judged(name, label):
 
 def test_a_reliable_scale_that_fails_validity_is_named_with_its_failures():
     own = validate(
-        replace(GOOD, concurrent=Coefficient(-0.25, n=40), factorial=ModelFit(0.18, 0.56, n=296))
+        replace(GOOD, concurrent=Estimate(-0.25, n=40), factorial=ModelFit(0.18, 0.56, n=296))
     )
     assert (own.reliable, own.valid) == (True, False)
     assert own.verdict == (
@@ -77,7 +77,7 @@ def test_a_reliable_scale_that_fails_validity_is_named_with_its_failures():
 
 def test_an_undefined_coefficient_leaves_the_verdict_open_and_says_why():
     reason = undefined_note("Undefined: the sum of the items is the same in every row.")
-    undefined = Coefficient(math.nan, problems=("25 rows were left out.", reason))
+    undefined = Estimate(math.nan, problems=("25 rows were left out.", reason))
     own = validate(replace(GOOD, internal_consistency=undefined))
     assert (own.reliable, own.valid) == (None, None)
     assert own.criteria[0].reason == reason
@@ -87,7 +87,7 @@ def test_an_undefined_coefficient_leaves_the_verdict_open_and_says_why():
 
 
 def test_a_failed_criterion_decides_even_where_another_is_missing():
-    own = validate(replace(GOOD, internal_consistency=None, option_order=Coefficient(0.0, n=296)))
+    own = validate(replace(GOOD, internal_consistency=None, option_order=Estimate(0.0, n=296)))
     assert own.reliable is False
     assert own.criteria[0].reason == "Not collected."
 
@@ -116,11 +116,10 @@ def test_edited_bands_change_the_verdict_and_name_themselves():
     assert (own.scheme, own.reliable) == ("strict", False)
 
 
-def test_coefficients_are_taken_from_estimates_and_correlations():
-    estimate = Estimate(0.8, 0.7, 0.9, n=100, problems=("a caution.",))
-    assert Coefficient.of(estimate) == Coefficient(0.8, 0.7, 0.9, 100, ("a caution.",))
-    found = Correlation(0.5, 0.3, 0.6, 0.01, 90, 10, "pearson", 0.95)
-    assert Coefficient.of(found) == Coefficient(0.5, 0.3, 0.6, 90)
+def test_a_correlation_is_judged_like_any_estimate():
+    correlation = Correlation(0.5, 0.3, 0.6, n=90, n_left_out=10, p=0.01)
+    own = validate(replace(GOOD, alternate_form=correlation)).criteria[1]
+    assert (own.value, own.low, own.high, own.n, own.rating) == (0.5, 0.3, 0.6, 90, "-")
 
 
 def test_the_two_published_sets_that_were_reliable_are_rated_as_printed():
@@ -132,7 +131,7 @@ def test_the_two_published_sets_that_were_reliable_are_rated_as_printed():
     for reliability, validity, fit, ratings in rows:
         own = validate(
             Coefficients(
-                *(Coefficient(r, n=296) for r in (*reliability, *validity)), ModelFit(*fit, n=296)
+                *(Estimate(r, n=296) for r in (*reliability, *validity)), ModelFit(*fit, n=296)
             )
         )
         assert [each.rating for each in own.criteria] == ratings
@@ -140,7 +139,7 @@ def test_the_two_published_sets_that_were_reliable_are_rated_as_printed():
 
 
 def test_a_coefficient_of_fewer_than_ten_rows_is_shown_and_not_judged():
-    few = Coefficient(0.95, 0.2, 0.99, 9)
+    few = Estimate(0.95, 0.2, 0.99, n=9)
     own = validate(replace(GOOD, alternate_form=few, factorial=ModelFit(0.0, 1.0, n=9)))
     alternate, factorial = own.criteria[1], own.criteria[5]
     assert (alternate.value, alternate.rating, alternate.light) == (0.95, "", "grey")
@@ -163,7 +162,7 @@ def test_the_factor_model_is_told_by_the_other_common_convention_too():
     }.items():
         own = validate(replace(GOOD, factorial=ModelFit(*fit, n=296))).criteria[5]
         assert (own.rating, own.other_rating) == ratings
-    unreliable = replace(GOOD, option_order=Coefficient(0.0, n=296))
+    unreliable = replace(GOOD, option_order=Estimate(0.0, n=296))
     assert validate(unreliable).criteria[5].other_rating == ""
 
 

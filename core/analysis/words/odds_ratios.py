@@ -231,7 +231,7 @@ def _odds_rows(
             "ci_high": odds.high,
             "z": odds.z,
             "p": odds.p,
-            "remark": odds.problem,
+            "remark": " ".join(odds.problems),
         }
 
 

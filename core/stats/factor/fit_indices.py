@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize, stats
@@ -20,7 +20,7 @@ from core.stats.factor.likelihood import (
     trace_products,
 )
 from core.stats.factor.result import FitIndices
-from core.stats.inputs import Floats
+from core.stats.inputs import Estimate, Floats
 
 # Fit indices that follow from a chi-square and its degrees of freedom.
 
@@ -50,13 +50,10 @@ class ChiSquares:
 
 
 @dataclass(frozen=True)
-class Rmsea:
-    """Point estimate, 90 % interval and p of close fit."""
+class Rmsea(Estimate):
+    """The estimate, its 90 % interval and p of close fit."""
 
-    estimate: float
-    low: float
-    high: float
-    p_close: float
+    p_close: float = math.nan
 
 
 def p_value(chi2: float, df: int) -> float:
@@ -92,7 +89,7 @@ def rmsea(chi2: float, df: float, n: int, n_groups: int, *, stretch: float = 1.0
     Liard, Savalei & Li 2012, doi:10.1080/00273171.2012.715252), else 1.
     """
     if df <= 0 or not np.isfinite(chi2):
-        return Rmsea(math.nan, math.nan, math.nan, math.nan)
+        return Rmsea(math.nan)
     unit = n_groups * stretch / (df * n)
     low, high = (_noncentrality(chi2, df, coverage) for coverage in _COVERAGE)
     close = _RMSEA_CLOSE**2 / unit
@@ -100,7 +97,9 @@ def rmsea(chi2: float, df: float, n: int, n_groups: int, *, stretch: float = 1.0
         float(np.sqrt(max(chi2 - df, 0.0) * unit)),
         float(np.sqrt(low * unit)),
         float(np.sqrt(high * unit)),
-        float(stats.ncx2.sf(chi2, df, close)),
+        level=0.9,
+        n=n,
+        p_close=float(stats.ncx2.sf(chi2, df, close)),
     )
 
 
@@ -128,13 +127,13 @@ def scaled_indices(x: ChiSquares, factor: float, baseline_factor: float) -> FitI
     does; it therefore does not lie quite symmetrically with the point estimate.
     """
     model, baseline = x.model / factor, x.baseline / baseline_factor
-    point = rmsea(model, x.model_df, x.n, x.n_groups).estimate
+    point = rmsea(model, x.model_df, x.n, x.n_groups).value
     around = rmsea(x.model, x.model_df * factor, x.n, x.n_groups)
     return _indices(
         x,
         model,
         baseline,
-        Rmsea(point, around.low, around.high, around.p_close),
+        replace(around, value=point),
         scaling=(factor, baseline_factor),
     )
 
@@ -158,7 +157,7 @@ def robust_indices(
         x.baseline_df,
         cfi(model, df, baseline, baseline_df) if x.model_df > 0 else math.nan,
         tli(model, df, baseline, baseline_df, ratio=ratio),
-        error.estimate,
+        error.value,
         error.low,
         error.high,
         error.p_close,
@@ -194,7 +193,7 @@ def _indices(
         x.baseline_df,
         cfi(model, x.model_df, baseline, x.baseline_df) if x.model_df > 0 else math.nan,
         tli(model, x.model_df, baseline, x.baseline_df, ratio=ratio),
-        error.estimate,
+        error.value,
         error.low,
         error.high,
         error.p_close,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
@@ -13,7 +13,7 @@ from scipy.stats import f
 from core.domain.notes import undefined_note
 from core.stats.correlation import Correlation, correlation
 from core.stats.groups import MeanTest, paired_t
-from core.stats.inputs import Floats, check_level, is_constant, undefined_size_note
+from core.stats.inputs import Estimate, Floats, check_level, is_constant, undefined_size_note
 from core.stats.resampling import Bootstrap
 
 # Retest correlations, and the agreement of alternate forms or orders of the options.
@@ -180,17 +180,14 @@ ICC_FORMS: tuple[IccForm, ...] = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC
 
 
 @dataclass(frozen=True)
-class IntraclassCorrelation:
+class IntraclassCorrelation(Estimate):
     """One form of the coefficient, with its F test against 0 and its interval."""
 
-    form: IccForm
-    value: float
-    low: float
-    high: float
-    f: float
-    df1: float
-    df2: float
-    p: float
+    form: IccForm = "ICC1"
+    f: float = math.nan
+    df1: float = math.nan
+    df2: float = math.nan
+    p: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -264,28 +261,34 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
         raise ValueError(f"scores need units and repetitions, not {table.ndim} dimensions")
     complete = table[np.isfinite(table).all(axis=1)]
     n, k = complete.shape
-    left_out = len(table) - n
+    undefined = Intraclass(
+        tuple(IntraclassCorrelation(math.nan, level=level, n=n, form=form) for form in ICC_FORMS),
+        n,
+        k,
+        len(table) - n,
+        level,
+    )
     if n < 2 or k < 2:
         reason: str = undefined_note(
             "Undefined: intraclass correlations need two units with two repetitions each, and "
             f"there are {n} complete units of {k}."
         )
-        return Intraclass(_undefined(), n, k, left_out, level, (reason,))
+        return replace(undefined, problems=(reason,))
     reason = undefined_size_note(complete)
     if not reason and is_constant(complete.ravel()):
         reason = undefined_note("Undefined: every score is the same, so the units do not differ.")
     if reason:
-        return Intraclass(_undefined(), n, k, left_out, level, (reason,))
+        return replace(undefined, problems=(reason,))
     if (np.ptp(complete, axis=1) == 0).all():
-        same = tuple(
-            IntraclassCorrelation(form, 1.0, math.nan, math.nan, math.inf, *_df(form, n, k), 0.0)
-            for form in ICC_FORMS
-        )
+        same = []
+        for form in undefined.forms:
+            df1, df2 = _df(form.form, n, k)
+            same.append(replace(form, value=1.0, f=math.inf, df1=df1, df2=df2, p=0.0))
         reason = (
             "The repetitions of every unit are identical, so agreement is complete by construction "
             "(as with a model at temperature 0) and has no interval."
         )
-        return Intraclass(same, n, k, left_out, level, (reason,))
+        return replace(undefined, forms=tuple(same), problems=(reason,))
     squares, exact = _mean_squares(complete)
     forms = tuple(_form(form, squares, level) for form in ICC_FORMS)
     problems = (
@@ -293,17 +296,12 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
         if exact
         else ()
     )
-    return Intraclass(forms, n, k, left_out, level, problems)
+    return replace(undefined, forms=forms, problems=problems)
 
 
 def _df(form: IccForm, n: int, k: int) -> tuple[float, float]:
     """Degrees of freedom of the F test."""
     return n - 1.0, float(n * (k - 1) if form.startswith("ICC1") else (n - 1) * (k - 1))
-
-
-def _undefined() -> tuple[IntraclassCorrelation, ...]:
-    """Six forms without values."""
-    return tuple(IntraclassCorrelation(form, *(math.nan,) * 7) for form in ICC_FORMS)
 
 
 def _mean_squares(scores: Floats) -> tuple[_MeanSquares, bool]:
@@ -340,10 +338,23 @@ def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorre
         least = ratio / float(f.isf(tail, df1, df2))
         most = ratio * float(f.isf(tail, df2, df1))
         low, high = ((end - 1) / (end + squares.k - 1) for end in (least, most))
-    if form.endswith("k"):
-        value, low, high = (_stepped(end, squares.k) for end in (value, low, high))
-    p = float(f.sf(ratio, df1, df2))
-    return IntraclassCorrelation(form, value, low, high, ratio, df1, df2, p)
+    if form.endswith("k"):  # Spearman-Brown: the coefficient of a mean of k from that of one
+        value, low, high = (
+            squares.k * end / below if (below := 1 + (squares.k - 1) * end) > 0 else math.nan
+            for end in (value, low, high)
+        )
+    return IntraclassCorrelation(
+        value,
+        low,
+        high,
+        level,
+        squares.n,
+        form=form,
+        f=ratio,
+        df1=df1,
+        df2=df2,
+        p=float(f.sf(ratio, df1, df2)),
+    )
 
 
 def _single(form: IccForm, squares: _MeanSquares) -> float:
@@ -353,12 +364,6 @@ def _single(form: IccForm, squares: _MeanSquares) -> float:
     shift = k * (squares.repetitions - squares.error) / squares.n if form[3] == "2" else 0.0
     denominator = squares.units + (k - 1) * error + shift
     return (squares.units - error) / denominator if denominator > 0 else math.nan
-
-
-def _stepped(value: float, k: int) -> float:
-    """Spearman-Brown: the coefficient of a mean of k from that of one."""
-    denominator = 1 + (k - 1) * value
-    return k * value / denominator if denominator > 0 else math.nan
 
 
 def _random_interval(squares: _MeanSquares, value: float, level: float) -> tuple[float, float]:

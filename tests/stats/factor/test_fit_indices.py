@@ -36,7 +36,7 @@ def test_a_model_better_than_chance_has_cfi_one_and_rmsea_zero():
 
 
 def test_groups_widen_rmsea_by_the_root_of_their_number():
-    assert rmsea(30, 20, 100, 4).estimate == pytest.approx(2 * rmsea(30, 20, 100, 1).estimate)
+    assert rmsea(30, 20, 100, 4).value == pytest.approx(2 * rmsea(30, 20, 100, 1).value)
 
 
 def test_scaling_divides_the_chi_square_and_leaves_df():

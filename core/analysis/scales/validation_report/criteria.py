@@ -42,14 +42,13 @@ from core.domain.results import Column, ResultTable
 from core.domain.study import Status
 from core.errors import NotEnoughData, UserError
 from core.stats.correlation import correlation
-from core.stats.inputs import ItemRule, item_rows
+from core.stats.inputs import Estimate, ItemRule, item_rows
 from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
 from core.stats.reliability.stability import Version, form_agreement
 from core.stats.scores import ScoreRule
 from core.stats.validation import (
     JUNG_2025,
     Bands,
-    Coefficient,
     CoefficientCriterion,
     Criterion,
     FactorialBand,
@@ -286,7 +285,7 @@ def _consistency(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None
             bootstrap=plan.bootstrap,
             missing=plan.alpha_rule,
         )
-    result.by_criterion["internal consistency"] = Coefficient.of(estimate)
+    result.by_criterion["internal consistency"] = estimate
     result.basis["internal consistency"] = Basis(estimate.method, estimate.n_left_out)
     result.complete = _used_on_varying(whole, plan.alpha_rule)
     if estimate.defined:
@@ -455,18 +454,17 @@ def _used_on_varying(whole: ScoreMatrix, rule: ItemRule) -> set[int]:
 
 
 def _enter_correlation(
-    result: GroupCriteria, what: Criterion, estimate: Any, problems: Sequence[str], method: str
+    result: GroupCriteria, what: Criterion, estimate: Estimate, problems: Sequence[str], method: str
 ) -> None:
     """Enter a correlation as the coefficient of a criterion."""
-    own = Coefficient.of(estimate)
-    problems_all = (*own.problems, *problems)
+    problems_all = (*estimate.problems, *problems)
     if estimate.n_left_out and not of_kind(problems_all, "left out"):
-        both = own.n + estimate.n_left_out
+        both = estimate.n + estimate.n_left_out
         problems_all = (
             f"{estimate.n_left_out} of {both} pairs were left out: a missing score.",
             *problems_all,
         )
-    result.by_criterion[what] = Coefficient(own.value, own.low, own.high, own.n, problems_all)
+    result.by_criterion[what] = replace(estimate, problems=problems_all)
     result.basis[what] = Basis(method, estimate.n_left_out)
 
 
@@ -474,8 +472,8 @@ def _interval_text(plan: Plan) -> str:
     return f"{plan.ci_level * 100:g}% interval (Fisher's z)"
 
 
-def _undefined_coefficient(reason: str) -> Coefficient:
-    return Coefficient(math.nan, problems=(reason,))
+def _undefined_coefficient(reason: str) -> Estimate:
+    return Estimate(math.nan, problems=(reason,))
 
 
 # Missing answers of each criterion.

@@ -25,10 +25,10 @@ from core.analysis.shared.scores import (
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS, SETTINGS
 from core.errors import NotEnoughData
-from core.stats.inputs import ItemRule, name_list
+from core.stats.inputs import Estimate, ItemRule, name_list
 from core.stats.resampling import Bootstrap
 from core.stats.scores import ScoreRule, scale_scores
-from core.stats.validation import Coefficient, Coefficients, Criterion, ModelFit
+from core.stats.validation import Coefficients, Criterion, ModelFit
 
 # Respondents and contexts that several studies share, compared as text.
 
@@ -375,7 +375,7 @@ class GroupCriteria:
     """The coefficients of one group; filled criterion by criterion."""
 
     group: tuple[Any, ...]
-    by_criterion: dict[Criterion, Coefficient] = field(default_factory=dict)
+    by_criterion: dict[Criterion, Estimate] = field(default_factory=dict)
     factorial: ModelFit | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
     basis: dict[Criterion, Basis] = field(default_factory=dict)
