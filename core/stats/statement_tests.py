@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 from scipy.stats import binom
 
+from core.stats import worldview
 from core.stats.inputs import Booleans, Floats, Integers, check_level
-from core.stats.resampling import Bootstrap, percentile_intervals, resampled_means
+from core.stats.resampling import Bootstrap, percentile_intervals
 
 # Ours: no library has these tests. Source of all: Ceron, Falk, Barić, Nikolaev & Padó (2024)
 # doi:10.1162/tacl_a_00710. A verdict is 1 (passes), 0 (fails) or NaN (cannot be judged).
@@ -223,27 +224,9 @@ def pass_all(verdicts: Floats) -> Floats:
     return np.where(known, (verdicts == 1).all(axis=1) * 1.0, np.nan)
 
 
-@dataclass(frozen=True, eq=False)
-class TemplateMeans:
-    """Of each test, the mean over templates of the share of statements that pass.
-
-    Fields, one entry for each test: `mean`; `sd` over templates (n - 1), NaN for fewer than two;
-    `n_templates` with a share; `low`, `high`, the interval over other statements, NaN for fewer
-    than two statements; `n` verdicts, and `n_statements` that have one.
-    """
-
-    mean: Floats
-    sd: Floats
-    n_templates: Integers
-    low: Floats
-    high: Floats
-    n: Integers
-    n_statements: Integers
-
-
 def template_means(
     verdicts: Floats, bootstrap: Bootstrap | None = None, level: float = 0.95
-) -> TemplateMeans:
+) -> worldview.TemplateMeans:
     """The share of statements that pass each test: in each template, then averaged over these.
 
     Parameters
@@ -268,38 +251,9 @@ def template_means(
     >>> means.mean.tolist(), means.sd.round(4).tolist()
     ([0.75], [0.3536])
     """
-    check_level(level)
-    n_tests = verdicts.shape[2]
     known = np.isfinite(verdicts)
-    n_each = known.sum(axis=0)
-    shares = _ratio(np.where(known, verdicts, 0.0).sum(axis=0), n_each.astype(np.float64))
-    mean, n_templates = _mean_of_templates(shares)
-    spread = np.where(np.isfinite(shares), (shares - mean) ** 2, 0.0).sum(axis=0)
-    variance = _ratio(spread, np.maximum(n_templates - 1, 0).astype(np.float64))
-    statements = known.any(axis=1).sum(axis=0)
-    low, high = np.full(n_tests, np.nan), np.full(n_tests, np.nan)
-    enough = np.flatnonzero(statements > 1)
-    if bootstrap is not None and enough.size:
-        own = verdicts[:, :, enough]
-        drawn = resampled_means(own.reshape(len(own), -1), bootstrap)
-        drawn = drawn.reshape(len(drawn), *own.shape[1:])
-        means, _ = _mean_of_templates(np.moveaxis(drawn, 1, 0))
-        ends = percentile_intervals(means, level)
-        low[enough], high[enough] = ends.low, ends.high
-    return TemplateMeans(
-        mean, np.sqrt(variance), n_templates, low, high, n_each.sum(axis=0), statements
-    )
-
-
-def _mean_of_templates(shares: Floats) -> tuple[Floats, Integers]:
-    """The mean over the first axis of what is defined, and how many those are."""
-    known = np.isfinite(shares)
-    n = known.sum(axis=0)
-    return _ratio(np.where(known, shares, 0.0).sum(axis=0), n.astype(np.float64)), n
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
+    passed = np.where(known, verdicts, 0.0)
+    return worldview.template_means(passed, known * 1.0, bootstrap=bootstrap, level=level)
 
 
 # What random answers would give: each clear answer is positive with a chance of one half.

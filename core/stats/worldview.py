@@ -23,6 +23,7 @@ class TemplateMeans:
     mean, sd : (cells,) over the templates that have a value; SD with divisor n - 1, NaN of one.
     low, high : (cells,) ends of the interval over resampled statements; NaN where there is none.
     n_templates : (cells,) templates that have a value.
+    n : (cells,) totals of the denominators over statements and templates.
     n_statements : (cells,) statements that count in a template at least.
     by_template : (templates, cells) the values.
     """
@@ -32,6 +33,7 @@ class TemplateMeans:
     low: Floats
     high: Floats
     n_templates: Integers
+    n: Floats
     n_statements: Integers
     by_template: Floats
 
@@ -113,7 +115,8 @@ def template_means(
         ends = percentile_intervals(_means(_pooled(drawn, own_pools), 1), level)
         enough = n_counting > 1
         low, high = np.where(enough, ends.low, np.nan), np.where(enough, ends.high, np.nan)
-    return TemplateMeans(mean, sd, low, high, counted, n_counting, by_template)
+    n = below.sum(axis=(0, 1)) @ own_pools.T
+    return TemplateMeans(mean, sd, low, high, counted, n, n_counting, by_template)
 
 
 def _ratios(above: Floats, below: Floats) -> Floats:

@@ -41,7 +41,8 @@ from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, estimate, key, number, text
 from core.stats.inputs import Floats
 from core.stats.resampling import Bootstrap
-from core.stats.statement_tests import SamplingRule, TemplateMeans, template_means
+from core.stats.statement_tests import SamplingRule, template_means
+from core.stats.worldview import TemplateMeans
 
 _SOURCE = "Ceron et al. (2024) doi:10.1162/tacl_a_00710."
 _REDRAWN = "Percentiles over redrawn statements, the same in all templates; Efron (1979)."
