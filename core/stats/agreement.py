@@ -95,11 +95,12 @@ def weighted_kappa(
     )
     if n == 0:
         return replace(result, problems=(undefined_note("Undefined: no unit was coded by both."),))
-    codes, place = np.unique(np.concatenate([x[both], y[both]]), return_inverse=True)
+    codes, category = np.unique(np.concatenate([x[both], y[both]]), return_inverse=True)
     if len(codes) == 1:
         return replace(result, problems=(_NO_VARIETY,))
-    table = _cross_table(place[:n], place[n:], len(codes))
-    if _one_category(table):
+    table = np.zeros((len(codes), len(codes)))  # how often each pair of codes occurs
+    np.add.at(table, (category[:n], category[n:]), 1)
+    if min(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) == 1:
         reason = (
             "One coder gave every unit the same category: kappa is then 0 whatever the other coder "
             "chose, and has no interval."
@@ -151,9 +152,9 @@ def cohens_kappa(
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} codings against {len(second)}")
-    number = {category: place for place, category in enumerate(dict.fromkeys([*first, *second]))}
+    number = {category: code for code, category in enumerate(dict.fromkeys([*first, *second]))}
     codes = [np.array([number[category] for category in coder], float) for coder in (first, second)]
-    return weighted_kappa(codes[0], codes[1], level=level)
+    return weighted_kappa(*codes, level=level)
 
 
 def kappas_of_tables(tables: Floats) -> Floats:
@@ -332,18 +333,6 @@ def specific_agreement(
     return SpecificAgreement(both, only_first, only_second, 2 * both / uses)
 
 
-def _cross_table(rows: Integers, columns: Integers, size: int) -> Floats:
-    """(categories, categories) how often each pair of codes occurs."""
-    table = np.zeros((size, size))
-    np.add.at(table, (rows, columns), 1)
-    return table
-
-
-def _one_category(table: Floats) -> bool:
-    """Whether one of the coders used a single category."""
-    return bool(min(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) == 1)
-
-
 def fleiss_kappa(
     ratings: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
 ) -> Estimate:
@@ -495,32 +484,24 @@ def krippendorff_alpha(
         method=f"Krippendorff's alpha ({metric}), {level * 100:g}% interval (percentile bootstrap "
         "over units)",
     )
-    problem = _why_undefined(codes, metric, n)
+    problem: str = ""
+    if n == 0:
+        problem = undefined_note("Undefined: no unit was coded by two coders.")
+    elif len(codes) == 1:
+        problem = _NO_VARIETY
+    elif metric == "ratio" and codes[0] < 0:
+        problem = undefined_note("Undefined: codes on a ratio scale cannot be negative.")
+    elif metric in ("interval", "ratio"):
+        problem = undefined_size_note(codes)
     if problem:
         return replace(result, problems=(problem,))
-    units = _Units(_counts(table[:, pairable], codes), codes, metric)
+    coder, unit = np.nonzero(coded[:, pairable])
+    cells = unit * len(codes) + np.searchsorted(codes, table[:, pairable][coder, unit])
+    counts = np.bincount(cells, minlength=n * len(codes)).reshape(n, len(codes))
+    units = _Units(counts.astype(np.float64), codes, metric)
     value = float(units.alphas(np.ones((1, n)))[0])
     resampled = np.concatenate([units.alphas(weights) for weights in row_weights(n, bootstrap)])
     return with_resampled_interval(replace(result, value=value), resampled, bootstrap)
-
-
-def _why_undefined(codes: Floats, metric: Metric, n: int) -> str:
-    """Why there is no alpha; empty where there is one."""
-    if n == 0:
-        return undefined_note("Undefined: no unit was coded by two coders.")
-    if len(codes) == 1:
-        return _NO_VARIETY
-    if metric == "ratio" and codes[0] < 0:
-        return undefined_note("Undefined: codes on a ratio scale cannot be negative.")
-    return undefined_size_note(codes) if metric in ("interval", "ratio") else ""
-
-
-def _counts(table: Floats, codes: Floats) -> Floats:
-    """(units, codes) how many coders gave each code to each unit."""
-    coder, unit = np.nonzero(np.isfinite(table))
-    place = unit * len(codes) + np.searchsorted(codes, table[coder, unit])
-    counts = np.bincount(place, minlength=table.shape[1] * len(codes))
-    return counts.reshape(-1, len(codes)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

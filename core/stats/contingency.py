@@ -83,17 +83,22 @@ def chi_square(table: Floats) -> ChiSquare:
     rows, columns = counts.sum(axis=1) > 0, counts.sum(axis=0) > 0
     residuals = np.full(counts.shape, np.nan)
     n = float(counts.sum())
-    reason = _why_undefined(int(rows.sum()), int(columns.sum()))
-    if reason:
+    if rows.sum() < 2 or columns.sum() < 2:
+        reason = undefined_note("Undefined: all counts are in one category.")
+        if rows.sum() < 2:
+            reason = undefined_note("Undefined: only one group has counts.")
+        if not rows.any():
+            reason = undefined_note("Undefined: there is no count.")
         return ChiSquare(math.nan, 0, math.nan, n, residuals, (reason,))
-    own = counts[np.ix_(rows, columns)]
-    row_shares = own.sum(axis=1, keepdims=True) / n
-    column_shares = own.sum(axis=0, keepdims=True) / n
+    used = np.ix_(rows, columns)
+    observed = counts[used]
+    row_shares = observed.sum(axis=1, keepdims=True) / n
+    column_shares = observed.sum(axis=0, keepdims=True) / n
     expected = n * row_shares * column_shares
-    statistic = float(((own - expected) ** 2 / expected).sum())
+    statistic = float(((observed - expected) ** 2 / expected).sum())
     errors = np.sqrt(expected * (1 - row_shares) * (1 - column_shares))
-    residuals[np.ix_(rows, columns)] = (own - expected) / errors
-    df = (own.shape[0] - 1) * (own.shape[1] - 1)
+    residuals[used] = (observed - expected) / errors
+    df = (observed.shape[0] - 1) * (observed.shape[1] - 1)
     n_small = int((expected < _SMALL_EXPECTED).sum())
     problems = (
         (
@@ -136,22 +141,22 @@ def cramers_v(table: Floats, *, level: float = 0.95) -> Estimate:
     0.4082
     """
     check_level(level)
-    own = chi_square(table)
-    n = round(own.n)
+    test = chi_square(table)
+    n = round(test.n)
     method = "Cramér's V; interval by the noncentral chi-square"
-    if math.isnan(own.statistic):
-        return Estimate(math.nan, level=level, n=n, method=method, problems=own.problems)
-    largest = own.n * (_smaller_dimension(_checked_table(table)) - 1)
+    if math.isnan(test.statistic):
+        return Estimate(math.nan, level=level, n=n, method=method, problems=test.problems)
+    largest = test.n * (_smaller_dimension(_checked_table(table)) - 1)
     tail = (1 - level) / 2
-    low, high = (_noncentrality(own.statistic, own.df, q) for q in (1 - tail, tail))
+    low, high = (_noncentrality(test.statistic, test.df, q) for q in (1 - tail, tail))
     return Estimate(
-        math.sqrt(own.statistic / largest),
+        math.sqrt(test.statistic / largest),
         math.sqrt(low / largest),
         min(math.sqrt(high / largest), 1.0),
         level,
         n,
         method=method,
-        problems=own.problems,
+        problems=test.problems,
     )
 
 
@@ -163,17 +168,6 @@ def _checked_table(table: Floats) -> Floats:
     if not np.isfinite(counts).all() or (counts < 0).any():
         raise ValueError("a count is negative or not finite")
     return counts
-
-
-def _why_undefined(n_groups: int, n_categories: int) -> str:
-    """Why there is no chi-square; empty where there is one."""
-    if not n_groups:
-        return undefined_note("Undefined: there is no count.")
-    if n_groups < 2:
-        return undefined_note("Undefined: only one group has counts.")
-    if n_categories < 2:
-        return undefined_note("Undefined: all counts are in one category.")
-    return ""
 
 
 def _smaller_dimension(counts: Floats) -> int:

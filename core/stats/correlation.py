@@ -117,15 +117,21 @@ def correlation(
     [0.8164, 0.4244, 0.9507, 0.0022]
     """
     check_level(level)
-    x, y = _pairs(first, second)
-    n, left_out = len(x), len(np.atleast_1d(first)) - len(x)
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"scores of shapes {x.shape} and {y.shape} do not pair")
+    both = np.isfinite(x) & np.isfinite(y)
+    x, y = x[both], y[both]
+    n, left_out = len(x), len(both) - len(x)
     result = Correlation(math.nan, level=level, n=n, n_left_out=left_out, kind=kind)
     reason = _why_undefined(x, y)
     if reason:
         return replace(result, problems=(reason,))
     r = _product_moment(rankdata(x), rankdata(y)) if kind == "spearman" else _product_moment(x, y)
     low, high = fisher_interval(r, n, level, kind)
-    result = replace(result, value=r, low=low, high=high, p=_p_value(r, n, alternative))
+    t = math.copysign(math.inf, r) if abs(r) == 1 else r * math.sqrt((n - 2) / (1 - r * r))
+    p = p_of_t(t, n - 2, alternative)
+    result = replace(result, value=r, low=low, high=high, p=p)
     problems: tuple[str, ...] = ()
     if n < 4:
         problems += (
@@ -197,15 +203,6 @@ def disattenuated_correlation(
     return r / math.sqrt(first_reliability * second_reliability)
 
 
-def _pairs(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """The rows that have both scores."""
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(f"scores of shapes {x.shape} and {y.shape} do not pair")
-    both = np.isfinite(x) & np.isfinite(y)
-    return x[both], y[both]
-
-
 def _why_undefined(x: Floats, y: Floats) -> str:
     """Why there is no correlation; empty where there is one."""
     if len(x) < 3:
@@ -228,12 +225,6 @@ def _product_moment(x: Floats, y: Floats) -> float:
     x, y = x - x.mean(), y - y.mean()
     r = float(x @ y / math.sqrt(float(x @ x) * float(y @ y)))
     return math.copysign(1.0, r) if abs(r) > 1 - 1e-14 else r
-
-
-def _p_value(r: float, n: int, alternative: Alternative) -> float:
-    """The p of a correlation of n rows."""
-    statistic = math.copysign(math.inf, r) if abs(r) == 1 else r * math.sqrt((n - 2) / (1 - r * r))
-    return p_of_t(statistic, n - 2, alternative)
 
 
 def p_of_t(statistic: float, df: float, alternative: Alternative) -> float:
@@ -346,7 +337,16 @@ def _pearson_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
     both = (known[:, places[:, 0]] & known[:, places[:, 1]]).astype(np.float64)
     x, y = standard[:, places[:, 0]] * both, standard[:, places[:, 1]] * both
     parts = np.concatenate([both, x, y, x * x, y * y, x * y], axis=1)
-    return lambda weights: _from_sums(weights @ parts)
+
+    def values(weights: Floats) -> Floats:
+        n, x, y, xx, yy, xy = np.split(weights @ parts, 6, axis=1)  # weighted sums
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_x, of_y, of_both = xx - x * x / n, yy - y * y / n, xy - x * y / n
+            r = of_both / np.sqrt(of_x * of_y)
+        varies = np.minimum(of_x, of_y) > 1e-12 * n
+        return np.where(varies, np.clip(r, -1, 1), np.nan)
+
+    return values
 
 
 def _spearman_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
@@ -366,16 +366,6 @@ def _spearman_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
         return np.concatenate(columns, axis=1)
 
     return values
-
-
-def _from_sums(sums: Floats) -> Floats:
-    """(resamples, pairs) correlations of the weighted sums of n, x, y, x², y² and xy."""
-    n, x, y, xx, yy, xy = np.split(sums, 6, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_x, of_y, of_both = xx - x * x / n, yy - y * y / n, xy - x * y / n
-        r = of_both / np.sqrt(of_x * of_y)
-    varies = np.minimum(of_x, of_y) > 1e-12 * n
-    return np.where(varies, np.clip(r, -1, 1), np.nan)
 
 
 # The difference of two correlations of the same rows.
@@ -498,7 +488,10 @@ def correlation_difference(
         if max(min(abs(r[a, c]), abs(r[b, d])), min(abs(r[a, d]), abs(r[b, c]))) > 1 - 1e-12:
             reason = "No test: both correlations are of the same values."
             return replace(result, problems=(reason,))
-        statistic, df = _steiger(r[a, b], r[c, d], cross, n), math.nan
+        mean = (r[a, b] + r[c, d]) / 2  # Steiger's z takes the mean for both
+        together = _separate_covariance(mean, mean, cross) / (1 - mean**2) ** 2
+        difference = math.atanh(r[a, b]) - math.atanh(r[c, d])
+        statistic, df = difference * math.sqrt((n - 3) / (2 * (1 - together))), math.nan
         p = 2 * NormalDist().cdf(-abs(statistic))
         together = _separate_covariance(r[a, b], r[c, d], cross)
         together /= (1 - r[a, b] ** 2) * (1 - r[c, d] ** 2)
@@ -518,13 +511,6 @@ def _williams(r_12: float, r_13: float, r_23: float, n: int) -> float:
 
 _Cross = tuple[float, float, float, float]
 """Correlations of 1 with 3, 1 with 4, 2 with 3 and 2 with 4."""
-
-
-def _steiger(r_12: float, r_34: float, cross: _Cross, n: int) -> float:
-    """Steiger's z of two correlations without a shared score, by their mean."""
-    mean = (r_12 + r_34) / 2
-    together = _separate_covariance(mean, mean, cross) / (1 - mean**2) ** 2
-    return (math.atanh(r_12) - math.atanh(r_34)) * math.sqrt((n - 3) / (2 * (1 - together)))
 
 
 def _separate_covariance(r_12: float, r_34: float, cross: _Cross) -> float:

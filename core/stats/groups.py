@@ -71,22 +71,16 @@ def adjusted_p(p: Floats, method: Adjustment = "holm") -> Floats:
     [[0.04, 0.06, 0.06, 0.06], [0.04, 0.04, 0.04, 0.04]]
     """
     values = np.asarray(p, dtype=np.float64)
-    known = ~np.isnan(values)
-    if (values[known] < 0).any() or (values[known] > 1).any():
+    if (values < 0).any() or (values > 1).any():
         raise ValueError("a p value is not within 0 and 1")
     adjusted = np.full(values.shape, np.nan)
-    if known.any():
-        adjust = _holm if method == "holm" else false_discovery_control
-        adjusted[known] = adjust(values[known])
-    return adjusted
-
-
-def _holm(p: Floats) -> Floats:
-    """Holm's adjusted p of defined p values."""
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate(np.arange(p.size, 0, -1) * p[order])
-    adjusted = np.empty(p.size)
-    adjusted[order] = np.minimum(steps, 1.0)
+    defined = values[~np.isnan(values)]
+    if method == "holm":
+        order = np.argsort(defined, kind="stable")
+        steps = np.maximum.accumulate(np.arange(defined.size, 0, -1) * defined[order])
+        adjusted[np.flatnonzero(~np.isnan(values))[order]] = np.minimum(steps, 1.0)
+    elif defined.size:
+        adjusted[~np.isnan(values)] = false_discovery_control(defined)
     return adjusted
 
 
@@ -388,7 +382,15 @@ def compare_summaries(
     if first.sd < 0 or second.sd < 0:
         raise ValueError("a standard deviation cannot be negative")
     n = (first.n, second.n)
-    problem = _why_undefined(first, second)
+    numbers = (first.mean, second.mean, first.sd, second.sd)
+    problem: str = undefined_size_note(np.array(numbers))
+    if min(n) < 2 or not all(map(math.isfinite, numbers)):
+        problem = undefined_note(
+            "Undefined: each group needs two members or more, and a mean and SD that can be "
+            "computed."
+        )
+    elif first.sd == second.sd == 0:
+        problem = undefined_note("Undefined: neither group varies, so the standard error is 0.")
     if problem:
         return _undefined_test(n, n_left_out, alternative, level, problem)
     parts = first.sd**2 / first.n, second.sd**2 / second.n
@@ -415,19 +417,6 @@ def compare_summaries(
         alternative=alternative,
         level=level,
     )
-
-
-def _why_undefined(first: Summary, second: Summary) -> str:
-    """Why two groups cannot be compared; empty where they can."""
-    numbers = (first.mean, second.mean, first.sd, second.sd)
-    if min(first.n, second.n) < 2 or not all(map(math.isfinite, numbers)):
-        return undefined_note(
-            "Undefined: each group needs two members or more, and a mean and SD that can be "
-            "computed."
-        )
-    if first.sd == second.sd == 0:
-        return undefined_note("Undefined: neither group varies, so the standard error is 0.")
-    return undefined_size_note(np.array(numbers))
 
 
 def welch_t(
@@ -549,12 +538,12 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownG
     """
     check_level(level)
     summaries = {name: summary(values) for name, values in scores.items()}
-    usable = {name: own for name, own in summaries.items() if math.isfinite(own.sd)}
+    usable = {name: group for name, group in summaries.items() if math.isfinite(group.sd)}
     problems: list[str] = []
-    small = [name for name, own in summaries.items() if own.n < 2]
+    small = [name for name, group in summaries.items() if group.n < 2]
     if small:
         problems.append(f"Left out for having fewer than two scores: {name_list(small)}.")
-    extreme = [name for name, own in summaries.items() if own.n > 1 and name not in usable]
+    extreme = [name for name, group in summaries.items() if group.n > 1 and name not in usable]
     if extreme:
         problems.append(
             f"Left out for scores too large or too small to compute with: {name_list(extreme)}."
@@ -564,7 +553,7 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownG
         problems.append(
             undefined_note("Undefined: the comparison needs two groups with two scores each.")
         )
-    elif all(own.sd == 0 for own in numbers):
+    elif all(group.sd == 0 for group in numbers):
         problems.append(undefined_note("Undefined: nothing varies within the groups."))
     else:
         return _analysis_of_variance(groups, numbers, level, problems)
@@ -575,17 +564,24 @@ def _analysis_of_variance(
     groups: tuple[str, ...], numbers: tuple[Summary, ...], level: float, problems: list[str]
 ) -> KnownGroupsTest:
     """Both tests and the effect sizes of groups that can be analyzed."""
-    sizes = np.array([own.n for own in numbers], dtype=np.float64)
-    means = np.array([own.mean for own in numbers])
-    variances = np.array([own.sd**2 for own in numbers])
+    sizes = np.array([group.n for group in numbers], dtype=np.float64)
+    means = np.array([group.mean for group in numbers])
+    variances = np.array([group.sd**2 for group in numbers])
     total, df1 = float(sizes.sum()), len(numbers) - 1.0
     between = float(sizes @ (means - sizes @ means / total) ** 2)
     within = float((sizes - 1) @ variances)
     classic_df = total - len(numbers)
     classic = between / df1 / (within / classic_df)
-    welch, df2 = _welch(sizes, means, variances)
-    if math.isnan(welch):
+    if (variances == 0).any():
+        welch = df2 = math.nan
         problems.append("No Welch test, because a group does not vary; read the classic F instead.")
+    else:
+        weights, k = sizes / variances, len(sizes)
+        share = weights / weights.sum()
+        spread = float(((1 - share) ** 2 / (sizes - 1)).sum())
+        correction = 1 + 2 * (k - 2) / (k**2 - 1) * spread
+        welch = float(weights @ (means - share @ means) ** 2) / (k - 1) / correction
+        df2 = (k**2 - 1) / (3 * spread)
     low, high = (
         noncentrality / (noncentrality + total)
         for noncentrality in _noncentrality(classic, df1, classic_df, level)
@@ -607,19 +603,6 @@ def _analysis_of_variance(
         level=level,
         problems=tuple(problems),
     )
-
-
-def _welch(sizes: Floats, means: Floats, variances: Floats) -> tuple[float, float]:
-    """Welch's F and its second degrees of freedom; NaN where a group does not vary."""
-    if (variances == 0).any():
-        return math.nan, math.nan
-    weights = sizes / variances
-    share = weights / weights.sum()
-    groups = len(sizes)
-    spread = float(((1 - share) ** 2 / (sizes - 1)).sum())
-    between = float(weights @ (means - share @ means) ** 2) / (groups - 1)
-    correction = 1 + 2 * (groups - 2) / (groups**2 - 1) * spread
-    return between / correction, (groups**2 - 1) / (3 * spread)
 
 
 def _noncentrality(statistic: float, df1: float, df2: float, level: float) -> tuple[float, float]:

@@ -72,13 +72,6 @@ _SMALLEST = 1 / _LARGEST
 ROUNDING = 1e-12  # a spread that is a smaller share of the scores' size is rounding
 
 
-def _finite_scores(scores: npt.ArrayLike) -> Floats:
-    """A copy of the scores as floats, NaN where they are infinite."""
-    values = np.array(scores, dtype=np.float64)
-    values[~np.isfinite(values)] = np.nan
-    return values
-
-
 def size_problem(scores: Floats) -> str:
     """Why these numbers are too large or too small to compute with; empty where they are not.
 
@@ -112,7 +105,8 @@ def score_table(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
     ValueError
         The number of names is not the number of columns.
     """
-    matrix = _finite_scores(scores)
+    matrix = np.array(scores, dtype=np.float64)  # a copy
+    matrix[~np.isfinite(matrix)] = np.nan
     if matrix.ndim != 2 or matrix.shape[1] != len(names):
         raise ValueError(f"{matrix.shape} scores for {len(names)} items")
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)
@@ -323,23 +317,25 @@ def select_usable(matrices: Sequence[Floats], names: Sequence[str], missing: Row
         return columns[in_all]
 
     where = " in some group" if len(matrices) > 1 else ""
-    answered = [np.asarray(~np.isnan(m).all(axis=0)) for m in matrices]
-    columns = usable_columns(answered, unanswered_items_note, where)
+    not_empty = [np.asarray(~np.isnan(m).all(axis=0)) for m in matrices]
+    columns = usable_columns(not_empty, unanswered_items_note, where)
     varying = [varying_columns(m[:, columns]) for m in matrices]
     columns = usable_columns(varying, constant_items_note, where)
     present = [~np.isnan(m[:, columns]) for m in matrices]
     rows = tuple(
-        np.asarray(own.all(axis=1) if missing == "listwise" else own.any(axis=1)) for own in present
+        np.asarray(answered.all(axis=1) if missing == "listwise" else answered.any(axis=1))
+        for answered in present
     )
-    if all(own.sum() > 1 for own in rows):
+    if all(used.sum() > 1 for used in rows):
         varying = [
-            varying_columns(m[np.ix_(own, columns)]) for m, own in zip(matrices, rows, strict=True)
+            varying_columns(m[np.ix_(used, columns)])
+            for m, used in zip(matrices, rows, strict=True)
         ]
         columns = usable_columns(
             varying, constant_items_note, f" on the rows that can be used{where}"
         )
     n = sum(map(len, matrices))
-    n_left_out = n - sum(int(own.sum()) for own in rows)
+    n_left_out = n - sum(int(used.sum()) for used in rows)
     if n_left_out and columns.size:
         reason = "a missing score" if missing == "listwise" else "no score"
         words = f"{n_left_out} of {n} rows were left out: {reason}."

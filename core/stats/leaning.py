@@ -396,31 +396,26 @@ def _drawn_shares(counts: SideCounts, bootstrap: Bootstrap | None) -> Floats:
     n_groups, n_parts, n_items, _ = counts.shape
     if bootstrap is None:
         return np.full((1, n_groups, n_parts), np.nan)
-    drawn = np.full((bootstrap.n_resamples, n_groups, n_parts), np.nan)
-    for groups, units in _groups_with_the_same_units(units_answered(counts)):
+    resampled = np.full((bootstrap.n_resamples, n_groups, n_parts), np.nan)
+    present = units_answered(counts)
+    groups_of: dict[bytes, list[int]] = {}
+    for group, units_of_group in enumerate(present):
+        groups_of.setdefault(units_of_group.tobytes(), []).append(group)
+    for members in groups_of.values():
+        groups, units = np.array(members), np.flatnonzero(present[members[0]])
         if len(units) < 2:
             continue
-        own = _of_groups(counts, groups, units)
+        cells = _of_groups(counts, groups, units)
         if counts.units_are_items:
-            shares = item_shares(own).reshape(-1, n_items)[:, units]
-            drawn[:, groups] = resampled_means(shares.T, bootstrap).reshape(
-                -1, len(groups), n_parts
-            )
+            shares = item_shares(cells).reshape(-1, n_items)[:, units]
+            means = resampled_means(shares.T, bootstrap)
+            resampled[:, groups] = means.reshape(-1, len(groups), n_parts)
             continue
         done = 0
-        for positive, n in resampled_item_totals(own, bootstrap):
-            drawn[done : done + len(n), groups] = _mean_of_last(_ratio(positive, n))
+        for positive, n in resampled_item_totals(cells, bootstrap):
+            resampled[done : done + len(n), groups] = _mean_of_last(_ratio(positive, n))
             done += len(n)
-    return drawn
-
-
-def _groups_with_the_same_units(present: Booleans) -> Iterator[tuple[Integers, Integers]]:
-    """The groups that have the same units, and these units."""
-    together: dict[bytes, list[int]] = {}
-    for group, line in enumerate(np.packbits(present, axis=1)):
-        together.setdefault(line.tobytes(), []).append(group)
-    for groups in together.values():
-        yield np.array(groups), np.flatnonzero(present[groups[0]])
+    return resampled
 
 
 def _of_groups(counts: SideCounts, groups: Integers, units: Integers) -> SideCounts:

@@ -132,9 +132,19 @@ def paired_differences(
     apart = np.where(both, apart, 0.0)
     difference = _means(apart, both)
     low, high, problems = _intervals(apart, both, bootstrap, level)
+    for notes, size in zip(problems, n.tolist(), strict=True):
+        if size == 0:
+            notes.insert(0, undefined_note("Undefined: the two share no unit with a value."))
+        elif size == 1:
+            notes.insert(0, "No interval and no p: the two share one unit only.")
+        elif (least := 2.0 ** (1 - size)) > 0.05:
+            notes.insert(0, f"With {size} units, p cannot be below {least:.4g}.")
     p = np.where(n > 1, _sign_flip_p(apart, seed), np.nan)
-    for place, own in enumerate(problems):
-        own[:0] = _size_problems(int(n[place]))
+    listed = [""] * len(chosen) if families is None else families
+    names = np.array([str(family) for family in listed])
+    adjusted = np.full(p.shape, np.nan)
+    for name in np.unique(names):
+        adjusted[names == name] = adjusted_p(p[names == name], adjustment)
     return PairedDifferences(
         pairs=index,
         first_mean=_means(first, both),
@@ -143,7 +153,7 @@ def paired_differences(
         low=low,
         high=high,
         p=p,
-        p_adjusted=_adjusted(p, families, adjustment),
+        p_adjusted=adjusted,
         n=n,
         n_left_out=(np.isfinite(first) ^ np.isfinite(second)).sum(axis=1),
         level=level,
@@ -156,17 +166,6 @@ def _means(values: Floats, both: Booleans) -> Floats:
     n = both.sum(axis=1)
     sums = np.where(both, values, 0.0).sum(axis=1)
     return np.asarray(np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0))
-
-
-def _size_problems(n: int) -> list[str]:
-    """What too few shared units make undefined."""
-    if n == 0:
-        return [undefined_note("Undefined: the two share no unit with a value.")]
-    if n == 1:
-        return ["No interval and no p: the two share one unit only."]
-    if 2.0 ** (1 - n) > 0.05:
-        return [f"With {n} units, p cannot be below {2.0 ** (1 - n):.4g}."]
-    return []
 
 
 def _intervals(
@@ -194,8 +193,11 @@ def _sign_flip_p(apart: Floats, seed: int) -> Floats:
     few = differ.sum(axis=1) <= _ENUMERATED
     p = np.full(len(apart), np.nan)
     for place in np.flatnonzero(few):
-        own = apart[place, differ[place]]
-        p[place] = (np.abs(_all_signs(len(own)) @ own) >= observed[place]).mean()
+        sizes = apart[place, differ[place]]
+        # every pattern of signs whose last is +: turning all signs gives the same size
+        patterns = np.arange(2 ** max(len(sizes) - 1, 0))[:, None] >> np.arange(len(sizes))
+        signs = 1.0 - 2.0 * (patterns & 1)
+        p[place] = (np.abs(signs @ sizes) >= observed[place]).mean()
     if not few.all():
         many = apart[~few].T
         larger = np.zeros(many.shape[1])
@@ -203,13 +205,6 @@ def _sign_flip_p(apart: Floats, seed: int) -> Floats:
             larger += (np.abs(signs @ many) >= observed[~few]).sum(axis=0)
         p[~few] = (larger + 1) / (_PERMUTATIONS + 1)
     return p
-
-
-def _all_signs(n_units: int) -> Floats:
-    """Every pattern of signs whose last is +: turning all signs gives the same size."""
-    patterns = np.arange(2 ** max(n_units - 1, 0))
-    negative = ((patterns[:, None] >> np.arange(n_units)) & 1).astype(np.float64)
-    return 1.0 - 2.0 * negative
 
 
 def _drawn_signs(n_units: int, seed: int) -> Iterator[Floats]:
@@ -220,15 +215,3 @@ def _drawn_signs(n_units: int, seed: int) -> Iterator[Floats]:
         size = min(at_once, _PERMUTATIONS - start)
         bits = generator.integers(0, 256, (size, math.ceil(n_units / 8)), dtype=np.uint8)
         yield 1.0 - 2.0 * np.unpackbits(bits, axis=1)[:, :n_units].astype(np.float64)
-
-
-def _adjusted(p: Floats, families: Sequence[object] | None, adjustment: Adjustment) -> Floats:
-    """The p of all pairs, adjusted within each family."""
-    if families is None:
-        return adjusted_p(p, adjustment)
-    names = np.array([str(family) for family in families])
-    adjusted = np.full(p.shape, np.nan)
-    for name in dict.fromkeys(names.tolist()):
-        own = names == name
-        adjusted[own] = adjusted_p(p[own], adjustment)
-    return adjusted

@@ -114,14 +114,12 @@ def required_number(
     if last < len(n) - 1:
         return RequiredNumber(_between(n, width, last, target), "simulated")
     law = fit_width_law(n[-_LARGEST_FEW:].tolist(), width[-_LARGEST_FEW:].tolist())
-    number = math.ceil(law.number_for(target)) if law and _is_reachable(law, target) else math.nan
-    if math.isnan(number):
-        return RequiredNumber(number, "out of reach" if law else "undefined")
-    return RequiredNumber(max(number, float(n[-1]) + 1), "law")
-
-
-def _is_reachable(law: WidthLaw, target: float) -> bool:
-    return math.isfinite(law.number_for(target))
+    if law is None:
+        return RequiredNumber(math.nan, "undefined")
+    number = law.number_for(target)
+    if not math.isfinite(number):
+        return RequiredNumber(math.nan, "out of reach")
+    return RequiredNumber(max(math.ceil(number), float(n[-1]) + 1), "law")
 
 
 def _between(n: Floats, width: Floats, place: int, target: float) -> float:

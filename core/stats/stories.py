@@ -128,12 +128,16 @@ def level_correlations(
     if bootstrap is None or not len(known.level):
         return of_means, of_units
     centered = own_values - own_values.mean()
-    sums = np.stack(
-        [
-            _resampled_sums(centered[own_levels == one], _of_level(bootstrap, place))
-            for place, one in enumerate(known.level)
-        ]
-    )
+    parts = []
+    for number, level in enumerate(known.level):
+        # a seed for each level, as levels are drawn independently
+        seed = np.random.SeedSequence((bootstrap.seed, number)).generate_state(1)[0]
+        of_level = centered[own_levels == level]
+        totals = resampled_totals(
+            np.column_stack([of_level, of_level**2]), Bootstrap(bootstrap.n_resamples, int(seed))
+        )
+        parts.append(np.concatenate(list(totals)))
+    sums = np.stack(parts)
     n = known.n.astype(np.float64)
     of_means_drawn = _drawn_correlations(known.level, np.ones(len(n)), sums / n[:, None, None])
     of_units_drawn = _drawn_correlations(known.level, n, sums)
@@ -141,18 +145,6 @@ def level_correlations(
         _with_percentiles(of_means, of_means_drawn, bootstrap),
         _with_percentiles(of_units, of_units_drawn, bootstrap),
     )
-
-
-def _of_level(bootstrap: Bootstrap, place: int) -> Bootstrap:
-    """The bootstrap with a seed of its own for each level, as levels are drawn independently."""
-    seed = np.random.SeedSequence((bootstrap.seed, place)).generate_state(1)[0]
-    return Bootstrap(bootstrap.n_resamples, int(seed))
-
-
-def _resampled_sums(values: Floats, bootstrap: Bootstrap) -> Floats:
-    """(resamples, 2): the sum and the sum of squares of redrawn values."""
-    parts = np.column_stack([values, values**2])
-    return np.concatenate(list(resampled_totals(parts, bootstrap)))
 
 
 def _drawn_correlations(levels: Floats, n: Floats, sums: Floats) -> Floats:

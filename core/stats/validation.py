@@ -292,7 +292,9 @@ def _judged(
     """A coefficient and the ends of its interval, each with its rating."""
     few = own.n < FEWEST_ROWS
     rating = "" if few else rate(own.value)
-    reason = "" if rating else _why_undefined(own.problems)
+    # the first note that says the coefficient is undefined, else all
+    reasons = of_kind(own.problems, "undefined") or [" ".join(own.problems) or "Undefined."]
+    reason = "" if rating else reasons[0]
     if few and math.isfinite(own.value):
         reason = f"Not judged: it rests on {own.n} rows, fewer than {FEWEST_ROWS}."
     return CriterionResult(
@@ -309,12 +311,6 @@ def _judged(
         problems=own.problems,
         against=own.against,
     )
-
-
-def _why_undefined(problems: Sequence[str]) -> str:
-    """Why a coefficient is missing: the first note that says it is undefined, else all."""
-    reasons = of_kind(problems, "undefined")
-    return reasons[0] if reasons else " ".join(problems) or "Undefined."
 
 
 def _without_rating(result: CriterionResult, reason: str) -> CriterionResult:

@@ -422,7 +422,8 @@ def fit_cfa(
     [0.801, 0.801, 0.553, 0.553]
     """
     groups = [scores] if isinstance(scores, np.ndarray) else list(scores)
-    names = list(group_names) if group_names else _default_names(len(groups))
+    numbers = [str(number + 1) for number in range(len(groups))]
+    names = list(group_names) if group_names else [""] if len(groups) == 1 else numbers
     parsed = read_model(model, items)
     _check_partial(partial, parsed)
     means = means or missing == "fiml" or len(groups) > 1
@@ -476,8 +477,3 @@ def _usable(
         problem = " ".join(["No factor has an item left.", *data.problems])
         raise NotEnoughData(problem, "Add items.")
     return usable, data
-
-
-def _default_names(n: int) -> list[str]:
-    """No label for one group, numbers for several."""
-    return [""] if n == 1 else [str(number + 1) for number in range(n)]

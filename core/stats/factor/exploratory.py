@@ -242,13 +242,6 @@ def oblimin(loadings: Floats, seed: int = 1) -> Rotation:
     )
 
 
-def _criterion(loadings: Floats) -> Any:
-    """Criterion and its derivative by the loadings: (float, (p, m))."""
-    squares = loadings**2
-    others = squares.sum(axis=1, keepdims=True) - squares
-    return (squares * others).sum() / 4, loadings * others
-
-
 def _descend(
     unrotated: Floats, turn: Floats, flat: float, rounds: int
 ) -> tuple[Floats, float, bool]:
@@ -276,8 +269,10 @@ def _at(unrotated: Floats, turn: Floats) -> tuple[float, Floats]:
     """Criterion at a transformation, and its derivative by the transformation: (m, m)."""
     inverse = np.linalg.inv(turn)
     rotated = unrotated @ inverse.T
-    value, slope = _criterion(rotated)
-    return float(value), np.asarray(-(rotated.T @ slope @ inverse).T)
+    squares = rotated**2
+    others = squares.sum(axis=1, keepdims=True) - squares
+    slope = rotated * others  # of the criterion by the rotated loadings
+    return float((squares * others).sum() / 4), np.asarray(-(rotated.T @ slope @ inverse).T)
 
 
 def _arrange(loadings: Floats, correlations: Floats) -> tuple[Floats, Floats]:

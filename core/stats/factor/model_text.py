@@ -142,13 +142,10 @@ def _terms(statement: _Place) -> list[Term]:
     return [
         _with_modifier(Term(_name(n, statement), op, _name(word, statement)), modifier, statement)
         for n in left.split("+")
-        for modifier, word in (_split(piece, statement) for piece in _summands(right))
+        # the sign of an exponent such as 1e+3 does not divide
+        for piece in re.split(r"(?<![\d.][eE])\+", right)
+        for modifier, word in [_split(piece, statement)]
     ]
-
-
-def _summands(right: str) -> list[str]:
-    """The parts between plus signs; the sign of an exponent such as 1e+3 does not divide."""
-    return re.split(r"(?<![\d.][eE])\+", right)
 
 
 def _split(piece: str, statement: _Place) -> tuple[str, str]:
@@ -225,24 +222,21 @@ def _check_names(
     """Refuse names the data do not hold, and factors named like an item."""
     if items is None:
         return
-    known = set(items)
+    in_data = set(items)
     for factor in factors:
-        if factor in known:
+        if factor in in_data:
             raise places[factor].error(f'the factor "{factor}" has the name of an item.')
+    names = [*items, *factors]
     for name in observed:
-        if name not in known:
-            near = _nearest(name, [*items, *factors])
-            hint = f' Did you mean "{near}"?' if near else ""
+        if name not in in_data:
+            # but for its case, or for a letter or two
+            near = [other for other in names if other.casefold() == name.casefold()]
+            near = near or get_close_matches(name, names, n=1)
+            hint = f' Did you mean "{near[0]}"?' if near else ""
             raise places[name].error(
                 f'"{name}" is neither an item of the data nor a factor.{hint}',
                 "Correct the name, or add a line saying what the factor is measured by.",
             )
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    """The known name that was probably meant, but for its case or a letter or two; or nothing."""
-    same = [other for other in known if other.casefold() == name.casefold()]
-    return next(iter(same or get_close_matches(name, known, n=1)), "")
 
 
 def _check_pairs(
@@ -449,9 +443,16 @@ def add_method_factor(text: str, reverse_keyed: Sequence[str], *, name: str = "M
     Method ~~ 1*Method
     Method ~~ 0*F
     """
-    uncorrelated = [f"{name} ~~ 0*{factor}" for factor in _top_factors(text)]
+    model = parse_model(text)
+    explained = {term.right for term in model.terms if term.op == LOADING}
+    top = [factor for factor in model.factors if factor not in explained]
     return "\n".join(
-        [text, _free_factor(name, reverse_keyed), f"{name} ~~ 1*{name}", *uncorrelated]
+        [
+            text,
+            _free_factor(name, reverse_keyed),
+            f"{name} ~~ 1*{name}",
+            *(f"{name} ~~ 0*{factor}" for factor in top),
+        ]
     )
 
 
@@ -506,13 +507,6 @@ def second_order_model(subscales: Mapping[str, Sequence[str]], *, name: str = "G
     groups = [factor for factor, items in subscales.items() if items]
     right = " + ".join(f"1*{g}" for g in groups) if len(groups) == 2 else " + ".join(groups)
     return "\n".join([subscale_model(subscales), f"{name} {LOADING} {right}"])
-
-
-def _top_factors(text: str) -> list[str]:
-    """Factors that no other factor explains."""
-    model = parse_model(text)
-    explained = {t.right for t in model.terms if t.op == LOADING}
-    return [f for f in model.factors if f not in explained]
 
 
 def _factor(name: str, items: Sequence[str]) -> str:

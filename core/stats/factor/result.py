@@ -426,7 +426,11 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
 
 def error_problems(standardized: Sequence[ParameterEstimate]) -> list[str]:
     """Standard errors too large to be believed, loadings beyond 1 or against the other items."""
-    large = [_name(e) for e in standardized if e.free and _huge(e)]
+    large = [
+        _name(e)
+        for e in standardized  # without intercepts, which are in units of spread
+        if e.free and e.op in (LOADING, COVARIANCE) and e.se > _HUGE_ERROR
+    ]
     beyond = [_name(e) for e in standardized if e.op == LOADING and abs(e.estimate) > 1]
     out = []
     if large:
@@ -484,11 +488,6 @@ def contrary_notes(standardized: Sequence[ParameterEstimate]) -> list[str]:
         for e in own:
             loadings.setdefault(e.left, {}).setdefault(e.right, []).append(e.estimate)
     return [keying_note(factor, list(own), list(own.values())) for factor, own in loadings.items()]
-
-
-def _huge(e: ParameterEstimate) -> bool:
-    """Whether a standardized error is huge; intercepts are excluded, being in units of spread."""
-    return e.op in (LOADING, COVARIANCE) and bool(e.se > _HUGE_ERROR)
 
 
 def _possible(covariance: Floats) -> bool:

@@ -176,7 +176,10 @@ def _fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
         )
     structure = Structure(table)
     search = _Search(structure, polychoric, 1 / spread)
-    theta, converged = search.run(_start(table, polychoric))
+    # start values as if the correlations were covariances
+    p = len(polychoric.names)
+    group = GroupData("", (), np.zeros(p), polychoric.correlations, np.zeros(p), np.ones(p))
+    theta, converged = search.run(np.asarray(start_values(table, [group])))
     slopes = search.slopes(theta)
     return WeightedFit(
         polychoric=polychoric,
@@ -239,13 +242,6 @@ class _Search:
         return theta, bool(self.n * float(((slopes @ step) ** 2).sum()) < _SETTLED)
 
 
-def _start(table: ParameterTable, polychoric: Polychoric) -> Floats:
-    """Start values from the polychoric correlations as if they were covariances."""
-    p = len(polychoric.names)
-    group = GroupData("", (), np.zeros(p), polychoric.correlations, np.zeros(p), np.ones(p))
-    return np.asarray(start_values(table, [group]))
-
-
 def _undetermined(weighted_slopes: Floats) -> tuple[int, ...]:
     """Free parameters in a direction that changes no correlation, if there is one."""
     scale = np.sqrt((weighted_slopes**2).sum(axis=0))
@@ -268,11 +264,6 @@ def _chi_squares(fit: WeightedFit) -> ChiSquares:
     squares = fit.weights * fit.polychoric.pair_correlations**2
     baseline = fit.n_weight * float(squares.sum())
     return ChiSquares(fit.chi2, fit.df, baseline, len(squares), fit.n_weight)
-
-
-def _plain_fit(fit: WeightedFit) -> FitIndices:
-    """The statistic taken for a chi-square, which it is not: p is not to be believed."""
-    return plain_indices(_chi_squares(fit))
 
 
 def _scaled_fit(fit: WeightedFit) -> FitIndices:
@@ -323,12 +314,6 @@ def _robust_fit(fit: WeightedFit) -> FitIndices | None:
     return robust_indices(
         _chi_squares(fit), model, expected / fit.df, baseline, baseline_expected / pairs
     )
-
-
-def _srmr(fit: WeightedFit) -> float:
-    """Root mean square residual correlation, counting the diagonal, which fits exactly."""
-    cells = len(fit.residuals) + len(fit.polychoric.names)
-    return math.sqrt(float((fit.residuals**2).sum()) / cells)
 
 
 def _scale_and_shift(product: Floats, n_pairs: int, df: int) -> tuple[float, float]:
@@ -603,14 +588,21 @@ def _result(weighted: WeightedModel, missing: PairRule, ci_level: float) -> CfaR
     table, q = fit.structure.table, len(fit.theta)
     covariance = fit.covariance()
     thresholds = _thresholds(fit, np.diag(covariance)[q:], ci_level)
-    own = covariance[:q, :q]
-    standardized = standardized_estimates(fit.structure, fit.theta, own, ci_level)
+    of_parameters = covariance[:q, :q]
+    standardized = standardized_estimates(fit.structure, fit.theta, of_parameters, ci_level)
     at = fit.structure.matrices(fit.theta)
     impossible = matrix_problems([at], table.items, table.factors, [""])
     doubtful = [*_search_notes(fit), *impossible, *error_problems(standardized)]
     fitted = not fit.undetermined and fit.n > len(table.items)
     testable = fitted and fit.df > 0
     possible = not impossible and np.linalg.eigvalsh(fit.polychoric.correlations)[0] > 0
+    # the statistic taken for a chi-square, which it is not
+    plain = (
+        plain_indices(_chi_squares(fit))
+        if fitted
+        else undefined_indices(fit.df, len(fit.residuals))
+    )
+    squares = float((fit.residuals**2).sum())
     return CfaResult(
         estimator="WLSMV",
         missing=missing,
@@ -622,17 +614,18 @@ def _result(weighted: WeightedModel, missing: PairRule, ci_level: float) -> CfaR
         n_free=len(covariance),
         converged=fit.converged,
         admissible=bool(fit.converged and not fit.undetermined and possible),
-        fit=_plain_fit(fit) if fitted else undefined_indices(fit.df, len(fit.residuals)),
+        fit=plain,
         scaled=_scaled_fit(fit) if testable else None,
         robust=_robust_fit(fit) if testable else None,
-        srmr=_srmr(fit),
+        # the diagonal counts, which fits exactly
+        srmr=math.sqrt(squares / (len(fit.residuals) + len(table.items))),
         log_likelihood=math.nan,
         aic=math.nan,
         bic=math.nan,
         adjusted_bic=math.nan,
         scaling_h0=math.nan,
         scaling_h1=math.nan,
-        parameters=raw_estimates(table, fit.theta, own, ci_level) + thresholds,
+        parameters=raw_estimates(table, fit.theta, of_parameters, ci_level) + thresholds,
         standardized=standardized + thresholds,
         modification_indices=_weighted_modification_indices(fit),
         groups=(_group(fit),),
@@ -733,7 +726,9 @@ def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDiff
     reason = _why_not(restricted, freer)
     if reason:
         return _undefined(df, reason)
-    constraints = _constraints(restricted.slopes, freer.slopes)
+    # directions of the freer model's parameters that the restricted one forbids: (q, df)
+    allowed = np.linalg.lstsq(freer.slopes, restricted.slopes, rcond=None)[0]
+    constraints = np.asarray(null_space(allowed.T, rcond=1e-8))
     if constraints.shape[1] != df:
         return _undefined(df, "The first model is not a special case of the second.")
     inverse = freer.inverse_cross_product()
@@ -761,12 +756,6 @@ def _why_not(restricted: WeightedFit, freer: WeightedFit) -> str:
     if restricted.chi2 < freer.chi2 - 1e-6 * max(1.0, freer.chi2):
         return "The model with more restrictions fits better, so it is not nested."
     return ""
-
-
-def _constraints(restricted: Floats, freer: Floats) -> Floats:
-    """Directions of the freer model's parameters that the restricted one forbids: (q, df)."""
-    allowed = np.linalg.lstsq(freer, restricted, rcond=None)[0]
-    return np.asarray(null_space(allowed.T, rcond=1e-8))
 
 
 def _undefined(df: int, reason: str) -> WeightedDifference:

@@ -130,16 +130,6 @@ def _dif_models(codes: Integers, matching: Floats, group: Integers, n_groups: in
     )
 
 
-def _rest_score(answers: Floats, item: int, anchors: tuple[int, ...]) -> Floats:
-    """Sum of the anchor items other than this one, in score points; NaN if any has no answer.
-
-    `answers` is (n, p); the result (n,). The item itself is left out because it would otherwise
-    explain its own answers.
-    """
-    others = [anchor for anchor in anchors if anchor != item]
-    return np.asarray(answers[:, others].sum(axis=1)) if others else np.full(len(answers), np.nan)
-
-
 def _skipped_options(
     answers: Floats, group: Integers, labels: tuple[str, ...]
 ) -> list[tuple[str, tuple[float, ...]]]:
@@ -370,16 +360,15 @@ def differential_item_functioning(
         raise NotEnoughData(
             "There is no other item to match rows on.", "Add items, or give a trait score."
         )
-    tested = [
-        _item(
-            name,
-            matrix[:, item],
-            _rest_score(matrix, item, columns) if trait is None else _as_trait(trait, matrix),
-            group,
-            labels,
-        )
-        for item, name in enumerate(names)
-    ]
+    tested = []
+    for item, name in enumerate(names):
+        if trait is not None:
+            matching = _as_trait(trait, matrix)
+        else:  # without the item itself, which would explain its own answers
+            others = [column for column in columns if column != item]
+            rest = matrix[:, others].sum(axis=1)
+            matching = rest if others else np.full(len(matrix), np.nan)
+        tested.append(_item(name, matrix[:, item], matching, group, labels))
     return DifResult(
         items=tuple(with_magnitudes(item, alpha) for item in _adjusted(tested, adjust)),
         groups=labels,
@@ -462,6 +451,8 @@ def _item(
         return _untested(name, counts, reason)
     numbered = numbered_answers(answers[used])
     models = _dif_models(numbered.codes, matching[used], group[used], len(labels))
+    fit = models.with_group
+    effects = zip(labels[1:], fit.coefficients[1:], fit.standard_errors[1:], strict=True)
     return ItemDif(
         name=name,
         n=int(used.sum()),
@@ -469,7 +460,7 @@ def _item(
         uniform=models.uniform,
         non_uniform=models.non_uniform,
         total=models.total,
-        effects=_effects(models, labels),
+        effects=tuple(GroupEffect(label, float(b), float(error)) for label, b, error in effects),
         slope_change=models.slope_change,
         flagged=False,
         zumbo_thomas="unknown",
@@ -491,13 +482,6 @@ def _why_untested(
     if np.unique(matching).size < 2:
         return "The matching score is the same for all rows."
     return ""
-
-
-def _effects(models: DifModels, labels: tuple[str, ...]) -> tuple[GroupEffect, ...]:
-    """Log odds ratio of each group against the reference group."""
-    fit = models.with_group
-    pairs = zip(labels[1:], fit.coefficients[1:], fit.standard_errors[1:], strict=True)
-    return tuple(GroupEffect(label, float(effect), float(error)) for label, effect, error in pairs)
 
 
 def _row_notes(

@@ -210,7 +210,11 @@ def _maximum_likelihood(codes: Integers, grid: TraitGrid, *, max_iterations: int
     parameters = _starting_values(codes, n_options)
     now = expectation(chosen, parameters, grid)
     rise, try_newton_from, iteration = np.inf, 1, 0
-    while not _search_ended(parameters, now) and iteration < max_iterations:
+    while (
+        np.abs(now.gradient).max() > _GRADIENT_TOLERANCE
+        and not _ran_away(parameters)
+        and iteration < max_iterations
+    ):
         iteration += 1
         step = None
         if rise < _NEWTON_FROM_RISE and iteration >= try_newton_from:
@@ -314,11 +318,6 @@ def _with_positive_direction(
     turned = parameters.copy()
     turned[:, 0] *= -1
     return turned, expectation(chosen, turned, grid)
-
-
-def _search_ended(parameters: Floats, now: Expectation) -> bool:
-    """Whether the search is at a maximum, or a discrimination grows without limit."""
-    return bool(np.abs(now.gradient).max() <= _GRADIENT_TOLERANCE) or _ran_away(parameters)
 
 
 def _ran_away(parameters: Floats) -> bool:
@@ -601,7 +600,8 @@ def option_probabilities(item: GradedItem, trait: Floats) -> Floats:
     -------
     (q, options) chances, each row summing to 1, in the order of `item.options`.
     """
-    terms = _option_terms(_parameters(item), np.asarray(trait, dtype=np.float64))
+    parameters = np.array([[item.discrimination, *item.intercepts]])
+    terms = _option_terms(parameters, np.asarray(trait, dtype=np.float64))
     return np.asarray(np.exp(terms.log_probability[0]).T)
 
 
@@ -758,8 +758,3 @@ def _reached(logits: Floats) -> tuple[Floats, Floats]:
     reached = expit(logits)
     edge = np.ones((len(logits), 1))
     return np.hstack([edge, reached]), np.hstack([reached, 0 * edge])
-
-
-def _parameters(item: GradedItem) -> Floats:
-    """The item as a table of parameters with one row."""
-    return np.array([[item.discrimination, *item.intercepts]])

@@ -186,21 +186,17 @@ def _ordered_answers(
     numbered = ordered_items(used.scores, used.names, options_of)
     codes = np.column_stack([answers.codes for answers in numbered])
     options = tuple(answers.chosen for answers in numbered)
+    # normal quantiles of the cumulative shares, FAR after the last of an item
+    counts = (codes[:, :, None] == np.arange(max(map(len, options)))).sum(axis=0)
+    shares = counts.cumsum(axis=1)[:, :-1] / counts.sum(axis=1, keepdims=True)
     return OrderedAnswers(
         names=used.names,
         codes=codes,
         options=options,
-        thresholds=_thresholds(codes, max(map(len, options))),
+        thresholds=np.minimum(ndtri(shares), FAR),
         n_rows_given=used.n_rows_given,
         problems=(*used.problems, *never_chosen_note(used.names, numbered)),
     )
-
-
-def _thresholds(codes: Integers, most: int) -> Floats:
-    """Normal quantiles of the cumulative shares: (p, most - 1), FAR after the last of an item."""
-    counts = (codes[:, :, None] == np.arange(most)).sum(axis=0)
-    shares = counts.cumsum(axis=1)[:, :-1] / counts.sum(axis=1, keepdims=True)
-    return np.asarray(np.minimum(ndtri(shares), FAR))
 
 
 # The likelihood of two-way tables of ordered answers, and the correlation that maximizes it.
@@ -412,7 +408,8 @@ def correlations_of_tables(answers: OrderedAnswers) -> tuple[Floats, Floats]:
     """The two-way tables as observed, and the correlation of each pair, NaN where it has none."""
     tables = answers.tables()
     first, second = answers.pairs()
-    known = _both_vary(tables)
+    rows, columns = (tables.sum(axis=axis) > 0 for axis in (2, 1))
+    known = (rows.sum(axis=1) > 1) & (columns.sum(axis=1) > 1)  # both vary on shared rows
     fitted = _half_answer_in_empty_cell(tables, answers)
     correlations = np.full(len(tables), np.nan)
     if known.any():
@@ -421,13 +418,6 @@ def correlations_of_tables(answers: OrderedAnswers) -> tuple[Floats, Floats]:
             fitted[known], thresholds[first[known]], thresholds[second[known]]
         )
     return tables, correlations
-
-
-def _both_vary(tables: Floats) -> Booleans:
-    """Whether both items of each pair vary on the rows they share."""
-    rows = (tables.sum(axis=2) > 0).sum(axis=1)
-    columns = (tables.sum(axis=1) > 0).sum(axis=1)
-    return np.asarray((rows > 1) & (columns > 1))
 
 
 def _half_answer_in_empty_cell(tables: Floats, answers: OrderedAnswers) -> Floats:

@@ -143,7 +143,8 @@ def bradley_terry(
         design, ordered = contrasts, False
         problems = ("The effect of being named first is infinite, so the model leaves it out.",)
     estimates = _newton(design, wins[None], n[None])[0]
-    covariance = np.linalg.inv(_information(design, estimates, n))
+    chance = 1 / (1 + np.exp(-(design @ estimates)))
+    covariance = np.linalg.inv((design.T * (n * chance * (1 - chance))) @ design)
     sums = _centring(len(present), design.shape[1])
     values = sums @ estimates
     errors = np.sqrt(np.einsum("ij,jk,ik->i", sums, covariance, sums))
@@ -274,11 +275,6 @@ def _solve(matrices: Floats, vectors: Floats) -> Floats:
     return solutions
 
 
-def _information(design: Floats, estimates: Floats, n: Floats) -> Floats:
-    share = 1 / (1 + np.exp(-(design @ estimates)))
-    return np.asarray((design.T * (n * share * (1 - share))) @ design)
-
-
 def _fit(design: Floats, estimates: Floats, wins: Floats, n: Floats) -> Fit:
     """Deviance of the counts from the model: twice the sum of observed times log of the ratio."""
     expected = n / (1 + np.exp(-(design @ estimates)))
@@ -325,21 +321,13 @@ def _why_no_maximum(
     bottom = [names[place] for place in present.tolist() if int(strong[place]) not in outgoing]
     parts = []
     if len(top) < len(present):
-        parts.append(f"{name_list(top)} never {_loses(top)}")
+        parts.append(f"{name_list(top)} never {'loses' if len(top) == 1 else 'lose'}")
     if len(bottom) < len(present):
-        parts.append(f"{name_list(bottom)} never {_wins(bottom)}")
+        parts.append(f"{name_list(bottom)} never {'wins' if len(bottom) == 1 else 'win'}")
     return undefined_note(
         f"Undefined: a strength is infinite, because {' and '.join(parts)} against the other "
         "entities."
     )
-
-
-def _loses(names: Sequence[str]) -> str:
-    return "loses" if len(names) == 1 else "lose"
-
-
-def _wins(names: Sequence[str]) -> str:
-    return "wins" if len(names) == 1 else "win"
 
 
 def _separated(design: Floats, wins: Floats, n: Floats) -> bool:

@@ -143,22 +143,17 @@ def retest_agreement(
         problems += (undefined_note("Undefined: there is only one occasion."),)
     elif not len(values):
         problems += tuple(dict.fromkeys(text for each in correlations for text in each.problems))
-    mean, reason = _mean_correlation(values)
-    return Retest(pairs, correlations, mean, (*problems, *reason))
-
-
-def _mean_correlation(values: Floats) -> tuple[float, tuple[str, ...]]:
-    """Mean by Fisher's z; NaN with the reason where some z are infinite and others are not."""
-    if not len(values):
-        return math.nan, ()
-    if (values == values[0]).all():
-        return float(values[0]), ()
-    if (np.abs(values) == 1).any():
-        return math.nan, (
+    mean = math.nan
+    if len(values) and (values == values[0]).all():
+        mean = float(values[0])
+    elif (np.abs(values) == 1).any():
+        problems += (
             "The mean is undefined: some pairs of occasions determine each other exactly, and "
             "Fisher's z of such a correlation is infinite. Read the pairs.",
         )
-    return float(np.tanh(np.arctanh(values).mean())), ()
+    elif len(values):
+        mean = float(np.tanh(np.arctanh(values).mean()))
+    return Retest(pairs, correlations, mean, problems)
 
 
 def _identical_scores_note(scores: Floats) -> tuple[str, ...]:
@@ -328,7 +323,10 @@ def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorre
     error = squares.within if form.startswith("ICC1") else squares.error
     df1, df2 = _df(form, squares.n, squares.k)
     ratio = squares.units / error if error > 0 else math.inf
-    value = _single(form, squares)
+    n, k = squares.n, squares.k
+    shift = k * (squares.repetitions - squares.error) / n if form.startswith("ICC2") else 0.0
+    below = squares.units + (k - 1) * error + shift
+    value = (squares.units - error) / below if below > 0 else math.nan
     if form.startswith("ICC2"):
         low, high = _random_interval(squares, value, level)
     elif math.isinf(ratio):
@@ -337,10 +335,10 @@ def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorre
         tail = (1 - level) / 2
         least = ratio / float(f.isf(tail, df1, df2))
         most = ratio * float(f.isf(tail, df2, df1))
-        low, high = ((end - 1) / (end + squares.k - 1) for end in (least, most))
+        low, high = ((end - 1) / (end + k - 1) for end in (least, most))
     if form.endswith("k"):  # Spearman-Brown: the coefficient of a mean of k from that of one
         value, low, high = (
-            squares.k * end / below if (below := 1 + (squares.k - 1) * end) > 0 else math.nan
+            k * end / parts if (parts := 1 + (k - 1) * end) > 0 else math.nan
             for end in (value, low, high)
         )
     return IntraclassCorrelation(
@@ -348,22 +346,13 @@ def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorre
         low,
         high,
         level,
-        squares.n,
+        n,
         form=form,
         f=ratio,
         df1=df1,
         df2=df2,
         p=float(f.sf(ratio, df1, df2)),
     )
-
-
-def _single(form: IccForm, squares: _MeanSquares) -> float:
-    """The coefficient of a single repetition."""
-    k = squares.k
-    error = squares.within if form.startswith("ICC1") else squares.error
-    shift = k * (squares.repetitions - squares.error) / squares.n if form[3] == "2" else 0.0
-    denominator = squares.units + (k - 1) * error + shift
-    return (squares.units - error) / denominator if denominator > 0 else math.nan
 
 
 def _random_interval(squares: _MeanSquares, value: float, level: float) -> tuple[float, float]:

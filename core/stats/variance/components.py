@@ -147,7 +147,9 @@ def variance_components(design: Cells, estimator: Estimator = "automatic") -> Va
     found = effects(design)
     sets = [one for one in found.sets if design.replicated or one != design.everything]
     sets, undefined, transform, degrees = _usable(sets, found, design)
-    raw = np.array([*(_squares(found, one) for one in (0, *sets)), _all_squares(design)])
+    margins = [found.margins[facets] for facets in (0, *sets)]
+    of_margins = ((margin.sums**2 / margin.counts).sum() for margin in margins)
+    raw = np.array([*of_margins, _all_squares(design)])
     squares = (transform @ raw)[1:]
     expected, balanced = _expected(sets, found, design, transform, degrees)
     n_levels = tuple(found.margins[one].n_levels for one in sets)
@@ -223,12 +225,6 @@ def _with(
         own.undefined,
         problems,
     )
-
-
-def _squares(found: Effects, effect: int) -> float:
-    """Sum over the levels of an effect of their squared sums over their counts."""
-    margin = found.margins[effect]
-    return float((margin.sums**2 / margin.counts).sum())
 
 
 def _all_squares(design: Cells) -> float:

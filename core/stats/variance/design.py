@@ -244,17 +244,14 @@ def same_partition(codes: Sequence[Integers], levels: Sequence[int]) -> list[lis
     groups: list[list[int]] = []
     for facet, n_levels in enumerate(levels):
         for group in groups:
-            first = group[0]
-            if levels[first] == n_levels and _one_to_one(codes[first], codes[facet], n_levels):
+            if levels[group[0]] != n_levels:
+                continue
+            first, second = codes[group[0]], codes[facet]
+            partner = np.empty(n_levels, dtype=np.int64)
+            partner[first] = second
+            if (partner[first] == second).all() and len(np.unique(partner)) == n_levels:
                 group.append(facet)
                 break
         else:
             groups.append([facet])
     return groups
-
-
-def _one_to_one(first: Integers, second: Integers, n_levels: int) -> bool:
-    """Whether every level of the first goes with one level of the second only."""
-    partner = np.empty(n_levels, dtype=np.int64)
-    partner[first] = second
-    return bool((partner[first] == second).all()) and len(np.unique(partner)) == n_levels
