@@ -425,7 +425,13 @@ def fit_cfa(
     numbers = [str(number + 1) for number in range(len(groups))]
     names = list(group_names) if group_names else [""] if len(groups) == 1 else numbers
     parsed = read_model(model, items)
-    _check_partial(partial, parsed)
+    in_model = {*parsed.factors, *parsed.items, ""}
+    strange = sorted(" ".join(name).strip() for name in partial if {name[0], name[2]} - in_model)
+    if strange:
+        raise ModelTextError(
+            f"Parameters to be free in each group are not in the model: {', '.join(strange)}.",
+            "Name parameters as the model text does.",
+        )
     means = means or missing == "fiml" or len(groups) > 1
     whole = parameter_table(parsed, scaling=scaling, means=means, n_groups=len(groups), equal=equal)
     if missing == "fiml":
@@ -434,7 +440,12 @@ def fit_cfa(
         rows = sum(map(len, groups))
         per_item = whole.n_free / len(parsed.items)
         check_memory(len(parsed.items), likelihood_cells(rows, len(groups), per_item), MANY_ITEMS)
-    usable, data = _usable(parsed, groups, items, missing, names)
+    matrices = [model_scores(group, items, parsed) for group in groups]
+    data = prepare_groups(matrices, parsed.items, missing=missing, names=names)
+    usable = parsed.without(frozenset(data.dropped))
+    if not usable.factors:
+        problem = " ".join(["No factor has an item left.", *data.problems])
+        raise NotEnoughData(problem, "Add items.")
     table = parameter_table(
         usable,
         scaling=scaling,
@@ -449,31 +460,3 @@ def fit_cfa(
             "Take fixed values out of the model text.",
         )
     return _Fitter(usable, table, data, estimator, missing, check_level(ci_level)).result()
-
-
-def _check_partial(partial: frozenset[tuple[str, str, str]], model: ParsedModel) -> None:
-    """Stop where a parameter that groups may keep for themselves is about unknown names."""
-    known = {*model.factors, *model.items, ""}
-    strange = sorted(" ".join(names).strip() for names in partial if {names[0], names[2]} - known)
-    if strange:
-        raise ModelTextError(
-            f"Parameters to be free in each group are not in the model: {', '.join(strange)}.",
-            "Name parameters as the model text does.",
-        )
-
-
-def _usable(
-    model: ParsedModel,
-    groups: Sequence[Floats],
-    items: Sequence[str],
-    missing: LikelihoodRule,
-    names: list[str],
-) -> tuple[ParsedModel, PreparedData]:
-    """The model without items that cannot be analyzed, and the data in the order of its items."""
-    own = [model_scores(group, items, model) for group in groups]
-    data = prepare_groups(own, model.items, missing=missing, names=names)
-    usable = model.without(frozenset(data.dropped))
-    if not usable.factors:
-        problem = " ".join(["No factor has an item left.", *data.problems])
-        raise NotEnoughData(problem, "Add items.")
-    return usable, data

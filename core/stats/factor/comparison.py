@@ -15,7 +15,7 @@ from core.stats.factor.cfa import Estimator, fit_cfa
 from core.stats.factor.fit_indices import p_value
 from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import ParsedModel, Scaling
-from core.stats.factor.result import CfaResult, FitIndices, IndexVersion, contrary_notes
+from core.stats.factor.result import CfaResult, IndexVersion, contrary_notes
 from core.stats.inputs import Floats
 
 # The comparison of two nested models.
@@ -87,7 +87,10 @@ def compare_models(restricted: CfaResult, freer: CfaResult) -> ModelDifference:
     if not problems:
         chi2, factor, trouble = _difference(restricted, freer, df)
         problems += trouble
-    version, first, second = _versions(restricted, freer)
+    # the version that is reported of both models; plain where one of them lacks it
+    (version, first), (other, second) = restricted.reported, freer.reported
+    if version != other:
+        version, first, second = "plain", restricted.fit, freer.fit
     return ModelDifference(
         chi2=chi2,
         df=df,
@@ -148,16 +151,6 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
         )
         return math.nan, factor, [reason]
     return max(plain, 0.0) / factor, factor, []
-
-
-def _versions(
-    restricted: CfaResult, freer: CfaResult
-) -> tuple[IndexVersion, FitIndices, FitIndices]:
-    """The version that is reported of both models; plain where one of them lacks it."""
-    (version, first), (other, second) = restricted.reported, freer.reported
-    if version != other:
-        return "plain", restricted.fit, freer.fit
-    return version, first, second
 
 
 # Measurement invariance over groups, such as languages, models or forms.
@@ -286,20 +279,14 @@ def invariance(
         InvarianceLevel(level, fit, step)
         for level, fit, step in zip(levels, fits, steps, strict=True)
     )
-    return Invariance(ladder, tuple(_problems(ladder)))
-
-
-def _problems(ladder: Sequence[InvarianceLevel]) -> list[str]:
-    """Problems of all levels, each with the name of the first level that has it.
-
-    Items that load against the others are named once: they do so at every level.
-    """
-    out: dict[str, Level] = {}
+    first_level: dict[str, Level] = {}
     keying: list[str] = []
     for step in ladder:
-        own = contrary_notes(step.fit.standardized)
-        keying = keying or own
+        # items that load against the others do so at every level, and are named once
+        contrary = contrary_notes(step.fit.standardized)
+        keying = keying or contrary
         for problem in (*step.fit.problems, *(step.difference.problems if step.difference else ())):
-            if problem not in own or problem in keying:
-                out.setdefault(problem, step.level)
-    return [f"{level}: {problem}" for problem, level in out.items()]
+            if problem not in contrary or problem in keying:
+                first_level.setdefault(problem, step.level)
+    problems = tuple(f"{level}: {problem}" for problem, level in first_level.items())
+    return Invariance(ladder, problems)

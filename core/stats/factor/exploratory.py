@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from core.domain.numbers import number_text
 from core.errors import NotEnoughData, UserError
 from core.stats.factor.estimation import incomplete_covariance
-from core.stats.inputs import Booleans, Floats, Integers, ItemRule, PairRule, usable_items
+from core.stats.inputs import Booleans, Floats, ItemRule, PairRule, usable_items
 from core.stats.ordered.answer_options import Offered
 from core.stats.ordered.polychoric import Polychoric, correlations_of_tables, polychoric
 from core.stats.reuse import computed_once
@@ -136,9 +136,13 @@ def minres(correlations: Floats, n_factors: int) -> Extraction:
     principal axes of statsmodels, which have the same solution.
     """
     items = len(correlations)
+    start = np.full(items, 0.5)
+    if np.linalg.eigvalsh(correlations)[0] >= 1e-6:
+        # one minus each item's squared multiple correlation
+        start = np.clip(1 / np.diag(np.linalg.inv(correlations)), _LEAST_UNIQUENESS, 1)
     search = minimize(
         _loss_and_slope,
-        _start(correlations),
+        start,
         args=(correlations, n_factors),
         jac=True,
         method="L-BFGS-B",
@@ -165,14 +169,6 @@ def _loss_and_slope(uniquenesses: Floats, correlations: Floats, n_factors: int) 
     # Roots not taken up by factors are the residual; a negative one cannot be taken up.
     values[len(values) - n_factors :] = np.minimum(values[len(values) - n_factors :], 0)
     return (values**2).sum() / 2, -(vectors**2) @ values
-
-
-def _start(correlations: Floats) -> Floats:
-    """One minus each item's squared multiple correlation; .5 where there is none."""
-    if np.linalg.eigvalsh(correlations)[0] < 1e-6:
-        return np.full(len(correlations), 0.5)
-    unique = 1 / np.diag(np.linalg.inv(correlations))
-    return np.asarray(np.clip(unique, _LEAST_UNIQUENESS, 1))
 
 
 # Oblique rotation of loadings to simple structure (direct oblimin).
@@ -442,25 +438,22 @@ def _polychoric_chance(fitted: Polychoric, repetitions: int, seed: int) -> Float
     """Eigenvalues of polychoric correlations, each item's answers in random order."""
     rng = np.random.default_rng(seed)
     parts = []
+    codes = fitted.answers.codes
     for _ in range(repetitions):
-        shuffled = replace(fitted.answers, codes=_shuffled(fitted.answers.codes, rng))
+        if (codes >= 0).all():
+            in_random_order = rng.permuted(codes, axis=0)
+        else:
+            in_random_order = codes.copy()
+            for column in in_random_order.T:  # an answer that is missing (-1) stays so
+                answered = column >= 0
+                column[answered] = rng.permutation(column[answered])
+        shuffled = replace(fitted.answers, codes=in_random_order)
         matrix = np.eye(len(fitted.names))
         first, second = shuffled.pairs()
         correlations = np.nan_to_num(correlations_of_tables(shuffled)[1])
         matrix[first, second] = matrix[second, first] = correlations
         parts.append(_eigenvalues_of(matrix[None]))
     return np.concatenate(parts)
-
-
-def _shuffled(codes: Integers, rng: np.random.Generator) -> Integers:
-    """Each item's answers in random order; an answer that is missing (-1) stays so."""
-    if (codes >= 0).all():
-        return np.asarray(rng.permuted(codes, axis=0))
-    shuffled = codes.copy()
-    for column in shuffled.T:
-        answered = column >= 0
-        column[answered] = rng.permutation(column[answered])
-    return shuffled
 
 
 def _eigenvalues_of(matrices: Floats) -> Floats:
@@ -593,13 +586,23 @@ def factors_of_correlations(
     Kaiser normalization): the defaults of psych::fa. Signs and order of factors are ours.
     Checked by recovery of known loadings, by invariants, and against statsmodels.
     """
-    _check(correlations, names, n_factors)
+    p = len(names)
+    if p < 3:
+        raise NotEnoughData(
+            f"Common factors take at least three items that vary; there are {p}.", "Add items."
+        )
+    most = p // 2  # two items or more for each factor
+    if not 1 <= n_factors <= most:
+        raise NotEnoughData(f"{p} items cannot carry {n_factors} factors.", f"Ask for 1 to {most}.")
+    if not np.isfinite(correlations).all():
+        raise NotEnoughData(
+            "Some pairs of items have no correlation.", "Leave these items out: see the notes."
+        )
     extracted = minres(correlations, n_factors)
     rotated = oblimin(extracted.loadings, seed=seed)
     structure = rotated.loadings @ rotated.factor_correlations
     sums = (rotated.loadings * structure).sum(axis=0)
     communalities = (rotated.loadings * structure).sum(axis=1)
-    p = len(names)
     off_diagonal = ~np.eye(p, dtype=bool)
     residuals = (correlations - structure @ rotated.loadings.T)[off_diagonal]
     df = ((p - n_factors) ** 2 - (p + n_factors)) // 2
@@ -621,22 +624,6 @@ def factors_of_correlations(
         heywood=heywood,
         problems=(*problems, *_cautions(extracted, rotated, heywood, df=df, n=n)),
     )
-
-
-def _check(correlations: Floats, names: Sequence[str], n_factors: int) -> None:
-    """Refuse too few items, too many factors, and gaps in the correlations."""
-    p = len(names)
-    if p < 3:
-        raise NotEnoughData(
-            f"Common factors take at least three items that vary; there are {p}.", "Add items."
-        )
-    most = p // 2  # two items or more for each factor
-    if not 1 <= n_factors <= most:
-        raise NotEnoughData(f"{p} items cannot carry {n_factors} factors.", f"Ask for 1 to {most}.")
-    if not np.isfinite(correlations).all():
-        raise NotEnoughData(
-            "Some pairs of items have no correlation.", "Leave these items out: see the notes."
-        )
 
 
 def _cautions(

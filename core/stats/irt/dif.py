@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from core.errors import NotEnoughData
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import Booleans, Floats, Integers, score_matrix, size_problem
+from core.stats.inputs import Floats, Integers, score_matrix, size_problem
 from core.stats.irt.ordered_regression import ProportionalOdds, proportional_odds
 from core.stats.ordered.answer_options import (
     Offered,
@@ -128,19 +128,6 @@ def _dif_models(codes: Integers, matching: Floats, group: Integers, n_groups: in
         null_log_likelihood=proportional_odds(codes, np.zeros((codes.size, 0))).log_likelihood,
         n_groups=n_groups,
     )
-
-
-def _skipped_options(
-    answers: Floats, group: Integers, labels: tuple[str, ...]
-) -> list[tuple[str, tuple[float, ...]]]:
-    """Groups in which nobody chose an option that somebody else chose, with those options."""
-    chosen = numbered_answers(answers).chosen
-    skipped = []
-    for number, label in enumerate(labels):
-        missing = sorted(set(chosen) - set(answers[group == number].tolist()))
-        if missing:
-            skipped.append((label, tuple(missing)))
-    return skipped
 
 
 # The results of an item, and the magnitude of its effect.
@@ -349,7 +336,15 @@ def differential_item_functioning(
     """
     matrix = score_matrix(answers, names)
     labels, group = _numbered_groups(groups, reference, matrix.shape[0])
-    columns = _columns(anchors, names, matrix)
+    unknown = set(anchors or ()) - set(names)
+    if unknown:
+        raise ValueError(f"anchors {sorted(unknown)} are not among the items")
+    asked = np.asarray(np.isfinite(matrix).any(axis=0))
+    columns = [
+        column
+        for column, name in enumerate(names)
+        if (asked[column] if anchors is None else name in anchors)
+    ]
     numbered = ordered_items(matrix, names, offered)
     answered = [answers.n > 0 for answers in numbered]
     unused = never_chosen_note(
@@ -360,40 +355,36 @@ def differential_item_functioning(
         raise NotEnoughData(
             "There is no other item to match rows on.", "Add items, or give a trait score."
         )
+    if trait is not None:
+        trait = np.asarray(trait, dtype=np.float64)
+        if trait.shape != matrix.shape[:1]:
+            raise ValueError(f"trait of shape {trait.shape} for {matrix.shape[0]} rows")
+        reason = size_problem(trait)
+        if reason:
+            raise NotEnoughData(f"Trait scores {reason}.", "Give trait scores in a usual unit.")
     tested = []
     for item, name in enumerate(names):
-        if trait is not None:
-            matching = _as_trait(trait, matrix)
-        else:  # without the item itself, which would explain its own answers
+        matching = trait
+        if matching is None:  # without the item itself, which would explain its own answers
             others = [column for column in columns if column != item]
             rest = matrix[:, others].sum(axis=1)
             matching = rest if others else np.full(len(matrix), np.nan)
         tested.append(_item(name, matrix[:, item], matching, group, labels))
+    problems = []
+    n_without_group = int((group < 0).sum())
+    if n_without_group:
+        problems.append(f"{n_without_group} rows were left out: no group.")
+    unasked = [name for name, answers in zip(names, asked, strict=True) if not answers]
+    if unasked and trait is None and anchors is None:
+        problems.append(
+            f"Not part of the matching score, because nobody answered: {', '.join(unasked)}."
+        )
     return DifResult(
         items=tuple(with_magnitudes(item, alpha) for item in _adjusted(tested, adjust)),
         groups=labels,
         anchors=tuple(names[column] for column in columns) if trait is None else (),
-        problems=(
-            *_left_out_notes(names, columns if trait is None and anchors is None else None, group),
-            *unused,
-        ),
+        problems=(*problems, *unused),
     )
-
-
-def _left_out_notes(
-    names: Sequence[str], columns: tuple[int, ...] | None, group: Integers
-) -> tuple[str, ...]:
-    """Sentences on rows without a group, and on items that are not in the matching score."""
-    problems = []
-    rows = int((group < 0).sum())
-    if rows:
-        problems.append(f"{rows} rows were left out: no group.")
-    unasked = [] if columns is None else [names[k] for k in range(len(names)) if k not in columns]
-    if unasked:
-        problems.append(
-            f"Not part of the matching score, because nobody answered: {', '.join(unasked)}."
-        )
-    return tuple(problems)
 
 
 def _numbered_groups(
@@ -417,39 +408,29 @@ def _numbered_groups(
     return tuple(labels), np.array(numbers, dtype=np.int64)
 
 
-def _columns(
-    anchors: Sequence[str] | None, names: Sequence[str], matrix: Floats
-) -> tuple[int, ...]:
-    """Columns of the anchor items; where none are named, of all that somebody answered."""
-    if anchors is None:
-        return tuple(np.flatnonzero(np.isfinite(matrix).any(axis=0)).tolist())
-    unknown = set(anchors) - set(names)
-    if unknown:
-        raise ValueError(f"anchors {sorted(unknown)} are not among the items")
-    return tuple(column for column, name in enumerate(names) if name in set(anchors))
-
-
-def _as_trait(trait: Floats, matrix: Floats) -> Floats:
-    """The trait given, one value per row."""
-    values = np.asarray(trait, dtype=np.float64)
-    if values.shape != matrix.shape[:1]:
-        raise ValueError(f"trait of shape {values.shape} for {matrix.shape[0]} rows")
-    reason = size_problem(values)
-    if reason:
-        raise NotEnoughData(f"Trait scores {reason}.", "Give trait scores in a usual unit.")
-    return values
-
-
 def _item(
     name: str, answers: Floats, matching: Floats, group: Integers, labels: tuple[str, ...]
 ) -> ItemDif:
     """One item's tests, not yet adjusted or judged."""
     used = np.isfinite(answers) & np.isfinite(matching) & (group >= 0)
     counts = tuple(int((group[used] == number).sum()) for number in range(len(labels)))
-    reason = _why_untested(answers[used], matching[used], counts, labels)
-    if reason:
-        return _untested(name, counts, reason)
     numbered = numbered_answers(answers[used])
+    absent = [label for label, count in zip(labels, counts, strict=True) if not count]
+    if absent:
+        reason = f"No rows of {', '.join(absent)} have an answer and a matching score."
+        return _untested(name, counts, reason)
+    if len(numbered.chosen) < 2:
+        return _untested(name, counts, "All answers are the same.")
+    if np.unique(matching[used]).size < 2:
+        return _untested(name, counts, "The matching score is the same for all rows.")
+    notes = []
+    n_left_out = int((~used & (group >= 0)).sum())
+    if n_left_out:
+        notes.append(f"{n_left_out} rows were left out: no answer or no matching score.")
+    for number, label in enumerate(labels):
+        skipped = sorted(set(numbered.chosen) - set(answers[used & (group == number)].tolist()))
+        if skipped:
+            notes.append(f"Nobody in {label} chose {score_list(skipped)}.")
     models = _dif_models(numbered.codes, matching[used], group[used], len(labels))
     fit = models.with_group
     effects = zip(labels[1:], fit.coefficients[1:], fit.standard_errors[1:], strict=True)
@@ -466,35 +447,8 @@ def _item(
         zumbo_thomas="unknown",
         jodoin_gierl="unknown",
         above_choi=False,
-        problems=(*_row_notes(answers, used, group, labels), *models.problems),
+        problems=(*notes, *models.problems),
     )
-
-
-def _why_untested(
-    answers: Floats, matching: Floats, counts: tuple[int, ...], labels: tuple[str, ...]
-) -> str:
-    """Why an item cannot be tested; empty where it can."""
-    absent = [label for label, count in zip(labels, counts, strict=True) if not count]
-    if absent:
-        return f"No rows of {', '.join(absent)} have an answer and a matching score."
-    if len(numbered_answers(answers).chosen) < 2:
-        return "All answers are the same."
-    if np.unique(matching).size < 2:
-        return "The matching score is the same for all rows."
-    return ""
-
-
-def _row_notes(
-    answers: Floats, used: Booleans, group: Integers, labels: tuple[str, ...]
-) -> list[str]:
-    """Sentences on rows left out, and on options that a group never chose."""
-    remarks = []
-    lost = int((~used & (group >= 0)).sum())
-    if lost:
-        remarks.append(f"{lost} rows were left out: no answer or no matching score.")
-    for label, options in _skipped_options(answers[used], group[used], labels):
-        remarks.append(f"Nobody in {label} chose {score_list(options)}.")
-    return remarks
 
 
 # Purification: matching on items without differential functioning only.

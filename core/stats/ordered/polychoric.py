@@ -49,14 +49,6 @@ def bivariate_normal(first: Floats, second: Floats, correlation: Floats) -> Floa
     return np.asarray(ndtr(h) * ndtr(k) + angle[:, None, None] / (4 * np.pi) * total)
 
 
-def _density(first: Floats, second: Floats, correlation: Floats) -> Floats:
-    """Bivariate normal density at every pair of thresholds: d cumulative / d correlation."""
-    h, k, r = first[:, :, None], second[:, None, :], correlation[:, None, None]
-    rest = 1 - r**2
-    exponent = -(h**2 + k**2 - 2 * r * h * k) / (2 * rest)
-    return np.asarray(np.exp(exponent) / (2 * np.pi * np.sqrt(rest)))
-
-
 def cell_probabilities(first: Floats, second: Floats, correlation: Floats) -> Floats:
     """Probability of every cell of the tables cut at the thresholds: (pairs, a + 1, b + 1)."""
     pairs, a = first.shape
@@ -69,10 +61,16 @@ def cell_probabilities(first: Floats, second: Floats, correlation: Floats) -> Fl
 
 
 def _cell_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
-    """Derivative of the cells' probabilities by the correlation: (pairs, a + 1, b + 1)."""
+    """Derivative of the cells' probabilities by the correlation: (pairs, a + 1, b + 1).
+
+    d cumulative / d correlation is the bivariate normal density at a pair of thresholds.
+    """
+    h, k, r = first[:, :, None], second[:, None, :], correlation[:, None, None]
+    rest = 1 - r**2
+    exponent = -(h**2 + k**2 - 2 * r * h * k) / (2 * rest)
     pairs, a = first.shape
     corners = np.zeros((pairs, a + 2, second.shape[1] + 2))
-    corners[:, 1:-1, 1:-1] = _density(first, second, correlation)
+    corners[:, 1:-1, 1:-1] = np.exp(exponent) / (2 * np.pi * np.sqrt(rest))
     return _cells(corners)
 
 

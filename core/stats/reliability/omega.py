@@ -262,14 +262,20 @@ def omega_total(
         f"{ROWS_USED[rule_of_rows(rows, missing)]}, {level * 100:g}% interval (delta method)"
     )
     result = Estimate(math.nan, math.nan, math.nan, level, rows.n, rows.n_left_out, method)
-    reason, incomplete = _why_undefined(rows), None
+    reason, incomplete = too_few_reason(rows), None
+    if not reason:
+        reason = _NEEDS_THREE if rows.n_items < 3 else _too_few_rows(rows)
     if not reason:
         incomplete, reason = incomplete_rows(rows)
     if reason:
         return replace(result, problems=with_undefined_reason(rows, reason))
     sample = ItemMoments.of(rows, incomplete)
     spread, correlation, k = sample.spread, sample.correlation, rows.n_items
-    start = np.concatenate([_first_axis(correlation), np.full(k, 0.6)])
+    # loadings to begin with: the first principal axis, shrunk, its sum positive
+    values, vectors = np.linalg.eigh(correlation)
+    axis = vectors[:, -1] * math.sqrt(values[-1] / max(values[-1], 1.0)) * math.sqrt(values[-1])
+    axis = np.clip(axis, -0.9, 0.9)
+    start = np.concatenate([axis if axis.sum() >= 0 else -axis, np.full(k, 0.6)])
     fit = _fit_covariance(correlation, start, _one_factor)
     if fit.problem:
         return replace(
@@ -311,16 +317,6 @@ def _negative_variances(names: Sequence[str], residuals: Floats) -> tuple[str, .
     )
 
 
-def _why_undefined(rows: UsableItems) -> str:
-    """Why one factor cannot be fitted; empty where it can."""
-    reason = too_few_reason(rows)
-    if reason:
-        return reason
-    if rows.n_items < 3:
-        return _NEEDS_THREE
-    return _too_few_rows(rows)
-
-
 def _too_few_rows(rows: UsableItems) -> str:
     """Why the rows are too few for a factor model; empty where they are enough."""
     if rows.n > rows.n_items:
@@ -340,14 +336,6 @@ def _one_factor(parameters: Floats) -> tuple[Floats, Floats]:
     outer = unit[:, :, None] * loadings
     slopes = np.concatenate([outer + outer.transpose(0, 2, 1), unit[:, :, None] * unit])
     return np.outer(loadings, loadings) + np.diag(residuals), slopes
-
-
-def _first_axis(correlation: Floats) -> Floats:
-    """Loadings to begin with: the first principal axis, shrunk, its sum positive."""
-    values, vectors = np.linalg.eigh(correlation)
-    axis = vectors[:, -1] * math.sqrt(values[-1] / max(values[-1], 1.0)) * math.sqrt(values[-1])
-    axis = np.clip(axis, -0.9, 0.9)
-    return np.asarray(axis if axis.sum() >= 0 else -axis)
 
 
 # McDonald's omega hierarchical: the share of the total's variance due to one general factor.
