@@ -12,7 +12,15 @@ import numpy as np
 from statsmodels.stats import inter_rater
 
 from core.domain.notes import undefined_note
-from core.stats.inputs import Estimate, Floats, Integers, check_level, undefined_size_note
+from core.stats.inputs import (
+    Estimate,
+    Floats,
+    Integers,
+    check_level,
+    mean_of_defined,
+    ratios,
+    undefined_size_note,
+)
 from core.stats.resampling import (
     Bootstrap,
     percentile_interval,
@@ -179,8 +187,7 @@ def kappas_of_tables(tables: Floats) -> Floats:
     n = both + first + second + neither
     positive = (both + first) * (both + second)
     chance = positive + (neither + first) * (neither + second)  # n² times agreement by chance
-    above, below = n * (both + neither) - chance, n**2 - chance
-    return np.asarray(np.divide(above, below, out=np.full(n.shape, np.nan), where=below > 0))
+    return ratios(n * (both + neither) - chance, n**2 - chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -682,15 +689,4 @@ def _mean_kappas(totals: Floats, n_pairs: int) -> Floats:
     n = cross.sum(axis=(2, 3))
     same = np.trace(cross, axis1=2, axis2=3)
     chance = (cross.sum(axis=2) * cross.sum(axis=3)).sum(axis=2)  # n² times agreement by chance
-    below = n**2 - chance
-    kappas = np.divide(n * same - chance, below, out=np.full(n.shape, np.nan), where=below > 0)
-    known = np.isfinite(kappas)
-    count = known.sum(axis=1)
-    return np.asarray(
-        np.divide(
-            np.where(known, kappas, 0.0).sum(axis=1),
-            count,
-            out=np.full(len(n), np.nan),
-            where=count > 0,
-        )
-    )
+    return mean_of_defined(ratios(n * same - chance, n**2 - chance))

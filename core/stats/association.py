@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from core.stats.distributions import wilson_intervals
-from core.stats.inputs import Floats, Integers, check_level
+from core.stats.inputs import Floats, Integers, check_level, ratios
 from core.stats.resampling import Bootstrap, percentile_intervals, resampled_ratios
 
 # Ours: a rule of three lines, which no library has. Checked by hand, and on published answers to
@@ -134,18 +134,19 @@ def unit_rates(
     """
     check_level(level)
     total, part = below.sum(axis=0), above.sum(axis=0)
-    value = np.divide(part, total, out=np.full(total.shape, np.nan), where=total > 0)
+    value = ratios(part, total)
     n = (below > 0).sum(axis=0)
     low, high = np.full((2, *value.shape), np.nan)
     if bootstrap is not None:
         inside = below > 0
         _, units = np.unique(inside, axis=1, return_inverse=True)
-        for own in (units == number for number in range(units.max(initial=-1) + 1)):
-            rows = inside[:, own][:, 0]
+        for number in range(units.max(initial=-1) + 1):
+            cells = units == number
+            rows = inside[:, cells][:, 0]
             if rows.any():
-                ratios = resampled_ratios(above[rows][:, own], below[rows][:, own], bootstrap)
-                found = percentile_intervals(ratios, level)
-                low[own], high[own] = found.low, found.high
+                parts, wholes = above[rows][:, cells], below[rows][:, cells]
+                ends = percentile_intervals(resampled_ratios(parts, wholes, bootstrap), level)
+                low[cells], high[cells] = ends.low, ends.high
         same = (part == 0) | (part == total)
         wilson = wilson_intervals(np.where(part > 0, n, 0).astype(np.float64), n * 1.0, level=level)
         low, high = np.where(same, wilson[0], low), np.where(same, wilson[1], high)

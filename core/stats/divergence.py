@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.stats.inputs import Booleans, Floats, Integers
+from core.stats.inputs import Booleans, Floats, Integers, mean_of_defined
 from core.stats.repeatability import entropies_of_shares, shares
 
 _CELLS_AT_ONCE = 1_000_000
@@ -130,10 +130,7 @@ def mean_of_pairs(values: Floats) -> Floats:
     >>> mean_of_pairs(np.array([[1, np.nan, 3], [np.nan, np.nan, np.nan]])).tolist()
     [2.0, nan]
     """
-    known = np.isfinite(values)
-    n = known.sum(axis=-1)
-    total = np.where(known, values, 0.0).sum(axis=-1)
-    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
+    return mean_of_defined(values)
 
 
 def mean_with_others(values: Floats, n_formats: int) -> Floats:

@@ -28,6 +28,23 @@ ItemRule = Literal["listwise", "pairwise", "fiml"]
 """As above, or all answers by full information (for covariances: expectation-maximization)."""
 
 
+# Quotients and means, where some are undefined.
+
+
+def ratios(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
+    """Quotients of arrays whose shapes go together; NaN where the denominator is not above 0."""
+    numerators, denominators = np.asarray(above), np.asarray(below)
+    quotients = np.full(np.broadcast_shapes(numerators.shape, denominators.shape), np.nan)
+    np.divide(numerators, denominators, out=quotients, where=denominators > 0)
+    return quotients
+
+
+def mean_of_defined(values: Floats, axis: int = -1) -> Floats:
+    """The mean along an axis of the values that are finite; NaN where none is."""
+    defined = np.isfinite(values)
+    return ratios(np.where(defined, values, 0.0).sum(axis=axis), defined.sum(axis=axis))
+
+
 # Lists of names, and sentences that several statistics share.
 
 

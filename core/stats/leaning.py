@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.stats.inputs import Booleans, Floats, Integers, check_level
+from core.stats.inputs import Booleans, Floats, Integers, check_level, mean_of_defined, ratios
 from core.stats.resampling import (
     Bootstrap,
     percentile_intervals,
@@ -76,7 +76,7 @@ def item_shares(counts: SideCounts) -> Floats:
     [[[0.25, 0.75]]]
     """
     positive, n = _item_totals(counts)
-    return _ratio(positive, n)
+    return ratios(positive, n)
 
 
 def items_answered(counts: SideCounts) -> Booleans:
@@ -114,7 +114,7 @@ def mean_over_parts(by_part: Floats, used: Booleans | None = None) -> Floats:
     [0.5, 0.5]
     """
     if used is None:
-        return _mean_of_last(by_part)
+        return mean_of_defined(by_part)
     n = used.sum(axis=1)
     sums = np.where(used, by_part, 0.0).sum(axis=-1)
     return np.where(n > 0, sums / np.maximum(n, 1), np.nan)
@@ -138,13 +138,13 @@ def unit_shares(counts: SideCounts) -> Floats:
     """
     n_groups, n_parts, _, n_units = counts.shape
     if counts.units_are_items:
-        return _mean_of_last(np.moveaxis(item_shares(counts), 1, 2))
+        return mean_of_defined(np.moveaxis(item_shares(counts), 1, 2))
     some = counts.n > 0
     place = ((counts.group * n_units + counts.unit) * n_parts + counts.part)[some]
     size = n_groups * n_units * n_parts
     sums = np.bincount(place, counts.positive[some] / counts.n[some], size).astype(np.float64)
     n_items = np.bincount(place, minlength=size).astype(np.float64)
-    return _mean_of_last(_ratio(sums, n_items).reshape(n_groups, n_units, n_parts))
+    return mean_of_defined(ratios(sums, n_items).reshape(n_groups, n_units, n_parts))
 
 
 def resampled_item_totals(
@@ -212,7 +212,7 @@ def leaning(
     """
     check_level(level)
     shares = item_shares(counts)
-    by_part = _mean_of_last(shares)
+    by_part = mean_of_defined(shares)
     used = np.isfinite(by_part)
     drawn = _drawn_shares(counts, bootstrap)
     overall = percentile_intervals(mean_over_parts(drawn, used), level)
@@ -287,7 +287,7 @@ def acquiescence(
     """
     check_level(level)
     shares = item_shares(counts)
-    by_part = _mean_of_last(shares)
+    by_part = mean_of_defined(shares)
     first, second = by_part[:, 0::2], by_part[:, 1::2]
     used = np.isfinite(first) & np.isfinite(second)
     drawn = _drawn_shares(counts, bootstrap)
@@ -413,7 +413,7 @@ def _drawn_shares(counts: SideCounts, bootstrap: Bootstrap | None) -> Floats:
             continue
         done = 0
         for positive, n in resampled_item_totals(cells, bootstrap):
-            resampled[done : done + len(n), groups] = _mean_of_last(_ratio(positive, n))
+            resampled[done : done + len(n), groups] = mean_of_defined(ratios(positive, n))
             done += len(n)
     return resampled
 
@@ -436,13 +436,3 @@ def _of_groups(counts: SideCounts, groups: Integers, units: Integers) -> SideCou
         n=counts.n[own],
         shape=(len(groups), n_parts, n_items, len(units)),
     )
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
-
-
-def _mean_of_last(values: Floats) -> Floats:
-    """The mean over the last axis of what is defined; NaN where nothing is."""
-    known = np.isfinite(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1).astype(np.float64))

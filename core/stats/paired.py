@@ -11,7 +11,7 @@ import numpy as np
 
 from core.domain.notes import undefined_note
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import ROUNDING, Booleans, Floats, Integers, check_level
+from core.stats.inputs import ROUNDING, Booleans, Floats, Integers, check_level, mean_of_defined
 from core.stats.resampling import (
     Bootstrap,
     percentile_interval,
@@ -130,7 +130,7 @@ def paired_differences(
     both = np.isfinite(apart)
     n = both.sum(axis=1)
     apart = np.where(both, apart, 0.0)
-    difference = _means(apart, both)
+    shared = np.where(both, 1.0, np.nan)
     low, high, problems = _intervals(apart, both, bootstrap, level)
     for notes, size in zip(problems, n.tolist(), strict=True):
         if size == 0:
@@ -147,9 +147,9 @@ def paired_differences(
         adjusted[names == name] = adjusted_p(p[names == name], adjustment)
     return PairedDifferences(
         pairs=index,
-        first_mean=_means(first, both),
-        second_mean=_means(second, both),
-        difference=difference,
+        first_mean=mean_of_defined(first * shared),
+        second_mean=mean_of_defined(second * shared),
+        difference=mean_of_defined(apart * shared),
         low=low,
         high=high,
         p=p,
@@ -159,13 +159,6 @@ def paired_differences(
         level=level,
         problems=tuple(map(tuple, problems)),
     )
-
-
-def _means(values: Floats, both: Booleans) -> Floats:
-    """The mean of each line over its shared units; NaN without any."""
-    n = both.sum(axis=1)
-    sums = np.where(both, values, 0.0).sum(axis=1)
-    return np.asarray(np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0))
 
 
 def _intervals(

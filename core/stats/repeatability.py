@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import entr
 
-from core.stats.inputs import Floats
+from core.stats.inputs import Floats, ratios
 
 EntropyUnit = Literal["nats", "bits"]
 _NATS: Mapping[EntropyUnit, float] = {"nats": 1.0, "bits": math.log(2)}
@@ -128,5 +128,4 @@ def shares(weights: Floats) -> Floats:
         raise ValueError(f"weights of shape {values.shape} are not one per option")
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError("a weight is negative or not a number")
-    total = values.sum(axis=-1, keepdims=True)
-    return np.asarray(np.divide(values, total, out=np.full(values.shape, np.nan), where=total > 0))
+    return ratios(values, values.sum(axis=-1, keepdims=True))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import norm
 
-from core.stats.inputs import Booleans, Floats, Integers, check_level
+from core.stats.inputs import Booleans, Floats, Integers, check_level, ratios
 from core.stats.resampling import Bootstrap, percentile_intervals, resampled_ratios
 
 # An answer counts a = 1 (yes), -1 (no) or 0 (neither). Ours, because no library has these formulas;
@@ -582,5 +582,4 @@ def agreement_with_others(sides: Floats) -> tuple[Floats, Integers]:
     np.fill_diagonal(both, 0.0)
     np.fill_diagonal(balance, 0.0)
     pairs, equal = both.sum(axis=1), (both + balance).sum(axis=1) / 2
-    shares: Floats = np.divide(equal, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
-    return shares, pairs.astype(np.int64)
+    return ratios(equal, pairs), pairs.astype(np.int64)

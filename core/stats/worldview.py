@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.stats.inputs import Booleans, Floats, Integers, check_level
+from core.stats.inputs import Booleans, Floats, Integers, check_level, mean_of_defined, ratios
 from core.stats.resampling import Bootstrap, percentile_intervals, resampled_ratios
 
 # Ours because no library has these. Source: Ceron, Falk, Barić, Nikolaev & Padó (2024)
@@ -90,18 +90,15 @@ def template_means(
     check_level(level)
     n_statements, n_templates, n_cells = above.shape
     own_pools = np.eye(n_cells, dtype=np.bool_) if pools is None else pools
-    totals = above.sum(axis=0)[None], below.sum(axis=0)[None]
-    ratios = _ratios(*totals)
+    of_cells = ratios(above.sum(axis=0)[None], below.sum(axis=0)[None])
     if counting is not None:
-        ratios = np.where(counting.sum(axis=0)[None] > 0, ratios, np.nan)
-    by_template = _pooled(ratios, own_pools)[0]
-    known = np.isfinite(by_template)
-    counted = known.sum(axis=0)
-    mean = _means(by_template, 0)
-    squares = np.where(known, (by_template - mean) ** 2, 0.0).sum(axis=0)
-    sd = np.sqrt(
-        np.divide(squares, counted - 1, out=np.full(mean.shape, np.nan), where=counted > 1)
-    )
+        of_cells = np.where(counting.sum(axis=0)[None] > 0, of_cells, np.nan)
+    by_template = _pooled(of_cells, own_pools)[0]
+    defined = np.isfinite(by_template)
+    n_defined = defined.sum(axis=0)
+    mean = mean_of_defined(by_template, 0)
+    squares = np.where(defined, (by_template - mean) ** 2, 0.0).sum(axis=0)
+    sd = np.sqrt(ratios(squares, n_defined - 1))
     in_any = (below != 0).any(axis=1)
     n_counting = ((in_any.astype(np.float64) @ own_pools.T.astype(np.float64)) > 0).sum(axis=0)
     low = high = np.full(len(own_pools), np.nan)
@@ -112,25 +109,15 @@ def template_means(
             counted_again = resampled_ratios(counting.reshape(flat), below.reshape(flat), bootstrap)
             drawn = np.where(counted_again > 0, drawn, np.nan)
         drawn = drawn.reshape(bootstrap.n_resamples, n_templates, n_cells)
-        ends = percentile_intervals(_means(_pooled(drawn, own_pools), 1), level)
+        ends = percentile_intervals(mean_of_defined(_pooled(drawn, own_pools), 1), level)
         enough = n_counting > 1
         low, high = np.where(enough, ends.low, np.nan), np.where(enough, ends.high, np.nan)
     n = below.sum(axis=(0, 1)) @ own_pools.T
-    return TemplateMeans(mean, sd, low, high, counted, n, n_counting, by_template)
-
-
-def _ratios(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0))
+    return TemplateMeans(mean, sd, low, high, n_defined, n, n_counting, by_template)
 
 
 def _pooled(values: Floats, pools: Booleans) -> Floats:
     """(…, templates, results) the mean over the cells of each pool that have a value."""
-    known = np.isfinite(values)
+    defined = np.isfinite(values)
     weights = pools.T.astype(np.float64)
-    return _ratios(np.where(known, values, 0.0) @ weights, known.astype(np.float64) @ weights)
-
-
-def _means(values: Floats, axis: int) -> Floats:
-    """The mean along an axis over the values there are."""
-    known = np.isfinite(values)
-    return _ratios(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis) * 1.0)
+    return ratios(np.where(defined, values, 0.0) @ weights, defined.astype(np.float64) @ weights)

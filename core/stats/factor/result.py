@@ -23,7 +23,7 @@ from core.stats.factor.model import (
     ParsedModel,
     Structure,
 )
-from core.stats.inputs import Floats, name_list
+from core.stats.inputs import Floats, name_list, ratios
 from core.stats.scores import contrary_items, keying_note
 
 # The result of a fitted measurement model, the same for every estimator.
@@ -613,7 +613,7 @@ def _estimates(
     parameters: Sequence[Parameter], values: Floats, errors: Floats, ci_level: float
 ) -> tuple[ParameterEstimate, ...]:
     """Estimates with everything that follows from their standard errors."""
-    z = np.divide(values, errors, out=np.full(len(values), np.nan), where=errors > 0)
+    z = ratios(values, errors)
     reach = stats.norm.ppf(0.5 + ci_level / 2) * errors
     numbers = np.column_stack(
         [values, errors, z, 2 * stats.norm.sf(np.abs(z)), values - reach, values + reach]

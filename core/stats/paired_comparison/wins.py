@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from core.stats.inputs import Booleans, Floats
+from core.stats.inputs import Booleans, Floats, ratios
 from core.stats.resampling import Bootstrap, resampled_totals
 
 _ROUNDING = 1e-12
@@ -63,7 +63,7 @@ def win_shares(wins: Floats, n: Floats, asked: Booleans | None = None) -> WinSha
     >>> shares.share[0, 0].tolist(), shares.effect[0, 0].tolist()
     (0.625, 0.25)
     """
-    by_order = np.divide(wins, n, out=np.full(np.shape(wins), np.nan), where=n > 0)
+    by_order = ratios(wins, n)
     cells = np.asarray(np.isfinite(by_order) if asked is None else asked)
     cells = np.broadcast_to(cells, by_order.shape)
     share = _mean(by_order, cells, -1)
@@ -83,10 +83,7 @@ def win_shares(wins: Floats, n: Floats, asked: Booleans | None = None) -> WinSha
 
 def _mean(values: Floats, cells: Booleans, axis: int) -> Floats:
     """The mean over the cells; NaN where there is none, or one of them is NaN."""
-    count = cells.sum(axis=axis)
-    total = np.where(cells, values, 0.0).sum(axis=axis)
-    means = np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
-    return np.asarray(means)
+    return ratios(np.where(cells, values, 0.0).sum(axis=axis), cells.sum(axis=axis))
 
 
 def resampled_counts(

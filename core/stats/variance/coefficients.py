@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.stats.inputs import Floats
+from core.stats.inputs import Floats, ratios
 from core.stats.variance.components import VarianceComponents
 from core.stats.variance.design import members
 
@@ -48,12 +48,12 @@ class Coefficients:
     @property
     def generalizability(self) -> Floats:
         """G: universe-score variance over itself and relative error; NaN where both are 0."""
-        return _ratio(self.universe, self.relative)
+        return ratios(self.universe, self.universe + self.relative)
 
     @property
     def dependability(self) -> Floats:
         """Phi: universe-score variance over itself and absolute error; NaN where both are 0."""
-        return _ratio(self.universe, self.absolute)
+        return ratios(self.universe, self.universe + self.absolute)
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def levels_needed(
         coefficients(own, {**(numbers or {}), facet: number}) for number in (1.0, math.inf)
     )
     first, rest = (one.absolute if absolute else one.relative for one in (once, never))
-    limit = float(_ratio(once.universe, rest))
+    limit = float(ratios(once.universe, once.universe + rest))
     room = float(once.universe) * (1 - target) / target - float(rest)
     shrinking = float(first) - float(rest)
     if not math.isfinite(limit) or once.universe <= 0:
@@ -256,9 +256,3 @@ def _weights(own: Measurement, numbers: Mapping[int, float]) -> tuple[Floats, Fl
         weights[1, place] = share if effect & own.objects else 0.0
         weights[2, place] = share
     return weights[0], weights[1], weights[2]
-
-
-def _ratio(universe: Floats, error: Floats) -> Floats:
-    total = np.asarray(universe + error)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(total > 0, universe / total, np.nan))

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from core.stats.inputs import ROUNDING, Floats
+from core.stats.inputs import ROUNDING, Floats, ratios
 from core.stats.variance.design import Cells, Effects, contains, effects
 from core.stats.variance.reml import MOST_LEVELS, fit_reml
 
@@ -100,9 +100,7 @@ def shares_of(components: Floats) -> Floats:
     >>> shares_of(np.array([1.0, 3.0])).tolist()
     [0.25, 0.75]
     """
-    total = components.sum(axis=-1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(total > 0, components / total, np.nan))
+    return ratios(components, components.sum(axis=-1, keepdims=True))
 
 
 def variance_components(design: Cells, estimator: Estimator = "automatic") -> VarianceComponents:
