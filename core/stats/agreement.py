@@ -240,11 +240,11 @@ def form_kappas(
     0.5
     """
     check_level(level)
-    known = np.isfinite(original)[:, :, None] & np.isfinite(others)
+    both = np.isfinite(original)[:, :, None] & np.isfinite(others)
     yes, same = (original > 0)[:, :, None], others > 0
     tables = np.stack(
         [
-            (known & a & b).sum(axis=2)
+            (both & a & b).sum(axis=2)
             for a, b in ((yes, same), (yes, ~same), (~yes, same), (~yes, ~same))
         ],
         axis=-1,
@@ -256,22 +256,22 @@ def form_kappas(
     ends = np.full((2, len(kappas) + 1), np.nan)
     if bootstrap is not None and (tables.sum(axis=(1, 2)) > 0).sum() > 1 and defined.size:
         flat = tables.reshape(len(tables), -1)
-        drawn = np.concatenate(
+        resampled = np.concatenate(
             [
                 kappas_of_tables(totals.reshape(len(totals), *tables.shape[1:]))
                 for totals in resampled_totals(flat, bootstrap)
             ]
         )
-        some = np.isfinite(drawn).any(axis=1)
-        means = np.full(len(drawn), np.nan)
-        means[some] = np.nanmean(drawn[some], axis=1)
-        found = percentile_intervals(np.column_stack([drawn, means]), level)
-        ends = np.stack([found.low, found.high])
+        some = np.isfinite(resampled).any(axis=1)
+        means = np.full(len(resampled), np.nan)
+        means[some] = np.nanmean(resampled[some], axis=1)
+        interval = percentile_intervals(np.column_stack([resampled, means]), level)
+        ends = np.stack([interval.low, interval.high])
     return FormKappas(
         kappas,
         ends[0, :-1],
         ends[1, :-1],
-        known.sum(axis=(0, 2)).astype(np.int64),
+        both.sum(axis=(0, 2)).astype(np.int64),
         mean,
         sd,
         float(ends[0, -1]),
@@ -410,12 +410,14 @@ def fleiss_kappa(
 def _fleiss(counts: Floats, weights: Floats) -> Floats:
     """Fleiss' kappa of every resample, from (resamples, units) weights; NaN where undefined."""
     n, coders = counts.shape[0], counts[0].sum()
-    own = (counts * (counts - 1)).sum(axis=1) / (coders * (coders - 1))
+    agreement = (counts * (counts - 1)).sum(axis=1) / (coders * (coders - 1))
     totals = weights @ counts
     expected = ((totals / (n * coders)) ** 2).sum(axis=1)
     varied = np.count_nonzero(totals, axis=1) > 1
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(varied, (weights @ own / n - expected) / (1 - expected), np.nan))
+        return np.asarray(
+            np.where(varied, (weights @ agreement / n - expected) / (1 - expected), np.nan)
+        )
 
 
 # Krippendorff's alpha: agreement of any number of coders on any scale, with gaps.
@@ -529,8 +531,8 @@ class _Units:
             expected = _squared_differences(totals[:, None, :], places)[:, 0]
         else:
             distances = self._distances()
-            own = ((self.counts @ distances) * self.counts).sum(axis=1)
-            observed = weights @ (pairs * own)
+            within = ((self.counts @ distances) * self.counts).sum(axis=1)
+            observed = weights @ (pairs * within)
             expected = ((totals @ distances) * totals).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             alphas = 1 - (totals.sum(axis=1) - 1) * observed / expected
@@ -635,7 +637,7 @@ def pairwise_kappas(
     coders = table.shape[1]
     pairs = tuple((a, b) for a in range(coders) for b in range(a + 1, coders))
     kappas = tuple(weighted_kappa(table[:, a], table[:, b], level=level) for a, b in pairs)
-    values = np.array([one.value for one in kappas])
+    values = np.array([kappa.value for kappa in kappas])
     defined = values[np.isfinite(values)]
     twice = np.isfinite(table).sum(axis=1) >= 2
     result = PairwiseKappas(pairs, kappas, math.nan, math.nan, math.nan, math.nan, int(twice.sum()))
@@ -648,13 +650,13 @@ def pairwise_kappas(
                 f"Undefined: two coders are needed, and the number of coders is {coders}."
             )
         return replace(result, problems=(reason,))
-    drawn = np.concatenate(
+    resampled = np.concatenate(
         [
             _mean_kappas(totals, len(pairs))
             for totals in resampled_totals(_pair_tables(table[twice], pairs), bootstrap)
         ]
     )
-    ends = percentile_interval(drawn, level)
+    ends = percentile_interval(resampled, level)
     enough = twice.sum() > 1
     problems = resampling_problems(ends, bootstrap)
     if defined.size < len(pairs):
@@ -672,13 +674,13 @@ def pairwise_kappas(
 def _pair_tables(table: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
     """(units, pairs * categories²) 1 where a unit has the two codes of a pair."""
     codes = np.unique(table[np.isfinite(table)])
-    place = np.searchsorted(codes, np.nan_to_num(table, nan=codes[0]))
-    known = np.isfinite(table)
+    code = np.searchsorted(codes, np.nan_to_num(table, nan=codes[0]))
+    coded = np.isfinite(table)
     size = len(codes)
     tables: Floats = np.zeros((len(table), len(pairs), size * size))
     for k, (a, b) in enumerate(pairs):
-        own = np.flatnonzero(known[:, a] & known[:, b])
-        tables[own, k, place[own, a] * size + place[own, b]] = 1
+        units = np.flatnonzero(coded[:, a] & coded[:, b])
+        tables[units, k, code[units, a] * size + code[units, b]] = 1
     return tables.reshape(len(table), -1)
 
 

@@ -195,23 +195,23 @@ def association_rates(
     >>> [float(rates[rate].value[0]) for rate in RATES]
     [0.5, 0.25, 0.25, 0.75, 0.125]
     """
-    known = classes >= 0
+    counted = classes >= 0
     of: dict[WordClass, Floats] = {
-        name: np.asarray(classes == place, dtype=np.float64)
-        for place, name in enumerate(WORD_CLASSES)
+        name: np.asarray(classes == number, dtype=np.float64)
+        for number, name in enumerate(WORD_CLASSES)
     }
-    words, again = (np.asarray(some, dtype=np.float64) for some in (known, known & (tests > 1)))
+    words, again = (np.asarray(some, dtype=np.float64) for some in (counted, counted & (tests > 1)))
     parts: dict[Rate, tuple[Floats, Floats]] = {
         "optimism": (of["positive"], words),
         "pessimism": (of["negative"], words),
         "neutrality": (of["neutral"] + of["inconsistent"], words),
         "consistency": (again * (1 - of["inconsistent"]), again),
-        "reluctancy": (np.where(known, neutral, 0.0), np.where(known, tests, 0.0)),
+        "reluctancy": (np.where(counted, neutral, 0.0), np.where(counted, tests, 0.0)),
     }
     above, below = (np.vstack([pair[side] for pair in parts.values()]).T for side in (0, 1))
-    found = unit_rates(above, below, bootstrap=bootstrap, level=level)
+    rates = unit_rates(above, below, bootstrap=bootstrap, level=level)
     groups = len(classes)
     return {
-        name: found.cells(slice(place * groups, (place + 1) * groups))
-        for place, name in enumerate(parts)
+        name: rates.cells(slice(number * groups, (number + 1) * groups))
+        for number, name in enumerate(parts)
     }

@@ -324,31 +324,31 @@ def resampled_cramers_v(
     if bootstrap is None or not result.defined:
         return result
     flat = table.reshape(len(table), -1)
-    drawn = [
+    resampled = [
         (weights @ flat).reshape(-1, *table.shape[1:])
         for weights in row_weights(len(table), bootstrap)
     ]
-    return _with_interval_of_v(result, pooled, np.concatenate(drawn), bootstrap)
+    return _with_interval_of_v(result, pooled, np.concatenate(resampled), bootstrap)
 
 
 def _with_interval_of_v(
-    result: Estimate, pooled: Floats, drawn: Floats, bootstrap: Bootstrap
+    result: Estimate, pooled: Floats, tables: Floats, bootstrap: Bootstrap
 ) -> Estimate:
     """V of a pooled table with its interval from tables of resampled units, (resamples, ...)."""
     if result.n < 2:
         return replace(result, problems=(*result.problems, "No interval: there is one unit only."))
-    counted = drawn[drawn.sum(axis=(1, 2)) > 0]
-    n_undefined = len(drawn) - len(counted)
+    counted = tables[tables.sum(axis=(1, 2)) > 0]
+    n_undefined = len(tables) - len(counted)
     low = high = math.nan
-    if n_undefined <= len(drawn) / 2:
-        own = _departures(pooled[None])[0]
-        errors = (_departures(counted) - own) * math.sqrt(result.n / (result.n - 1))
+    if n_undefined <= len(tables) / 2:
+        departure = _departures(pooled[None])[0]
+        errors = (_departures(counted) - departure) * math.sqrt(result.n / (result.n - 1))
         scale = math.sqrt(_smaller_dimension(pooled) - 1)
-        ends = _lengths(own, errors, result.level)
+        ends = _lengths(departure, errors, result.level)
         low = min(ends[0] / scale, result.value)
         high = min(max(ends[1] / scale, result.value), 1.0)
-    found = PercentileInterval(low, high, n_undefined)
-    problems = result.problems + resampling_problems(found, bootstrap)
+    interval = PercentileInterval(low, high, n_undefined)
+    problems = result.problems + resampling_problems(interval, bootstrap)
     return replace(result, low=low, high=high, problems=problems)
 
 
@@ -368,16 +368,16 @@ def _departures(tables: Floats) -> Floats:
 _HALVINGS = 40
 
 
-def _lengths(own: Floats, errors: Floats, level: float) -> tuple[float, float]:
-    """Ends of the interval of the length of `own`, of which `errors` (resamples, cells) are drawn.
+def _lengths(vector: Floats, errors: Floats, level: float) -> tuple[float, float]:
+    """Ends of the interval of the length of a vector with errors, (resamples, cells).
 
-    A vector of another length in the direction of `own` would be seen with the same errors. The
-    lower end is the length from which it is seen shorter than `own` in all but the upper tail of
-    the draws, the upper end that from which it is seen shorter only in the lower tail. The upper
-    end is at least what the errors along `own` come to, as chance may bring `own` too near to 0.
+    A vector of another length in the same direction would be seen with the same errors. The lower
+    end is the length from which it is seen shorter than `vector` in all but the upper tail of the
+    resamples, the upper end that from which it is seen shorter only in the lower tail. The upper
+    end is at least what the errors along `vector` come to, as chance may bring it too near to 0.
     """
-    length = float(np.linalg.norm(own))
-    along = errors @ own / length if length > 0 else np.linalg.norm(errors, axis=1)
+    length = float(np.linalg.norm(vector))
+    along = errors @ vector / length if length > 0 else np.linalg.norm(errors, axis=1)
     squares = (errors**2).sum(axis=1)
     tail = (1 - level) / 2
 
@@ -462,14 +462,14 @@ def resampled_shares(
         if units.sum() < 2:
             continue
         alike = np.flatnonzero(pattern_of.ravel() == number)
-        own = table[np.ix_(units, alike)]
-        totals = np.broadcast_to(own.sum(axis=2, keepdims=True), own.shape)
+        cells = table[np.ix_(units, alike)]
+        totals = np.broadcast_to(cells.sum(axis=2, keepdims=True), cells.shape)
         ratios = resampled_ratios(
-            own.reshape(len(own), -1), totals.reshape(len(own), -1), bootstrap
+            cells.reshape(len(cells), -1), totals.reshape(len(cells), -1), bootstrap
         )
         ends = percentile_intervals(ratios, level)
-        low[alike] = ends.low.reshape(own.shape[1:])
-        high[alike] = ends.high.reshape(own.shape[1:])
+        low[alike] = ends.low.reshape(cells.shape[1:])
+        high[alike] = ends.high.reshape(cells.shape[1:])
     return result
 
 
@@ -519,28 +519,29 @@ def unit_associations(
     check_level(level)
     table = _checked_units(counts)
     flat = table.reshape(len(table), -1)
-    drawn = (
+    resampled = (
         np.concatenate([weights @ flat for weights in row_weights(len(table), bootstrap)])
         if bootstrap and len(table)
         else np.empty((0, flat.shape[1]))
     ).reshape(-1, *table.shape[1:])
-    exchanged = _exchange_p(table, [own for own in compared if len(own) == 2], n_permutations, seed)
-    exchanged |= _permutation_p(
-        table, [own for own in compared if len(own) > 2], n_permutations, seed
-    )
+    pairs = [groups for groups in compared if len(groups) == 2]
+    larger = [groups for groups in compared if len(groups) > 2]
+    exchanged = _exchange_p(table, pairs, n_permutations, seed)
+    exchanged |= _permutation_p(table, larger, n_permutations, seed)
     results = []
     for groups in compared:
-        own = table[:, list(groups)]
-        v = resampled_cramers_v(own, level=level)
+        chosen = table[:, list(groups)]
+        pooled = chosen.sum(axis=0)
+        v = resampled_cramers_v(chosen, level=level)
         if bootstrap and v.defined:
-            tables = drawn[:, list(groups)]
-            v = _with_interval_of_v(v, own.sum(axis=0), tables, bootstrap)
+            tables = resampled[:, list(groups)]
+            v = _with_interval_of_v(v, pooled, tables, bootstrap)
         elif v.defined:
-            v = replace(cramers_v(own.sum(axis=0), level=level), n=v.n)
+            v = replace(cramers_v(pooled, level=level), n=v.n)
         p = exchanged.get(tuple(groups))
         if p is None:
-            p = unit_permutation_p(own, n_permutations=n_permutations, seed=seed)
-        results.append(UnitAssociation(chi_square(own.sum(axis=0)), v, p))
+            p = unit_permutation_p(chosen, n_permutations=n_permutations, seed=seed)
+        results.append(UnitAssociation(chi_square(pooled), v, p))
     return tuple(results)
 
 
@@ -549,24 +550,24 @@ def _exchange_p(
 ) -> dict[tuple[int, ...], float]:
     """The p of each pair of groups that shares units, by the same exchanges for all pairs."""
     present = table.sum(axis=2) > 0
-    own = [(a, b) for a, b in pairs if (present[:, a] & present[:, b]).any()]
-    if not own:
+    sharing = [(a, b) for a, b in pairs if (present[:, a] & present[:, b]).any()]
+    if not sharing:
         return {}
-    both = np.stack([present[:, a] & present[:, b] for a, b in own], axis=1)[:, :, None]
-    apart = np.stack([table[:, b] - table[:, a] for a, b in own], axis=1) * both
-    first = np.stack([table[:, a].sum(axis=0) for a, _ in own])
-    whole = first + np.stack([table[:, b].sum(axis=0) for _, b in own])
+    both = np.stack([present[:, a] & present[:, b] for a, b in sharing], axis=1)[:, :, None]
+    apart = np.stack([table[:, b] - table[:, a] for a, b in sharing], axis=1) * both
+    first = np.stack([table[:, a].sum(axis=0) for a, _ in sharing])
+    whole = first + np.stack([table[:, b].sum(axis=0) for _, b in sharing])
     observed = _statistics(np.stack([first, whole - first], axis=1))
-    n_units, as_large = len(table), np.zeros(len(own))
+    n_units, as_large = len(table), np.zeros(len(sharing))
     generator = np.random.default_rng(seed)
     for size in _blocks(n_permutations, max(n_units, first.size * 4)):
         moved = generator.integers(0, 2, (size, n_units)).astype(np.float64)
         tables = first + (moved @ apart.reshape(n_units, -1)).reshape(size, *first.shape)
         pairs_of = np.stack([tables, whole - tables], axis=2)  # (size, pairs, 2, categories)
-        values = _statistics(pairs_of.reshape(-1, 2, first.shape[1])).reshape(size, len(own))
+        values = _statistics(pairs_of.reshape(-1, 2, first.shape[1])).reshape(size, len(sharing))
         as_large += (values >= observed * (1 - 1e-10) - 1e-12).sum(axis=0)
     p = np.where(np.isnan(observed), np.nan, (1 + as_large) / (1 + n_permutations))
-    return {pair: float(value) for pair, value in zip(own, p, strict=True)}
+    return {pair: float(value) for pair, value in zip(sharing, p, strict=True)}
 
 
 def _permutation_p(
@@ -575,25 +576,27 @@ def _permutation_p(
     """The p of sets of groups that have the same units, by the same permutations for all sets."""
     present = table.sum(axis=2) > 0
     alike: dict[tuple[int, bytes], list[tuple[int, ...]]] = {}
-    for own in sets:
-        groups = tuple(own)
+    for chosen in sets:
+        groups = tuple(chosen)
         alike.setdefault((len(groups), present[:, groups].tobytes()), []).append(groups)
-    found: dict[tuple[int, ...], float] = {}
+    p_of_sets: dict[tuple[int, ...], float] = {}
     for members in alike.values():
         there = present[:, members[0]]
         if (there.sum(axis=1) <= 1).all():
             continue  # units of one group each: see `unit_permutation_p`
-        observed = np.array([_statistics(table[:, own].sum(axis=0)[None])[0] for own in members])
+        observed = np.array(
+            [_statistics(table[:, chosen].sum(axis=0)[None])[0] for chosen in members]
+        )
         bounds = observed * (1 - 1e-10) - 1e-12
-        together = np.concatenate([table[:, own] for own in members], axis=2)
+        together = np.concatenate([table[:, chosen] for chosen in members], axis=2)
         as_large = np.zeros(len(members))
         for block in _tables_of_exchanged_units(together, there, n_permutations, seed):
             parts = np.split(block, len(members), axis=2)
             values = np.stack([_statistics(part) for part in parts], axis=1)
             as_large += (values >= bounds).sum(axis=0)
         p = np.where(np.isnan(observed), np.nan, (1 + as_large) / (1 + n_permutations))
-        found |= dict(zip(members, p.tolist(), strict=True))
-    return found
+        p_of_sets |= dict(zip(members, p.tolist(), strict=True))
+    return p_of_sets
 
 
 def _checked_units(counts: Floats) -> Floats:
@@ -613,8 +616,8 @@ def _statistics(tables: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = rows * columns / n
         parts = np.where(expected > 0, (tables - expected) ** 2 / expected, 0.0)
-    known = ((rows > 0).sum(axis=(1, 2)) > 1) & ((columns > 0).sum(axis=(1, 2)) > 1)
-    return np.where(known, parts.sum(axis=(1, 2)), np.nan)
+    defined = ((rows > 0).sum(axis=(1, 2)) > 1) & ((columns > 0).sum(axis=(1, 2)) > 1)
+    return np.where(defined, parts.sum(axis=(1, 2)), np.nan)
 
 
 def _values_of_v(tables: Floats) -> Floats:
@@ -656,12 +659,12 @@ def _tables_of_moved_groups(
     """Pooled tables, in blocks, with the groups of whole units exchanged."""
     generator = np.random.default_rng(seed)
     kept = present.any(axis=1)
-    own, group_of = table[kept].sum(axis=1), present[kept].argmax(axis=1)
+    counts, group_of = table[kept].sum(axis=1), present[kept].argmax(axis=1)
     n_groups = table.shape[1]
-    for size in _blocks(n_permutations, len(own) * n_groups):
-        moved = generator.permuted(np.broadcast_to(group_of, (size, len(own))), axis=1)
+    for size in _blocks(n_permutations, len(counts) * n_groups):
+        moved = generator.permuted(np.broadcast_to(group_of, (size, len(counts))), axis=1)
         yield np.stack(
-            [(moved == group).astype(np.float64) @ own for group in range(n_groups)], axis=1
+            [(moved == group).astype(np.float64) @ counts for group in range(n_groups)], axis=1
         )
 
 

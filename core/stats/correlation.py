@@ -318,23 +318,24 @@ def resampled_correlations(
     >>> resampled_correlations(table, [(0, 1)], Bootstrap(3)).round(10).tolist()
     [[-1.0], [-1.0], [-1.0]]
     """
-    own = np.arange(len(table)) if units is None else units
+    unit_of_row = np.arange(len(table)) if units is None else units
     places = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     values = _pearson_in(table, places) if kind == "pearson" else _spearman_in(table, places)
-    drawn = [
-        values(weights[:, own]) for weights in row_weights(int(own.max(initial=-1)) + 1, bootstrap)
+    resampled = [
+        values(weights[:, unit_of_row])
+        for weights in row_weights(int(unit_of_row.max(initial=-1)) + 1, bootstrap)
     ]
-    return np.concatenate(drawn)
+    return np.concatenate(resampled)
 
 
 def _pearson_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
     """A function from (resamples, rows) weights to (resamples, pairs) correlations."""
-    known = np.isfinite(table)
-    n = np.maximum(known.sum(axis=0), 1)
-    centered = np.where(known, table - np.where(known, table, 0.0).sum(axis=0) / n, 0.0)
+    present = np.isfinite(table)
+    n = np.maximum(present.sum(axis=0), 1)
+    centered = np.where(present, table - np.where(present, table, 0.0).sum(axis=0) / n, 0.0)
     spread = np.sqrt((centered**2).sum(axis=0) / n)
     standard = centered / np.where(spread > 0, spread, 1.0)
-    both = (known[:, places[:, 0]] & known[:, places[:, 1]]).astype(np.float64)
+    both = (present[:, places[:, 0]] & present[:, places[:, 1]]).astype(np.float64)
     x, y = standard[:, places[:, 0]] * both, standard[:, places[:, 1]] * both
     parts = np.concatenate([both, x, y, x * x, y * y, x * y], axis=1)
 
@@ -351,8 +352,8 @@ def _pearson_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
 
 def _spearman_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
     """As `_pearson_in`, of ranks within each resample."""
-    known = np.isfinite(table)
-    both = [np.flatnonzero(known[:, a] & known[:, b]) for a, b in places.tolist()]
+    present = np.isfinite(table)
+    both = [np.flatnonzero(present[:, a] & present[:, b]) for a, b in places.tolist()]
     ranks = [
         (_weighted_ranks(table[rows, a]), _weighted_ranks(table[rows, b]))
         for rows, (a, b) in zip(both, places.tolist(), strict=True)
@@ -361,8 +362,8 @@ def _spearman_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
     def values(weights: Floats) -> Floats:
         columns = [np.empty((len(weights), 0))]
         for rows, (of_x, of_y) in zip(both, ranks, strict=True):
-            own = weights[:, rows]
-            columns.append(_weighted(own, of_x(own), of_y(own))[:, None])
+            of_rows = weights[:, rows]
+            columns.append(_weighted(of_rows, of_x(of_rows), of_y(of_rows))[:, None])
         return np.concatenate(columns, axis=1)
 
     return values
@@ -449,9 +450,9 @@ def correlation_difference(
     if len({a, b}) < 2 or len({c, d}) < 2 or {a, b} == {c, d}:
         raise ValueError(f"the pairs {first} and {second} are no two correlations")
     columns = list(dict.fromkeys((a, b, c, d)))
-    own = table[:, columns]
-    complete = own[np.isfinite(own).all(axis=1)]
-    n, left_out = len(complete), int(np.isfinite(own).any(axis=1).sum()) - len(complete)
+    used = table[:, columns]
+    complete = used[np.isfinite(used).all(axis=1)]
+    n, left_out = len(complete), int(np.isfinite(used).any(axis=1).sum()) - len(complete)
     shared = len(columns) == 3
     undefined = CorrelationDifference(
         *(math.nan,) * 8, n, left_out, "Williams's t" if shared else "Steiger's z"
@@ -468,9 +469,9 @@ def correlation_difference(
     scores = np.apply_along_axis(rankdata, 0, complete) if kind == "spearman" else complete
     matrix = np.corrcoef(scores, rowvar=False)
     r = {
-        (one, other): float(matrix[columns.index(one), columns.index(other)])
-        for one in columns
-        for other in columns
+        (left, right): float(matrix[columns.index(left), columns.index(right)])
+        for left in columns
+        for right in columns
     }
     result = replace(undefined, first=r[a, b], second=r[c, d], difference=r[a, b] - r[c, d])
     if max(abs(r[a, b]), abs(r[c, d])) > 1 - 1e-12:
@@ -478,8 +479,8 @@ def correlation_difference(
         return replace(result, problems=(reason,))
     if shared:
         common = ({a, b} & {c, d}).pop()
-        one, other = ({a, b} - {common}).pop(), ({c, d} - {common}).pop()
-        apart = r[one, other]
+        left, right = ({a, b} - {common}).pop(), ({c, d} - {common}).pop()
+        apart = r[left, right]
         statistic, df = _williams(r[a, b], r[c, d], apart, n), float(n - 3)
         p = p_of_t(statistic, df, "two-sided")
         together = _overlapping_covariance(r[a, b], r[c, d], apart)
@@ -536,8 +537,8 @@ def _zou_interval(
     """Zou's interval of the difference of two correlations that correlate by `together`."""
     (low_1, high_1), (low_2, high_2) = (fisher_interval(r, n, level) for r in (first, second))
 
-    def reach(one: float, other: float) -> float:
-        return math.sqrt(max(one**2 + other**2 - 2 * together * one * other, 0.0))
+    def reach(of_first: float, of_second: float) -> float:
+        return math.sqrt(max(of_first**2 + of_second**2 - 2 * together * of_first * of_second, 0.0))
 
     difference = first - second
     return (
@@ -620,25 +621,25 @@ def trait_matrix(
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] != len(names) or len(set(names)) < len(names):
         raise ValueError(f"{table.shape} scores for the names {list(names)}")
-    size, known = len(names), reliabilities or {}
+    size, given = len(names), reliabilities or {}
     r, low, high, p, corrected = (np.full((size, size), np.nan) for _ in range(5))
     present = np.isfinite(table).astype(np.float64)
     problems = [] if size > 1 else [f"A correlation takes two scores, and there is {size}."]
     for first in range(size):
-        own = table[np.isfinite(table[:, first]), first]
-        r[first, first] = 1.0 if len(own) > 1 and not is_constant(own) else math.nan
+        score = table[np.isfinite(table[:, first]), first]
+        r[first, first] = 1.0 if len(score) > 1 and not is_constant(score) else math.nan
         for second in range(first + 1, size):
             cell = correlation(
                 table[:, first], table[:, second], kind=kind, level=level, bootstrap=bootstrap
             )
             ends = (cell.bootstrap_low, cell.bootstrap_high) if bootstrap else (cell.low, cell.high)
-            pair = (known.get(names[number], math.nan) for number in (first, second))
+            pair = (given.get(names[number], math.nan) for number in (first, second))
             corrected[first, second] = corrected[second, first] = disattenuated_correlation(
                 cell.r, *pair
             )
-            for place in ((first, second), (second, first)):
-                r[place], p[place] = cell.r, cell.p
-                low[place], high[place] = ends
+            for position in ((first, second), (second, first)):
+                r[position], p[position] = cell.r, cell.p
+                low[position], high[position] = ends
             of_pair = f"{names[first]} with {names[second]}"
             problems += [about(of_pair, text) for text in cell.problems]
     return TraitMatrix(

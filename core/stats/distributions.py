@@ -123,9 +123,9 @@ def column_means(values: Floats) -> Floats:
     >>> column_means(np.array([[1.0, np.nan], [3, np.nan]])).tolist()
     [2.0, nan]
     """
-    known = ~np.isnan(values)
-    counts = known.sum(axis=0)
-    sums = np.where(known, values, 0).sum(axis=0)
+    present = ~np.isnan(values)
+    counts = present.sum(axis=0)
+    sums = np.where(present, values, 0).sum(axis=0)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
@@ -136,8 +136,8 @@ def quantile_groups(values: Sequence[float], n_groups: int, *, digits: int) -> t
     digits as the values are. A value at a division belongs to the lower group.
     """
     cuts = np.quantile(np.asarray(values), [k / n_groups for k in range(1, n_groups)])
-    places = np.searchsorted(np.round(cuts, digits), values, side="left")
-    return tuple(int(place) + 1 for place in places)
+    indices = np.searchsorted(np.round(cuts, digits), values, side="left")
+    return tuple(int(index) + 1 for index in indices)
 
 
 # Shares of answers with Wilson's interval and the bootstrap's. Wilson's is statsmodels'; no trials,
@@ -190,13 +190,15 @@ def share(successes: int, n: int, *, level: float = 0.95) -> Share:
     if n == 0:
         reason = undefined_note("Undefined: there are no trials.")
         return Share(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan, level, (reason,))
-    own = successes / n
-    ends = [float(binom.ppf(tail, n, own)) / n for tail in ((1 - level) / 2, (1 + level) / 2)]
+    proportion = successes / n
+    ends = [
+        float(binom.ppf(tail, n, proportion)) / n for tail in ((1 - level) / 2, (1 + level) / 2)
+    ]
     extreme = successes in (0, n)
     return Share(
         successes=successes,
         n=n,
-        share=own,
+        share=proportion,
         low=low,
         high=high,
         bootstrap_low=max(0.0, ends[0]),
@@ -273,16 +275,16 @@ def wilson_intervals(successes: Floats, n: Floats, *, level: float = 0.95) -> tu
     ([0.4902, 0.0], [0.9433, 0.2775])
     """
     check_level(level)
-    own, trials = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    if (own < 0).any() or (own > trials).any():
+    counts, trials = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    if (counts < 0).any() or (counts > trials).any():
         raise ValueError("more successes than trials, or fewer than none")
-    known = trials > 0
+    defined = trials > 0
     low, high = proportion_confint(
-        own, np.where(known, trials, 1.0), alpha=1 - level, method="wilson"
+        counts, np.where(defined, trials, 1.0), alpha=1 - level, method="wilson"
     )
     return (
-        np.where(known, np.where(own == 0, 0.0, low), np.nan),
-        np.where(known, np.where(own == trials, 1.0, high), np.nan),
+        np.where(defined, np.where(counts == 0, 0.0, low), np.nan),
+        np.where(defined, np.where(counts == trials, 1.0, high), np.nan),
     )
 
 
@@ -304,4 +306,4 @@ def option_shares(counts: Floats, *, level: float = 0.95) -> tuple[Share, ...]:
     if not np.isfinite(values).all() or (values < 0).any() or (values % 1).any():
         raise ValueError("counts of answers are whole numbers from 0")
     total = int(values.sum())
-    return tuple(share(int(own), total, level=level) for own in values)
+    return tuple(share(int(count), total, level=level) for count in values)

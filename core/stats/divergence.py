@@ -70,9 +70,9 @@ def jensen_shannon_bits(weights: Floats) -> Floats:
     """
     p = shares(weights)
     first, second = pair_places(p.shape[-2])
-    own = entropies_of_shares(p, "bits")
+    of_formats = entropies_of_shares(p, "bits")
     together = entropies_of_shares((p[..., first, :] + p[..., second, :]) / 2, "bits")
-    divergences = together - (own[..., first] + own[..., second]) / 2
+    divergences = together - (of_formats[..., first] + of_formats[..., second]) / 2
     return np.asarray(np.clip(divergences, 0.0, 1.0))
 
 
@@ -144,8 +144,8 @@ def mean_with_others(values: Floats, n_formats: int) -> Floats:
     [1.5, 2.0, 2.5]
     """
     first, second = pair_places(n_formats)
-    own = [mean_of_pairs(values[..., (first == k) | (second == k)]) for k in range(n_formats)]
-    return np.stack(own, axis=-1)
+    means = [mean_of_pairs(values[..., (first == k) | (second == k)]) for k in range(n_formats)]
+    return np.stack(means, axis=-1)
 
 
 # The permutation test.
@@ -212,17 +212,17 @@ def permutation_test(
     chance = np.zeros((len(yes), yes.shape[1] * (yes.shape[1] - 1) // 2))
     as_many = np.zeros(len(yes))
     as_many_sums = np.zeros(n_groups)
-    for drawn in _dealt(yes, total, n_permutations, seed):
-        divergences = _divergences(drawn, total)
+    for dealt in _dealt(yes, total, n_permutations, seed):
+        divergences = _divergences(dealt, total)
         chance += divergences.sum(axis=0)
         means = mean_of_pairs(divergences)
         as_many += (means >= observed - _TIE).sum(axis=0)
         as_many_sums += (_group_sums(means, groups, n_groups) >= sums - _TIE).sum(axis=0)
-    known = np.isfinite(observed)
-    in_groups = np.bincount(groups[known], minlength=n_groups) > 0
+    defined = np.isfinite(observed)
+    in_groups = np.bincount(groups[defined], minlength=n_groups) > 0
     return PermutationTest(
         chance / max(n_permutations, 1) if n_permutations else np.full(chance.shape, np.nan),
-        _p(as_many, known, n_permutations),
+        _p(as_many, defined, n_permutations),
         _p(as_many_sums, in_groups, n_permutations),
         n_permutations,
     )
@@ -240,15 +240,15 @@ def _dealt(yes: Floats, total: Floats, n_permutations: int, seed: int) -> Iterat
     at_once = max(1, _CELLS_AT_ONCE // max(yes.size, 1))
     for start in range(0, n_permutations, at_once):
         block = min(at_once, n_permutations - start)
-        drawn = np.empty((block, *yes.shape))
+        dealt = np.empty((block, *yes.shape))
         good = np.broadcast_to(yes.sum(axis=1).astype(np.int64), (block, len(yes)))
         left = np.broadcast_to(size.sum(axis=1), (block, len(yes)))
         for k in range(yes.shape[1] - 1):
-            own = generator.hypergeometric(good, left - good, size[:, k])
-            drawn[:, :, k] = own
-            good, left = good - own, left - size[:, k]
-        drawn[:, :, -1] = good  # all that is left
-        yield drawn
+            of_format = generator.hypergeometric(good, left - good, size[:, k])
+            dealt[:, :, k] = of_format
+            good, left = good - of_format, left - size[:, k]
+        dealt[:, :, -1] = good  # all that is left
+        yield dealt
 
 
 def _group_sums(values: Floats, groups: Integers, n_groups: int) -> Floats:
@@ -257,6 +257,6 @@ def _group_sums(values: Floats, groups: Integers, n_groups: int) -> Floats:
     return np.asarray(np.where(np.isfinite(values), values, 0.0) @ member)
 
 
-def _p(as_many: Floats, known: Booleans, n_permutations: int) -> Floats:
+def _p(as_many: Floats, defined: Booleans, n_permutations: int) -> Floats:
     """The share of permutations that give as much, with the answers themselves as one."""
-    return np.where(known & (n_permutations > 0), (as_many + 1) / (n_permutations + 1), np.nan)
+    return np.where(defined & (n_permutations > 0), (as_many + 1) / (n_permutations + 1), np.nan)

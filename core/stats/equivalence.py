@@ -87,21 +87,21 @@ def equivalence(first: Floats, second: Floats, *, bound: float, alpha: float = 0
         raise ValueError(f"a bound of {bound} is not above 0")
     if not 0 < alpha < 0.5:
         raise ValueError(f"alpha of {alpha} is not within 0 and .5")
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.shape != other.shape or one.ndim != 1:
-        raise ValueError(f"values of shapes {one.shape} and {other.shape} do not pair")
-    both = np.isfinite(one) & np.isfinite(other)
-    n, left_out = int(both.sum()), int((np.isfinite(one) ^ np.isfinite(other)).sum())
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1:
+        raise ValueError(f"values of shapes {x.shape} and {y.shape} do not pair")
+    both = np.isfinite(x) & np.isfinite(y)
+    n, left_out = int(both.sum()), int((np.isfinite(x) ^ np.isfinite(y)).sum())
     nothing = (math.nan,) * 4
     if not n:
         reason: str = undefined_note("Undefined: no row has both values.")
         return Equivalence(math.nan, math.nan, math.nan, *nothing, n, left_out, (reason,))
-    apart = other[both] - one[both]
-    means = float(one[both].mean()), float(other[both].mean()), float(apart.mean())
+    apart = y[both] - x[both]
+    means = float(x[both].mean()), float(y[both].mean()), float(apart.mean())
     if n < 2:
         reason = "No test: there is one row with both values, and a test needs two."
         return Equivalence(*means, *nothing, n, left_out, (reason,))
-    size = max(float(np.abs(one[both]).max()), float(np.abs(other[both]).max()), bound)
+    size = max(float(np.abs(x[both]).max()), float(np.abs(y[both]).max()), bound)
     if np.ptp(apart) <= ROUNDING * size:
         reason = "No test: the difference is the same in every row."
         return Equivalence(*means, *nothing, n, left_out, (reason,))

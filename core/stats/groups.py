@@ -321,11 +321,11 @@ def summary(scores: Floats) -> Summary:
     finite = values[np.isfinite(values)]
     if not len(finite) or size_problem(finite):
         return Summary(math.nan, math.nan, len(finite))
-    own = moments(finite)
-    return Summary(own.mean, own.sd, own.n)
+    of_scores = moments(finite)
+    return Summary(of_scores.mean, of_scores.sd, of_scores.n)
 
 
-def mean_interval(own: Summary, level: float = 0.95) -> tuple[float, float]:
+def mean_interval(group: Summary, level: float = 0.95) -> tuple[float, float]:
     """Two-sided interval of a mean by Student's t; NaN under two scores.
 
     Examples
@@ -335,11 +335,11 @@ def mean_interval(own: Summary, level: float = 0.95) -> tuple[float, float]:
     >>> [round(end, 4) for end in mean_interval(summary(np.array([1.0, 2, 3, 4])))]
     [0.4457, 4.5543]
     """
-    if own.n < 2:
+    if group.n < 2:
         return math.nan, math.nan
-    quantile = float(student.isf((1 - check_level(level)) / 2, own.n - 1))
-    half_width = quantile * own.sd / math.sqrt(own.n)
-    return own.mean - half_width, own.mean + half_width
+    quantile = float(student.isf((1 - check_level(level)) / 2, group.n - 1))
+    half_width = quantile * group.sd / math.sqrt(group.n)
+    return group.mean - half_width, group.mean + half_width
 
 
 def compare_summaries(
@@ -438,9 +438,9 @@ def welch_t(
     >>> round(test.t, 4), round(test.df, 3), round(test.p, 5)
     (-1.8608, 17.776, 0.07939)
     """
-    own, other = summary(first), summary(second)
-    left_out = len(first) + len(second) - own.n - other.n
-    return compare_summaries(own, other, alternative=alternative, level=level, n_left_out=left_out)
+    left, right = summary(first), summary(second)
+    left_out = len(first) + len(second) - left.n - right.n
+    return compare_summaries(left, right, alternative=alternative, level=level, n_left_out=left_out)
 
 
 def compare_with_norms(
@@ -463,9 +463,9 @@ def compare_with_norms(
     >>> round(test.t, 4), round(test.df, 4), round(test.p, 4)
     (-2.2197, 3.6026, 0.0981)
     """
-    own = summary(scores)
+    model = summary(scores)
     return compare_summaries(
-        own, norms, alternative=alternative, level=level, n_left_out=len(scores) - own.n
+        model, norms, alternative=alternative, level=level, n_left_out=len(scores) - model.n
     )
 
 

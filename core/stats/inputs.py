@@ -48,16 +48,16 @@ def mean_of_defined(values: Floats, axis: int = -1) -> Floats:
 # Lists of names, and sentences that several statistics share.
 
 
-def name_list(names: Sequence[object], shown: int = 5) -> str:
-    """The first `shown` names, and how many more there are.
+def name_list(names: Sequence[object], most: int = 5) -> str:
+    """The first `most` names, and how many more there are.
 
     Examples
     --------
     >>> name_list(["a", "b", "c"], 2)
     'a, b and 1 more'
     """
-    text = ", ".join(str(name) for name in names[:shown])
-    return text if len(names) <= shown else f"{text} and {len(names) - shown} more"
+    text = ", ".join(str(name) for name in names[:most])
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"
 
 
 def unanswered_items_note(names: Sequence[str], where: str = "") -> str:

@@ -140,10 +140,10 @@ def unit_shares(counts: SideCounts) -> Floats:
     if counts.units_are_items:
         return mean_of_defined(np.moveaxis(item_shares(counts), 1, 2))
     some = counts.n > 0
-    place = ((counts.group * n_units + counts.unit) * n_parts + counts.part)[some]
+    cell = ((counts.group * n_units + counts.unit) * n_parts + counts.part)[some]
     size = n_groups * n_units * n_parts
-    sums = np.bincount(place, counts.positive[some] / counts.n[some], size).astype(np.float64)
-    n_items = np.bincount(place, minlength=size).astype(np.float64)
+    sums = np.bincount(cell, counts.positive[some] / counts.n[some], size).astype(np.float64)
+    n_items = np.bincount(cell, minlength=size).astype(np.float64)
     return mean_of_defined(ratios(sums, n_items).reshape(n_groups, n_units, n_parts))
 
 
@@ -167,10 +167,10 @@ def resampled_item_totals(
     """
     cells = counts.shape[:3]
     size = cells[0] * cells[1] * cells[2]
-    place = (counts.group * cells[1] + counts.part) * cells[2] + counts.item
+    cell = (counts.group * cells[1] + counts.part) * cells[2] + counts.item
     table = np.zeros((counts.shape[3], 2 * size))
-    np.add.at(table, (counts.unit, place), counts.positive)
-    np.add.at(table, (counts.unit, size + place), counts.n)
+    np.add.at(table, (counts.unit, cell), counts.positive)
+    np.add.at(table, (counts.unit, size + cell), counts.n)
     for totals in resampled_totals(table, bootstrap):
         yield totals[:, :size].reshape(-1, *cells), totals[:, size:].reshape(-1, *cells)
 
@@ -214,9 +214,9 @@ def leaning(
     shares = item_shares(counts)
     by_part = mean_of_defined(shares)
     used = np.isfinite(by_part)
-    drawn = _drawn_shares(counts, bootstrap)
-    overall = percentile_intervals(mean_over_parts(drawn, used), level)
-    parts = percentile_intervals(drawn.reshape(len(drawn), -1), level)
+    resampled = _drawn_shares(counts, bootstrap)
+    overall = percentile_intervals(mean_over_parts(resampled, used), level)
+    parts = percentile_intervals(resampled.reshape(len(resampled), -1), level)
     return Leaning(
         share=mean_over_parts(by_part, used),
         low=overall.low,
@@ -290,8 +290,8 @@ def acquiescence(
     by_part = mean_of_defined(shares)
     first, second = by_part[:, 0::2], by_part[:, 1::2]
     used = np.isfinite(first) & np.isfinite(second)
-    drawn = _drawn_shares(counts, bootstrap)
-    index = mean_over_parts(drawn[..., 0::2] + drawn[..., 1::2] - 1, used)
+    resampled = _drawn_shares(counts, bootstrap)
+    index = mean_over_parts(resampled[..., 0::2] + resampled[..., 1::2] - 1, used)
     interval = percentile_intervals(index, level)
     n_first, n_second = (
         (np.isfinite(shares[:, kind::2]) & used[..., None]).any(axis=1).sum(axis=1)
@@ -361,10 +361,10 @@ def most_chosen(counts: Floats) -> MostChosen:
 def _item_totals(counts: SideCounts) -> tuple[Floats, Floats]:
     """Positive and all answers: (groups, parts, items), summed over units."""
     n_groups, n_parts, n_items, _ = counts.shape
-    place = (counts.group * n_parts + counts.part) * n_items + counts.item
+    cell = (counts.group * n_parts + counts.part) * n_items + counts.item
     size = n_groups * n_parts * n_items
     positive, n = (
-        np.bincount(place, values, size).astype(np.float64).reshape(counts.shape[:3])
+        np.bincount(cell, values, size).astype(np.float64).reshape(counts.shape[:3])
         for values in (counts.positive, counts.n)
     )
     return positive, n
@@ -425,14 +425,14 @@ def _of_groups(counts: SideCounts, groups: Integers, units: Integers) -> SideCou
     new_group[groups] = np.arange(len(groups))
     new_unit = np.full(n_units, -1)
     new_unit[units] = np.arange(len(units))
-    own = (new_group[counts.group] >= 0) & (new_unit[counts.unit] >= 0)
+    inside = (new_group[counts.group] >= 0) & (new_unit[counts.unit] >= 0)
     return replace(
         counts,
-        group=new_group[counts.group[own]],
-        part=counts.part[own],
-        item=counts.item[own],
-        unit=new_unit[counts.unit[own]],
-        positive=counts.positive[own],
-        n=counts.n[own],
+        group=new_group[counts.group[inside]],
+        part=counts.part[inside],
+        item=counts.item[inside],
+        unit=new_unit[counts.unit[inside]],
+        positive=counts.positive[inside],
+        n=counts.n[inside],
         shape=(len(groups), n_parts, n_items, len(units)),
     )

@@ -166,8 +166,8 @@ def _mardia(whitened: Floats | None, usable: UsableItems, reason: str) -> Mardia
     df = p * (p + 1) * (p + 2) / 6
     if whitened is None:
         undefined = [
-            NormalityTest(name, math.nan, math.nan, n, own, (reason,))
-            for name, own in (
+            NormalityTest(name, math.nan, math.nan, n, freedom, (reason,))
+            for name, freedom in (
                 ("Mardia skewness", df),
                 ("Mardia skewness, small sample", df),
                 ("Mardia kurtosis", math.nan),  # a z test

@@ -170,11 +170,11 @@ def _intervals(
     shared = both.any(axis=0)
     if bootstrap is None or not shared.any():
         return low, high, problems
-    drawn = resampled_means(np.where(both, apart, np.nan)[:, shared].T, bootstrap)
-    for place in np.flatnonzero(both.sum(axis=1) > 1):
-        interval = percentile_interval(drawn[:, place], level)
-        low[place], high[place] = interval.low, interval.high
-        problems[place] += resampling_problems(interval, bootstrap)
+    resampled = resampled_means(np.where(both, apart, np.nan)[:, shared].T, bootstrap)
+    for pair in np.flatnonzero(both.sum(axis=1) > 1):
+        interval = percentile_interval(resampled[:, pair], level)
+        low[pair], high[pair] = interval.low, interval.high
+        problems[pair] += resampling_problems(interval, bootstrap)
     return low, high, problems
 
 
@@ -185,12 +185,12 @@ def _sign_flip_p(apart: Floats, seed: int) -> Floats:
     differ = apart != 0
     few = differ.sum(axis=1) <= _ENUMERATED
     p = np.full(len(apart), np.nan)
-    for place in np.flatnonzero(few):
-        sizes = apart[place, differ[place]]
+    for pair in np.flatnonzero(few):
+        sizes = apart[pair, differ[pair]]
         # every pattern of signs whose last is +: turning all signs gives the same size
         patterns = np.arange(2 ** max(len(sizes) - 1, 0))[:, None] >> np.arange(len(sizes))
         signs = 1.0 - 2.0 * (patterns & 1)
-        p[place] = (np.abs(signs @ sizes) >= observed[place]).mean()
+        p[pair] = (np.abs(signs @ sizes) >= observed[pair]).mean()
     if not few.all():
         many = apart[~few].T
         larger = np.zeros(many.shape[1])

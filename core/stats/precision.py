@@ -74,11 +74,11 @@ def fit_width_law(numbers: Sequence[float], half_widths: Sequence[float]) -> Wid
     1 / n, which gives the law.
     """
     n, width = (np.asarray(values, dtype=np.float64) for values in (numbers, half_widths))
-    known = np.isfinite(n) & np.isfinite(width) & (n > 0) & (width > 0)
-    if len(np.unique(n[known])) < 2:
+    usable = np.isfinite(n) & np.isfinite(width) & (n > 0) & (width > 0)
+    if len(np.unique(n[usable])) < 2:
         return None
-    square = width[known] ** 2
-    design = np.column_stack([1 / square, 1 / (n[known] * square)])
+    square = width[usable] ** 2
+    design = np.column_stack([1 / square, 1 / (n[usable] * square)])
     scale = design.max(axis=0)
     (floor, slope), _ = nnls(design / scale, np.ones(len(square)))
     return WidthLaw(float(floor / scale[0]), float(slope / scale[1]))
@@ -122,12 +122,12 @@ def required_number(
     return RequiredNumber(max(math.ceil(number), float(n[-1]) + 1), "law")
 
 
-def _between(n: Floats, width: Floats, place: int, target: float) -> float:
+def _between(n: Floats, width: Floats, index: int, target: float) -> float:
     """The number between two simulated ones where the half-width is the target, rounded up."""
-    upper = float(n[place + 1])
-    if not np.isfinite(width[place]):  # undefined there, so nothing to draw a line from
+    upper = float(n[index + 1])
+    if not np.isfinite(width[index]):  # undefined there, so nothing to draw a line from
         return upper
-    steps = np.log(width[place]) - np.log(width[place + 1])
-    share = (np.log(width[place]) - math.log(target)) / steps
-    number = math.exp(np.log(n[place]) + share * (np.log(upper) - np.log(n[place])))
+    steps = np.log(width[index]) - np.log(width[index + 1])
+    share = (np.log(width[index]) - math.log(target)) / steps
+    number = math.exp(np.log(n[index]) + share * (np.log(upper) - np.log(n[index])))
     return float(min(math.ceil(number - 1e-9), upper))

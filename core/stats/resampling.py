@@ -60,9 +60,9 @@ def row_weights(n_rows: int, bootstrap: Bootstrap) -> Iterator[Floats]:
     at_once = max(1, _CELLS_AT_ONCE // max(n_rows, 1))
     for start in range(0, bootstrap.n_resamples, at_once):
         size = min(at_once, bootstrap.n_resamples - start)
-        drawn = generator.integers(n_rows, size=(size, n_rows))
-        drawn += np.arange(size)[:, None] * n_rows
-        counts = np.bincount(drawn.ravel(), minlength=size * n_rows)
+        rows = generator.integers(n_rows, size=(size, n_rows))
+        rows += np.arange(size)[:, None] * n_rows
+        counts = np.bincount(rows.ravel(), minlength=size * n_rows)
         yield counts.reshape(size, n_rows).astype(np.float64)
 
 
@@ -176,16 +176,16 @@ def resampled_means(values: Floats, bootstrap: Bootstrap) -> Floats:
     >>> resampled_means(np.full((4, 1), 2.0), Bootstrap(3)).tolist()
     [[2.0], [2.0], [2.0]]
     """
-    known = np.isfinite(values)
-    return resampled_ratios(np.where(known, values, 0.0), known.astype(np.float64), bootstrap)
+    defined = np.isfinite(values)
+    return resampled_ratios(np.where(defined, values, 0.0), defined.astype(np.float64), bootstrap)
 
 
-def recentered(drawn: Floats, observed: Floats, low: float, high: float) -> Floats:
+def recentered(resampled: Floats, observed: Floats, low: float, high: float) -> Floats:
     """Resampled values moved so that their mean is what was observed, kept from `low` to `high`.
 
     Parameters
     ----------
-    drawn : (resamples, cells) array
+    resampled : (resamples, cells) array
         Of a statistic that differences among answers raise or lower, such as a divergence or a
         variance. A resample has fewer different answers than the sample, which moves it once more.
     observed : (cells,) array
@@ -201,9 +201,9 @@ def recentered(drawn: Floats, observed: Floats, low: float, high: float) -> Floa
     >>> recentered(drawn, np.array([0.5]), 0.0, 1.0).round(10).tolist()
     [[0.4], [0.6]]
     """
-    known = np.isfinite(drawn)
-    middle = np.where(known, drawn, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.asarray(np.clip(drawn - middle + observed, low, high))
+    defined = np.isfinite(resampled)
+    middle = np.where(defined, resampled, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    return np.asarray(np.clip(resampled - middle + observed, low, high))
 
 
 def shares_among_highest(values: Floats, count: int) -> Floats:
@@ -238,8 +238,8 @@ def shares_among_highest(values: Floats, count: int) -> Floats:
     above = (values[:, None, :] > values[:, :, None]).sum(axis=2)
     tied = (values[:, None, :] == values[:, :, None]).sum(axis=2)
     places = np.clip(count - above, 0, tied) / np.maximum(tied, 1)
-    known = np.isfinite(values).any(axis=0)
-    shares: Floats = np.where(known, places.sum(axis=0) / max(len(values), 1), np.nan)
+    defined = np.isfinite(values).any(axis=0)
+    shares: Floats = np.where(defined, places.sum(axis=0) / max(len(values), 1), np.nan)
     return shares
 
 
@@ -257,8 +257,10 @@ def percentile_interval(values: Floats, level: float) -> PercentileInterval:
     >>> round(interval.low, 6), round(interval.high, 6)
     (5.0, 95.0)
     """
-    found = percentile_intervals(values[:, None], level)
-    return PercentileInterval(float(found.low[0]), float(found.high[0]), int(found.n_undefined[0]))
+    intervals = percentile_intervals(values[:, None], level)
+    return PercentileInterval(
+        float(intervals.low[0]), float(intervals.high[0]), int(intervals.n_undefined[0])
+    )
 
 
 def percentile_intervals(values: Floats, level: float) -> PercentileIntervals:
@@ -279,9 +281,9 @@ def percentile_intervals(values: Floats, level: float) -> PercentileIntervals:
     ordered = np.sort(np.where(np.isfinite(values), values, np.nan).T, axis=1)  # NaN at the end
     n_defined = np.isfinite(ordered).sum(axis=1)
     n_undefined = len(values) - n_defined
-    known = (n_defined > 0) & (n_undefined <= len(values) / 2)
+    enough = (n_defined > 0) & (n_undefined <= len(values) / 2)
     low, high = (
-        np.where(known, _quantiles(ordered, n_defined, share), np.nan)
+        np.where(enough, _quantiles(ordered, n_defined, share), np.nan)
         for share in ((1 - level) / 2, (1 + level) / 2)
     )
     return PercentileIntervals(low, high, n_undefined)
@@ -294,11 +296,11 @@ def _quantiles(ordered: Floats, n_defined: Integers, share: float) -> Floats:
     """
     if not ordered.shape[1]:
         return np.full(len(ordered), np.nan)
-    place = np.maximum(n_defined - 1, 0) * share
-    before = np.floor(place).astype(np.int64)
+    position = np.maximum(n_defined - 1, 0) * share
+    before = np.floor(position).astype(np.int64)
     after = np.minimum(before + 1, np.maximum(n_defined - 1, 0))
     lines = np.arange(len(ordered))
-    first, second, way = ordered[lines, before], ordered[lines, after], place - before
+    first, second, way = ordered[lines, before], ordered[lines, after], position - before
     step = second - first
     return np.where(way < 0.5, first + step * way, second - step * (1 - way))
 

@@ -30,6 +30,6 @@ def add(values: Mapping[tuple[Any, ...], Any]) -> None:
         _values.pop(key, None)
 
 
-def values_besides(known: Mapping[tuple[Any, ...], Any]) -> dict[tuple[Any, ...], Any]:
+def values_besides(others: Mapping[tuple[Any, ...], Any]) -> dict[tuple[Any, ...], Any]:
     """The values there are but for those known elsewhere."""
-    return {key: value for key, value in list(_values.items()) if key not in known}
+    return {key: value for key, value in list(_values.items()) if key not in others}

@@ -45,7 +45,7 @@ def scale_scores(
     >>> scale_scores([8, 9], [4, 3], [5, 5], "prorated").tolist()
     [2.0, nan]
     """
-    total, n, n_items = (np.asarray(one, dtype=np.float64) for one in (sums, answered, planned))
+    total, n, n_items = (np.asarray(array, dtype=np.float64) for array in (sums, answered, planned))
     shares = {"prorated": PRORATED_SHARE, "listwise": 1.0, "half": 0.5, "available": 0.0}
     # as whole numbers: .8 times 5 may come out above 4
     scored = (n >= np.round(shares[missing] * n_items, 9)) & (n > 0)
@@ -136,9 +136,9 @@ def contrary_items(
     >>> contrary_items(["a", "b", "c"], [0.7, -0.5, 0.6])
     [1]
     """
-    clear = [place for place in range(len(names)) if abs(loadings[place]) >= least]
-    negative = [place for place in clear if loadings[place] < 0]
-    positive = [place for place in clear if loadings[place] > 0]
+    clear = [item for item in range(len(names)) if abs(loadings[item]) >= least]
+    negative = [item for item in clear if loadings[item] < 0]
+    positive = [item for item in clear if loadings[item] > 0]
     return positive if len(negative) > len(positive) else negative
 
 
@@ -152,15 +152,15 @@ def keying_note(factor: str, names: Sequence[str], loadings: Sequence[Sequence[f
     >>> print(keying_note("Openness", ["b"], [[-0.5]]))
     b (-0.50) loads against the other items of Openness: check its keying.
     """
-    shown = [
-        f"{name} ({', '.join(number_text(one, 2) for one in own)})"
-        for name, own in zip(names, loadings, strict=True)
+    listed = [
+        f"{name} ({', '.join(number_text(size, 2) for size in sizes)})"
+        for name, sizes in zip(names, loadings, strict=True)
     ]
-    return _caution(shown, "load", f"against the other items of {factor}")
+    return _caution(listed, "load", f"against the other items of {factor}")
 
 
 def _negative(names: Sequence[str], negative: Booleans, verb: str, how: str) -> tuple[str, ...]:
-    items = [names[int(place)] for place in np.flatnonzero(negative)]
+    items = [names[int(index)] for index in np.flatnonzero(negative)]
     return (_caution(items, verb, how),) if items else ()
 
 

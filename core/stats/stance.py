@@ -207,14 +207,14 @@ def merge_pairs(
 
 def merge_bias(bias: Floats, first: Integers, second: Integers) -> Floats:
     """Half the difference of both directions; of a question without one, its own."""
-    own = bias[:, first]
-    return np.asarray(np.where(second >= 0, (own - bias[:, second]) / 2, own))
+    direct = bias[:, first]
+    return np.asarray(np.where(second >= 0, (direct - bias[:, second]) / 2, direct))
 
 
 def merge_means(values: Floats, first: Integers, second: Integers) -> Floats:
     """The mean of both directions; of a question without one, its own."""
-    own = values[..., first]
-    return np.asarray(np.where(second >= 0, (own + values[..., second]) / 2, own))
+    direct = values[..., first]
+    return np.asarray(np.where(second >= 0, (direct + values[..., second]) / 2, direct))
 
 
 PairType = Literal["consistent", "both yes", "both no", "undecided"]
@@ -232,10 +232,10 @@ def pair_types(first: Floats, second: Floats) -> Integers:
     >>> [PAIR_TYPES[kind] for kind in kinds]
     ['consistent', 'both yes', 'both no', 'undecided']
     """
-    one, other = signs(first), signs(second)
-    product = one * other
+    a, b = signs(first), signs(second)
+    product = a * b
     kinds = np.select(
-        [product < 0, (product > 0) & (one > 0), (product > 0) & (one < 0), product == 0],
+        [product < 0, (product > 0) & (a > 0), (product > 0) & (a < 0), product == 0],
         [0, 1, 2, 3],
         NOT_PAIRED,
     )
@@ -392,20 +392,22 @@ def chance_shifts(initial: Counts, opposing: Counts, first: Integers, second: In
     [[2.0]]
     """
     cells = np.stack([*initial, *opposing], axis=-1)
-    kinds, place = np.unique(cells.reshape(-1, 6), axis=0, return_inverse=True)
+    kinds, kind_of = np.unique(cells.reshape(-1, 6), axis=0, return_inverse=True)
     parts = np.array([_chance_parts(*kind) for kind in kinds.tolist()]).reshape(-1, 3)
     whole, undecided, p_undecided = np.moveaxis(
-        parts[np.ravel(place)].reshape(*cells.shape[:-1], 3), -1, 0
+        parts[np.ravel(kind_of)].reshape(*cells.shape[:-1], 3), -1, 0
     )
-    own, other = (
+    of_first, of_second = (
         [part[:, columns] for part in (whole, undecided, p_undecided)]
         for columns in (first, np.maximum(second, 0))
     )
-    decided = (own[0] - own[1], 1 - own[2])
-    both = own[1] * other[2] + other[1] * own[2]  # s of a pair, both of whose b are 0
-    paired = ((own[0] + other[0] - both) / 2, 1 - own[2] * other[2])
+    decided = (of_first[0] - of_first[1], 1 - of_first[2])
+    both = (
+        of_first[1] * of_second[2] + of_second[1] * of_first[2]
+    )  # s of a pair, both of whose b are 0
+    paired = ((of_first[0] + of_second[0] - both) / 2, 1 - of_first[2] * of_second[2])
     above, below = (
-        np.where(second >= 0, two, one) for one, two in zip(decided, paired, strict=True)
+        np.where(second >= 0, pair, single) for single, pair in zip(decided, paired, strict=True)
     )
     possible = below > ROUNDING
     return np.where(possible, above / np.where(possible, below, 1.0), np.nan)
@@ -426,8 +428,8 @@ def _chance_parts(*counts: float) -> tuple[float, float, float]:
     there = (own_no >= 0) & (own_no <= no)
     own_yes, own_no, own_zero = own_yes[there], own_no[there], own_zero[there]
     ways = sum(
-        gammaln(of + 1) - gammaln(own + 1) - gammaln(of - own + 1)
-        for of, own in ((yes, own_yes), (no, own_no), (zero, own_zero))
+        gammaln(of + 1) - gammaln(in_first + 1) - gammaln(of - in_first + 1)
+        for of, in_first in ((yes, own_yes), (no, own_no), (zero, own_zero))
     )
     chance = np.exp(ways - ways.max())
     chance /= chance.sum()
@@ -489,13 +491,13 @@ def question_means(
     >>> means.mean.tolist(), means.n.tolist()
     ([2.0], [2])
     """
-    known = np.isfinite(values)
+    defined = np.isfinite(values)
     n_rows, n_units = len(values), int(units.max(initial=-1)) + 1
     sums = np.zeros((n_units, n_rows))
     counts = np.zeros((n_units, n_rows))
-    np.add.at(sums, units, np.where(known, values, 0.0).T)
-    np.add.at(counts, units, known.T.astype(np.float64))
-    n = known.sum(axis=1)
+    np.add.at(sums, units, np.where(defined, values, 0.0).T)
+    np.add.at(counts, units, defined.T.astype(np.float64))
+    n = defined.sum(axis=1)
     means = sums.sum(axis=0) / np.where(n > 0, n, np.nan)
     low, high = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
     enough = np.flatnonzero((counts > 0).sum(axis=0) > 1)
@@ -538,15 +540,15 @@ def sign_agreement(first: Floats, second: Floats) -> SignAgreement:
     >>> result.same, result.n, result.share
     (2, 4, 0.5)
     """
-    one, other = signs(first), signs(second)
-    both = np.isfinite(one) & np.isfinite(other)
-    one, other = one[both], other[both]
+    a, b = signs(first), signs(second)
+    both = np.isfinite(a) & np.isfinite(b)
+    a, b = a[both], b[both]
     return SignAgreement(
         n=int(both.sum()),
-        same=int((one == other).sum()),
-        zero_first=int((one == 0).sum()),
-        zero_second=int((other == 0).sum()),
-        both_zero=int(((one == 0) & (other == 0)).sum()),
+        same=int((a == b).sum()),
+        zero_first=int((a == 0).sum()),
+        zero_second=int((b == 0).sum()),
+        both_zero=int(((a == 0) & (b == 0)).sum()),
     )
 
 
@@ -577,8 +579,8 @@ def agreement_with_others(sides: Floats) -> tuple[Floats, Integers]:
     >>> shares.tolist(), pairs.tolist()
     ([0.5, 0.5, 0.0], [2, 2, 2])
     """
-    known = np.where(np.isfinite(sides), np.sign(sides), 0.0)
-    both, balance = np.abs(known) @ np.abs(known).T, known @ known.T  # equal less unequal
+    votes = np.where(np.isfinite(sides), np.sign(sides), 0.0)
+    both, balance = np.abs(votes) @ np.abs(votes).T, votes @ votes.T  # equal less unequal
     np.fill_diagonal(both, 0.0)
     np.fill_diagonal(balance, 0.0)
     pairs, equal = both.sum(axis=1), (both + balance).sum(axis=1) / 2

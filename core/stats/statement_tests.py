@@ -108,11 +108,11 @@ def sampling_intervals(
     shape = n.shape
     whole, yes = (np.round(np.ravel(array)).astype(np.int64) for array in (n, positive))
     fewer = np.minimum(yes, whole - yes)
-    kinds, place = np.unique(np.stack([whole, fewer]), axis=1, return_inverse=True)
+    kinds, kind_of = np.unique(np.stack([whole, fewer]), axis=1, return_inverse=True)
     ends = np.concatenate(
         list(_kind_intervals(kinds[0], kinds[1], rule)) or [np.empty((2, 0))], axis=1
     )
-    low, high = ends[:, np.ravel(place)]
+    low, high = ends[:, np.ravel(kind_of)]
     turned = yes > fewer
     low, high = np.where(turned, 1 - high, low), np.where(turned, 1 - low, high)
     return low.reshape(shape), high.reshape(shape)
@@ -128,12 +128,12 @@ def _kind_intervals(n: Integers, positive: Integers, rule: SamplingRule) -> Iter
             ends = [binom.ppf(share, own_n, own / some) for share in (tail, 1 - tail)]
             yield np.stack(ends) / some
             continue
-        drawn = np.empty((rule.resamples, len(own)))
+        resampled = np.empty((rule.resamples, len(own)))
         for column, (size, yes) in enumerate(zip(own_n.tolist(), own.tolist(), strict=True)):
             generator = np.random.default_rng([rule.seed, size, yes])
-            drawn[:, column] = generator.binomial(size, yes / max(size, 1), rule.resamples)
-        found = percentile_intervals(drawn / some, rule.level)
-        yield np.stack([found.low, found.high])
+            resampled[:, column] = generator.binomial(size, yes / max(size, 1), rule.resamples)
+        intervals = percentile_intervals(resampled / some, rule.level)
+        yield np.stack([intervals.low, intervals.high])
 
 
 def sampling_verdicts(low: Floats, high: Floats) -> Floats:
@@ -175,9 +175,11 @@ def same_stance(original: Floats, others: Floats, needed: Booleans | None = None
     """
     if needed is None:
         needed = np.ones(others.shape, dtype=np.bool_)
-    known = np.isfinite(original) & needed.any(axis=1) & (np.isfinite(others) | ~needed).all(axis=1)
+    judged = (
+        np.isfinite(original) & needed.any(axis=1) & (np.isfinite(others) | ~needed).all(axis=1)
+    )
     equal = ((others == original[:, None]) & (original != 0)[:, None]) | ~needed
-    return np.where(known, equal.all(axis=1) * 1.0, np.nan)
+    return np.where(judged, equal.all(axis=1) * 1.0, np.nan)
 
 
 def same_in_templates(stances: Floats, statement: Integers) -> Floats:
@@ -201,12 +203,12 @@ def same_in_templates(stances: Floats, statement: Integers) -> Floats:
     [1.0, 1.0, 0.0, 0.0]
     """
     size = int(statement.max(initial=-1)) + 1
-    cells, known, for_it, against = (
+    cells, judged, for_it, against = (
         np.bincount(statement, weights, size)
         for weights in (None, np.isfinite(stances), stances == 1, stances == -1)
     )
     equal = (for_it == cells) | (against == cells)
-    verdict = np.where((known == cells) & (cells > 1), equal * 1.0, np.nan)
+    verdict = np.where((judged == cells) & (cells > 1), equal * 1.0, np.nan)
     return np.asarray(verdict[statement])
 
 
@@ -220,8 +222,8 @@ def pass_all(verdicts: Floats) -> Floats:
     >>> pass_all(np.array([[1, 1], [1, 0], [1, np.nan]])).tolist()
     [1.0, 0.0, nan]
     """
-    known = np.isfinite(verdicts).all(axis=1) & (verdicts.shape[1] > 0)
-    return np.where(known, (verdicts == 1).all(axis=1) * 1.0, np.nan)
+    judged = np.isfinite(verdicts).all(axis=1) & (verdicts.shape[1] > 0)
+    return np.where(judged, (verdicts == 1).all(axis=1) * 1.0, np.nan)
 
 
 def template_means(
@@ -251,9 +253,9 @@ def template_means(
     >>> means.mean.tolist(), means.sd.round(4).tolist()
     ([0.75], [0.3536])
     """
-    known = np.isfinite(verdicts)
-    passed = np.where(known, verdicts, 0.0)
-    return worldview.template_means(passed, known * 1.0, bootstrap=bootstrap, level=level)
+    judged = np.isfinite(verdicts)
+    passed = np.where(judged, verdicts, 0.0)
+    return worldview.template_means(passed, judged * 1.0, bootstrap=bootstrap, level=level)
 
 
 # What random answers would give: each clear answer is positive with a chance of one half.
@@ -321,7 +323,7 @@ def sampling_chances(
     >>> round(float(chances.positive[0]), 4)
     0.0107
     """
-    sizes, place = np.unique(np.round(np.ravel(n)).astype(np.int64), return_inverse=True)
+    sizes, index = np.unique(np.round(np.ravel(n)).astype(np.int64), return_inverse=True)
     positive, negative = np.zeros(len(sizes)), np.zeros(len(sizes))
     for number, size in enumerate(sizes.tolist()):
         if size < max(least, 1):
@@ -335,8 +337,8 @@ def sampling_chances(
         positive[number] = passing[stances == 1].sum()
         negative[number] = passing[stances == -1].sum()
     enough = (sizes >= least) & (sizes > 0)
-    own = np.reshape(place, n.shape)
-    return Chances(positive[own], negative[own], enough.astype(np.float64)[own])
+    size_of = np.reshape(index, n.shape)
+    return Chances(positive[size_of], negative[size_of], enough.astype(np.float64)[size_of])
 
 
 def all_same_chances(cells: Chances, needed: Booleans) -> Chances:

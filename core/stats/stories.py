@@ -64,18 +64,20 @@ def level_means(levels: Floats, values: Floats, coverage: float = 0.95) -> Level
     ([2.0, 5.0], [-10.706, -7.706])
     """
     both = np.isfinite(levels) & np.isfinite(values)
-    own = [(level, summary(values[both & (levels == level)])) for level in np.unique(levels[both])]
-    ends = [mean_interval(one, coverage) for _, one in own]
+    groups = [
+        (level, summary(values[both & (levels == level)])) for level in np.unique(levels[both])
+    ]
+    ends = [mean_interval(group, coverage) for _, group in groups]
     columns = [
-        [level for level, _ in own],
-        [one.mean for _, one in own],
-        [one.sd for _, one in own],
+        [level for level, _ in groups],
+        [group.mean for _, group in groups],
+        [group.sd for _, group in groups],
         [low for low, _ in ends],
         [high for _, high in ends],
     ]
     level, mean, sd, low, high = (np.array(column, dtype=np.float64) for column in columns)
     return LevelMeans(
-        level, np.array([one.n for _, one in own], dtype=np.int64), mean, sd, low, high
+        level, np.array([group.n for _, group in groups], dtype=np.int64), mean, sd, low, high
     )
 
 
@@ -122,14 +124,14 @@ def level_correlations(
     """
     both = np.isfinite(levels) & np.isfinite(values)
     own_levels, own_values = levels[both], values[both]
-    known = level_means(own_levels, own_values, coverage)
-    of_means = correlation(known.level, known.mean, level=coverage)
+    by_level = level_means(own_levels, own_values, coverage)
+    of_means = correlation(by_level.level, by_level.mean, level=coverage)
     of_units = correlation(own_levels, own_values, level=coverage)
-    if bootstrap is None or not len(known.level):
+    if bootstrap is None or not len(by_level.level):
         return of_means, of_units
     centered = own_values - own_values.mean()
     parts = []
-    for number, level in enumerate(known.level):
+    for number, level in enumerate(by_level.level):
         # a seed for each level, as levels are drawn independently
         seed = np.random.SeedSequence((bootstrap.seed, number)).generate_state(1)[0]
         of_level = centered[own_levels == level]
@@ -138,9 +140,9 @@ def level_correlations(
         )
         parts.append(np.concatenate(list(totals)))
     sums = np.stack(parts)
-    n = known.n.astype(np.float64)
-    of_means_drawn = _drawn_correlations(known.level, np.ones(len(n)), sums / n[:, None, None])
-    of_units_drawn = _drawn_correlations(known.level, n, sums)
+    n = by_level.n.astype(np.float64)
+    of_means_drawn = _drawn_correlations(by_level.level, np.ones(len(n)), sums / n[:, None, None])
+    of_units_drawn = _drawn_correlations(by_level.level, n, sums)
     return (
         _with_percentiles(of_means, of_means_drawn, bootstrap),
         _with_percentiles(of_units, of_units_drawn, bootstrap),
@@ -164,10 +166,10 @@ def _drawn_correlations(levels: Floats, n: Floats, sums: Floats) -> Floats:
     return np.where(varies, np.clip(r, -1, 1), np.nan)
 
 
-def _with_percentiles(result: Correlation, drawn: Floats, bootstrap: Bootstrap) -> Correlation:
+def _with_percentiles(result: Correlation, resampled: Floats, bootstrap: Bootstrap) -> Correlation:
     """The correlation with the percentile interval of its resamples; none where it is undefined."""
     if math.isnan(result.r):
         return result
-    ends = percentile_interval(drawn, result.level)
+    ends = percentile_interval(resampled, result.level)
     problems = (*result.problems, *resampling_problems(ends, bootstrap))
     return replace(result, bootstrap_low=ends.low, bootstrap_high=ends.high, problems=problems)

@@ -264,52 +264,56 @@ def _rated(
     criterion: CoefficientCriterion, coefficient: Estimate | None, scheme: RatingScheme
 ) -> CriterionResult:
     """A criterion judged by its coefficient."""
-    own = coefficient or _NOT_COLLECTED
-    return _judged(criterion, own, math.nan, scheme.bands[criterion].rate)
+    estimate = coefficient or _NOT_COLLECTED
+    return _judged(criterion, estimate, math.nan, scheme.bands[criterion].rate)
 
 
 def _factorial(fit: ModelFit | None, scheme: RatingScheme) -> CriterionResult:
     """The criterion judged by two indices; its interval is RMSEA's, so the low end rates better."""
-    own = fit or ModelFit(math.nan, math.nan, problems=_NOT_COLLECTED.problems)
+    indices = fit or ModelFit(math.nan, math.nan, problems=_NOT_COLLECTED.problems)
     error = Estimate(
-        own.rmsea,
-        own.rmsea_low,
-        own.rmsea_high,
-        n=own.n,
-        problems=own.problems,
-        against=own.against,
+        indices.rmsea,
+        indices.rmsea_low,
+        indices.rmsea_high,
+        n=indices.n,
+        problems=indices.problems,
+        against=indices.against,
     )
-    result = _judged("factorial", error, own.cfi, lambda end: scheme.factorial.rate(end, own.cfi))
-    if result.rating == "+" and not own.admissible:
+    result = _judged(
+        "factorial", error, indices.cfi, lambda end: scheme.factorial.rate(end, indices.cfi)
+    )
+    if result.rating == "+" and not indices.admissible:
         return _without_rating(result, "Not judged: the model has impossible estimates.")
-    other = HU_BENTLER_1999.rate(own.rmsea, own.cfi) if result.rating else ""
+    other = HU_BENTLER_1999.rate(indices.rmsea, indices.cfi) if result.rating else ""
     return replace(result, other_rating=other)
 
 
 def _judged(
-    criterion: Criterion, own: Estimate, cfi: float, rate: Callable[[float], Grade]
+    criterion: Criterion, estimate: Estimate, cfi: float, rate: Callable[[float], Grade]
 ) -> CriterionResult:
     """A coefficient and the ends of its interval, each with its rating."""
-    few = own.n < FEWEST_ROWS
-    rating = "" if few else rate(own.value)
+    few = estimate.n < FEWEST_ROWS
+    rating = "" if few else rate(estimate.value)
     # the first note that says the coefficient is undefined, else all
-    reasons = of_kind(own.problems, "undefined") or [" ".join(own.problems) or "Undefined."]
+    reasons = of_kind(estimate.problems, "undefined") or [
+        " ".join(estimate.problems) or "Undefined."
+    ]
     reason = "" if rating else reasons[0]
-    if few and math.isfinite(own.value):
-        reason = f"Not judged: it rests on {own.n} rows, fewer than {FEWEST_ROWS}."
+    if few and math.isfinite(estimate.value):
+        reason = f"Not judged: it rests on {estimate.n} rows, fewer than {FEWEST_ROWS}."
     return CriterionResult(
         criterion=criterion,
-        value=own.value,
-        low=own.low,
-        high=own.high,
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
         cfi=cfi,
-        n=own.n,
+        n=estimate.n,
         rating=rating,
-        low_rating="" if few else rate(own.low),
-        high_rating="" if few else rate(own.high),
+        low_rating="" if few else rate(estimate.low),
+        high_rating="" if few else rate(estimate.high),
         reason=reason,
-        problems=own.problems,
-        against=own.against,
+        problems=estimate.problems,
+        against=estimate.against,
     )
 
 

@@ -104,12 +104,12 @@ def template_means(
     low = high = np.full(len(own_pools), np.nan)
     if bootstrap is not None and n_statements:
         flat = (n_statements, n_templates * n_cells)
-        drawn = resampled_ratios(above.reshape(flat), below.reshape(flat), bootstrap)
+        resampled = resampled_ratios(above.reshape(flat), below.reshape(flat), bootstrap)
         if counting is not None:
             counted_again = resampled_ratios(counting.reshape(flat), below.reshape(flat), bootstrap)
-            drawn = np.where(counted_again > 0, drawn, np.nan)
-        drawn = drawn.reshape(bootstrap.n_resamples, n_templates, n_cells)
-        ends = percentile_intervals(mean_of_defined(_pooled(drawn, own_pools), 1), level)
+            resampled = np.where(counted_again > 0, resampled, np.nan)
+        resampled = resampled.reshape(bootstrap.n_resamples, n_templates, n_cells)
+        ends = percentile_intervals(mean_of_defined(_pooled(resampled, own_pools), 1), level)
         enough = n_counting > 1
         low, high = np.where(enough, ends.low, np.nan), np.where(enough, ends.high, np.nan)
     n = below.sum(axis=(0, 1)) @ own_pools.T

@@ -132,14 +132,16 @@ def _score_tests(
         for first in range(0, len(cells), _CANDIDATES):
             d = structure.candidates(matrices, cells.some(slice(first, first + _CANDIDATES)))
             slope = -0.5 * deviance_gradient(slopes, d) / n
-            own, cross = (part / n for part in candidate_information(group, at, d))
-            parts.append((slope, own, own - np.sum((cross @ inverse) * cross, axis=1)))
-        slope, own, left = map(np.concatenate, zip(*parts, strict=True))
-        known = np.flatnonzero(left > NO_INFORMATION * own)
+            information, cross = (part / n for part in candidate_information(group, at, d))
+            parts.append(
+                (slope, information, information - np.sum((cross @ inverse) * cross, axis=1))
+            )
+        slope, information, left = map(np.concatenate, zip(*parts, strict=True))
+        identified = np.flatnonzero(left > NO_INFORMATION * information)
         out += modification_rows(
-            [parameters[number][r] for r in known],
-            n * slope[known] ** 2 / left[known],
-            slope[known] / left[known],
+            [parameters[number][r] for r in identified],
+            n * slope[identified] ** 2 / left[identified],
+            slope[identified] / left[identified],
             Standardizer(structure.table, matrices),
         )
     return tuple(sorted(out, key=lambda row: -row.index))

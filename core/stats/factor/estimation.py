@@ -152,8 +152,8 @@ def _refuse_dependent_answers(
     Few rows lie on a plane whatever the items are, and say nothing.
     """
     columns = np.flatnonzero(np.abs(_smallest_eigenvalue(covariance)[1]) > _PART)
-    own = matrix[:, columns]
-    complete = own[~np.isnan(own).any(axis=1)]
+    scores = matrix[:, columns]
+    complete = scores[~np.isnan(scores).any(axis=1)]
     if (
         len(complete) >= len(columns) + _ENOUGH
         and len(columns) > 1
@@ -264,10 +264,10 @@ def incomplete_covariance(scores: Floats, items: Sequence[str]) -> IncompleteCov
     """
     check_memory(len(items), incomplete_cells(1), INCOMPLETE)
     values = np.ascontiguousarray(scores, dtype=np.float64)
-    found = _likeliest_covariance(values.tobytes(), len(values), tuple(items))
-    if isinstance(found, NotEnoughData):
-        raise found
-    return found
+    likeliest = _likeliest_covariance(values.tobytes(), len(values), tuple(items))
+    if isinstance(likeliest, NotEnoughData):
+        raise likeliest
+    return likeliest
 
 
 @lru_cache(maxsize=1)  # the coefficients of a scale all begin with the same search

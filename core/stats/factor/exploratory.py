@@ -92,8 +92,8 @@ def _pairwise_correlations(scores: Floats) -> Floats:
     values = np.where(present, scores - np.nanmean(scores, axis=0), 0.0)
     n, sums, squares = both.T @ both, values.T @ both, (values**2).T @ both
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = squares - sums**2 / n  # of the first item of a pair, over the rows of the pair
-        matrix = (values.T @ values - sums * sums.T / n) / np.sqrt(own * own.T)
+        variation = squares - sums**2 / n  # of the first item of a pair, over the rows of the pair
+        matrix = (values.T @ values - sums * sums.T / n) / np.sqrt(variation * variation.T)
     matrix[n < 3] = np.nan
     np.fill_diagonal(matrix, 1.0)
     return matrix
@@ -365,8 +365,8 @@ def parallel_analysis(
             "Leave these items out.",
         )
     if used.polychoric is not None:
-        drawn = _polychoric_chance(used.polychoric, repetitions, seed)
-        mean, limit = _mean_and_limit(drawn)
+        by_chance = _polychoric_chance(used.polychoric, repetitions, seed)
+        mean, limit = _mean_and_limit(by_chance)
         observed = _eigenvalues_of(used.matrix[None])[0]
     elif np.isnan(np.asarray(used.scores)).any():
         present = np.isfinite(np.asarray(used.scores))
@@ -401,9 +401,11 @@ def _chance(n_rows: int, n_items: int, repetitions: int, seed: int) -> tuple[Flo
     return computed_once(("chance eigenvalues", n_rows, n_items, repetitions, seed), compute)
 
 
-def _mean_and_limit(drawn: Floats) -> tuple[Floats, Floats]:
+def _mean_and_limit(eigenvalues: Floats) -> tuple[Floats, Floats]:
     """Mean and 95th percentile of eigenvalues of chance data, (repetitions, p)."""
-    return np.asarray(drawn.mean(axis=0)), np.asarray(np.percentile(drawn, _PERCENTILE, axis=0))
+    return np.asarray(eigenvalues.mean(axis=0)), np.asarray(
+        np.percentile(eigenvalues, _PERCENTILE, axis=0)
+    )
 
 
 def _chance_eigenvalues(shape: tuple[int, ...], repetitions: int, seed: int) -> Floats:
@@ -420,11 +422,11 @@ def _chance_eigenvalues(shape: tuple[int, ...], repetitions: int, seed: int) -> 
 def _incomplete_chance(present: Booleans, repetitions: int, seed: int) -> Floats:
     """Eigenvalues of unrelated items that lack the same answers: (repetitions, p)."""
     rng = np.random.default_rng(seed)
-    drawn = (
+    matrices = (
         _pairwise_correlations(np.where(present, rng.standard_normal(present.shape), np.nan))
         for _ in range(repetitions)
     )
-    return np.concatenate([_eigenvalues_of(np.nan_to_num(matrix)[None]) for matrix in drawn])
+    return np.concatenate([_eigenvalues_of(np.nan_to_num(matrix)[None]) for matrix in matrices])
 
 
 def _eigenvalues(data: Floats) -> Floats:
@@ -548,9 +550,9 @@ def exploratory_factors(
     >>> np.sort(np.abs(result.loadings)).round(3)[0].tolist(), result.rmsr < 1e-6
     ([0.0, 0.8], True)
     """
-    own = _item_correlations(scores, names, correlation, offered, missing)
+    used = _item_correlations(scores, names, correlation, offered, missing)
     return factors_of_correlations(
-        own.matrix, own.names, n_factors, n=own.n, seed=seed, problems=own.problems
+        used.matrix, used.names, n_factors, n=used.n, seed=seed, problems=used.problems
     )
 
 

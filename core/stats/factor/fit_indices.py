@@ -292,10 +292,10 @@ def tests_of_fit(
         if x.model_df > 0:
             factor = (saturated.trace - trace) / x.model_df
             baseline_factor = (saturated.trace - baseline.trace) / x.baseline_df
-            for name, own in (("model", factor), ("model of unrelated items", baseline_factor)):
-                if not own > 0:
+            for name, scaling in (("model", factor), ("model of unrelated items", baseline_factor)):
+                if not scaling > 0:
                     nothing = undefined_indices(x.model_df, x.baseline_df)
-                    reason = Note(_NOT_SCALED.format(name, own), kind="no fit")
+                    reason = Note(_NOT_SCALED.format(name, scaling), kind="no fit")
                     return TestsOfFit(fit, nothing, nothing, *factors, (reason,))
             scaled = scaled_indices(x, factor, baseline_factor)
             robust = robust_indices(x, x.model, factor, x.baseline, baseline_factor)

@@ -229,7 +229,7 @@ def candidate_information(
     Most cells move one residual, so products with their columns only pick rows.
     """
     d, e = candidates, at.derivatives
-    own, cross = np.zeros(d.left.shape[1]), np.zeros((d.left.shape[1], e.left.shape[1]))
+    information, cross = np.zeros(d.left.shape[1]), np.zeros((d.left.shape[1], e.left.shape[1]))
     first, second, third = (csr_array(part.T) for part in (d.left, d.right, d.mean))
     for count, inverse in zip(group.counts, _inverses(group, at.covariance), strict=True):
         left, right, mean = inverse @ e.left, inverse @ e.right, inverse @ e.mean
@@ -238,8 +238,8 @@ def candidate_information(
         left, right, mean = inverse @ d.left, inverse @ d.right, inverse @ d.mean
         by_itself = (d.left * left).sum(axis=0) * (d.right * right).sum(axis=0)
         by_itself += (d.left * right).sum(axis=0) ** 2 + (d.mean * mean).sum(axis=0)
-        own += count * by_itself
-    return own, cross @ e.incidence
+        information += count * by_itself
+    return information, cross @ e.incidence
 
 
 def _observed_information(group: GroupData, at: ModelMoments) -> Floats:
@@ -502,7 +502,7 @@ def _reference(
         outer.append(_products_of_scores(group, at) / group.n)
     n_free = len(groups) * derivatives.incidence.shape[1]
     pairs = zip(information, outer, strict=True)
-    trace = float(sum(np.trace(np.linalg.solve(own, scores)) for own, scores in pairs))
+    trace = float(sum(np.trace(np.linalg.solve(inner, scores)) for inner, scores in pairs))
     return IncompleteReference(
         total, n_free, trace, tuple(placed), tuple(information), tuple(outer)
     )

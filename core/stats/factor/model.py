@@ -219,8 +219,8 @@ def parameter_table(
             term = _in_group(original, model, group, scaling, equal)
             free, value = -1, term.fixed if term.fixed is not None else math.nan
             if term.fixed is None:
-                own = _names(term) in partial
-                owner = group if own else _shared_group(term, model, group, equal)
+                exempt = _names(term) in partial
+                owner = group if exempt else _shared_group(term, model, group, equal)
                 key = term.label or (owner, *_names(term))
                 free = numbers.setdefault(key, len(numbers))
             start = math.nan if term.start is None else term.start
@@ -267,8 +267,8 @@ def _fix_markers(model: ParsedModel, loadings: list[Term]) -> list[Term]:
         replace(t, fixed=1.0) if first[t.left] is t and not t.freed and t.fixed is None else t
         for t in loadings
     ]
-    known = {t.label: t.fixed for t in marked if t.label and t.fixed is not None}
-    return [replace(t, fixed=known[t.label]) if t.label in known else t for t in marked]
+    fixed = {t.label: t.fixed for t in marked if t.label and t.fixed is not None}
+    return [replace(t, fixed=fixed[t.label]) if t.label in fixed else t for t in marked]
 
 
 def _mean_terms(model: ParsedModel) -> list[Term]:
@@ -423,9 +423,11 @@ class Structure:
         self._item = {name: i for i, name in enumerate(table.items)}
         self._factor = {name: i for i, name in enumerate(table.factors)}
         groups = [[p for p in table.parameters if p.group == g] for g in range(table.n_groups)]
-        self._cells = [self.cells(own) for own in groups]
-        self._free = [np.array([p.free for p in own], dtype=np.int64) for own in groups]
-        self._fixed = [np.array([p.value for p in own]) for own in groups]
+        self._cells = [self.cells(parameters) for parameters in groups]
+        self._free = [
+            np.array([p.free for p in parameters], dtype=np.int64) for parameters in groups
+        ]
+        self._fixed = [np.array([p.value for p in parameters]) for parameters in groups]
 
     def cells(self, parameters: Sequence[Parameter]) -> Cells:
         """The places of parameters, which need not be in the table."""
@@ -448,14 +450,14 @@ class Structure:
         cells, free = self._cells[group], self._free[group]
         values = np.where(free >= 0, np.append(theta, 0.0)[free], self._fixed[group])
         for name, matrix in out.items():
-            own = cells.within(name)
-            rows, columns = cells.row[own], cells.column[own]
+            index = cells.within(name)
+            rows, columns = cells.row[index], cells.column[index]
             if matrix.ndim == 1:
-                matrix[rows] = values[own]
+                matrix[rows] = values[index]
                 continue
-            matrix[rows, columns] = values[own]
+            matrix[rows, columns] = values[index]
             if name in ("disturbances", "residuals"):
-                matrix[columns, rows] = values[own]
+                matrix[columns, rows] = values[index]
         if self.table.ordered:
             self._fill_residuals(out)
         return Matrices(**out)
@@ -472,10 +474,10 @@ class Structure:
     def free_cells(self, group: int = 0) -> tuple[Cells, Floats]:
         """Cells of a group that are free, and the free parameter of each, (r, q)."""
         free = self._free[group]
-        own = np.flatnonzero(free >= 0)
-        incidence = np.zeros((len(own), self.table.n_free))
-        incidence[np.arange(len(own)), free[own]] = 1.0
-        return self._cells[group].some(own), incidence
+        index = np.flatnonzero(free >= 0)
+        incidence = np.zeros((len(index), self.table.n_free))
+        incidence[np.arange(len(index)), free[index]] = 1.0
+        return self._cells[group].some(index), incidence
 
     def candidates(self, at: Matrices, cells: Cells) -> Derivatives:
         """Derivatives by cells that are not in the table, for modification indices."""
@@ -488,19 +490,23 @@ class Structure:
         means = at.total_paths @ at.factor_means
         left, right, mean = (np.zeros((self.n_items, len(cells))) for _ in range(3))
         i, j, shares = cells.row, cells.column, cells.shares
-        own = cells.within("loadings")
-        left[i[own], own], right[:, own], mean[i[own], own] = 1, carried[:, j[own]], means[j[own]]
-        own = cells.within("paths")
-        left[:, own], right[:, own] = reach[:, i[own]], carried[:, j[own]]
-        mean[:, own] = reach[:, i[own]] * means[j[own]]
-        own = cells.within("disturbances")
-        left[:, own], right[:, own] = reach[:, i[own]], shares[own] * reach[:, j[own]]
-        own = cells.within("residuals")
-        left[i[own], own], right[j[own], own] = 1, shares[own]
-        own = cells.within("intercepts")
-        mean[i[own], own] = 1
-        own = cells.within("factor_means")
-        mean[:, own] = reach[:, i[own]]
+        index = cells.within("loadings")
+        left[i[index], index], right[:, index], mean[i[index], index] = (
+            1,
+            carried[:, j[index]],
+            means[j[index]],
+        )
+        index = cells.within("paths")
+        left[:, index], right[:, index] = reach[:, i[index]], carried[:, j[index]]
+        mean[:, index] = reach[:, i[index]] * means[j[index]]
+        index = cells.within("disturbances")
+        left[:, index], right[:, index] = reach[:, i[index]], shares[index] * reach[:, j[index]]
+        index = cells.within("residuals")
+        left[i[index], index], right[j[index], index] = 1, shares[index]
+        index = cells.within("intercepts")
+        mean[i[index], index] = 1
+        index = cells.within("factor_means")
+        mean[:, index] = reach[:, i[index]]
         return Derivatives(left, right, mean, incidence)
 
     def variance_changes(self, at: Matrices, group: int = 0) -> tuple[Floats, Floats]:
@@ -513,15 +519,15 @@ class Structure:
         total, covariance = at.total_paths, at.factor_covariance
         items, residuals = 2 * d.left * d.right, np.zeros(d.left.shape)
         factors, disturbances = (np.zeros((self.n_factors, len(cells))) for _ in range(2))
-        own = cells.within("paths")
-        factors[:, own] = 2 * total[:, i[own]] * covariance[:, j[own]]
-        own = cells.within("disturbances")
-        factors[:, own] = 2 * cells.shares[own] * total[:, i[own]] * total[:, j[own]]
-        own = own[i[own] == j[own]]
-        disturbances[i[own], own] = 1
-        own = cells.within("residuals")
-        own = own[i[own] == j[own]]
-        residuals[i[own], own] = 1
+        index = cells.within("paths")
+        factors[:, index] = 2 * total[:, i[index]] * covariance[:, j[index]]
+        index = cells.within("disturbances")
+        factors[:, index] = 2 * cells.shares[index] * total[:, i[index]] * total[:, j[index]]
+        index = index[i[index] == j[index]]
+        disturbances[i[index], index] = 1
+        index = cells.within("residuals")
+        index = index[i[index] == j[index]]
+        residuals[i[index], index] = 1
         if self.table.ordered:
             items, residuals = np.zeros(d.left.shape), -items
         whole, left = np.vstack([items, factors]), np.vstack([residuals, disturbances])
@@ -542,24 +548,24 @@ class Structure:
         i, j = cells.row, cells.column
         weighted_left, weighted_right = by_covariance @ d.left, by_covariance @ d.right
         out = np.zeros((len(cells),) * 2)
-        own = cells.within("loadings", "paths")
+        index = cells.within("loadings", "paths")
         for side, factor in moves.carried:
-            out[own] += 2 * (weighted_left[:, own].T @ side) * factor[j[own]]
+            out[index] += 2 * (weighted_left[:, index].T @ side) * factor[j[index]]
         side, factor = moves.reach
-        own = cells.within("paths", "disturbances")
-        out[own] += 2 * (weighted_right[:, own].T @ side) * factor[i[own]]
-        own = cells.within("disturbances")
-        shares = 2 * cells.shares[own, None]
-        out[own] += shares * (weighted_left[:, own].T @ side) * factor[j[own]]
+        index = cells.within("paths", "disturbances")
+        out[index] += 2 * (weighted_right[:, index].T @ side) * factor[i[index]]
+        index = cells.within("disturbances")
+        shares = 2 * cells.shares[index, None]
+        out[index] += shares * (weighted_left[:, index].T @ side) * factor[j[index]]
         if self.table.means:
             means, reach = at.total_paths @ at.factor_means, at.loadings @ at.total_paths
-            own = cells.within("loadings")
-            out[own] += by_mean[i[own], None] * moves.means[j[own]]
-            own = cells.within("paths")
-            out[own] += (by_mean @ reach)[i[own], None] * moves.means[j[own]]
-            out[own] += means[j[own], None] * (by_mean @ side) * factor[i[own]]
-            own = cells.within("factor_means")
-            out[own] += (by_mean @ side) * factor[i[own]]
+            index = cells.within("loadings")
+            out[index] += by_mean[i[index], None] * moves.means[j[index]]
+            index = cells.within("paths")
+            out[index] += (by_mean @ reach)[i[index], None] * moves.means[j[index]]
+            out[index] += means[j[index], None] * (by_mean @ side) * factor[i[index]]
+            index = cells.within("factor_means")
+            out[index] += (by_mean @ side) * factor[i[index]]
         return np.asarray(incidence.T @ out @ incidence)
 
     def _moves(self, at: Matrices, cells: Cells) -> Moves:
@@ -570,22 +576,22 @@ class Structure:
         sides = [np.zeros((self.n_items, len(cells))) for _ in range(3)]
         factors = [np.zeros((self.n_factors, len(cells))) for _ in range(4)]
         i, j = cells.row, cells.column
-        own = cells.within("loadings")
-        sides[0][i[own], own] = 1
-        sides[1][i[own], own] = 1
-        factors[0][:, own], factors[1][:, own] = total[j[own]].T, covariance[j[own]].T
-        own = cells.within("paths")
-        sides[0][:, own] = sides[1][:, own] = reach[:, i[own]]
-        sides[2][:, own] = carried[:, j[own]]
-        factors[0][:, own], factors[1][:, own] = total[j[own]].T, covariance[j[own]].T
-        factors[2][:, own] = total[:, i[own]]
-        factors[3][:, own] = total[:, i[own]] * means[j[own]]
-        own = cells.within("disturbances")
-        sides[1][:, own], sides[2][:, own] = reach[:, i[own]], reach[:, j[own]]
-        factors[1][:, own] = cells.shares[own] * total[:, j[own]]
-        factors[2][:, own] = cells.shares[own] * total[:, i[own]]
-        own = cells.within("factor_means")
-        factors[3][:, own] = total[:, i[own]]
+        index = cells.within("loadings")
+        sides[0][i[index], index] = 1
+        sides[1][i[index], index] = 1
+        factors[0][:, index], factors[1][:, index] = total[j[index]].T, covariance[j[index]].T
+        index = cells.within("paths")
+        sides[0][:, index] = sides[1][:, index] = reach[:, i[index]]
+        sides[2][:, index] = carried[:, j[index]]
+        factors[0][:, index], factors[1][:, index] = total[j[index]].T, covariance[j[index]].T
+        factors[2][:, index] = total[:, i[index]]
+        factors[3][:, index] = total[:, i[index]] * means[j[index]]
+        index = cells.within("disturbances")
+        sides[1][:, index], sides[2][:, index] = reach[:, i[index]], reach[:, j[index]]
+        factors[1][:, index] = cells.shares[index] * total[:, j[index]]
+        factors[2][:, index] = cells.shares[index] * total[:, i[index]]
+        index = cells.within("factor_means")
+        factors[3][:, index] = total[:, i[index]]
         pairs = list(zip(sides, factors, strict=False))
         return Moves(pairs[0], (pairs[1], pairs[2]), factors[3])
 

@@ -374,8 +374,8 @@ def model_scores(scores: npt.ArrayLike, items: Sequence[str], model: ParsedModel
 
     Raises as `score_table`.
     """
-    place = {item: column for column, item in enumerate(items)}
-    return score_table(scores, items)[:, [place[item] for item in model.items]]
+    column_of = {item: column for column, item in enumerate(items)}
+    return score_table(scores, items)[:, [column_of[item] for item in model.items]]
 
 
 # Model texts of the usual models, which the user can edit.

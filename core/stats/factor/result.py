@@ -405,8 +405,8 @@ def matrix_problems(
 def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[str]:
     """Negative factor variances, correlations beyond 1, and other impossible combinations."""
     out = []
-    covariance, own = at.factor_covariance, np.diag(at.disturbances)
-    for factor in (f for f, v in zip(factors, own, strict=True) if v < _NEGATIVE):
+    covariance, disturbances = at.factor_covariance, np.diag(at.disturbances)
+    for factor in (f for f, v in zip(factors, disturbances, strict=True) if v < _NEGATIVE):
         out.append(f"The variance of {factor} is negative{where}.")
     if out or _possible(covariance):
         return out
@@ -468,26 +468,28 @@ def contrary_loadings(
         largest[key] = max(largest.get(key, 0.0), abs(e.estimate))
     out = []
     for group, factor in factors:
-        own = [
+        of_factor = [
             e
             for e in loadings
             if (e.group, e.left) == (group, factor)
             and e.right not in names
             and abs(e.estimate) >= largest[group, e.right]
         ]
-        places = contrary_items([e.right for e in own], [e.estimate for e in own])
+        places = contrary_items([e.right for e in of_factor], [e.estimate for e in of_factor])
         if places:
-            out.append(tuple(own[place] for place in places))
+            out.append(tuple(of_factor[index] for index in places))
     return tuple(out)
 
 
 def contrary_notes(standardized: Sequence[ParameterEstimate]) -> list[str]:
     """A sentence for each factor with items that load against the others, of all groups."""
     loadings: dict[str, dict[str, list[float]]] = {}
-    for own in contrary_loadings(standardized):
-        for e in own:
+    for of_factor in contrary_loadings(standardized):
+        for e in of_factor:
             loadings.setdefault(e.left, {}).setdefault(e.right, []).append(e.estimate)
-    return [keying_note(factor, list(own), list(own.values())) for factor, own in loadings.items()]
+    return [
+        keying_note(factor, list(items), list(items.values())) for factor, items in loadings.items()
+    ]
 
 
 def _possible(covariance: Floats) -> bool:
@@ -554,9 +556,9 @@ class Standardizer:
     def __init__(self, table: ParameterTable, at: Matrices) -> None:
         self.place = {name: i for i, name in enumerate(table.items + table.factors)}
         whole = np.append(np.diag(at.covariance), np.diag(at.factor_covariance))
-        own = np.append(np.diag(at.residuals), np.diag(at.disturbances))
+        variances = np.append(np.diag(at.residuals), np.diag(at.disturbances))
         self.whole: list[float] = _roots(whole).tolist()
-        self.own: list[float] = _roots(own).tolist()
+        self.own: list[float] = _roots(variances).tolist()
 
     def multiplier(self, p: Parameter) -> float:
         """The factor of one parameter; NaN where a variance is not positive."""
@@ -619,6 +621,6 @@ def _estimates(
         [values, errors, z, 2 * stats.norm.sf(np.abs(z)), values - reach, values + reach]
     )
     return tuple(
-        ParameterEstimate(p.group, p.left, p.op, p.right, p.label, p.is_free, *own)
-        for p, own in zip(parameters, numbers.tolist(), strict=True)
+        ParameterEstimate(p.group, p.left, p.op, p.right, p.label, p.is_free, *row)
+        for p, row in zip(parameters, numbers.tolist(), strict=True)
     )

@@ -103,9 +103,9 @@ class SemopyFit:
     def estimate(self, left: str, op: str, right: str) -> SemopyEstimate:
         """The estimates of one parameter, NaN where there is none; sides of `~~` may be swapped."""
         sides = {(left, right), (right, left)} if op == COVARIANCE else {(left, right)}
-        for one in self.estimates:
-            if one.op == op and (one.left, one.right) in sides:
-                return one
+        for row in self.estimates:
+            if row.op == op and (row.left, row.right) in sides:
+                return row
         return SemopyEstimate(left, op, right, math.nan, math.nan)
 
     def correlation(self, factor: str, other: str) -> float:
@@ -245,34 +245,34 @@ def _result(library: Any, model: Any) -> SemopyFit:
     factors = tuple(name for name in names if name in model.vars["latent"])
     _, (_, effects) = model.calc_sigma()
     covariance = effects @ model.mx_psi @ effects.T
-    own = np.ix_([names.index(f) for f in factors], [names.index(f) for f in factors])
-    spread = np.sqrt(np.diag(covariance[own]))
-    correlations = covariance[own] / np.outer(spread, spread)
+    index = np.ix_([names.index(f) for f in factors], [names.index(f) for f in factors])
+    spread = np.sqrt(np.diag(covariance[index]))
+    correlations = covariance[index] / np.outer(spread, spread)
     return SemopyFit(_indices(library, model), estimates, factors, correlations)
 
 
 def _indices(library: Any, model: Any) -> SemopyIndices:
     """The indices by semopy's own functions, with a baseline searched as far as the model."""
-    own = library.stats
-    df = own.calc_dof(model)
-    chi2, p = own.calc_chi2(model, df)
+    formulas = library.stats
+    df = formulas.calc_dof(model)
+    chi2, p = formulas.calc_chi2(model, df)
     base, base_df = _baseline(library, model)
-    gfi = own.calc_gfi(model, chi2, base)
-    misfit = own.calc_likelihood(model)
+    gfi = formulas.calc_gfi(model, chi2, base)
+    misfit = formulas.calc_likelihood(model)
     return SemopyIndices(
         float(chi2),
         float(df),
         float(p),
         base,
         float(base_df),
-        _number(own.calc_cfi, model, df, chi2, base_df, base),
-        _number(own.calc_tli, model, df, chi2, base_df, base),
-        _number(own.calc_rmsea, model, chi2, df),
+        _number(formulas.calc_cfi, model, df, chi2, base_df, base),
+        _number(formulas.calc_tli, model, df, chi2, base_df, base),
+        _number(formulas.calc_rmsea, model, chi2, df),
         _finite(gfi),
-        _number(own.calc_agfi, model, df, base_df, gfi),
+        _number(formulas.calc_agfi, model, df, base_df, gfi),
         _finite(misfit),
-        _finite(own.calc_aic(model, misfit)),
-        _finite(own.calc_bic(model, misfit)),
+        _finite(formulas.calc_aic(model, misfit)),
+        _finite(formulas.calc_bic(model, misfit)),
     )
 
 
@@ -360,8 +360,8 @@ def _restricted_baseline(fit: CfaResult) -> tuple[float, float]:
     observed = np.diag(sample)
     sets, fixed = _residual_sets(fit.table)
     implied = observed.copy()
-    for own in sets:
-        places = [fit.items.index(item) for item in own]
+    for items in sets:
+        places = [fit.items.index(item) for item in items]
         implied[places] = observed[places].mean()
     for item, value in fixed.items():
         implied[fit.items.index(item)] = value
@@ -394,14 +394,14 @@ def align_factors(theirs: SemopyFit, fit: CfaResult) -> tuple[SemopyFit, tuple[s
     """
     turned: list[str] = []
     for factor in fit.factors:
-        own = [
+        loadings = [
             row for row in fit.parameters if row.op == LOADING and factor in (row.left, row.right)
         ]
-        if any(not row.free and row.estimate for row in own):
+        if any(not row.free and row.estimate for row in loadings):
             continue
         agreement = sum(
             row.estimate * theirs.estimate(row.left, row.op, row.right).estimate
-            for row in own
+            for row in loadings
             if row.left == factor
         )
         if agreement < 0:
@@ -415,11 +415,11 @@ def align_factors(theirs: SemopyFit, fit: CfaResult) -> tuple[SemopyFit, tuple[s
         theirs,
         estimates=tuple(
             replace(
-                one,
-                estimate=one.estimate * sign(one.left, one.right),
-                standardized=one.standardized * sign(one.left, one.right),
+                estimate,
+                estimate=estimate.estimate * sign(estimate.left, estimate.right),
+                standardized=estimate.standardized * sign(estimate.left, estimate.right),
             )
-            for one in theirs.estimates
+            for estimate in theirs.estimates
         ),
         factor_correlations=theirs.factor_correlations * np.outer(signs, signs),
     ), tuple(turned)

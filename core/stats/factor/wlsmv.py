@@ -378,15 +378,15 @@ def _weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex,
         # most candidates are the covariance of two residuals, which moves one pair
         sparse = csr_array(new.T)
         cross = np.asarray(sparse @ weighted_slopes)
-        own = np.asarray(sparse.power(2) @ fit.weights)
-        left = own - np.sum((cross @ inverse) * cross, axis=1)
-        parts.append((sparse @ (fit.weights * fit.residuals), own, left))
-    slope, own, left = map(np.concatenate, zip(*parts, strict=True))
-    known = np.flatnonzero(left > NO_INFORMATION * np.maximum(own, 1e-300))
+        information = np.asarray(sparse.power(2) @ fit.weights)
+        left = information - np.sum((cross @ inverse) * cross, axis=1)
+        parts.append((sparse @ (fit.weights * fit.residuals), information, left))
+    slope, information, left = map(np.concatenate, zip(*parts, strict=True))
+    identified = np.flatnonzero(left > NO_INFORMATION * np.maximum(information, 1e-300))
     rows = modification_rows(
-        [candidates[r] for r in known],
-        fit.n_weight**2 / fit.n * slope[known] ** 2 / left[known],
-        slope[known] / left[known],
+        [candidates[r] for r in identified],
+        fit.n_weight**2 / fit.n * slope[identified] ** 2 / left[identified],
+        slope[identified] / left[identified],
         Standardizer(fit.structure.table, at),
     )
     return tuple(sorted(rows, key=lambda each: -each.index))
@@ -497,9 +497,9 @@ def _single_items_are_factors(model: ParsedModel) -> ParsedModel:
     for factor in model.factors:
         indicators = model.indicators(factor)
         if len(indicators) == 1 and indicators[0] in model.items:
-            own = {(factor, LOADING, indicators[0]), (factor, COVARIANCE, factor)}
-            terms = [term for term in terms if (term.left, term.op, term.right) not in own]
-            terms += [Term(*names, fixed=1.0) for names in sorted(own, reverse=True)]
+            fixed = {(factor, LOADING, indicators[0]), (factor, COVARIANCE, factor)}
+            terms = [term for term in terms if (term.left, term.op, term.right) not in fixed]
+            terms += [Term(*names, fixed=1.0) for names in sorted(fixed, reverse=True)]
     return replace(model, terms=tuple(terms))
 
 

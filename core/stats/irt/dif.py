@@ -216,9 +216,9 @@ def _adjusted(items: Sequence[ItemDif], adjust: Adjustment | None) -> list[ItemD
         return done
     for kind in ("uniform", "non_uniform", "total"):
         p_values = np.array([getattr(item, kind).p_value for item in items])
-        for place, p_value in enumerate(adjusted_p(p_values, adjust)):
-            test = replace(getattr(done[place], kind), p_adjusted=float(p_value))
-            done[place] = replace(done[place], **{kind: test})
+        for index, p_value in enumerate(adjusted_p(p_values, adjust)):
+            test = replace(getattr(done[index], kind), p_adjusted=float(p_value))
+            done[index] = replace(done[index], **{kind: test})
     return done
 
 
@@ -403,8 +403,8 @@ def _numbered_groups(
     if reference is not None and reference not in labels:
         raise ValueError(f"no row is of the reference group {reference!r}")
     labels.sort(key=lambda label: (label != reference, label))
-    place = {label: number for number, label in enumerate(labels)}
-    numbers = [-1 if label is None else place[label] for label in groups]
+    number_of = {label: number for number, label in enumerate(labels)}
+    numbers = [-1 if label is None else number_of[label] for label in groups]
     return tuple(labels), np.array(numbers, dtype=np.int64)
 
 

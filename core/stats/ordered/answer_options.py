@@ -57,7 +57,7 @@ def ordered_items(
     Raises
     ------
     NotEnoughData
-        The scores of an item are not answers on a few ordered options; see `not_ordered`.
+        The scores of an item are not answers on a few ordered options; see `why_not_ordered`.
 
     Examples
     --------
@@ -67,15 +67,15 @@ def ordered_items(
     """
     options = [None] * len(names) if offered is None else list(offered)
     matrix = np.asarray(scores, dtype=np.float64)
-    for name, own, values in zip(names, matrix.T, options, strict=True):
-        reason = why_not_ordered(own, name, values)
+    for name, column, values in zip(names, matrix.T, options, strict=True):
+        reason = why_not_ordered(column, name, values)
         if reason:
             raise NotEnoughData(
                 reason,
                 "Do not average over administrations; for continuous scores choose a factor "
                 "analysis by MLR or full information.",
             )
-    return tuple(numbered_answers(own, one) for own, one in zip(matrix.T, options, strict=True))
+    return tuple(map(numbered_answers, matrix.T, options))
 
 
 def why_not_ordered(scores: Floats, name: str, offered: Offered = None) -> str:
@@ -126,7 +126,7 @@ def never_chosen_note(names: Sequence[str], numbered: Sequence[NumberedAnswers])
     if not items:
         return ()
     listed = "; ".join(
-        f"{', '.join(own)} ({score_list(options)})" for options, own in items.items()
+        f"{', '.join(of_options)} ({score_list(options)})" for options, of_options in items.items()
     )
     return (f"Options that nobody chose are closed up: {listed}.",)
 

@@ -286,12 +286,12 @@ def _pair_notes(answers: OrderedAnswers, tables: Floats, correlations: Floats) -
     return tuple(notes)
 
 
-def _empty_cells(answers: OrderedAnswers, tables: Floats, known: Booleans) -> list[str]:
+def _empty_cells(answers: OrderedAnswers, tables: Floats, both_vary: Booleans) -> list[str]:
     """A sentence on combinations of options nobody gave."""
     first, second = answers.pairs()
     used = np.array(answers.n_thresholds) + 1
-    cells = (used[first] * used[second])[known]
-    empty = cells - (tables[known] > 0).sum(axis=(1, 2))
+    cells = (used[first] * used[second])[both_vary]
+    empty = cells - (tables[both_vary] > 0).sum(axis=(1, 2))
     if not empty.any():
         return []
     return [
@@ -407,13 +407,13 @@ def correlations_of_tables(answers: OrderedAnswers) -> tuple[Floats, Floats]:
     tables = answers.tables()
     first, second = answers.pairs()
     rows, columns = (tables.sum(axis=axis) > 0 for axis in (2, 1))
-    known = (rows.sum(axis=1) > 1) & (columns.sum(axis=1) > 1)  # both vary on shared rows
+    both_vary = (rows.sum(axis=1) > 1) & (columns.sum(axis=1) > 1)  # both vary on shared rows
     fitted = _half_answer_in_empty_cell(tables, answers)
     correlations = np.full(len(tables), np.nan)
-    if known.any():
+    if both_vary.any():
         thresholds = answers.thresholds
-        correlations[known] = _likeliest_correlations(
-            fitted[known], thresholds[first[known]], thresholds[second[known]]
+        correlations[both_vary] = _likeliest_correlations(
+            fitted[both_vary], thresholds[first[both_vary]], thresholds[second[both_vary]]
         )
     return tables, correlations
 
@@ -491,9 +491,9 @@ def ordered_moments(fitted: Polychoric) -> OrderedMoments:
         scores = _pair_scores(answers, slopes, some)
         # The thresholds were estimated too: what a row moves there, it moves in the correlation.
         for cut in range(answers.thresholds.shape[1]):
-            own = per_item[:, :, cut]
-            scores -= own[:, first[some]] * by_first[some, cut]
-            scores -= own[:, second[some]] * by_second[some, cut]
+            of_option = per_item[:, :, cut]
+            scores -= of_option[:, first[some]] * by_first[some, cut]
+            scores -= of_option[:, second[some]] * by_second[some, cut]
         contributions[:, some] = scores / information[some]
     real = answers.thresholds < FAR
     return OrderedMoments(per_item[:, real], contributions)

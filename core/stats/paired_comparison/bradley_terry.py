@@ -149,8 +149,8 @@ def bradley_terry(
     values = sums @ estimates
     errors = np.sqrt(np.einsum("ij,jk,ik->i", sums, covariance, sums))
     reach = float(norm.ppf((1 + level) / 2))
-    strengths, own = (np.full(len(names), np.nan) for _ in range(2))
-    strengths[present], own[present] = values, errors
+    strengths, standard_errors = (np.full(len(names), np.nan) for _ in range(2))
+    strengths[present], standard_errors[present] = values, errors
     order, order_error = (
         (float(estimates[-1]), math.sqrt(covariance[-1, -1])) if ordered else (math.nan, math.nan)
     )
@@ -159,9 +159,9 @@ def bradley_terry(
     worth = np.exp(strengths - np.nanmax(strengths))
     return BradleyTerry(
         strengths=strengths,
-        errors=own,
-        low=strengths - reach * own,
-        high=strengths + reach * own,
+        errors=standard_errors,
+        low=strengths - reach * standard_errors,
+        high=strengths + reach * standard_errors,
         worth=worth / np.nansum(worth),
         first=order,
         first_error=order_error,
@@ -226,7 +226,7 @@ def both_orders(first: Integers, second: Integers) -> bool:
     (True, False)
     """
     pairs = set(zip(first.tolist(), second.tolist(), strict=True))
-    return any((two, one) in pairs for one, two in pairs)
+    return any((b, a) in pairs for a, b in pairs)
 
 
 def _contrasts(first: Integers, second: Integers, present: Integers) -> Floats:
@@ -306,7 +306,9 @@ def _why_no_maximum(
     _, island = connected_components(graph, directed=False)
     islands = [np.flatnonzero(island == number) for number in np.unique(island[present])]
     if len(islands) > 1:
-        listed = "; ".join(name_list([names[place] for place in own.tolist()]) for own in islands)
+        listed = "; ".join(
+            name_list([names[entity] for entity in members.tolist()]) for members in islands
+        )
         return undefined_note(
             "Undefined: no comparison links these entities with one another, directly or through "
             f"others: {listed}."
@@ -317,8 +319,8 @@ def _why_no_maximum(
         return ""
     outgoing = {int(strong[a]) for a, b in beats.T.tolist() if strong[a] != strong[b]}
     incoming = {int(strong[b]) for a, b in beats.T.tolist() if strong[a] != strong[b]}
-    top = [names[place] for place in present.tolist() if int(strong[place]) not in incoming]
-    bottom = [names[place] for place in present.tolist() if int(strong[place]) not in outgoing]
+    top = [names[entity] for entity in present.tolist() if int(strong[entity]) not in incoming]
+    bottom = [names[entity] for entity in present.tolist() if int(strong[entity]) not in outgoing]
     parts = []
     if len(top) < len(present):
         parts.append(f"{name_list(top)} never {'loses' if len(top) == 1 else 'lose'}")

@@ -91,7 +91,7 @@ def preference_order(shares: Floats) -> PreferenceOrder:
         tuple(np.flatnonzero(of_entity == level).tolist()) for level in np.unique(of_entity)
     )
     members = [np.flatnonzero(part == number) for number in range(n_parts)]
-    cycles = tuple(_shortest_cycle(beats, own) for own in members if len(own) > 1)
+    cycles = tuple(_shortest_cycle(beats, component) for component in members if len(component) > 1)
     return PreferenceOrder(levels, cycles, tied, unknown)
 
 
@@ -107,7 +107,7 @@ def _shortest_cycle(beats: np.ndarray, members: np.ndarray) -> tuple[int, ...]:
                 path.append(int(before[path[-1]]))
             if not best or len(path) < len(best):
                 best = path[::-1]
-    return tuple(int(members[place]) for place in best)
+    return tuple(int(members[index]) for index in best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,13 +150,13 @@ def count_triads(shares: Floats, pairs: Sequence[tuple[int, int]], n_entities: i
     >>> triads.n.tolist(), triads.circular.tolist()
     ([1, 1], [1, 0])
     """
-    place = {pair: number for number, pair in enumerate(pairs)}
+    number_of = {pair: number for number, pair in enumerate(pairs)}
     sign = np.full((len(shares), 2 * len(pairs)), np.nan)
     decided = np.where(np.abs(shares - 0.5) <= _TIE, 0.0, np.sign(shares - 0.5))
     sign[:, 0::2], sign[:, 1::2] = decided, -decided
     both = {
-        **{pair: 2 * number for pair, number in place.items()},
-        **{pair[::-1]: 2 * number + 1 for pair, number in place.items()},
+        **{pair: 2 * number for pair, number in number_of.items()},
+        **{pair[::-1]: 2 * number + 1 for pair, number in number_of.items()},
     }
     triads = [
         (both[i, j], both[j, k], both[k, i])
@@ -167,11 +167,11 @@ def count_triads(shares: Floats, pairs: Sequence[tuple[int, int]], n_entities: i
     at_once = max(1, _CELLS_AT_ONCE // max(3 * len(shares), 1))
     for start in range(0, len(triads), at_once):
         sides = sign[:, np.array(triads[start : start + at_once])]
-        known = np.isfinite(sides).all(axis=2)
-        tied = known & (sides == 0).any(axis=2)
+        complete = np.isfinite(sides).all(axis=2)
+        tied = complete & (sides == 0).any(axis=2)
         circular = np.abs(sides.sum(axis=2)) == 3
-        for row, own in zip(counts, (known & ~tied, circular, tied), strict=True):
-            row += own.sum(axis=1)
+        for row, hits in zip(counts, (complete & ~tied, circular, tied), strict=True):
+            row += hits.sum(axis=1)
     return TriadCounts(counts[0], counts[1], counts[2])
 
 

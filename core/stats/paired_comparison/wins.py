@@ -120,8 +120,8 @@ def resampled_counts(
     for order in (0, 1):
         used = n[..., order].any(axis=(1, 2)) | (not orders_apart)
         seed = bootstrap.seed + (order if orders_apart else 0)
-        own = resampled_totals(both[used][..., order], Bootstrap(bootstrap.n_resamples, seed))
-        resampled[..., order] = np.concatenate(list(own))
+        totals = resampled_totals(both[used][..., order], Bootstrap(bootstrap.n_resamples, seed))
+        resampled[..., order] = np.concatenate(list(totals))
     shape = (bootstrap.n_resamples, *wins.shape[1:])
     return resampled[:, :size].reshape(shape), resampled[:, size:].reshape(shape)
 
@@ -167,11 +167,11 @@ def order_test(wins: Floats, n: Floats, *, orders_apart: bool, seed: int = 0) ->
     for pair in range(wins.shape[1]):
         alike.setdefault(asked_in[:, pair].tobytes(), []).append(pair)
     for pairs in alike.values():  # pairs asked of the same units are tested together
-        own = asked_in[:, pairs[0]]
-        if not own.any(axis=0).all():
+        orders = asked_in[:, pairs[0]]
+        if not orders.any(axis=0).all():
             continue
         counts = np.stack([wins[:, pairs], n[:, pairs]], axis=1)
-        p[pairs] = _exchange_p(counts, own, observed.effect[pairs], orders_apart, seed)
+        p[pairs] = _exchange_p(counts, orders, observed.effect[pairs], orders_apart, seed)
     return np.where(np.isfinite(observed.effect), p, np.nan)
 
 
@@ -184,7 +184,7 @@ def _exchange_p(
     """
     if orders_apart:
         rows = [np.flatnonzero(asked_in[:, order]) for order in (0, 1)]
-        units = np.concatenate([counts[own][..., order] for order, own in enumerate(rows)])
+        units = np.concatenate([counts[members][..., order] for order, members in enumerate(rows)])
         total = units.sum(axis=0)
         arranged = _divisions(len(units), len(rows[0]), seed)
     else:

@@ -79,11 +79,11 @@ class Covariances:
 
     def discriminations(self) -> Floats:
         """Correlation of each item with the sum of the others; NaN where undefined."""
-        own, rest = self.own, self.rest
+        variances, rest = self.own, self.rest
         # The variance of a constant sum is not exactly 0 after rounding.
-        defined = (own > 0) & (rest > 1e-12 * own.sum())
-        r = np.full(len(own), np.nan)
-        r[defined] = (self.rows - own)[defined] / np.sqrt((own * rest)[defined])
+        defined = (variances > 0) & (rest > 1e-12 * variances.sum())
+        r = np.full(len(variances), np.nan)
+        r[defined] = (self.rows - variances)[defined] / np.sqrt((variances * rest)[defined])
         return r
 
     def discrimination_errors(self) -> Floats:
@@ -93,16 +93,16 @@ class Covariances:
             return errors
         r, unit = self.discriminations(), np.eye(len(self.own))
         varying = np.flatnonzero(self.own)
-        for place in np.flatnonzero(np.isfinite(r) & (np.abs(r) < 1)):
-            own, rest = self.own[place], self.rest[place]
-            others = (1 - unit[place]) * (self.own != 0)
+        for item in np.flatnonzero(np.isfinite(r) & (np.abs(r) < 1)):
+            variance, rest = self.own[item], self.rest[item]
+            others = (1 - unit[item]) * (self.own != 0)
             # r = c / sqrt(own rest), with c the covariance of the item and the sum of the others
-            cross = (np.outer(unit[place], others) + np.outer(others, unit[place])) / 2
-            slope = cross / np.sqrt(own * rest)
-            slope -= r[place] / 2 * np.outer(unit[place], unit[place]) / own
-            slope -= r[place] / 2 * np.outer(others, others) / rest
+            cross = (np.outer(unit[item], others) + np.outer(others, unit[item])) / 2
+            slope = cross / np.sqrt(variance * rest)
+            slope -= r[item] / 2 * np.outer(unit[item], unit[item]) / variance
+            slope -= r[item] / 2 * np.outer(others, others) / rest
             error = self.incomplete.standard_error(slope[np.ix_(varying, varying)])
-            errors[place] = error / (1 - r[place] ** 2)
+            errors[item] = error / (1 - r[item] ** 2)
         return errors
 
 
@@ -139,8 +139,10 @@ def covariances(
     shifted = np.where(used, values - np.where(np.isfinite(lowest), lowest, 0), 0)
     if present.all():
         totals, sums = shifted.sum(axis=1), shifted.sum(axis=0)
-        own = n * (shifted**2).sum(axis=0) - sums**2
-        return Covariances(own, n * (shifted.T @ totals) - sums * totals.sum(), n, n * (n - 1.0))
+        variances = n * (shifted**2).sum(axis=0) - sums**2
+        return Covariances(
+            variances, n * (shifted.T @ totals) - sums * totals.sum(), n, n * (n - 1.0)
+        )
     means = shifted.sum(axis=0) / np.maximum(present.sum(axis=0), 1)
     centered = np.where(used, shifted - means, 0)
     return Covariances(*_pairwise(centered, present.astype(np.float64)), n)
@@ -155,12 +157,12 @@ def _all_answers(scores: Floats, names: Sequence[str]) -> Covariances:
     used = scores[:, varying]
     used = used[np.isfinite(used).any(axis=1)]
     try:
-        found = incomplete_covariance(used, [names[place] for place in varying.tolist()])
+        likeliest = incomplete_covariance(used, [names[column] for column in varying.tolist()])
     except UserError as error:
         return replace(pairwise, problem=error.problem)
-    own, rows = np.zeros((2, scores.shape[1]))
-    own[varying], rows[varying] = np.diag(found.matrix), found.matrix.sum(axis=1)
-    return Covariances(own, rows, pairwise.n, incomplete=found)
+    variances, rows = np.zeros((2, scores.shape[1]))
+    variances[varying], rows[varying] = np.diag(likeliest.matrix), likeliest.matrix.sum(axis=1)
+    return Covariances(variances, rows, pairwise.n, incomplete=likeliest)
 
 
 def incomplete_rows(rows: UsableItems) -> tuple[IncompleteCovariance | None, str]:
@@ -176,7 +178,7 @@ def incomplete_rows(rows: UsableItems) -> tuple[IncompleteCovariance | None, str
 def _pairwise(centered: Floats, present: Floats) -> tuple[Floats, Floats]:
     """Diagonal and row sums of the pairwise covariances, some columns at a time."""
     k = centered.shape[1]
-    own, rows = np.full(k, np.nan), np.zeros(k)
+    variances, rows = np.full(k, np.nan), np.zeros(k)
     for start in range(0, k, 512):
         block = slice(start, start + 512)
         pairs = present.T @ present[:, block]
@@ -185,8 +187,8 @@ def _pairwise(centered: Floats, present: Floats) -> tuple[Floats, Floats]:
             part = (centered.T @ centered[:, block] - sums / pairs) / (pairs - 1)
         part[pairs < 2] = np.nan
         rows += part.sum(axis=1)
-        own[block] = np.diag(part[block])
-    return own, rows
+        variances[block] = np.diag(part[block])
+    return variances, rows
 
 
 def _alpha(k: Any, trace: Any, total: Any) -> Floats:
@@ -233,22 +235,22 @@ class ResampledMoments:
 
 def _alpha_coefficients(moments: ResampledMoments, groups: Sequence[Integers]) -> Floats:
     """Stratified alpha of every resample; NaN where undefined. One group: Cronbach's alpha."""
-    own = moments.variances(moments.centered)
-    own = np.where(own > moments.floors, own, 0.0)
+    variances = moments.variances(moments.centered)
+    variances = np.where(variances > moments.floors, variances, 0.0)
     sums = np.stack([moments.centered[:, group].sum(axis=1) for group in groups], axis=1)
     parts = moments.variances(sums)
     total = moments.variances(sums.sum(axis=1, keepdims=True))[:, 0]
     error = np.zeros(len(total))
-    for place, group in enumerate(groups):
-        items = np.count_nonzero(own[:, group], axis=1).astype(np.float64)
+    for number, group in enumerate(groups):
+        items = np.count_nonzero(variances[:, group], axis=1).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = items / (items - 1)
         factor[items == 0] = 0.0
         factor[items == 1] = np.nan
-        error += parts[:, place] - factor * (parts[:, place] - own[:, group].sum(axis=1))
-    known = total > _ROUNDING * own.sum(axis=1)
+        error += parts[:, number] - factor * (parts[:, number] - variances[:, group].sum(axis=1))
+    defined = total > _ROUNDING * variances.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(known, 1 - error / total, np.nan)
+        return np.where(defined, 1 - error / total, np.nan)
 
 
 def _resampled_interval(
@@ -496,10 +498,12 @@ def stratified_alpha(
     if len(strata) != np.shape(scores)[1]:
         raise ValueError(f"{len(strata)} strata for {np.shape(scores)[1]} items")
     bootstrap = bootstrap or Bootstrap()
-    stratum_of = [strata[place] for place in rows.columns]
+    stratum_of = [strata[item] for item in rows.columns]
     labels = tuple(dict.fromkeys(strata))
     groups = [
-        np.array([place for place, own in enumerate(stratum_of) if own == label], dtype=np.int64)
+        np.array(
+            [item for item, stratum in enumerate(stratum_of) if stratum == label], dtype=np.int64
+        )
         for label in labels
     ]
     problems = _strata_problems(rows, labels, groups)
@@ -562,7 +566,7 @@ def _strata_covariances(
         return whole, [covariances(rows.scores[:, group], rule) for group in groups]
     matrix = whole.incomplete.matrix
     blocks = [matrix[np.ix_(group, group)] for group in groups]
-    return whole, [Covariances(np.diag(own), own.sum(axis=1), whole.n) for own in blocks]
+    return whole, [Covariances(np.diag(block), block.sum(axis=1), whole.n) for block in blocks]
 
 
 def _rest_in_subscale(
@@ -672,9 +676,9 @@ def split_half(
     if max_splits < 1:
         raise ValueError(f"{max_splits} splits")
     rows = item_rows(scores, names, "listwise" if missing == "listwise" else "available")
-    reason, found = too_few_reason(rows), None
+    reason, incomplete = too_few_reason(rows), None
     if not reason:
-        found, reason = incomplete_rows(rows)
+        incomplete, reason = incomplete_rows(rows)
     if reason:
         return SplitHalf(
             math.nan,
@@ -689,7 +693,7 @@ def split_half(
             with_undefined_reason(rows, reason),
         )
     k, problems = rows.n_items, list(rows.problems)
-    covariance = found.matrix if found else np.cov(rows.scores, rowvar=False)
+    covariance = incomplete.matrix if incomplete else np.cov(rows.scores, rowvar=False)
     by_position = (np.arange(k) % 2 == 0).astype(np.float64)[None, :]
     odd_even = float(_split_coefficients(by_position, covariance)[0][0])
     halves, every = _splits(k, max_splits, seed)
@@ -739,8 +743,8 @@ def _splits(k: int, max_splits: int, seed: int) -> tuple[Floats, bool]:
 def _split_coefficients(halves: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     """Spearman-Brown and Rulon coefficients of every split; NaN where undefined."""
     others = 1 - halves
-    own = halves @ covariance
-    first, between = (own * halves).sum(axis=1), (own * others).sum(axis=1)
+    of_halves = halves @ covariance
+    first, between = (of_halves * halves).sum(axis=1), (of_halves * others).sum(axis=1)
     second = ((others @ covariance) * others).sum(axis=1)
     total = first + second + 2 * between
     floor = 1e-12 * np.trace(covariance)

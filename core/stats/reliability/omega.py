@@ -418,7 +418,7 @@ def omega_hierarchical(
         raise ValueError(f"{len(subscales)} subscales for {np.shape(scores)[1]} items")
     rows = item_rows(scores, names, "listwise" if missing == "listwise" else "available")
     labels = tuple(dict.fromkeys(subscales))
-    member = np.array([labels.index(subscales[place]) for place in rows.columns], dtype=np.int64)
+    member = np.array([labels.index(subscales[column]) for column in rows.columns], dtype=np.int64)
     method = (
         "omega hierarchical after Schmid and Leiman from a second-order model, maximum "
         f"likelihood, {ROWS_USED[rule_of_rows(rows, missing)]}, {level * 100:g}% interval "
@@ -552,10 +552,10 @@ def _start(correlation: Floats, member: Integers, m: int) -> Floats:
     """Where to begin: each subscale's first principal axis, and moderate general loadings."""
     loadings = np.zeros(len(member))
     for factor in range(m):
-        own = np.flatnonzero(member == factor)
-        values, vectors = np.linalg.eigh(correlation[np.ix_(own, own)])
+        items = np.flatnonzero(member == factor)
+        values, vectors = np.linalg.eigh(correlation[np.ix_(items, items)])
         axis = vectors[:, -1] * math.sqrt(values[-1])
-        loadings[own] = 0.8 * (axis if axis.sum() >= 0 else -axis)
+        loadings[items] = 0.8 * (axis if axis.sum() >= 0 else -axis)
     axes = loadings[:, None] * np.eye(m)[member]
     between = axes.T @ correlation @ axes
     leading = np.linalg.eigh(between)[1][:, -1]

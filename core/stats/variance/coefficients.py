@@ -98,25 +98,25 @@ def measurement(
     """
     design = components.design
     objects = closures[objects]
-    own = design.margin(objects, design.full).n_levels if objects else 1
+    n_objects = design.margin(objects, design.full).n_levels if objects else 1
     observed: dict[int, float] = {}
     for facet in members(design.everything & ~objects):
         around = objects | (closures[1 << facet] & ~(1 << facet))
-        outer = design.margin(around, design.full).n_levels if around != objects else own
+        outer = design.margin(around, design.full).n_levels if around != objects else n_objects
         observed[facet] = design.margin(around | 1 << facet, design.full).n_levels / outer
     if design.replicated:
         observed[REPLICATES] = design.n / design.n_cells
     shares = np.array(
         [
-            _share_left(components, closures, objects, place)
-            for place in range(len(components.effects))
+            _share_left(components, closures, objects, index)
+            for index in range(len(components.effects))
         ]
     )
     return Measurement(components, objects, fixed & ~objects, observed, shares)
 
 
 def _share_left(
-    components: VarianceComponents, closures: Mapping[int, int], objects: int, place: int
+    components: VarianceComponents, closures: Mapping[int, int], objects: int, index: int
 ) -> float:
     """How much of a component is left in the mean of an object: a mean over the objects.
 
@@ -124,22 +124,22 @@ def _share_left(
     under them: 1 / number of levels where all are met equally often.
     """
     design = components.design
-    own = design.margin(objects, design.full)
-    if place == len(components.effects) - 1:
-        return float((1.0 / own.counts).mean())
-    joint = design.margin(closures[objects | components.effects[place]], design.full)
-    totals = design.matched(objects, own.codes, own.counts, joint.codes)
-    return float((joint.counts**2 / totals**2).sum() / own.n_levels)
+    of_objects = design.margin(objects, design.full)
+    if index == len(components.effects) - 1:
+        return float((1.0 / of_objects.counts).mean())
+    joint = design.margin(closures[objects | components.effects[index]], design.full)
+    totals = design.matched(objects, of_objects.codes, of_objects.counts, joint.codes)
+    return float((joint.counts**2 / totals**2).sum() / of_objects.n_levels)
 
 
 def coefficients(
-    own: Measurement, numbers: Mapping[int, float] | None = None, draws: Floats | None = None
+    measured: Measurement, numbers: Mapping[int, float] | None = None, draws: Floats | None = None
 ) -> Coefficients:
     """Variances of the mean score of an object over so many levels of each facet.
 
     Parameters
     ----------
-    own : Measurement
+    measured : Measurement
         What is measured.
     numbers : mapping of facet to number, optional
         Levels of the facets in a study; those of the data where it names none. Fixed facets always
@@ -171,15 +171,15 @@ def coefficients(
     >>> round(float(result.generalizability), 2), round(float(result.dependability), 2)
     (0.91, 0.62)
     """
-    values = np.maximum(own.components.estimates if draws is None else draws, 0.0)
+    values = np.maximum(measured.components.estimates if draws is None else draws, 0.0)
     universe, relative, absolute = (
-        values @ weight for weight in _weights(own, {**own.observed, **(numbers or {})})
+        values @ weight for weight in _weights(measured, {**measured.observed, **(numbers or {})})
     )
     return Coefficients(universe, relative, absolute)
 
 
 def levels_needed(
-    own: Measurement,
+    measured: Measurement,
     facet: int,
     target: float,
     *,
@@ -190,7 +190,7 @@ def levels_needed(
 
     Parameters
     ----------
-    own : Measurement
+    measured : Measurement
         What is measured.
     facet : int
         A random facet, or `REPLICATES`.
@@ -221,9 +221,9 @@ def levels_needed(
     Need(levels=2, limit=1.0)
     """
     once, never = (
-        coefficients(own, {**(numbers or {}), facet: number}) for number in (1.0, math.inf)
+        coefficients(measured, {**(numbers or {}), facet: number}) for number in (1.0, math.inf)
     )
-    first, rest = (one.absolute if absolute else one.relative for one in (once, never))
+    first, rest = (result.absolute if absolute else result.relative for result in (once, never))
     limit = float(ratios(once.universe, once.universe + rest))
     room = float(once.universe) * (1 - target) / target - float(rest)
     shrinking = float(first) - float(rest)
@@ -236,23 +236,23 @@ def levels_needed(
     return Need(max(1.0, math.ceil(shrinking / room - 1e-9)), limit)
 
 
-def _weights(own: Measurement, numbers: Mapping[int, float]) -> tuple[Floats, Floats, Floats]:
+def _weights(measured: Measurement, numbers: Mapping[int, float]) -> tuple[Floats, Floats, Floats]:
     """Weights of the components in universe-score variance, relative and absolute error."""
-    parts = own.components
+    parts = measured.components
     design = parts.design
     weights = np.zeros((3, len(parts.effects)))
-    for place, effect in enumerate(parts.effects):
-        residual = place == len(parts.effects) - 1
-        outside = effect & ~own.objects
-        share = own.shares[place]
-        for facet in members(outside & ~own.fixed):
-            share *= own.observed[facet] / numbers[facet]
+    for index, effect in enumerate(parts.effects):
+        residual = index == len(parts.effects) - 1
+        outside = effect & ~measured.objects
+        share = measured.shares[index]
+        for facet in members(outside & ~measured.fixed):
+            share *= measured.observed[facet] / numbers[facet]
         if residual and design.replicated:
-            share *= own.observed[REPLICATES] / numbers[REPLICATES]
-        random = outside & ~own.fixed or (residual and design.replicated)
+            share *= measured.observed[REPLICATES] / numbers[REPLICATES]
+        random = outside & ~measured.fixed or (residual and design.replicated)
         if not random:
-            weights[0, place] = share if effect & own.objects else 0.0
+            weights[0, index] = share if effect & measured.objects else 0.0
             continue
-        weights[1, place] = share if effect & own.objects else 0.0
-        weights[2, place] = share
+        weights[1, index] = share if effect & measured.objects else 0.0
+        weights[2, index] = share
     return weights[0], weights[1], weights[2]

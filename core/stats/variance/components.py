@@ -142,16 +142,16 @@ def variance_components(design: Cells, estimator: Estimator = "automatic") -> Va
     >>> variance_components(design).estimates.round(1).tolist()
     [2.6, 5.2, 1.0]
     """
-    found = effects(design)
-    sets = [one for one in found.sets if design.replicated or one != design.everything]
-    sets, undefined, transform, degrees = _usable(sets, found, design)
-    margins = [found.margins[facets] for facets in (0, *sets)]
+    closed = effects(design)
+    sets = [each for each in closed.sets if design.replicated or each != design.everything]
+    sets, undefined, transform, degrees = _usable(sets, closed, design)
+    margins = [closed.margins[facets] for facets in (0, *sets)]
     of_margins = ((margin.sums**2 / margin.counts).sum() for margin in margins)
     raw = np.array([*of_margins, _all_squares(design)])
     squares = (transform @ raw)[1:]
-    expected, balanced = _expected(sets, found, design, transform, degrees)
-    n_levels = tuple(found.margins[one].n_levels for one in sets)
-    own = VarianceComponents(
+    expected, balanced = _expected(sets, closed, design, transform, degrees)
+    n_levels = tuple(closed.margins[facets].n_levels for facets in sets)
+    components = VarianceComponents(
         design,
         (*sets, design.everything),
         (*n_levels, design.n),
@@ -162,35 +162,41 @@ def variance_components(design: Cells, estimator: Estimator = "automatic") -> Va
         "ANOVA" if balanced else "analogous ANOVA",
         tuple(undefined),
     )
-    return _estimated(own, found, estimator, balanced=balanced)
+    return _estimated(components, closed, estimator, balanced=balanced)
 
 
 def _estimated(
-    own: VarianceComponents, found: Effects, estimator: Estimator, *, balanced: bool
+    components: VarianceComponents, closed: Effects, estimator: Estimator, *, balanced: bool
 ) -> VarianceComponents:
     """The same with estimates."""
-    design = own.design
+    design = components.design
     if design.n < 2 or _all_squares(design) <= ROUNDING**2 * design.n * (1 + design.mean**2):
-        return _with(own, np.zeros(len(own.degrees)))
-    if np.linalg.matrix_rank(own.expected / np.abs(own.expected).max(axis=1, keepdims=True)) < len(
-        own.expected
-    ):
-        return _with(own, own.estimates, ("The effects cannot be told apart in these answers.",))
-    if own.degrees[-1] < 1:
+        return _with(components, np.zeros(len(components.degrees)))
+    if np.linalg.matrix_rank(
+        components.expected / np.abs(components.expected).max(axis=1, keepdims=True)
+    ) < len(components.expected):
         return _with(
-            own,
-            own.estimates,
+            components,
+            components.estimates,
+            ("The effects cannot be told apart in these answers.",),
+        )
+    if components.degrees[-1] < 1:
+        return _with(
+            components,
+            components.estimates,
             ("There are too few answers to tell so many sources of variance from chance.",),
         )
-    moments: Floats = np.asarray(np.linalg.solve(own.expected, own.squares), dtype=np.float64)
-    moments[np.abs(moments) < ROUNDING * np.abs(own.squares).sum()] = 0.0
+    moments: Floats = np.asarray(
+        np.linalg.solve(components.expected, components.squares), dtype=np.float64
+    )
+    moments[np.abs(moments) < ROUNDING * np.abs(components.squares).sum()] = 0.0
     if estimator == "anova" or (estimator == "automatic" and balanced):
-        return _with(own, moments)
-    lower = [one for one in own.effects[:-1] if one != design.everything]
-    n_levels = sum(found.margins[one].n_levels for one in lower)
+        return _with(components, moments)
+    lower = [facets for facets in components.effects[:-1] if facets != design.everything]
+    n_levels = sum(closed.margins[facets].n_levels for facets in lower)
     if n_levels > MOST_LEVELS:
         return _with(
-            own,
+            components,
             moments,
             (
                 f"REML is not computed, because the effects have {n_levels:,} levels, more than "
@@ -199,28 +205,30 @@ def _estimated(
         )
     start = np.maximum(moments, 0.0)
     start[-1] = max(start[-1], 0.01 * start.sum(), 1e-300)
-    fit = fit_reml(design, lower, start, of_cells=len(lower) < len(own.effects) - 1)
+    fit = fit_reml(design, lower, start, of_cells=len(lower) < len(components.effects) - 1)
     if not fit.converged:
-        return _with(own, moments, ("REML did not converge; estimates come from sums of squares.",))
-    return _with(own, fit.estimates, (), "REML")
+        return _with(
+            components, moments, ("REML did not converge; estimates come from sums of squares.",)
+        )
+    return _with(components, fit.estimates, (), "REML")
 
 
 def _with(
-    own: VarianceComponents,
+    components: VarianceComponents,
     estimates: Floats,
     problems: tuple[str, ...] = (),
     method: Method | None = None,
 ) -> VarianceComponents:
     return VarianceComponents(
-        own.design,
-        own.effects,
-        own.n_levels,
-        own.degrees,
-        own.squares,
-        own.expected,
+        components.design,
+        components.effects,
+        components.n_levels,
+        components.degrees,
+        components.squares,
+        components.expected,
         estimates,
-        method or own.method,
-        own.undefined,
+        method or components.method,
+        components.undefined,
         problems,
     )
 
@@ -232,7 +240,7 @@ def _all_squares(design: Cells) -> float:
 
 
 def _usable(
-    sets: list[int], found: Effects, design: Cells
+    sets: list[int], closed: Effects, design: Cells
 ) -> tuple[list[int], list[int], Floats, Floats]:
     """The effects with degrees of freedom, those without, and from squares to sums of squares.
 
@@ -245,14 +253,14 @@ def _usable(
         order = [0, *sets]
         size = len(order) + 1
         transform = np.eye(size)
-        for row, one in enumerate(order):
+        for row, facets in enumerate(order):
             for column, other in enumerate(order[:row]):
-                if contains(one, other):
+                if contains(facets, other):
                     transform[row] -= transform[column]
         transform[-1] -= transform[:-1].sum(axis=0)
-        levels = np.array([*(found.margins[one].n_levels for one in order), design.n])
+        levels = np.array([*(closed.margins[facets].n_levels for facets in order), design.n])
         degrees = np.asarray(transform @ levels)[1:]
-        without = [one for one, df in zip(sets, degrees, strict=False) if df < 1]
+        without = [facets for facets, df in zip(sets, degrees, strict=False) if df < 1]
         if not without:
             return sets, undefined, transform, degrees
         undefined.append(without[-1])
@@ -260,19 +268,19 @@ def _usable(
 
 
 def _expected(
-    sets: list[int], found: Effects, design: Cells, transform: Floats, degrees: Floats
+    sets: list[int], closed: Effects, design: Cells, transform: Floats, degrees: Floats
 ) -> tuple[Floats, bool]:
     """Coefficients of the components in the expected sums of squares; whether all is balanced."""
     n = design.n
-    counts = [found.margins[one].counts for one in sets]
+    counts = [closed.margins[facets].counts for facets in sets]
     balanced = np.array(
         [
             [
-                degrees[row] * n / len(counts[column]) * contains(other, one)
+                degrees[row] * n / len(counts[column]) * contains(other, facets)
                 for column, other in enumerate(sets)
             ]
             + [degrees[row]]
-            for row, one in enumerate((*sets, design.everything))
+            for row, facets in enumerate((*sets, design.everything))
         ]
     )
     balanced[-1, :-1] = 0.0
@@ -283,26 +291,26 @@ def _expected(
     order = (0, *sets)
     joint: dict[tuple[int, int], float] = {}  # of an effect, and of what it makes with another
     products = np.empty((len(order) + 1, len(sets) + 1))
-    products[:-1, -1] = [found.margins[one].n_levels for one in order]
+    products[:-1, -1] = [closed.margins[facets].n_levels for facets in order]
     products[-1] = n
     for column, other in enumerate(sets):
-        for row, one in enumerate(order):
-            key = (one, found.closures[one | other])
+        for row, facets in enumerate(order):
+            key = (facets, closed.closures[facets | other])
             if key not in joint:
-                joint[key] = _joint(found, design, *key)
+                joint[key] = _joint(closed, design, *key)
             products[row, column] = joint[key]
     expected = np.asarray(transform @ products)[1:]
     close = np.allclose(expected, balanced, rtol=1e-9, atol=1e-9 * n)
     return (balanced, True) if close and equal else (expected, False)
 
 
-def _joint(found: Effects, design: Cells, one: int, together: int) -> float:
-    """How often a component is in the square of the effect `one`, which makes `together` with it.
+def _joint(closed: Effects, design: Cells, facets: int, together: int) -> float:
+    """How often a component is in the square of the effect `facets`; with it that is `together`.
 
-    Sum over the levels of `together` of their squared count over that of their level of `one`.
+    Sum over the levels of `together` of their squared count over that of their level of `facets`.
     """
-    if one == together:
+    if facets == together:
         return float(design.n)
-    joint, own = found.margins[together], found.margins[one]
-    counts = design.matched(one, own.codes, own.counts, joint.codes)
+    joint, margin = closed.margins[together], closed.margins[facets]
+    counts = design.matched(facets, margin.codes, margin.counts, joint.codes)
     return float((joint.counts**2 / counts).sum())

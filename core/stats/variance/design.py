@@ -86,8 +86,8 @@ class Cells:
         number = self.numbers(facets, codes)
         size = int(np.prod([self.levels[facet] for facet in members(facets)], dtype=np.int64))
         if size > _SPARSE * len(number):
-            _, first, place = np.unique(number, return_index=True, return_inverse=True)
-            return first, np.asarray(place, dtype=np.int64)
+            _, first, level_of = np.unique(number, return_index=True, return_inverse=True)
+            return first, np.asarray(level_of, dtype=np.int64)
         first = np.full(size, -1, dtype=np.int64)
         first[number[::-1]] = np.arange(len(number))[::-1]
         taken = first >= 0
@@ -96,21 +96,21 @@ class Cells:
 
     def matched(self, facets: int, codes: Integers, values: Floats, wanted: Integers) -> Floats:
         """The values of levels of some facets, one for each column of other codes."""
-        number, place = self.numbers(facets, codes), self.numbers(facets, wanted)
+        number, wanted_number = self.numbers(facets, codes), self.numbers(facets, wanted)
         size = int(np.prod([self.levels[facet] for facet in members(facets)], dtype=np.int64))
-        if size > _SPARSE * max(len(number), len(place)):
+        if size > _SPARSE * max(len(number), len(wanted_number)):
             order = np.argsort(number)
-            return values[order[np.searchsorted(number, place, sorter=order)]]
+            return values[order[np.searchsorted(number, wanted_number, sorter=order)]]
         table = np.zeros(size)
         table[number] = values
-        return table[place]
+        return table[wanted_number]
 
     def margin(self, facets: int, of: Margin) -> Margin:
         """The levels of a set of facets, summed over those of a set that contains it."""
-        first, place = self.places(facets, of.codes)
+        first, level_of = self.places(facets, of.codes)
         return Margin(
-            _sums(place, of.counts, len(first)),
-            _sums(place, of.sums, len(first)),
+            _sums(level_of, of.counts, len(first)),
+            _sums(level_of, of.sums, len(first)),
             of.codes[:, first],
         )
 
@@ -138,17 +138,17 @@ def cells(values: Floats, codes: Integers, levels: Sequence[int]) -> Cells:
     deviations = values - mean
     every = Margin(np.ones(len(values)), deviations, codes)
     answers = Cells(tuple(levels), every, 0.0, mean)
-    first, place = answers.places(answers.everything, codes)
-    counts = np.bincount(place, minlength=len(first)).astype(np.float64)
-    sums = _sums(place, deviations, len(first))
-    rest = deviations - (sums / counts)[place]
+    first, cell_of = answers.places(answers.everything, codes)
+    counts = np.bincount(cell_of, minlength=len(first)).astype(np.float64)
+    sums = _sums(cell_of, deviations, len(first))
+    rest = deviations - (sums / counts)[cell_of]
     within = float(rest @ rest) if len(first) < len(values) else 0.0
     return Cells(tuple(levels), Margin(counts, sums, codes[:, first]), within, mean)
 
 
-def _sums(place: Integers, values: Floats, n_levels: int) -> Floats:
+def _sums(level_of: Integers, values: Floats, n_levels: int) -> Floats:
     """The sum of the values of each level."""
-    return np.asarray(np.bincount(place, values, n_levels), dtype=np.float64)
+    return np.asarray(np.bincount(level_of, values, n_levels), dtype=np.float64)
 
 
 def members(facets: int) -> Iterator[int]:
@@ -159,11 +159,11 @@ def members(facets: int) -> Iterator[int]:
     >>> list(members(0b101))
     [0, 2]
     """
-    place = 0
-    while facets >> place:
-        if facets >> place & 1:
-            yield place
-        place += 1
+    facet = 0
+    while facets >> facet:
+        if facets >> facet & 1:
+            yield facet
+        facet += 1
 
 
 def size(facets: int) -> int:
@@ -189,9 +189,9 @@ class Effects:
 
     def generators(self, effect: int) -> tuple[int, ...]:
         """The smallest sets of facets that amount to an effect."""
-        own = [facets for facets, closure in self.closures.items() if closure == effect]
-        least = min(map(size, own))
-        return tuple(sorted(facets for facets in own if size(facets) == least))
+        sets = [facets for facets, closure in self.closures.items() if closure == effect]
+        least = min(map(size, sets))
+        return tuple(sorted(facets for facets in sets if size(facets) == least))
 
 
 def effects(design: Cells) -> Effects:
@@ -210,7 +210,7 @@ def effects(design: Cells) -> Effects:
     margins = {design.everything: design.full}
     for facets in reversed(every[:-1]):
         larger = [facets | 1 << facet for facet in members(design.everything & ~facets)]
-        smallest = min(larger, key=lambda one: margins[one].n_levels)
+        smallest = min(larger, key=lambda chosen: margins[chosen].n_levels)
         margins[facets] = design.margin(facets, margins[smallest])
     closures = {}
     for facets in every:
@@ -220,7 +220,7 @@ def effects(design: Cells) -> Effects:
                 closure |= 1 << facet
         closures[facets] = closure
     sets = sorted({c for c in closures.values() if c != closures[0]}, key=lambda c: (size(c), c))
-    return Effects(tuple(sets), {one: margins[one] for one in (*sets, 0)}, closures)
+    return Effects(tuple(sets), {chosen: margins[chosen] for chosen in (*sets, 0)}, closures)
 
 
 def same_partition(codes: Sequence[Integers], levels: Sequence[int]) -> list[list[int]]:

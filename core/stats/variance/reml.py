@@ -67,9 +67,9 @@ def fit_reml(design: Cells, lower: Sequence[int], start: Floats, *, of_cells: bo
     converged, model = False, _Model(design, [], of_cells=False)
     for _ in range(_MOST_ROUNDS * (len(every) + 1)):
         taken = np.flatnonzero(inside)
-        own = [every[place] for place in taken]
+        included = [every[index] for index in taken]
         cell = bool(of_cells and inside[-1])
-        model = _Model(design, own[:-1] if cell else own, of_cells=cell)
+        model = _Model(design, included[:-1] if cell else included, of_cells=cell)
         places = [*taken, len(every)]
         climb = _climb(model, values[places], ~returned[taken])
         values[places] = climb.values
@@ -78,7 +78,7 @@ def fit_reml(design: Cells, lower: Sequence[int], start: Floats, *, of_cells: bo
             continue
         values[:-1][~inside] = 0.0
         outside = np.flatnonzero(~inside)
-        rising = [place for place in outside if model.rises_from_zero(values[places], every[place])]
+        rising = [index for index in outside if model.rises_from_zero(values[places], every[index])]
         if not rising or not climb.converged:
             converged = climb.converged
             break
@@ -171,8 +171,8 @@ class _Model:
         self.spans: list[slice] = []
         offset = 0
         for effect in lower:
-            first, place = design.places(effect, full.codes)
-            columns.append(place + offset)
+            first, level_of = design.places(effect, full.codes)
+            columns.append(level_of + offset)
             self.spans.append(slice(offset, offset + len(first)))
             offset += len(first)
         self.columns = np.array(columns, dtype=np.int64).reshape(len(lower), design.n_cells).T
@@ -190,9 +190,9 @@ class _Model:
         log_det -= float(np.log(weight).sum())
         inner = roots[:, None] * inverse * roots
         right = np.stack([np.ones(len(weight)), self.means], axis=1)
-        ones, own = self.solve(weight, inner, right).T
+        ones, of_values = self.solve(weight, inner, right).T
         precision = float(ones.sum())
-        projected = own - ones * (own.sum() / precision)
+        projected = of_values - ones * (of_values.sum() / precision)
         spread = weight - weight**2 * self._quadratic(inner) - ones**2 / precision
         return _Solved(weight, inner, np.diag(inverse), log_det, ones, precision, projected, spread)
 
@@ -204,33 +204,33 @@ class _Model:
 
     def at(self, values: Floats) -> _Point:
         """Restricted log-likelihood, its gradient and the average information at components."""
-        own, z, residual = self.solved(values), self.effects, values[-1]
-        projected = own.projected
+        point, z, residual = self.solved(values), self.effects, values[-1]
+        projected = point.projected
         likelihood = -0.5 * (
-            own.log_det
-            + np.log(own.precision)
+            point.log_det
+            + np.log(point.precision)
             + self.means @ projected
             + (self.n_within * np.log(residual) + self.within / residual if self.n_within else 0.0)
         )
         # Traces of the projection with the covariance of each effect, and its images of the data.
-        sums, sums_of_ones = z.T @ projected, z.T @ own.ones
+        sums, sums_of_ones = z.T @ projected, z.T @ point.ones
         traces, forms, images = [], [], []
         for span, value in zip(self.spans, values, strict=False):
-            trace = (span.stop - span.start - own.diagonal[span].sum()) / value
-            traces.append(trace - (sums_of_ones[span] ** 2).sum() / own.precision)
+            trace = (span.stop - span.start - point.diagonal[span].sum()) / value
+            traces.append(trace - (sums_of_ones[span] ** 2).sum() / point.precision)
             forms.append((sums[span] ** 2).sum())
             images.append(z[:, span] @ sums[span])
         if self.of_cells:
-            traces.append(own.spread.sum())
+            traces.append(point.spread.sum())
             forms.append((projected**2).sum())
             images.append(projected)
-        traces.append((own.spread / self.counts).sum())
+        traces.append((point.spread / self.counts).sum())
         forms.append((projected**2 / self.counts).sum())
         images.append(projected / self.counts)
         stacked = np.stack(images, axis=1)
-        solved = self.solve(own.weight, own.inner, stacked)
+        solved = self.solve(point.weight, point.inner, stacked)
         total = solved.sum(axis=0)
-        information = 0.5 * (stacked.T @ solved - np.outer(total, total) / own.precision)
+        information = 0.5 * (stacked.T @ solved - np.outer(total, total) / point.precision)
         gradient = -0.5 * (np.array(traces) - np.array(forms))
         if self.n_within:
             gradient[-1] -= 0.5 * (self.n_within / residual - self.within / residual**2)
@@ -239,16 +239,16 @@ class _Model:
 
     def rises_from_zero(self, values: Floats, effect: int) -> bool:
         """Whether an effect that is left out would raise the likelihood."""
-        own = self.solved(values)
+        solved = self.solved(values)
         if effect == self.design.everything:
-            trace, form = own.spread.sum(), (own.projected**2).sum()
+            trace, form = solved.spread.sum(), (solved.projected**2).sum()
         else:
-            _, place = self.design.places(effect, self.design.full.codes)
-            columns = _indicators(place[:, None], int(place.max()) + 1)
-            crossed = (self.effects.T @ columns.multiply(own.weight[:, None])).toarray()
-            trace = own.weight.sum() - ((own.inner @ crossed) * crossed).sum()
-            trace -= ((columns.T @ own.ones) ** 2).sum() / own.precision
-            form = ((columns.T @ own.projected) ** 2).sum()
+            _, level_of = self.design.places(effect, self.design.full.codes)
+            columns = _indicators(level_of[:, None], int(level_of.max()) + 1)
+            crossed = (self.effects.T @ columns.multiply(solved.weight[:, None])).toarray()
+            trace = solved.weight.sum() - ((solved.inner @ crossed) * crossed).sum()
+            trace -= ((columns.T @ solved.ones) ** 2).sum() / solved.precision
+            form = ((columns.T @ solved.projected) ** 2).sum()
         return bool(form > trace * (1 + 1e-6))
 
     def _quadratic(self, inner: Floats) -> Floats:
