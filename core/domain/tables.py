@@ -20,6 +20,11 @@ LEVEL = "{level}"
 """Stands in titles for the coverage of the intervals: "95% CI"."""
 
 
+def group(name: str, title: str, help: str = "") -> Column:
+    """A factor whose levels are the groups that results are set side by side by."""
+    return Column(name, title, help=help, role="group")
+
+
 def key(name: str, title: str, help: str = "", unit: Unit = "none") -> Column:
     """A column that tells the rows of a group apart, such as the item or the scale."""
     return Column(name, title, unit, help, role="key")
@@ -100,7 +105,7 @@ def estimate(
 
 def factor_columns(by: Sequence[str]) -> tuple[Column, ...]:
     """The factors that results are set side by side by, each once, which lead a table."""
-    return tuple(Column(name, grouping_title(name), role="group") for name in dict.fromkeys(by))
+    return tuple(group(name, grouping_title(name)) for name in dict.fromkeys(by))
 
 
 def level_text(level: float) -> str:

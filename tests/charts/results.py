@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -26,6 +27,8 @@ from core.analysis.scales.norm_comparison import norm_comparison
 from core.analysis.scales.reliability import reliability
 from core.analysis.scales.score_correlations import score_correlations
 from core.analysis.words.story_validity import story_validity
+from core.domain.attributes import is_attribute
+from core.domain.frames import GROUPINGS
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.workflow.statistics import analyses
 from tests.analysis.brand_counts import counts_of
@@ -69,7 +72,13 @@ def answers(respondent=HOSTILE, seed=1, n=N, constant=(), **factors):
 
 def table(name, columns, rows):
     frame = pd.DataFrame(rows, columns=list(columns))
-    return ResultTable(name, name, frame, tuple(Column(c, c) for c in columns))
+    groups = list(
+        itertools.takewhile(
+            lambda c: c in (*GROUPINGS, "writer", "judge") or is_attribute(c), columns
+        )
+    )
+    declared = (Column(c, c, role="group" if c in groups else "") for c in columns)
+    return ResultTable(name, name, frame, tuple(declared))
 
 
 def made(*tables):

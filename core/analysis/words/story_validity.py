@@ -27,13 +27,14 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.charts.stories import story_charts
+from core.domain import tables
 from core.domain.attributes import NEGATIVE_WORDS, is_attribute
 from core.domain.frames import GROUPINGS, ORIGIN, RATINGS, grouping_title
 from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
-from core.domain.tables import count, estimate, key, number, p_value, remark, text
+from core.domain.tables import count, estimate, key, number, p_value, remark
 from core.errors import NotEnoughData
 from core.stats.correlation import Correlation, correlation
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -64,10 +65,10 @@ Redraws = Annotated[
 def _lead(names: Sequence[str]) -> tuple[Column, ...]:
     """The columns of the groups."""
     titles = {
-        _WRITER: text(_WRITER, "Written by", "The respondent that wrote the stories."),
-        _JUDGE: text(_JUDGE, "Judge", "The respondent that rated the stories."),
+        _WRITER: tables.group(_WRITER, "Written by", "The respondent that wrote the stories."),
+        _JUDGE: tables.group(_JUDGE, "Judge", "The respondent that rated the stories."),
     }
-    return tuple(titles.get(name, text(name, grouping_title(name))) for name in names)
+    return tuple(titles.get(name, tables.group(name, grouping_title(name))) for name in names)
 
 
 def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
