@@ -25,7 +25,7 @@ from pages.design import overview
 from pages.respondents import form as respondent_form
 from pages.shared import analysis_page, draft_form, results, study_bar, widgets
 from pages.shared.downloads import file_stem
-from pages.shared.draft_form import DraftForm
+from pages.shared.draft_form import Choice, DraftForm, Number, Several
 from pages.shared.widgets import plain
 
 _PROBLEM = "precision_problem"
@@ -97,70 +97,44 @@ def _truth(form: DraftForm, *, simulated: bool) -> None:
     st.header("The assumed truth")
     st.caption(_HONESTY)
     with st.expander("The people who answer", expanded=not simulated):
-        respondent_form.simulated_fields(form)
+        form.draw(respondent_form.SIMULATED)
 
 
 def _targets(study: StudyRecord, form: DraftForm) -> None:
     """The statistics with their targets, and how to simulate."""
     st.header("The precision wanted")
-    form.several(
-        "statistics",
-        "Statistics",
-        list(STATISTICS),
-        lambda name: STATISTICS[name].title,
-        help="Each is computed by its analysis, as on the pages of results.",
+    form.draw(
+        Several("statistics", "Statistics", {n: one.title for n, one in STATISTICS.items()}),
+        "Each is computed by its analysis, as on the pages of results.",
     )
     chosen = [name for name in form.fields["statistics"] if name in STATISTICS]
     for place, name in enumerate(chosen):
         if place % 3 == 0:
             columns = st.columns(3)
+        label = f"{STATISTICS[name].title}: half-width ±"
         with columns[place % 3]:
-            form.number(
-                f"target_{name}",
-                f"{STATISTICS[name].title}: half-width ±",
-                0.001,
-                2.0,
-                step=0.01,
-                format="%.3f",
-                help=f"Half of the width of the {STATISTICS[name].level} interval that you want.",
+            form.draw(
+                Number(f"target_{name}", label, 0.001, 2, 0.01, format="%.3f"),
+                f"Half of the width of the {STATISTICS[name].level} interval that you want.",
             )
-    left, middle, right = st.columns(3)
-    with left:
-        form.select(
-            "axis",
-            "What may be more or fewer",
-            list(_VARIED),
-            _VARIED.__getitem__,
-            help="If one context is planned: repetitions.",
-        )
-    with middle:
-        form.number(
-            "replications",
-            "Replications",
-            *REPLICATIONS,
-            step=1,
-            help="How often the study is simulated, each time by other people. More take longer "
+    form.draw(
+        (
+            Choice("axis", "What may be more or fewer", _VARIED),
+            "If one context is planned: repetitions.",
+            Number("replications", "Replications", *REPLICATIONS),
+            "How often the study is simulated, each time by other people. More take longer "
             "and lower the Monte Carlo error.",
-        )
-    with right:
-        form.number(
-            "assurance",
-            "Share that reaches the target",
-            0.5,
-            0.99,
-            step=0.05,
-            format="%.2f",
-            help="A number of contexts or repetitions is recommended where this share of the "
+            Number("assurance", "Share that reaches the target", 0.5, 0.99, 0.05, format="%.2f"),
+            "A number of contexts or repetitions is recommended where this share of the "
             "replications has an interval within the target: the power.",
         )
+    )
     people = [one.label for one in studies.respondents_of(widgets.workspace(), study.code)]
     if len(people) > 1:
-        form.select(
-            "respondent",
-            "Respondent of the design",
-            ["", *people],
-            lambda label: label or people[0],
-            help="One is simulated: all have the same assumed truth. Choose another where blocks "
+        labels = {"": people[0], **{person: person for person in people}}
+        form.draw(
+            Choice("respondent", "Respondent of the design", labels),
+            "One is simulated: all have the same assumed truth. Choose another where blocks "
             "ask respondents differently.",
         )
 
@@ -192,7 +166,7 @@ def _result(
 
 def _start(study: str, form: DraftForm) -> None:
     """Begin with the fields as they are in the database, which may be newer than the page."""
-    fields = draft_form.stored_fields(form.name, form.defaults)
+    fields = form.stored()
     try:
         precision_study.start(widgets.workspace(), _request(study, fields))
     except UserError as error:

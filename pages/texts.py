@@ -21,7 +21,7 @@ from core.workflow.banks import editing, stories, text_prompts
 from core.workflow.statistics import analyses
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.downloads import file_stem
-from pages.shared.draft_form import DraftForm
+from pages.shared.draft_form import Choice, DraftForm, LongText, Number, Radio, Text
 
 # Counting the words of lists in the texts of a study.
 
@@ -332,37 +332,35 @@ def _descriptors() -> None:
     st.caption("One prompt for each combination, such as letters of reference for many people.")
     form = draft_form.open_form(_LETTERS, _LETTER_DEFAULTS)
     _name_and_language(form)
-    form.long_text(
-        "text",
-        "Instruction",
-        height=120,
-        help="Type each descriptor in braces: {name}, {age}. Several instructions: a line with "
+    form.draw(
+        LongText("text", "Instruction", height=120),
+        "Type each descriptor in braces: {name}, {age}. Several instructions: a line with "
         "--- between two of them. Each one is put for everybody.",
-    )
-    form.long_text(
-        "people",
-        "People, one per line below the names of the columns",
-        height=120,
-        help="A table, typed or pasted from a spreadsheet. The columns of a row belong together: "
+        LongText("people", "People, one per line below the names of the columns", height=120),
+        "A table, typed or pasted from a spreadsheet. The columns of a row belong together: "
         "{name}, {age} and {gender} of the same person. A column that the instruction does not "
         "name can still group the texts. May be empty.",
     )
-    _people_file()
-    form.long_text(
-        "levels",
-        "Further descriptors, crossed with the people",
-        height=100,
-        help="One descriptor per line. A level may have a second value after a bar, as in "
+    _people_file(form)
+    form.draw(
+        LongText("levels", "Further descriptors, crossed with the people", height=100),
+        "One descriptor per line. A level may have a second value after a bar, as in "
         "'Anna | female': the prompt shows the first value, and you can group texts by the second "
         "(as name.2). May be empty.",
     )
     form.show_notes()
     with widgets.error_box():
         _preview_letters(form)
-    st.button("Make the prompts", key="texts_make_letters", type="primary", on_click=_make_letters)
+    st.button(
+        "Make the prompts",
+        key="texts_make_letters",
+        type="primary",
+        on_click=_make_letters,
+        args=(form,),
+    )
 
 
-def _people_file() -> None:
+def _people_file(form: DraftForm) -> None:
     """A CSV file of people, whose content replaces the table once."""
     uploaded = st.file_uploader(
         "People from a file",
@@ -376,7 +374,7 @@ def _people_file() -> None:
     with widgets.error_box():
         text = text_prompts.people_of_file(uploaded.name, uploaded.getvalue())
         st.session_state[_FILE_READ] = uploaded.file_id
-        draft_form.set_fields(_LETTERS, _LETTER_DEFAULTS, {"people": text})
+        form.change({"people": text})
         st.rerun()
 
 
@@ -405,72 +403,63 @@ def _stories() -> None:
     )
     form = draft_form.open_form(_STORIES, _STORY_DEFAULTS)
     _name_and_language(form)
-    form.long_text(
-        "text",
-        "Instruction",
-        height=100,
-        placeholder=stories.story_text(form.fields["language"]),
-        help="{words} stands for the words of a group. Empty: the instruction shown here.",
+    form.draw(
+        LongText("text", "Instruction", stories.story_text(form.fields["language"]), height=100),
+        "{words} stands for the words of a group. Empty: the instruction shown here.",
+        Radio("source", "Words from", _SOURCES),
     )
-    form.radio("source", "Words from", _SOURCES, horizontal=True)
     if form.fields["source"] == "study":
         _study_words(form)
     else:
         banks = ["", *(b.code for b in editing.summaries(widgets.workspace()) if b.kind == "words")]
         _words(form, "first", "First list", banks, "the words below")
         _words(form, "second", "Second list", banks, "the words below, or none")
-    left, middle, right = st.columns(3)
-    with left:
-        form.number("size", "Words in a group", 1, 20, step=1)
-    with middle:
-        form.number(
-            "groups",
-            "Groups for each count",
-            1,
-            20_000,
-            step=1,
-            help="The published design has 100 groups of 5 words for each count from 0 to 5: 600 "
+    form.draw(
+        (
+            Number("size", "Words in a group", 1, 20),
+            Number("groups", "Groups for each count", 1, 20_000),
+            "The published design has 100 groups of 5 words for each count from 0 to 5: 600 "
             "stories. Without a second list: the number of all groups.",
+            Number("seed", "Seed", 1, 1_000_000),
+            "The same seed draws the same groups.",
         )
-    with right:
-        form.number(
-            "seed", "Seed", 1, 1_000_000, step=1, help="The same seed draws the same groups."
-        )
+    )
     form.show_notes()
-    st.button("Make the prompts", key="texts_make_stories", type="primary", on_click=_make_stories)
+    st.button(
+        "Make the prompts",
+        key="texts_make_stories",
+        type="primary",
+        on_click=_make_stories,
+        args=(form,),
+    )
 
 
 def _words(form: DraftForm, field: str, label: str, banks: list[str], none: str) -> None:
     """Words of a bank, or typed ones."""
-    form.select(
-        f"{field}_bank",
-        label,
-        banks,
-        lambda code: code or none[:1].upper() + none[1:],
-        help="A bank of words. Words of the second list are not drawn for the first one.",
+    choices = {code: code or none[:1].upper() + none[1:] for code in banks}
+    form.draw(
+        Choice(f"{field}_bank", label, choices),
+        "A bank of words. Words of the second list are not drawn for the first one.",
     )
     if not form.fields[f"{field}_bank"]:
-        form.long_text(field, f"{label}, typed", height=120, help="One word per line.")
+        form.draw(LongText(field, f"{label}, typed", height=120), "One word per line.")
 
 
 def _study_words(form: DraftForm) -> None:
     """The study and respondent whose classes of words are drawn, and how many words there are."""
     workspace = widgets.workspace()
-    known = stories.word_studies(workspace)
-    if not known:
+    studies = stories.word_studies(workspace)
+    if not studies:
         st.info("There is no study of words yet. Design and run a study of a bank of words.")
         return
-    form.select("study", "Word study", known, str)
+    form.draw(Choice("study", "Word study", studies))
     chosen = form.fields["study"]
-    if chosen not in known:
+    if chosen not in studies:
         return
     respondents = stories.respondents_of(workspace, chosen)
-    form.select(
-        "respondent",
-        "Respondent",
-        respondents,
-        str,
-        help="Words that this respondent gave the same label in all tests, in the language above.",
+    form.draw(
+        Choice("respondent", "Respondent", respondents),
+        "Words that this respondent gave the same label in all tests, in the language above.",
     )
     if form.fields["respondent"] in respondents:
         with widgets.error_box():
@@ -503,24 +492,18 @@ def _words_counted(words: stories.StudyWords) -> str:
 
 
 def _name_and_language(form: DraftForm) -> None:
-    left, right = st.columns(2)
-    with left:
-        form.text("code", "Name of the bank")
-    with right:
-        form.select("language", "Language", formats.LANGUAGES, language_name)
+    languages = {code: language_name(code) for code in formats.LANGUAGES}
+    form.draw((Text("code", "Name of the bank"), Choice("language", "Language", languages)))
 
 
-def _typed(name: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def _typed(form: DraftForm) -> dict[str, Any]:
     """The fields of a draft as they are now: a change may arrive with the click."""
-    fields = draft_form.open_form(name, defaults).fields
     shown = st.session_state
-    return {
-        field: shown.get(draft_form.key_of(name, field), value) for field, value in fields.items()
-    }
+    return {field: shown.get(form.key(field), value) for field, value in form.stored().items()}
 
 
-def _make_letters() -> None:
-    typed = _typed(_LETTERS, _LETTER_DEFAULTS)
+def _make_letters(form: DraftForm) -> None:
+    typed = _typed(form)
     _make_bank(
         lambda: text_prompts.create_descriptor_prompts(
             widgets.workspace(),
@@ -533,9 +516,8 @@ def _make_letters() -> None:
     )
 
 
-def _make_stories() -> None:
-    typed = _typed(_STORIES, _STORY_DEFAULTS)
-
+def _make_stories(form: DraftForm) -> None:
+    typed = _typed(form)
     drawing = {name: typed[name] for name in ("size", "groups", "seed", "text")}
     if typed["source"] == "study":
         _make_bank(
@@ -575,34 +557,38 @@ def show_lists() -> None:
     )
     form = draft_form.open_form(_LISTS, _LIST_DEFAULTS)
     _name_and_language(form)
-    form.long_text(
-        "text",
-        "Lists, one per line",
-        height=220,
-        placeholder="warm: kind*, gentle, caring\nable: skill*, talent*",
-        help="The name of the list, a colon, and its words between commas. A word counts if it "
+    example = "warm: kind*, gentle, caring\nable: skill*, talent*"
+    form.draw(
+        LongText("text", "Lists, one per line", example, height=220),
+        "The name of the list, a colon, and its words between commas. A word counts if it "
         "begins with an entry. If an entry of a list ends with *, only such entries are "
         "beginnings, and the other entries are whole words.",
     )
     form.show_notes()
     with st.container(horizontal=True):
-        st.button("Save the lists", key="texts_save_lists", type="primary", on_click=_save_lists)
+        st.button(
+            "Save the lists",
+            key="texts_save_lists",
+            type="primary",
+            on_click=_save_lists,
+            args=(form,),
+        )
         st.button(
             "Put in the starter set",
             key="texts_starter",
             on_click=_put_starter,
+            args=(form,),
             disabled=bool(form.fields["text"].strip()),
             help="Five lists for reference letters in English. Only into the empty field.",
         )
 
 
-def _put_starter() -> None:
-    text = text_prompts.starter_lists(widgets.workspace())
-    draft_form.set_fields(_LISTS, _LIST_DEFAULTS, {"text": text})
+def _put_starter(form: DraftForm) -> None:
+    form.change({"text": text_prompts.starter_lists(widgets.workspace())})
 
 
-def _save_lists() -> None:
-    typed = _typed(_LISTS, _LIST_DEFAULTS)
+def _save_lists(form: DraftForm) -> None:
+    typed = _typed(form)
     try:
         bank = text_prompts.create_word_lists(
             widgets.workspace(), typed["code"], typed["text"], language=typed["language"]

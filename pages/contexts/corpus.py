@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, BinaryIO, cast
 
@@ -17,11 +17,28 @@ from core.workflow.contexts import corpora
 from core.workflow.contexts.corpora import CorpusColumns, CorpusSelection
 from pages.contexts.new_sets import preview, save_form
 from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared.draft_form import Choice, DraftForm, Number, Part, Radio, Several, Text, Toggle
 
 _ENDINGS = ["jsonl", "ndjson", "json", "parquet", "csv", "tsv", "gz"]
 _KINDS = {"conversations": "Conversations", "personas": "Personas"}
 _LAST = "contexts_corpus_read"
+_LENGTH = "The length before cropping. Empty: no limit."
+_MESSAGES: tuple[Part, ...] = (
+    Number("least_messages", "Least messages", 1, empty="all"),
+    _LENGTH,
+    Number("most_messages", "Most messages", 1, empty="all"),
+    _LENGTH,
+)
+_CHARACTERS: tuple[Part, ...] = (
+    Number("least_characters", "Least characters", 1, empty="all"),
+    _LENGTH,
+    Number("most_characters", "Most characters", 1, empty="all"),
+    _LENGTH,
+)
+_EXCHANGES: tuple[Part, ...] = (
+    Number("exchanges", "First exchanges", 1, empty="all"),
+    "Cut each conversation after this number of exchanges of user and assistant.",
+)
 
 
 def corpus_section() -> None:
@@ -87,10 +104,9 @@ def _choices(form: DraftForm, columns: CorpusColumns) -> CorpusChoices:
         kind = _text_fields(form, columns)
         _filter_fields(form, kind)
         _sample_fields(form, columns)
-        form.toggle(
-            "skip_unreadable",
-            "Leave out texts that cannot be read",
-            help="Empty texts and unknown roles. Inkblot counts them. Without it, the first one "
+        form.draw(
+            Toggle("skip_unreadable", "Leave out texts that cannot be read"),
+            "Empty texts and unknown roles. Inkblot counts them. Without it, the first one "
             "stops the import. A line that is no JSON always does.",
         )
         form.show_notes()
@@ -101,128 +117,64 @@ def _text_fields(form: DraftForm, columns: CorpusColumns) -> str:
     """The columns of texts, codes and languages; returns the kind of the contexts."""
     kind = form.fields["kind"]
     if columns.conversations and columns.texts:
-        form.radio("kind", "Kind of contexts", _KINDS, horizontal=True)
+        form.draw(Radio("kind", "Kind of contexts", _KINDS))
     else:
         kind = "conversations" if columns.conversations else "personas"
-    left, middle, right = st.columns(3)
-    with left:
-        if kind == "conversations":
-            form.several(
-                "conversations",
-                "Columns of conversations",
-                columns.conversations,
-                str,
-                help="Each chosen column of a row gives a context.",
-            )
-        else:
-            form.select(
-                "persona", "Column of personas", columns.texts, str, placeholder="Choose a column"
-            )
-    with middle:
-        form.select(
-            "code",
-            "Code",
-            ("", *columns.groups),
-            lambda name: name or "Number of the row",
-            help="The column whose values name the contexts.",
+    texts: tuple[Part, ...] = (
+        Several("conversations", "Columns of conversations", columns.conversations),
+        "Each chosen column of a row gives a context.",
+    )
+    if kind != "conversations":
+        texts = (Choice("persona", "Column of personas", columns.texts, "Choose a column"),)
+    form.draw(
+        (
+            *texts,
+            Choice("code", "Code", _with_none("Number of the row", columns.groups)),
+            "The column whose values name the contexts.",
+            Choice("language", "Column of languages", _with_none("None", columns.texts)),
+            "Codes such as en, or English names such as German.",
         )
-    with right:
-        form.select(
-            "language",
-            "Column of languages",
-            ("", *columns.texts),
-            lambda name: name or "None",
-            help="Codes such as en, or English names such as German.",
-        )
+    )
     return str(kind)
 
 
 def _filter_fields(form: DraftForm, kind: str) -> None:
-    left, right = st.columns([1, 2])
-    with left:
-        form.text(
-            "languages",
-            "Languages to keep",
-            placeholder="all",
-            help="Such as: en, de",
-        )
-    with right:
-        words = (
-            DUPLICATES
-            if kind == "conversations"
-            else {name: words for name, words in DUPLICATES.items() if name != "first_message"}
-        )
-        form.select(
-            "duplicates",
-            "Duplicates",
-            list(words),
-            lambda rule: words[rule].capitalize(),
-            help="Of equal contexts the first one stays. White space makes no difference.",
-        )
-    places = st.columns(5 if kind == "conversations" else 2)
-    lengths = [("least_characters", "Least characters"), ("most_characters", "Most characters")]
-    if kind == "conversations":
-        lengths = [
-            ("least_messages", "Least messages"),
-            ("most_messages", "Most messages"),
-            *lengths,
-            ("exchanges", "First exchanges"),
-        ]
-    for place, (field, label) in zip(places, lengths, strict=True):
-        with place:
-            form.number(
-                field,
-                label,
-                1,
-                None,
-                step=1,
-                value=None,
-                placeholder="all",
-                help="Cut each conversation after this number of exchanges of user and assistant."
-                if field == "exchanges"
-                else "The length before cropping. Empty: no limit.",
-            )
+    talks = kind == "conversations"
+    duplicates = {
+        rule: words.capitalize()
+        for rule, words in DUPLICATES.items()
+        if talks or rule != "first_message"
+    }
+    form.draw(
+        Text("languages", "Languages to keep", "all"),
+        "Such as: en, de",
+        Choice("duplicates", "Duplicates", duplicates),
+        "Of equal contexts the first one stays. White space makes no difference.",
+        columns=st.columns([1, 2]),
+    )
+    form.draw((*_MESSAGES, *_CHARACTERS, *_EXCHANGES) if talks else _CHARACTERS)
 
 
 def _sample_fields(form: DraftForm, columns: CorpusColumns) -> None:
-    count, seed, group, allocation = st.columns(4)
-    with count:
-        form.number(
-            "count",
-            "Draw at random",
-            1,
-            None,
-            step=1,
-            value=None,
-            placeholder="all",
-            help="The number of contexts to draw. Empty: all.",
-        )
-    with seed:
-        form.number(
-            "seed",
-            "Seed",
-            0,
-            2**31 - 1,
-            step=1,
-            help="The same seed draws the same contexts again.",
-        )
-    with group:
-        form.select(
-            "stratify",
-            "Stratify by",
-            ("", *columns.groups),
-            lambda name: name or "Nothing",
-            help="Draw from each group of rows with the same value in this column.",
-        )
-    with allocation:
-        form.select(
-            "allocation",
-            "From each group",
-            list(ALLOCATIONS),
-            lambda name: ALLOCATIONS[name].capitalize(),
-            help="The same number: the number to draw is that of one group. Its share: the number "
+    allocations = {rule: words.capitalize() for rule, words in ALLOCATIONS.items()}
+    form.draw(
+        (
+            Number("count", "Draw at random", 1, empty="all"),
+            "The number of contexts to draw. Empty: all.",
+            Number("seed", "Seed", 0, 2**31 - 1),
+            "The same seed draws the same contexts again.",
+            Choice("stratify", "Stratify by", _with_none("Nothing", columns.groups)),
+            "Draw from each group of rows with the same value in this column.",
+            Choice("allocation", "From each group", allocations),
+            "The same number: the number to draw is that of one group. Its share: the number "
             "is that of all groups together.",
         )
+    )
+
+
+def _with_none(none: str, columns: Sequence[str]) -> dict[str, str]:
+    """Columns to choose from, after the choice of none of them."""
+    return {"": none, **{column: column for column in columns}}
 
 
 def _to_choices(fields: Mapping[str, Any], columns: CorpusColumns, kind: str) -> CorpusChoices:

@@ -26,6 +26,7 @@ from core.workflow.contexts.sets import (
 )
 from pages.contexts.new_sets import beginning, leave_message
 from pages.shared import grids, widgets
+from pages.shared.draft_form import LongText, Text, draw_field
 
 # The grid of a set: the state it shows, and the state that is saved.
 #
@@ -220,17 +221,12 @@ def _remove(name: str, code: str) -> None:
 
 
 def _language_field(name: str, context: Context) -> None:
-    key = f"contexts_tongue:{name}:{context.code}"
-    if st.session_state.get(key) != context.language:
-        st.session_state[key] = context.language
-    st.text_input(
-        "Language",
-        key=key,
-        width=220,
-        placeholder="not stated",
-        on_change=_set_field,
-        args=(name, context.code, key, "language"),
-        help="A code such as en, or an English name such as German.",
+    draw_field(
+        Text("language", "Language", "not stated", width=220),
+        f"contexts_tongue:{name}:{context.code}",
+        context.language,
+        partial(_set_field, name, context.code, "language"),
+        "A code such as en, or an English name such as German.",
     )
     if context.variant_of:
         st.text(f"Rewritten from {context.variant_of}")
@@ -265,14 +261,16 @@ def _messages(name: str, context_set: tuple[Context, ...], context: Context) -> 
 
 
 def _persona(name: str, context: Context) -> None:
-    key = f"contexts_text:{name}:{context.code}"
-    if st.session_state.get(key) != context.text:
-        st.session_state[key] = context.text
-    st.text_area("Persona", key=key, on_change=_set_field, args=(name, context.code, key, "text"))
+    draw_field(
+        LongText("text", "Persona"),
+        f"contexts_text:{name}:{context.code}",
+        context.text,
+        partial(_set_field, name, context.code, "text"),
+    )
 
 
-def _set_field(name: str, code: str, key: str, field: str) -> None:
-    typed = st.session_state[key].strip()
+def _set_field(name: str, code: str, field: str, typed: str) -> None:
+    typed = typed.strip()
     value = language_code(typed) if field == "language" else typed
 
     def change(context_set: tuple[Context, ...]) -> tuple[Context, ...]:

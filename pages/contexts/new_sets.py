@@ -20,6 +20,7 @@ from core.workflow.contexts.sets import Derivation
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses
 from pages.shared import draft_form, widgets
+from pages.shared.draft_form import LongText, Text
 
 # Saving contexts as a set, opening a set, and the table of contexts.
 
@@ -170,19 +171,12 @@ def file_section() -> None:
 def typed_section() -> None:
     """Personas, one per line; the draft is saved until it becomes a set."""
     form = draft_form.open_form(_TYPED, _TYPED_DEFAULTS)
-    form.long_text(
-        "text",
-        "Personas, one per line",
-        height=160,
-        placeholder="You are a 34-year-old nurse in Porto.\nYou are a retired teacher in Oslo.",
-        help="The model reads each line before the items, exactly as you type it.",
-    )
-    form.text(
-        "language",
-        "Language (optional)",
-        placeholder="en",
-        width=220,
-        help="A code such as en, or an English name such as German.",
+    examples = "You are a 34-year-old nurse in Porto.\nYou are a retired teacher in Oslo."
+    form.draw(
+        LongText("text", "Personas, one per line", examples, height=160),
+        "The model reads each line before the items, exactly as you type it.",
+        Text("language", "Language (optional)", "en", width=220),
+        "A code such as en, or an English name such as German.",
     )
     form.show_notes()
     if not form.fields["text"].strip():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -18,7 +19,16 @@ from core.workflow.respondents import catalog
 from pages.contexts.new_sets import SET_PARAMETER, beginning, leave_message
 from pages.respondents import form as respondent_words
 from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared.draft_form import (
+    Choice,
+    DraftForm,
+    LongText,
+    Number,
+    Several,
+    Text,
+    Toggle,
+    draw_field,
+)
 
 # The instruction, the choice of contexts and model, and the progress.
 
@@ -44,11 +54,9 @@ def rewriting_section(name: str) -> None:
         },
     )
     chosen = _contexts(form, name, context_set)
-    form.long_text(
-        "instruction",
-        "Instruction",
-        height=100,
-        help="The task of the model for each context. Inkblot adds that the model must keep the "
+    form.draw(
+        LongText("instruction", "Instruction", height=100),
+        "The task of the model for each context. Inkblot adds that the model must keep the "
         "language and the layout, and reply with nothing else.",
     )
     person = _respondent(form)
@@ -80,13 +88,10 @@ def _contexts(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> t
     remaining = [
         c for c in context_set if c.code not in drafted and not rewriting.rewriting_obstacle(c)
     ]
-    form.several(
-        "codes",
-        "Contexts",
-        list(by_code),
-        lambda code: f"{code}: {beginning(by_code[code])[:60]}",
-        placeholder=f"All {len(remaining):,} that have no rewriting yet",
-        help="Empty: all contexts of the set that have no rewriting yet.",
+    titles = {code: f"{code}: {beginning(by_code[code])[:60]}" for code in by_code}
+    form.draw(
+        Several("codes", "Contexts", titles, f"All {len(remaining):,} that have no rewriting yet"),
+        "Empty: all contexts of the set that have no rewriting yet.",
     )
     selection = [by_code[code] for code in form.fields["codes"] if code in by_code]
     for context in [c for c in selection or context_set if rewriting.rewriting_obstacle(c)][:10]:
@@ -99,26 +104,14 @@ def _contexts(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> t
 def _respondent(form: DraftForm) -> Respondent | None:
     offered = catalog.list_respondents(widgets.workspace())
     able = {person.label: person for person in offered if person.kind != "simulated"}
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    with left:
-        form.select(
-            "respondent",
-            "Respondent",
-            list(able),
-            str,
-            placeholder="Choose a model",
-            help="The call uses the respondent's settings, without its system prompt and with the "
-            "longest reply set here.",
-        )
-    with right:
-        form.number(
-            "most_tokens",
-            "Longest reply in tokens",
-            16,
-            100_000,
-            step=100,
-            help="A reply that reaches this length is cut off and not used.",
-        )
+    form.draw(
+        Choice("respondent", "Respondent", list(able), "Choose a model"),
+        "The call uses the respondent's settings, without its system prompt and with the "
+        "longest reply set here.",
+        Number("most_tokens", "Longest reply in tokens", 16, 100_000, 100),
+        "A reply that reaches this length is cut off and not used.",
+        columns=st.columns([3, 1], vertical_alignment="bottom"),
+    )
     if len(able) < len(offered):
         st.caption(f"{rewriting.SIMULATED_CANNOT} The list leaves them out.")
     if not able:
@@ -239,16 +232,11 @@ def _target(name: str) -> DraftForm:
     form = draft_form.open_form(
         f"contexts:review:{name}", {"into": f"{name}, rewritten", "with_original": True}
     )
-    form.text(
-        "into",
-        "Set for accepted rewritings",
-        help="The set is made when you accept the first rewriting. Discarded rewritings are not "
-        "in it.",
-    )
-    form.toggle(
-        "with_original",
-        "Add each original to the same set",
-        help="One study can then use both, and compare them in pairs.",
+    form.draw(
+        Text("into", "Set for accepted rewritings"),
+        "The set is made when you accept the first rewriting. Discarded rewritings are not in it.",
+        Toggle("with_original", "Add each original to the same set"),
+        "One study can then use both, and compare them in pairs.",
     )
     return form
 
@@ -311,24 +299,20 @@ def _side_by_side(
     with left:
         st.caption(label if place is not None else "Original")
         widgets.text_block(before, language=draft.original.language)
-    key = f"contexts_edit:{name}:{draft.variant.code}:{place}"
-    if st.session_state.get(key) != after:
-        st.session_state[key] = after
-    right.text_area(
-        f"{label}, rewritten" if place is not None else label,
-        key=key,
-        height="content",
-        on_change=_edit,
-        args=(name, draft.variant.code, place, key),
-    )
+    with right:
+        draw_field(
+            LongText("text", f"{label}, rewritten" if place is not None else label, "", "content"),
+            f"contexts_edit:{name}:{draft.variant.code}:{place}",
+            after,
+            partial(_edit, name, draft.variant.code, place),
+        )
 
 
-def _edit(name: str, code: str, place: int | None, key: str) -> None:
-    typed = st.session_state[key].strip()
+def _edit(name: str, code: str, place: int | None, text: str) -> None:
     try:
         drafts = rewriting.list_rewritings(widgets.workspace(), name)
         variant = next(draft.variant for draft in drafts if draft.variant.code == code)
-        rewriting.edit(widgets.workspace(), name, code, _with_text(variant, place, typed))
+        rewriting.edit(widgets.workspace(), name, code, _with_text(variant, place, text.strip()))
     except UserError as error:
         leave_message(error)
 

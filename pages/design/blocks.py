@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -17,12 +18,21 @@ from core.workflow.contexts.by_score import ALL_ITEMS, SCORE_RULES
 from core.workflow.designs import forms, studies
 from core.workflow.designs.blocks import CELL_FACTORS, FACTOR_TITLES, blocks_of_cells, level_words
 from pages.design import items, levels
-from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.design.levels import Offered
+from pages.shared import widgets
+from pages.shared.draft_form import (
+    DraftForm,
+    Field,
+    LongText,
+    Number,
+    Radio,
+    Several,
+    Text,
+    draw_field,
+)
 
 Draft = dict[str, Any]
 """A block as the draft holds it: what it states for itself, by the name of the field."""
-Offered = Mapping[str, Mapping[str, str]]
 
 _CHOSEN = "design_block_chosen"
 _NOTE = "design_block_note"
@@ -114,13 +124,13 @@ def _buttons(form: DraftForm, place: int) -> None:
 
 
 def _add(form: DraftForm) -> None:
-    blocks = _stored(form, "blocks")
+    blocks = form.stored()["blocks"]
     if _keep(form, [*blocks, {}]):
         st.session_state[_CHOSEN] = len(blocks)
 
 
 def _copy(form: DraftForm, place: int) -> None:
-    blocks = _stored(form, "blocks")
+    blocks = form.stored()["blocks"]
     copied = {**blocks[place], "name": _copied_name(blocks, place)}
     if _keep(form, [*blocks[: place + 1], copied, *blocks[place + 1 :]]):
         st.session_state[_CHOSEN] = place + 1
@@ -137,39 +147,34 @@ def _copied_name(blocks: Sequence[Draft], place: int) -> str:
 
 
 def _remove(form: DraftForm, place: int) -> None:
-    blocks = _stored(form, "blocks")
+    blocks = form.stored()["blocks"]
     _replace(form, [*blocks[:place], *blocks[place + 1 :]])
 
 
 def _restore(form: DraftForm) -> None:
-    _replace(form, _stored(form, "blocks_before") or [])
+    _replace(form, form.stored()["blocks_before"] or [])
 
 
 def _replace(form: DraftForm, blocks: list[Draft]) -> None:
     """Write other blocks; the user can restore those of before."""
-    _keep(form, blocks, blocks_before=_stored(form, "blocks"))
-
-
-def _stored(form: DraftForm, field: str) -> Any:
-    """A field as it is saved now: another change may come in the same run as a click."""
-    return draft_form.stored_fields(form.name, form.defaults)[field]
+    _keep(form, blocks, blocks_before=form.stored()["blocks"])
 
 
 def _keep(form: DraftForm, blocks: list[Draft], **also: Any) -> bool:
     """Save the blocks, unless another tab has changed them; return whether they are saved."""
-    if draft_form.changed_elsewhere(form.name, "blocks"):
+    if form.changed_elsewhere("blocks"):
         st.session_state[_NOTE] = (
             "Another tab changed the blocks, so your last change was not saved. The page now shows "
             "the newer blocks."
         )
         return False
-    draft_form.set_fields(form.name, form.defaults, {"blocks": blocks, **also})
+    form.change({"blocks": blocks, **also})
     return True
 
 
 def _set(form: DraftForm, place: int, factor: str, value: Any) -> None:
     """Save what one block states about a factor."""
-    blocks = _stored(form, "blocks")
+    blocks = form.stored()["blocks"]
     place = _place_now(form, blocks, place)
     _keep(form, _with_block(blocks, place, {**blocks[place], factor: value}))
 
@@ -192,21 +197,20 @@ def _editor(form: DraftForm, bank: Instrument, offered: Offered, place: int) -> 
     block = form.fields["blocks"][place]
     left, right = st.columns([2, 3])
     with left:
-        _text(form, place, "name", "Name of the block", placeholder=f"Block {place + 1}")
+        name = Text("name", "Name of the block", f"Block {place + 1}")
+        _block_field(form, place, name, block.get("name", ""))
     stated = [factor for factor in FACTOR_TITLES if factor in block]
-    key = _key(place, "stated")
-    levels.seed(key, stated)
-    right.multiselect(
-        "Different in this block",
-        _factors(form, block),
-        key=key,
-        wrap=True,
-        format_func=FACTOR_TITLES.__getitem__,
-        placeholder="nothing: all is as in the design",
-        on_change=_take_stated,
-        args=(form, bank, place),
-        help="Choose what this block has of its own. Everything else is as in the design.",
-    )
+    titles = {factor: FACTOR_TITLES[factor] for factor in _factors(form, block)}
+    with right:
+        draw_field(
+            Several(
+                "stated", "Different in this block", titles, "nothing: all is as in the design"
+            ),
+            _key(place, "stated"),
+            stated,
+            partial(_take_stated, form, bank, place),
+            "Choose what this block has of its own. Everything else is as in the design.",
+        )
     for factor in stated:
         _factor(form, bank, offered, place, factor)
 
@@ -221,9 +225,9 @@ def _factors(form: DraftForm, block: Draft) -> list[str]:
     return [name for name in FACTOR_TITLES if name in block or not lacking.get(name)]
 
 
-def _take_stated(form: DraftForm, bank: Instrument, place: int) -> None:
+def _take_stated(form: DraftForm, bank: Instrument, place: int, chosen: list[str]) -> None:
     """Begin with the levels of the design in a factor that is new in this block."""
-    chosen, blocks = st.session_state[_key(place, "stated")], _stored(form, "blocks")
+    blocks = form.stored()["blocks"]
     old = blocks[place]
     names = ["name"] * ("name" in old) + [name for name in FACTOR_TITLES if name in chosen]
     block = {n: old[n] if n in old else _level_of_design(form, bank, n) for n in names}
@@ -253,115 +257,52 @@ def _factor(form: DraftForm, bank: Instrument, offered: Offered, place: int, fac
     title = FACTOR_TITLES[factor]
     value = form.fields["blocks"][place][factor]
     if factor in offered:
-        _level_chooser(form, offered[factor], place, factor)
+        # The levels of the design stand first.
+        of_design = [level for level in form.fields[factor] if level in offered[factor]]
+        words = {level: offered[factor][level] for level in (*of_design, *offered[factor])}
+        key = f"{_key(place, factor)}:drop"
+        field: Field = Several(factor, title, words, removal_key=key)
+        _block_field(form, place, field, value, "The levels of the design stand first.")
     elif factor == "items":
-        language = next(iter(form.fields["languages"]), "en")
         items.item_chooser(
             bank,
             value,
             _key(place, factor),
-            _item_taker(form, place),
-            language=language,
+            partial(_take_codes, form, place, factor),
+            language=next(iter(form.fields["languages"]), "en"),
             may_be_empty=False,
         )
     elif factor == "contexts":
         _contexts(form, place)
     elif factor in forms.NUMBER_LISTS:
-        _text(
-            form,
-            place,
-            factor,
-            title,
-            shown=forms.numbers_text(factor, value),
-            placeholder="each respondent's own",
-            help=f"Type numbers with commas between them, such as "
-            f"{forms.NUMBER_LISTS[factor].example}.",
-        )
+        numbers = partial(forms.numbers_text, factor)
+        field = Text(factor, title, "each respondent's own", words=numbers)
+        example = forms.NUMBER_LISTS[factor].example
+        help = f"Type numbers with commas between them, such as {example}."
+        _block_field(form, place, field, value, help)
     elif factor == "repetitions":
-        key = _key(place, factor)
-        levels.seed(key, int(value))
-        st.number_input(
-            title,
-            1,
-            _LARGEST,
-            step=1,
-            key=key,
-            width=240,
-            on_change=lambda: _set(form, place, factor, st.session_state[key]),
-        )
-    else:
-        _lines(form, place, factor)
+        _block_field(form, place, Number(factor, title, 1, _LARGEST, width=240), value)
+    else:  # entities, or pairs of them
+        if not isinstance(value, str):
+            value = "\n".join(one if isinstance(one, str) else " | ".join(one) for one in value)
+        field = LongText(factor, f"{title}, one per line", height=100)
+        _block_field(form, place, field, value)
 
 
-def _level_chooser(form: DraftForm, offered: Mapping[str, str], place: int, factor: str) -> None:
-    """The levels of a factor that can be chosen; those of the design stand first."""
-    key, chosen = _key(place, factor), form.fields["blocks"][place][factor]
-    of_design = [level for level in form.fields[factor] if level in offered]
-    words = {level: offered[level] for level in (*of_design, *offered)}
-    levels.seed(key, [level for level in chosen if level in words])
-    st.multiselect(
-        FACTOR_TITLES[factor],
-        list(words),
-        key=key,
-        format_func=words.__getitem__,
-        wrap=True,
-        on_change=lambda: _set(form, place, factor, list(st.session_state[key])),
-        help="The levels of the design stand first.",
-    )
-    levels.warn_unavailable(
-        chosen, words, f"{key}:drop", lambda available: _set(form, place, factor, available)
-    )
-
-
-def _text(
-    form: DraftForm,
-    place: int,
-    factor: str,
-    label: str,
-    *,
-    shown: str | None = None,
-    **options: Any,
-) -> None:
-    """A line of text of a block."""
-    key = _key(place, factor)
-    levels.seed(key, form.fields["blocks"][place].get(factor, "") if shown is None else shown)
-    st.text_input(
-        label,
-        key=key,
-        on_change=lambda: _set(form, place, factor, st.session_state[key]),
-        **options,
-    )
-
-
-def _lines(form: DraftForm, place: int, factor: str) -> None:
-    """Entities, or pairs of them, one a line."""
-    key, value = _key(place, factor), form.fields["blocks"][place][factor]
-    if not isinstance(value, str):
-        value = "\n".join(one if isinstance(one, str) else " | ".join(one) for one in value)
-    levels.seed(key, value)
-    st.text_area(
-        f"{FACTOR_TITLES[factor]}, one per line",
-        key=key,
-        height=100,
-        on_change=lambda: _set(form, place, factor, st.session_state[key]),
-    )
-
-
-def _item_taker(form: DraftForm, place: int) -> items.Taken:
-    def take(codes: list[str], sentence: str) -> None:
-        _take_codes(form, place, "items", codes, sentence)
-
-    return take
+def _block_field(form: DraftForm, place: int, field: Field, value: Any, help: str = "") -> None:
+    """A field whose value one block states."""
+    take = partial(_set, form, place, field.name)
+    draw_field(field, _key(place, field.name), value, take, help)
 
 
 def _take_codes(form: DraftForm, place: int, factor: str, codes: list[str], sentence: str) -> None:
     """Chosen codes into the block, and the sentence about a draw into the notes of the design."""
-    blocks = _stored(form, "blocks")
+    blocks = form.stored()["blocks"]
     block = {**blocks[place], factor: codes}
     also = {}
     if sentence:
         title = forms.block_title(place, block.get("name", ""))
-        also["notes"] = forms.with_note(_stored(form, "notes"), f"{title}: {sentence}")
+        also["notes"] = forms.with_note(form.stored()["notes"], f"{title}: {sentence}")
     _keep(form, _with_block(blocks, place, block), **also)
 
 
@@ -370,18 +311,12 @@ def _take_codes(form: DraftForm, place: int, factor: str, codes: list[str], sent
 
 def _contexts(form: DraftForm, place: int) -> None:
     title, value = FACTOR_TITLES["contexts"], form.fields["blocks"][place]["contexts"]
-    key = f"{_key(place, 'contexts')}:kind"
-    levels.seed(key, value == [_WITHOUT])
-    st.radio(
-        title,
-        [True, False],
-        format_func={True: "None", False: "Chosen"}.__getitem__,
-        key=key,
-        horizontal=True,
-        on_change=lambda: _set(
-            form, place, "contexts", [_WITHOUT] if st.session_state[key] else []
-        ),
-        help="None: the items are asked without a persona or conversation.",
+    draw_field(
+        Radio("kind", title, {True: "None", False: "Chosen"}),
+        f"{_key(place, 'contexts')}:kind",
+        value == [_WITHOUT],
+        lambda without: _set(form, place, "contexts", [_WITHOUT] if without else []),
+        "None: the items are asked without a persona or conversation.",
     )
     if value == [_WITHOUT]:
         return

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-import streamlit as st
 
 from core.domain.formats import TITLES
 from core.domain.instrument import Instrument
@@ -17,13 +14,14 @@ from core.workflow.designs.blocks import HISTORIES
 from core.workflow.respondents import catalog
 from core.workflow.templates import editing as template_editing
 from pages.respondents.form import KINDS
-from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared import widgets
+from pages.shared.draft_form import DraftForm, LongText, Several, draw_field, warn_unavailable
 
 _MOST_IN_LIST = 500
 """Codes that a list of a browser can offer; more are typed."""
 
 Take = Callable[[list[str]], None]
+Offered = Mapping[str, Mapping[str, str]]
 
 
 def offered_levels(form: DraftForm, bank: Instrument) -> dict[str, dict[str, str]]:
@@ -51,35 +49,9 @@ def offered_levels(form: DraftForm, bank: Instrument) -> dict[str, dict[str, str
     }
 
 
-def levels(
-    form: DraftForm, field: str, label: str, offered: Mapping[str, str], **options: Any
-) -> None:
-    """Let the user choose any of `offered`, with a warning about levels that no longer exist."""
-    form.several(field, label, list(offered), offered.__getitem__, **options)
-    warn_unavailable(
-        form.fields[field],
-        offered,
-        f"design_drop:{field}",
-        lambda available: draft_form.set_fields(form.name, form.defaults, {field: available}),
-    )
-
-
-def warn_unavailable(
-    chosen: Sequence[str], offered: Mapping[str, str], key: str, take: Take
-) -> None:
-    """Name chosen levels that no longer exist, with a button that removes them."""
-    unavailable = [value for value in chosen if value not in offered]
-    if not unavailable:
-        return
-    st.warning(f"Chosen, but no longer available: {widgets.plain(', '.join(unavailable))}.")
-    available = [value for value in chosen if value in offered]
-    st.button("Remove them", key=key, on_click=take, args=(available,))
-
-
-def seed(key: str, value: Any) -> None:
-    """Set a widget to the saved value, unless it shows it."""
-    if key not in st.session_state or st.session_state[key] != value:
-        st.session_state[key] = value
+def levels(field: str, label: str, empty: str = "") -> Several:
+    """The field of a factor, with a warning about levels that no longer exist."""
+    return Several(field, label, empty=empty, removal_key=f"design_drop:{field}")
 
 
 def codes(
@@ -94,28 +66,12 @@ def codes(
 ) -> None:
     """Let the user choose codes from a list or, where it is too long, type them one a line."""
     if len(offered) > _MOST_IN_LIST:
-        seed(key, "\n".join(chosen))
-        st.text_area(
-            f"{label}, one code per line",
-            key=key,
-            placeholder=empty,
-            help=help,
-            height=120,
-            on_change=lambda: take(typed_codes(st.session_state[key])),
-        )
+        typed = LongText("codes", f"{label}, one code per line", empty, height=120)
+        draw_field(typed, key, "\n".join(chosen), lambda text: take(typed_codes(text)), help)
+        warn_unavailable(chosen, offered, f"{key}:drop", take)
     else:
-        seed(key, [code for code in chosen if code in offered])
-        st.multiselect(
-            label,
-            list(offered),
-            format_func=offered.__getitem__,
-            key=key,
-            placeholder=empty,
-            help=help,
-            wrap=True,
-            on_change=lambda: take(list(st.session_state[key])),
-        )
-    warn_unavailable(chosen, offered, f"{key}:drop", take)
+        field = Several("codes", label, offered, empty, removal_key=f"{key}:drop")
+        draw_field(field, key, chosen, take, help)
 
 
 def typed_codes(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from core.workflow.designs.studies import PlanSize, StudyRecord
 from core.workflow.respondents import catalog
 from core.workflow.runs import amendments
 from core.workflow.runs.expected_cost import money
-from pages.shared import downloads, draft_form, widgets
+from pages.shared import downloads, widgets
 from pages.shared.draft_form import DraftForm
 
 # The prompts of a design, one at a time.
@@ -524,7 +524,7 @@ def _freeze(form: DraftForm, design: Design) -> None:
     except UserError as error:
         st.session_state[_NOTE] = error
         return
-    draft_form.set_fields(form.name, form.defaults, {"study": ""})
+    form.change({"study": ""})
     widgets.show_study(record.code)
     st.session_state[_NOTE] = (
         f"{widgets.plain(record.code)} is frozen: {count_text(record.n_trials, 'trial')}. "
@@ -548,8 +548,5 @@ def _use(form: DraftForm, design: Design) -> None:
 
 def replace_fields(form: DraftForm, fields: dict[str, object] | None) -> None:
     """Replace the choices on the page; the user can restore them."""
-    draft = saved_inputs.load(widgets.workspace(), form.name)
-    before = {**form.defaults, **(draft.value if draft else {})}
-    saved_inputs.save(widgets.workspace(), _BEFORE, before)
-    new_fields = fields or forms.empty_fields(widgets.workspace())
-    draft_form.set_fields(form.name, form.defaults, new_fields)
+    saved_inputs.save(widgets.workspace(), _BEFORE, form.stored())
+    form.change(fields or forms.empty_fields(widgets.workspace()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -14,14 +14,33 @@ from core.errors import UserError
 from core.workflow import prompts
 from core.workflow.banks import editing
 from core.workflow.designs import forms, presets, studies
+from core.workflow.designs.blocks import HISTORIES
 from core.workflow.designs.presets import PublishedDesign
 from core.workflow.designs.studies import PlanSize
 from pages.design import blocks, items, overview, personas, pilot, prepared
-from pages.design.levels import levels, offered_levels, seed
+from pages.design.levels import Offered, levels, offered_levels
 from pages.shared import draft_form, study_bar, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared.draft_form import (
+    Choice,
+    DraftForm,
+    LongText,
+    Number,
+    Part,
+    Radio,
+    Text,
+    Toggle,
+    draw_field,
+)
 
 # The entities that the items are about, or ordered pairs of them.
+
+_PAIRS: tuple[Part, ...] = (
+    LongText("pairs_text", "Pairs, one per line", "one | other", height=130),
+    "Type: one | other. The first entity replaces {entity}, the second replaces {entity_b}.",
+    Toggle("swap_halves", "Swap the entities in half of the repetitions"),
+    "The second half of the repetitions names the second entity first, so that a "
+    "preference for the first name cancels out. This needs two or more repetitions.",
+)
 
 
 def entities(form: DraftForm, bank: Instrument) -> None:
@@ -33,12 +52,14 @@ def entities(form: DraftForm, bank: Instrument) -> None:
     if not (names or typed):
         return
     with st.expander("Entities", expanded=True):
-        form.long_text(
-            "entities_text",
-            "Entities, one per line",
-            height=100,
-            placeholder="a brand, party or person on each line",
-            help="Each entity replaces {entity} in the items. All items are asked about each "
+        form.draw(
+            LongText(
+                "entities_text",
+                "Entities, one per line",
+                "a brand, party or person on each line",
+                height=100,
+            ),
+            "Each entity replaces {entity} in the items. All items are asked about each "
             "entity." + (" This bank needs pairs: make them below." if compares else ""),
         )
         if compares or form.fields["pairs_text"]:
@@ -62,27 +83,13 @@ def _pairs(form: DraftForm) -> None:
             else "each pair in both orders."
         ),
     )
-    form.long_text(
-        "pairs_text",
-        "Pairs, one per line",
-        height=130,
-        placeholder="one | other",
-        help="Type: one | other. The first entity replaces {entity}, the second replaces "
-        "{entity_b}.",
-    )
-    form.toggle(
-        "swap_halves",
-        "Swap the entities in half of the repetitions",
-        help="The second half of the repetitions names the second entity first, so that a "
-        "preference for the first name cancels out. This needs two or more repetitions.",
-    )
+    form.draw(*_PAIRS)
 
 
 def _make_pairs(form: DraftForm) -> None:
     typed = forms.lines(form.fields["entities_text"])
     pairs = forms.pairs_text(typed, both_ways=not form.fields["swap_halves"])
-    changes = {"pairs_text": pairs, "entities_text": ""}
-    draft_form.set_fields(form.name, form.defaults, changes)
+    form.change({"pairs_text": pairs, "entities_text": ""})
 
 
 # The calls: the order of items, items per call, and the handling of replies.
@@ -91,122 +98,79 @@ SEVERAL = -1
 _PER_CALL = {1: "One", SEVERAL: "Several", 0: "All"}
 _AT_FIRST = 10  # items in a call where "Several" is chosen
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
+_ITEM_ORDER: tuple[Part, ...] = (
+    Radio("item_order", "Order of the items", {"fixed": "As in the bank", "shuffled": "Shuffled"}),
+    "Shuffled: each administration gets its own random order. In an "
+    "administration, one respondent answers the bank once under one set of conditions.",
+)
+_HISTORY_AND_SEED: Part = (
+    levels("histories", "History", HISTORIES["none"]),
+    "Its own earlier answers: each call of an administration begins with the "
+    "earlier calls and their replies, in their order. Such calls wait for each other.",
+    Number("seed", "Seed of the random orders", -_LARGEST, _LARGEST, width=240),
+    "The same seed gives the same random orders of items and options.",
+)
+_UNUSABLE_ANSWERS: tuple[Part, ...] = (
+    Number("ask_again", "Largest number of repeated calls", 0, width=280),
+    "0: the first reply counts, whatever it says. Otherwise, if a reply is a refusal "
+    "or holds no option that Inkblot can read, the call is repeated. Every reply is saved "
+    "and counted.",
+    Toggle("whole_calls", "Count a call only as a whole"),
+    "For calls with several items: all answers of a call come from one reply in which "
+    "every item is answered. A call with an unusable answer is repeated as a whole; if no "
+    "reply is complete, none of its items has an answer. Otherwise, each item takes the "
+    "first reply that answers it.",
+)
+_STRUCTURED_ANSWERING: tuple[Part, ...] = (
+    Radio(
+        "answering",
+        "Replies",
+        {"free": "Free; Inkblot reads them", "enforced": "Restricted to the options"},
+    ),
+    "Restricted to the options: a schema or grammar lets the model write nothing but "
+    "an option, so that it can neither refuse nor explain. The service or local model must "
+    "support this.",
+    Toggle("first_token", "Record the probabilities of the first token"),
+    "The probability of each option at the first token of the reply. Some services do "
+    "not report it; it is then empty.",
+)
+_NUMBER_OF_ITEMS: tuple[Part, ...] = (
+    Text(
+        "items_per_call",
+        "Number of items in a call",
+        width=240,
+        words=partial(forms.numbers_text, "items_per_call"),
+    ),
+    "Type one number, or several with commas between them, such as 1, 10, all. With "
+    "several numbers, all items are asked in each way.",
+)
 
 
-def order(form: DraftForm, offered: Mapping[str, Mapping[str, str]]) -> None:
+def order(form: DraftForm, offered: Offered) -> None:
     """Items per call, item order, history, and the seed of every random order."""
     with st.expander("Order"):
         left, right = st.columns(2)
         with left:
             _items_per_call(form)
         with right:
-            form.radio(
-                "item_order",
-                "Order of the items",
-                {"fixed": "As in the bank", "shuffled": "Shuffled"},
-                horizontal=True,
-                help="Shuffled: each administration gets its own random order. In an "
-                "administration, one respondent answers the bank once under one set of conditions.",
-            )
-        left, right = st.columns(2)
-        with left:
-            levels(
-                form,
-                "histories",
-                "History",
-                offered["histories"],
-                placeholder=offered["histories"]["none"],
-                help="Its own earlier answers: each call of an administration begins with the "
-                "earlier calls and their replies, in their order. Such calls wait for each other.",
-            )
-        with right:
-            form.number(
-                "seed",
-                "Seed of the random orders",
-                -_LARGEST,
-                _LARGEST,
-                step=1,
-                width=240,
-                help="The same seed gives the same random orders of items and options.",
-            )
-
-
-def _unusable_answers(form: DraftForm) -> None:
-    """Whether calls without a usable answer are repeated."""
-    with st.expander("Replies without a usable answer"):
-        form.number(
-            "ask_again",
-            "Largest number of repeated calls",
-            0,
-            None,
-            step=1,
-            width=280,
-            help="0: the first reply counts, whatever it says. Otherwise, if a reply is a refusal "
-            "or holds no option that Inkblot can read, the call is repeated. Every reply is saved "
-            "and counted.",
-        )
-        form.toggle(
-            "whole_calls",
-            "Count a call only as a whole",
-            help="For calls with several items: all answers of a call come from one reply in which "
-            "every item is answered. A call with an unusable answer is repeated as a whole; if no "
-            "reply is complete, none of its items has an answer. Otherwise, each item takes the "
-            "first reply that answers it.",
-        )
-
-
-def _structured_answering(form: DraftForm) -> None:
-    """Free or restricted replies, and the probabilities of the first token."""
-    with st.expander("Structured answering"):
-        form.radio(
-            "answering",
-            "Replies",
-            {"free": "Free; Inkblot reads them", "enforced": "Restricted to the options"},
-            horizontal=True,
-            help="Restricted to the options: a schema or grammar lets the model write nothing but "
-            "an option, so that it can neither refuse nor explain. The service or local model must "
-            "support this.",
-        )
-        form.toggle(
-            "first_token",
-            "Record the probabilities of the first token",
-            help="The probability of each option at the first token of the reply. Some services do "
-            "not report it; it is then empty.",
-        )
+            form.draw(*_ITEM_ORDER)
+        form.draw(_HISTORY_AND_SEED, choices=offered)
 
 
 def _items_per_call(form: DraftForm) -> None:
     per_call = form.fields["items_per_call"]
-    shown = per_call if per_call in (0, 1) else SEVERAL
-    key = draft_form.key_of(form.name, "per_call_choice")
-    seed(key, shown)
-    st.radio(
-        "Items in one call",
-        list(_PER_CALL),
-        format_func=_PER_CALL.__getitem__,
-        key=key,
-        horizontal=True,
-        on_change=_take_per_call,
-        args=(form, key),
-        help="One: each item has its own call, without other items before it. Several or all: the "
+    choice = per_call if per_call in (0, 1) else SEVERAL
+    draw_field(
+        Radio("per_call_choice", "Items in one call", _PER_CALL),
+        form.key("per_call_choice"),
+        choice,
+        lambda chosen: form.change({"items_per_call": _AT_FIRST if chosen == SEVERAL else chosen}),
+        "One: each item has its own call, without other items before it. Several or all: the "
         "items are a numbered list, in fewer calls. The reply may then have at least 16 tokens per "
         "item, even if the respondent's limit is lower.",
     )
-    if shown == SEVERAL:
-        form.text(
-            "items_per_call",
-            "Number of items in a call",
-            width=240,
-            shown=forms.numbers_text("items_per_call", per_call),
-            help="Type one number, or several with commas between them, such as 1, 10, all. With "
-            "several numbers, all items are asked in each way.",
-        )
-
-
-def _take_per_call(form: DraftForm, key: str) -> None:
-    chosen = st.session_state[key]
-    changes = {"items_per_call": _AT_FIRST if chosen == SEVERAL else chosen}
-    draft_form.set_fields(form.name, form.defaults, changes)
+    if choice == SEVERAL:
+        form.draw(*_NUMBER_OF_ITEMS)
 
 
 # The wording of the items: forms, instructions, and the order of options.
@@ -214,50 +178,30 @@ def _take_per_call(form: DraftForm, key: str) -> None:
 _PERSONAL = {True: "asks for the model's own view", False: "does not ask for the model's own view"}
 
 
-def wording(form: DraftForm, offered: Mapping[str, Mapping[str, str]]) -> None:
+def wording(form: DraftForm, offered: Offered) -> None:
     """Forms, templates and label orders, with the texts of the templates to read."""
+    standard = offered["templates"].get(STANDARD, STANDARD)
     with st.expander("Wording"):
-        left, right = st.columns(2)
-        with left:
-            levels(
-                form,
-                "forms",
-                "Forms",
-                offered["forms"],
-                placeholder=ORIGINAL,
-                help="Wordings of the items in the bank, such as a paraphrase or a negation. All "
+        form.draw(
+            (
+                levels("forms", "Forms", ORIGINAL),
+                "Wordings of the items in the bank, such as a paraphrase or a negation. All "
                 "items are asked in each form.",
-            )
-        with right:
-            levels(
-                form,
-                "label_orders",
-                "Order of the options",
-                offered["label_orders"],
-                placeholder=LABEL_ORDERS["as_is"],
-                help="With several orders, you can test whether a model chooses an option because "
+                levels("label_orders", "Order of the options", LABEL_ORDERS["as_is"]),
+                "With several orders, you can test whether a model chooses an option because "
                 "of its place.",
-            )
-        levels(
-            form,
-            "templates",
-            "Instructions (prompt templates)",
-            offered["templates"],
-            placeholder=offered["templates"].get(STANDARD, STANDARD),
-            help="The sentences around the item. With several templates, all items are asked in "
-            "each.",
+            ),
+            levels("templates", "Instructions (prompt templates)", standard),
+            "The sentences around the item. With several templates, all items are asked in each.",
+            choices=offered,
         )
         _read_templates(form)
         _second_phase(form)
-        form.toggle(
-            "skip_missing",
-            "Leave out items without a text",
-            help="On: items without a text in a chosen language and form are left out there. Off: "
+        form.draw(
+            Toggle("skip_missing", "Leave out items without a text"),
+            "On: items without a text in a chosen language and form are left out there. Off: "
             "you can freeze the design only if every text exists.",
         )
-
-
-_NO_PHASE = "No second phase"
 
 
 def _second_phase(form: DraftForm) -> None:
@@ -269,15 +213,13 @@ def _second_phase(form: DraftForm) -> None:
         st.button(
             "Remove it",
             key="design_drop:second_phase",
-            on_click=draft_form.set_fields,
-            args=(form.name, form.defaults, {"second_phase": ""}),
+            on_click=form.change,
+            args=({"second_phase": ""},),
         )
-    form.select(
-        "second_phase",
-        "Second phase",
-        ["", *titles],
-        lambda code: f"Ask again with the opposite opinion: {titles[code]}" if code else _NO_PHASE,
-        help="After the first phase, Inkblot asks each answered item again, with a user who holds "
+    phases = {code: f"Ask again with the opposite opinion: {titles[code]}" for code in titles}
+    form.draw(
+        Choice("second_phase", "Second phase", {"": "No second phase", **phases}),
+        "After the first phase, Inkblot asks each answered item again, with a user who holds "
         "the opposite opinion. This needs one item in a call and answers for or against.",
     )
 
@@ -319,13 +261,30 @@ def _preview(template: PromptTemplate, language: str, *, block: bool) -> None:
 _WORKING_COPY = 0  # in place of None, which a chooser takes for "nothing chosen"
 
 
+_SAMPLING: Part = (
+    Text("temperatures_text", "Temperatures", "each respondent's own"),
+    "Type numbers with commas between them, such as 0, 0.7, 1. Each respondent "
+    "answers at each temperature. 0: the most likely reply every time; higher: more "
+    "varied replies.",
+    Text("top_p", "Top-p", "each respondent's own", words=partial(forms.numbers_text, "top_p")),
+    "Type numbers from 0 to 1 with commas between them. The model chooses each token "
+    "among the most likely ones, which together have this probability. 1: among all.",
+    Text(
+        "max_tokens",
+        "Longest reply (tokens)",
+        "each respondent's own",
+        words=partial(forms.numbers_text, "max_tokens"),
+    ),
+    "Type whole numbers with commas between them. A longer reply is cut off. A token "
+    "is about three quarters of an English word.",
+)
+
+
 def choices(form: DraftForm) -> None:
     """Every factor of the design, autosaved."""
-    form.text(
-        "study",
-        "Name of the study",
-        placeholder="for example: pilot_2026",
-        help="The name appears in every file and table of the study. You cannot change it after "
+    form.draw(
+        Text("study", "Name of the study", "for example: pilot_2026"),
+        "The name appears in every file and table of the study. You cannot change it after "
         "freezing.",
     )
     bank = _bank(form)
@@ -334,175 +293,107 @@ def choices(form: DraftForm) -> None:
     offered = offered_levels(form, bank)
     left, right = st.columns(2)
     with left:
-        _respondents(form, offered["respondents"])
-    with right:
-        _formats(form, offered["formats"])
-    left, right = st.columns(2)
-    with left:
-        levels(
-            form,
-            "languages",
-            "Languages",
-            offered["languages"],
-            help="All items are asked in each chosen language of the bank.",
+        form.draw(
+            levels("respondents", "Respondents", "Choose one or more"),
+            "The models that answer. Add more on the page Respondents.",
+            choices=offered,
         )
+        if not offered["respondents"]:
+            st.page_link(
+                "pages/respondents/page.py", label="Add a respondent", icon=":material/smart_toy:"
+            )
     with right:
-        form.number(
-            "repetitions",
-            "Repetitions",
-            1,
-            None,
-            step=1,
-            help="The number of times that everything is asked, to see whether answers are stable.",
+        form.draw(
+            levels("formats", "Answer formats", next(iter(offered["formats"].values()), "none")),
+            "The answer options of every item. With several formats, all items are asked in each. "
+            "Empty: the first format of the bank.",
+            choices=offered,
         )
-    _sampling(form)
+    form.draw(
+        (
+            levels("languages", "Languages"),
+            "All items are asked in each chosen language of the bank.",
+            Number("repetitions", "Repetitions", 1),
+            "The number of times that everything is asked, to see whether answers are stable.",
+        ),
+        _SAMPLING,
+        choices=offered,
+    )
     personas.personas(form)
     entities(form, bank)
     _items(form, bank)
     wording(form, offered)
     pilot.section(form, bank, offered)
     order(form, offered)
-    _unusable_answers(form)
-    _structured_answering(form)
+    with st.expander("Replies without a usable answer"):
+        form.draw(*_UNUSABLE_ANSWERS)
+    with st.expander("Structured answering"):
+        form.draw(*_STRUCTURED_ANSWERING)
     blocks.section(form, bank, offered)
-    form.long_text(
-        "notes",
-        "Notes",
-        height=80,
-        placeholder="hypotheses, reasons, authors",
-        help="The notes are saved and exported with the design.",
+    form.draw(
+        LongText("notes", "Notes", "hypotheses, reasons, authors", height=80),
+        "The notes are saved and exported with the design.",
     )
-
-
-_OWN = "each respondent's own"
-
-
-def _sampling(form: DraftForm) -> None:
-    """Temperatures, top-p and the longest reply, each with any number of levels."""
-    left, middle, right = st.columns(3)
-    with left:
-        form.text(
-            "temperatures_text",
-            "Temperatures",
-            placeholder=_OWN,
-            help="Type numbers with commas between them, such as 0, 0.7, 1. Each respondent "
-            "answers at each temperature. 0: the most likely reply every time; higher: more "
-            "varied replies.",
-        )
-    with middle:
-        form.text(
-            "top_p",
-            "Top-p",
-            placeholder=_OWN,
-            shown=forms.numbers_text("top_p", form.fields["top_p"]),
-            help="Type numbers from 0 to 1 with commas between them. The model chooses each token "
-            "among the most likely ones, which together have this probability. 1: among all.",
-        )
-    with right:
-        form.text(
-            "max_tokens",
-            "Longest reply (tokens)",
-            placeholder=_OWN,
-            shown=forms.numbers_text("max_tokens", form.fields["max_tokens"]),
-            help="Type whole numbers with commas between them. A longer reply is cut off. A token "
-            "is about three quarters of an English word.",
-        )
 
 
 def _items(form: DraftForm, bank: Instrument) -> None:
     """The items of the bank that are asked, all at first."""
 
     def take(codes: list[str], sentence: str) -> None:
-        stored = draft_form.stored_fields(form.name, form.defaults)
-        notes = forms.with_note(stored["notes"], sentence) if sentence else stored["notes"]
-        draft_form.set_fields(form.name, form.defaults, {"items": codes, "notes": notes})
+        notes = form.stored()["notes"]
+        notes = forms.with_note(notes, sentence) if sentence else notes
+        form.change({"items": codes, "notes": notes})
 
     with st.expander("Items"):
         language = next(iter(form.fields["languages"]), "en")
-        key = draft_form.key_of(form.name, "items")
-        items.item_chooser(bank, form.fields["items"], key, take, language=language)
+        items.item_chooser(bank, form.fields["items"], form.key("items"), take, language=language)
 
 
 def _bank(form: DraftForm) -> Instrument | None:
     """The choosers of bank and version; returns the bank, or None."""
     workspace = widgets.workspace()
-    shown = {bank.code: bank for bank in editing.summaries(workspace) if not bank.archived}
+    titles = {
+        bank.code: name_with_count(f"{bank.code}: {bank.title}", count_text(bank.n_items, "item"))
+        for bank in editing.summaries(workspace)
+        if not bank.archived
+    }
+    code = form.fields["instrument"]
+    bank_field = Choice("instrument", "Bank", titles, "Choose a bank")
+
+    def take_bank(chosen: str) -> None:
+        form.keep(bank_field, chosen)
+        _take(form, chosen, None)
+
     left, right = st.columns([3, 1])
     with left:
-        form.select(
-            "instrument",
-            "Bank",
-            list(shown),
-            lambda code: name_with_count(
-                f"{code}: {shown[code].title}", count_text(shown[code].n_items, "item")
-            ),
-            on_change=lambda: _take_bank(form),
-            placeholder="Choose a bank",
-            help="The bank holds the items. Write and import banks on the page Banks.",
+        draw_field(
+            bank_field,
+            form.key("instrument"),
+            code,
+            take_bank,
+            "The bank holds the items. Write and import banks on the page Banks.",
         )
-    code = form.fields["instrument"]
-    if code not in shown:
+    if code not in titles:
         st.info("Choose a bank. If there is none, write or import one on the page Banks.")
         st.page_link("pages/banks/page.py", label="Go to Banks", icon=":material/quiz:")
         return None
     published = {v.version: f"Version {v.version}" for v in editing.versions(workspace, code)}
-    versions = {_WORKING_COPY: "Working copy", **published}
-    key = draft_form.key_of(form.name, "version_choice")
-    seed(key, form.fields["version"] or _WORKING_COPY)
-    right.selectbox(
-        "Version",
-        list(versions),
-        format_func=lambda v: versions.get(v, str(v)),
-        key=key,
-        on_change=_take_version,
-        args=(form, key),
-        help="Freezing publishes the working copy as a version if it has changed. Later edits of "
-        "the bank do not change the study.",
-    )
-    return editing.content(workspace, code, form.fields["version"])
-
-
-def _respondents(form: DraftForm, offered: Mapping[str, str]) -> None:
-    levels(
-        form,
-        "respondents",
-        "Respondents",
-        offered,
-        placeholder="Choose one or more",
-        help="The models that answer. Add more on the page Respondents.",
-    )
-    if not offered:
-        st.page_link(
-            "pages/respondents/page.py", label="Add a respondent", icon=":material/smart_toy:"
+    with right:
+        draw_field(
+            Choice("version_choice", "Version", {_WORKING_COPY: "Working copy", **published}),
+            form.key("version_choice"),
+            form.fields["version"] or _WORKING_COPY,
+            lambda version: _take(form, code, version or None),
+            "Freezing publishes the working copy as a version if it has changed. Later edits of "
+            "the bank do not change the study.",
         )
-
-
-def _formats(form: DraftForm, offered: Mapping[str, str]) -> None:
-    levels(
-        form,
-        "formats",
-        "Answer formats",
-        offered,
-        placeholder=next(iter(offered.values()), "none"),
-        help="The answer options of every item. With several formats, all items are asked in each. "
-        "Empty: the first format of the bank.",
-    )
-
-
-def _take_bank(form: DraftForm) -> None:
-    code = st.session_state[draft_form.key_of(form.name, "instrument")]
-    _take(form, code, None)
-
-
-def _take_version(form: DraftForm, key: str) -> None:
-    _take(form, form.fields["instrument"], st.session_state[key] or None)
+    return editing.content(workspace, code, form.fields["version"])
 
 
 def _take(form: DraftForm, code: str, version: int | None) -> None:
     """Change the bank and, with it, what depends on it."""
     languages = tuple(form.fields["languages"])
-    changes = forms.bank_fields(widgets.workspace(), code, languages, version)
-    draft_form.set_fields(form.name, form.defaults, changes)
+    form.change(forms.bank_fields(widgets.workspace(), code, languages, version))
 
 
 # Starting from a published design, in full or as a short test run.

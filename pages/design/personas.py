@@ -13,8 +13,8 @@ from core.domain.study import Context, describe_contexts
 from core.errors import UserError
 from core.workflow.contexts import sets as contexts
 from core.workflow.designs import forms
-from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared import widgets
+from pages.shared.draft_form import Choice, DraftForm, LongText, Number, Radio
 
 _KINDS: Mapping[str, str] = {
     "none": "None",
@@ -42,12 +42,9 @@ def still_to_choose(fields: Mapping[str, Any]) -> str:
 def personas(form: DraftForm) -> None:
     """The choice of personas or conversations, with a table of those in the design."""
     kinds = {**_KINDS, "own": _OWN} if form.fields["personas_own"] else _KINDS
-    form.radio(
-        "personas",
-        "Personas or conversations",
-        kinds,
-        horizontal=True,
-        help="A persona is a line before the item, such as 'You are a 34-year-old nurse'. A "
+    form.draw(
+        Radio("personas", "Personas or conversations", kinds),
+        "A persona is a line before the item, such as 'You are a 34-year-old nurse'. A "
         "conversation is a list of earlier messages before the item. Every item is asked under "
         "each of them.",
     )
@@ -63,12 +60,8 @@ def personas(form: DraftForm) -> None:
         if kind == "set":
             _saved_set(form)
         elif kind == "typed":
-            form.long_text(
-                "personas_text",
-                "Personas, one per line",
-                height=140,
-                placeholder="You are a 34-year-old nurse in Porto.\nYou are a retired teacher.",
-            )
+            examples = "You are a 34-year-old nurse in Porto.\nYou are a retired teacher."
+            form.draw(LongText("personas_text", "Personas, one per line", examples, height=140))
         if still_to_choose(form.fields):
             return
         with widgets.error_box():
@@ -80,13 +73,10 @@ def personas(form: DraftForm) -> None:
 
 def _saved_set(form: DraftForm) -> None:
     sets = contexts.load_all(widgets.workspace())
-    form.select(
-        "persona_set",
-        "Set",
-        list(sets),
-        lambda name: name_with_count(name, f"{len(sets[name]):,}"),
-        placeholder="Choose a set",
-        help="Read, edit, cut and rewrite sets on the page Contexts.",
+    titles = {name: name_with_count(name, f"{len(sets[name]):,}") for name in sets}
+    form.draw(
+        Choice("persona_set", "Set", titles, "Choose a set"),
+        "Read, edit, cut and rewrite sets on the page Contexts.",
     )
     if recipe := contexts.load_recipe(widgets.workspace(), form.fields["persona_set"]):
         st.caption(widgets.plain(recipe.sentence))
@@ -94,16 +84,8 @@ def _saved_set(form: DraftForm) -> None:
 
 
 def _how_many(form: DraftForm, context_set: tuple[Context, ...]) -> None:
-    form.number(
-        "persona_count",
-        f"Number to use (of {len(context_set):,}), from the top",
-        1,
-        None,
-        step=1,
-        value=None,
-        placeholder="all",
-        help="Empty: all.",
-    )
+    label = f"Number to use (of {len(context_set):,}), from the top"
+    form.draw(Number("persona_count", label, 1, empty="all"), "Empty: all.")
     selection = context_set[: form.fields["persona_count"] or len(context_set)]
     with st.expander(f"Personas or conversations of the design ({len(selection):,})"):
         st.caption(widgets.plain(describe_contexts(selection)))
@@ -158,8 +140,7 @@ def _save(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> None:
     except UserError as error:
         st.session_state[_NOTE] = error
         return
-    changes = {"personas": "set", "persona_set": name.strip()}
-    draft_form.set_fields(form.name, form.defaults, changes)
+    form.change({"personas": "set", "persona_set": name.strip()})
     counted_words = count_text(
         len(context_set), "persona or conversation is", "personas or conversations are"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -14,9 +15,9 @@ from core.workflow.designs import forms, studies
 from core.workflow.templates import pilots
 from core.workflow.templates.pilots import TemplatePilot
 from pages.design import overview
-from pages.design.levels import levels
+from pages.design.levels import Offered, levels
 from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared.draft_form import DraftForm, Number, Several, draw_field
 
 PILOT = "pilot"
 """The part of an address that opens the pilot."""
@@ -27,7 +28,7 @@ _NOTE = "design_pilot_note"
 _PROPOSED_NOTE = "design_proposed_note"
 
 
-def section(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str, str]]) -> None:
+def section(form: DraftForm, bank: Instrument, offered: Offered) -> None:
     """A pilot of the present design: many templates on a sample of its items."""
     if note := widgets.last_note(_NOTE):
         st.success(note)
@@ -49,16 +50,16 @@ def section(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str
                 _pilot(form, bank, offered)
 
 
-def _pilot(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str, str]]) -> None:
+def _pilot(design_form: DraftForm, bank: Instrument, offered: Offered) -> None:
     """The choices of a pilot, its size, and the button that freezes it."""
-    design = forms.to_design(widgets.workspace(), form.fields)
+    design = forms.to_design(widgets.workspace(), design_form.fields)
     fitting = pilots.fitting_templates(widgets.workspace(), design)
     titles = {
         code: f"{one.title} ({code}{', ' + one.kind if one.kind else ''})"
         for code, one in fitting.items()
     }
-    of_design = {code: list(own) for code, own in pilots.formats_of(design).items()}
-    own = draft_form.open_form(
+    of_design = {code: list(formats) for code, formats in pilots.formats_of(design).items()}
+    form = draft_form.open_form(
         _NAME,
         {
             "templates": list(pilots.first_choice(fitting)),
@@ -71,69 +72,35 @@ def _pilot(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str,
             "formats": {},
         },
     )
-    levels(
-        own,
-        "templates",
-        "Templates of the pilot",
-        titles,
-        placeholder="choose several",
-        help="At first all templates that are personal or impersonal. The page Prompt templates "
+    form.draw(
+        levels("templates", "Templates of the pilot", "choose several"),
+        "At first all templates that are personal or impersonal. The page Prompt templates "
         "has their texts.",
-    )
-    left, middle, right = st.columns(3)
-    with left:
-        own.number(
-            "items",
-            "Items drawn at random",
-            1,
-            None,
-            step=1,
-            help=f"Of {count_text(len(design.items or bank.items), 'item')}, equally many of each "
+        (
+            Number("items", "Items drawn at random", 1),
+            f"Of {count_text(len(design.items or bank.items), 'item')}, equally many of each "
             "subscale.",
-        )
-    with middle:
-        own.number(
-            "seed",
-            "Seed of the draw",
-            0,
-            2**31 - 1,
-            step=1,
-            help="The same seed draws the same items.",
-        )
-    with right:
-        own.number("repetitions", "Repetitions of the pilot", 1, None, step=1)
-    left, right = st.columns(2)
-    with left:
-        levels(
-            own,
-            "respondents",
-            "Respondents of the pilot",
-            offered["respondents"],
-            placeholder="those of the design",
-        )
-    with right:
-        levels(
-            own,
-            "label_orders",
-            "Orders of the options in the pilot",
-            offered["label_orders"],
-            placeholder=LABEL_ORDERS["as_is"],
-        )
+            Number("seed", "Seed of the draw", 0, 2**31 - 1),
+            "The same seed draws the same items.",
+            Number("repetitions", "Repetitions of the pilot", 1),
+        ),
+        (
+            levels("respondents", "Respondents of the pilot", "those of the design"),
+            levels("label_orders", "Orders of the options in the pilot", LABEL_ORDERS["as_is"]),
+        ),
+        choices={**offered, "templates": titles},
+    )
     if design.contexts:
-        own.number(
-            "contexts",
-            "Personas or conversations of the pilot",
-            1,
-            None,
-            step=1,
-            help="The first ones of the design.",
+        form.draw(
+            Number("contexts", "Personas or conversations of the pilot", 1),
+            "The first ones of the design.",
         )
-    chosen = [code for code in own.fields["templates"] if code in fitting]
+    chosen = [code for code in form.fields["templates"] if code in fitting]
     if len(offered["formats"]) > 1:
         with st.popover("Response formats of single templates", icon=":material/rule:"):
-            _formats(own, chosen, titles, offered["formats"], of_design)
-    own.show_notes()
-    planned = pilots.pilot_design(widgets.workspace(), design, _as_pilot(own, chosen, offered))
+            _formats(form, chosen, titles, offered["formats"], of_design)
+    form.show_notes()
+    planned = pilots.pilot_design(widgets.workspace(), design, _as_pilot(form, chosen, offered))
     overview.plan_size(planned)
     ready = overview.cautions(planned)
     st.button(
@@ -147,10 +114,8 @@ def _pilot(form: DraftForm, bank: Instrument, offered: Mapping[str, Mapping[str,
     )
 
 
-def _as_pilot(
-    own: DraftForm, chosen: list[str], offered: Mapping[str, Mapping[str, str]]
-) -> TemplatePilot:
-    fields = own.fields
+def _as_pilot(form: DraftForm, chosen: list[str], offered: Offered) -> TemplatePilot:
+    fields = form.fields
     formats = {
         code: known
         for code, codes in fields["formats"].items()
@@ -169,7 +134,7 @@ def _as_pilot(
 
 
 def _formats(
-    own: DraftForm,
+    form: DraftForm,
     chosen: list[str],
     titles: Mapping[str, str],
     offered: Mapping[str, str],
@@ -178,26 +143,17 @@ def _formats(
     """The response formats of each template, such as a pair of labels that its wording fits."""
     st.caption("Give a template a format of its own, such as a pair of labels that fits its words.")
     for code in chosen:
-        key = f"design_pilot_formats:{code}"
-        stored = [one for one in own.fields["formats"].get(code, []) if one in offered]
-        if st.session_state.get(key) != stored:
-            st.session_state[key] = stored
         usual = ", ".join(of_design.get(code, [])) or "those of the design"
-        st.multiselect(
-            widgets.plain(titles[code]),
-            list(offered),
-            format_func=offered.__getitem__,
-            key=key,
-            placeholder=usual,
-            on_change=_take_formats,
-            args=(own, code, key),
+        draw_field(
+            Several("formats", widgets.plain(titles[code]), offered, usual),
+            f"design_pilot_formats:{code}",
+            form.fields["formats"].get(code, []),
+            partial(_take_formats, form, code),
         )
 
 
-def _take_formats(own: DraftForm, code: str, key: str) -> None:
-    stored = draft_form.stored_fields(own.name, own.defaults)["formats"]
-    changes = {"formats": {**stored, code: list(st.session_state[key])}}
-    draft_form.set_fields(own.name, own.defaults, changes)
+def _take_formats(form: DraftForm, code: str, formats: list[str]) -> None:
+    form.change({"formats": {**form.stored()["formats"], code: formats}})
 
 
 def _freeze(design: Design) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -12,8 +13,18 @@ from core.domain.study import Respondent, RespondentKind, SamplingSettings
 from core.errors import CollectionError, UserError
 from core.workflow.respondents import catalog, forms
 from core.workflow.respondents import service_settings as connection
-from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared import widgets
+from pages.shared.draft_form import (
+    Choice,
+    DraftForm,
+    LongText,
+    Number,
+    Part,
+    Radio,
+    Text,
+    Toggle,
+    draw_field,
+)
 
 # Respondents in the words a reader sees: their kind, settings and key.
 
@@ -268,7 +279,7 @@ def _leave_out(form: DraftForm, respondent: Respondent, names: list[str]) -> Non
         sampling = connection.without_setting(sampling, name)
     new_fields = forms.fields_of(replace(respondent, sampling=sampling))
     changes = {name: value for name, value in new_fields.items() if form.fields.get(name) != value}
-    draft_form.set_fields(form.name, form.defaults, changes)
+    form.change(changes)
 
 
 def _take_key(base_url: str) -> None:
@@ -306,188 +317,192 @@ _ANSWER_MODES: Mapping[int, str] = {
     1: "One call at a time: slower; at temperature 0 the replies are reproducible",
     4: "Four calls at a time: faster, but not reproducible",
 }
-_SIGNED = ("leaning", "acquiescence_mean")
-_TRUTH: tuple[tuple[str, str, float, str], ...] = (
+
+
+def _truth(name: str, label: str, high: float = 1, low: float = 0) -> Number:
+    """A number behind simulated people."""
+    return Number(f"simulation_{name}", label, low, high, 0.05, format="%.2f")
+
+
+SIMULATED: Part = (
     (
-        "loading", "Mean loading", 1.0,
+        _truth("loading", "Mean loading"),
         "How strongly an item depends on the trait of its subscale: 0 not at all, 1 entirely. "
         "A good scale has about 0.7.",
-    ),
-    (
-        "loading_spread", "Spread of loadings", 0.5,
-        "The loadings of the items vary by up to this amount above and below the mean.",
-    ),
-    (
-        "trait_correlation", "Correlation between subscales", 1.0,
+        _truth("trait_correlation", "Correlation between subscales"),
         "The correlation between the traits of two subscales.",
-    ),
-    (
-        "acquiescence", "Spread of acquiescence (SD)", 3.0,
-        "Some people tend to agree with any item, others to disagree. This is the SD of that "
-        "tendency, in standard deviations of an answer. 0: all have the same.",
-    ),
-    ("noise", "Share answered at random", 1.0, "0.1 means that one answer in ten is random."),
-    (
-        "position_bias", "Share taking the first option", 1.0,
-        "The share of answers that are the first option shown, whatever the item says.",
-    ),
-    ("refusal_rate", "Share of refusals", 1.0, "The share of replies that refuse to answer; they "
-     "get the status refused and no score."),
-    (
-        "explanation_rate", "Share with an explanation", 1.0,
-        "The share of replies with a sentence around the chosen option, as models often write.",
-    ),
-    (
-        "leaning", "Leaning", 3.0,
+        _truth("noise", "Share answered at random"),
+        "0.1 means that one answer in ten is random.",
+        _truth("refusal_rate", "Share of refusals"),
+        "The share of replies that refuse to answer; they get the status refused and no score.",
+        _truth("leaning", "Leaning", 3, low=-3),
         "How far every answer leans toward more of what is measured, in standard deviations of an "
         "answer; below 0: toward less. Where an item compares two entities, the first one gains.",
-    ),
-    (
-        "acquiescence_mean", "Mean acquiescence", 3.0,
-        "How far every answer leans toward agreement, whatever the item says, in standard "
-        "deviations of an answer; below 0: toward disagreement.",
-    ),
-    (
-        "giving_way", "Share giving way", 1.0,
+        _truth("giving_way", "Share giving way"),
         "The share of answers that take the opinion of the user, where the second phase puts one.",
-    ),
-    (
-        "language_spread", "Spread between languages (SD)", 3.0,
-        "How far the answer to an item shifts from language to language, in standard deviations "
-        "of an answer. 0: all languages have the same answers but for chance.",
-    ),
-    (
-        "entity_spread", "Spread between entities (SD)", 3.0,
+        _truth("entity_spread", "Spread between entities (SD)", 3),
         "How far brands, parties or persons differ in what is thought of them, in standard "
         "deviations of an answer. 0: all are the same but for chance.",
+        Number("simulation_seed", "Seed", 0, 2**31),
+        "The same seed gives the same answers; another seed gives other people.",
     ),
     (
-        "stability", "Correlation between repetitions", 1.0,
+        _truth("loading_spread", "Spread of loadings", 0.5),
+        "The loadings of the items vary by up to this amount above and below the mean.",
+        _truth("acquiescence", "Spread of acquiescence (SD)", 3),
+        "Some people tend to agree with any item, others to disagree. This is the SD of that "
+        "tendency, in standard deviations of an answer. 0: all have the same.",
+        _truth("position_bias", "Share taking the first option"),
+        "The share of answers that are the first option shown, whatever the item says.",
+        _truth("explanation_rate", "Share with an explanation"),
+        "The share of replies with a sentence around the chosen option, as models often write.",
+        _truth("acquiescence_mean", "Mean acquiescence", 3, low=-3),
+        "How far every answer leans toward agreement, whatever the item says, in standard "
+        "deviations of an answer; below 0: toward disagreement.",
+        _truth("language_spread", "Spread between languages (SD)", 3),
+        "How far the answer to an item shifts from language to language, in standard deviations "
+        "of an answer. 0: all languages have the same answers but for chance.",
+        _truth("stability", "Correlation between repetitions"),
         "The correlation of a trait between two repetitions under the same context. 0: each "
         "repetition is answered by another person. 1: by the same one.",
+        Number("simulation_refusing_tries", "Tries with refusals", 0, 99),
+        "0: what is refused once is refused however often it is asked. 1: only the first "
+        "reply to a call holds refusals, and a repeated call is answered; and so on.",
     ),
-)  # fmt: skip
+)
+_SAMPLING: tuple[Part, ...] = (
+    (
+        Number("temperature", "Temperature", 0, 2, 0.1, empty="the service's"),
+        "0: the most likely reply every time. Higher: more varied replies. Empty: the "
+        "service decides.",
+        Number("top_p", "Top-p", 0, 1, 0.05, empty="the service's"),
+        "The model draws only from the most likely tokens that together reach this "
+        "probability. Usually empty.",
+        Number("max_tokens", "Longest reply (tokens)", 1, empty="the service's"),
+        "A token is about three quarters of a word. Models that reason before they answer "
+        "need hundreds of tokens.",
+        Number("seed", "Seed", 0, empty="none"),
+        "Some services give the same reply for the same seed. Each repetition uses the next seed.",
+    ),
+    LongText("system_prompt", "System prompt", "none", height=80),
+    "The model reads this text first, before the persona.",
+)
+_REASONING: tuple[Part, ...] = (
+    LongText(
+        "reasoning_marks", "Marks of reasoning, one pair per line", "[MULL] ... [/MULL]", height=80
+    ),
+    "What a model writes between these marks is reasoning, and is not read as its answer. "
+    "Inkblot knows the usual marks, such as <think> ... </think>. Type others as: what opens "
+    "the reasoning, three dots, what closes it.",
+)
+_LOCAL: tuple[Part, ...] = (
+    Text("base_url", "Model file (.gguf)", "empty: the small model of Inkblot"),
+    "Leave the field empty for the small model that comes with Inkblot, or type the full "
+    "path of another .gguf file on this computer.",
+    Radio("at_once", "How it answers", _ANSWER_MODES, horizontal=False),
+    Toggle("only_options", "Restrict replies to the answer options"),
+    "The model can write nothing but an option, so it cannot refuse or explain. If you "
+    "switch this off, the model replies freely.",
+    *_SAMPLING,
+    *_REASONING,
+)
+_ADDRESS = (
+    "https?://.*",
+    "An address starts with https:// (or http:// on this network). Your input was not saved.",
+)
+_VARIABLE = (
+    "[A-Z][A-Z0-9_]*_KEY[A-Z0-9_]*",
+    "This field takes the name of an environment variable, such as INKBLOT_KEY_MINE, not the key "
+    "itself. Your input was not saved.",
+)
+_SERVICE: Part = (
+    Text("base_url", "Address", "https://api.example.org/v1", shape=_ADDRESS),
+    "The base URL in the documentation of the service.",
+    Text(
+        "key_variable", "Environment variable of the key", "empty: no key needed", shape=_VARIABLE
+    ),
+    "The name of the environment variable that holds the key, never the key itself. "
+    "For an address that Inkblot does not know, the name must start with INKBLOT_KEY_.",
+)
+_PACE_AND_PRICES: Part = (
+    (
+        Number("at_once", "Calls at once", 1, 256),
+        "The largest number of calls under way at the same time. A run starts with "
+        "one, and halves the number when the service refuses calls.",
+        Number("price_in", "Price in", 0, step=0.01, empty="unknown"),
+        "US dollars per million tokens of prompt. Empty: unknown. 0: free.",
+        Toggle("stream", "Streamed replies"),
+        "For services that answer in no other way: the reply comes in parts, which Inkblot joins.",
+    ),
+    (
+        Number("per_minute", "Calls a minute", 1, empty="no limit"),
+        "The largest number of calls started in a minute.",
+        Number("price_out", "Price out", 0, step=0.01, empty="unknown"),
+        "US dollars per million tokens of reply. Empty: unknown. 0: free.",
+    ),
+    (
+        Number("tokens_per_minute", "Tokens a minute", 1, empty="no limit"),
+        "The largest number of tokens of prompts and replies in a minute.",
+        Number("price_cached", "Price cached", 0, step=0.01, empty="as price in"),
+        "US dollars per million tokens of prompt that the service had in its cache. "
+        "Empty: they cost the full price.",
+        Number("timeout_s", "Time-out in seconds", 1, 3600, 1.0),
+        "If no reply comes within this time, the call is repeated.",
+    ),
+)
+_BASE_MODELS: tuple[Part, ...] = (
+    Toggle("completes_text", "Base model: completes a text"),
+    "For models that go on with a text and know no chat. The prompt is sent to "
+    "/completions exactly as the template has it. Choose a template that ends where the "
+    "answer begins, such as 'completion'.",
+    LongText("stop_text", "Stop strings, one per line", r"\n", height=80),
+    "The service ends a reply before any of these texts. Base models need one, or "
+    r"they go on with questions of their own. \n is a line break, \t a tab.",
+    *_REASONING,
+)
+_ADDITIONAL: tuple[Part, ...] = (
+    LongText(
+        "extra_text",
+        "Settings sent with each call, one 'name: value' per line",
+        "reasoning_effort: low",
+    ),
+    "Settings that only this service knows, in YAML. Never type a key here.",
+)
 
 
 def fields(kind: RespondentKind, form: DraftForm, *, new: bool) -> None:
     """All fields of one kind of respondent."""
     if new:
-        form.text(
-            "label",
-            "Name",
-            placeholder=f"for example: {_NAMES[kind]}",
-            help="The name of this respondent in tables and charts.",
+        form.draw(
+            Text("label", "Name", f"for example: {_NAMES[kind]}"),
+            "The name of this respondent in tables and charts.",
         )
     if kind == "simulated":
-        simulated_fields(form)
+        form.draw(SIMULATED)
     elif kind == "local":
-        _local_fields(form)
+        form.draw(*_LOCAL)
     else:
         _service_fields(form)
 
 
-def simulated_fields(form: DraftForm) -> None:
-    """The truth behind simulated people."""
-    left, right = st.columns(2)
-    for number, (name, label, high, meaning) in enumerate(_TRUTH):
-        with left if number % 2 == 0 else right:
-            low = -high if name in _SIGNED else 0.0
-            form.number(
-                f"simulation_{name}", label, low, high, step=0.05, format="%.2f", help=meaning
-            )
-    with right:
-        form.number(
-            "simulation_refusing_tries",
-            "Tries with refusals",
-            0,
-            99,
-            step=1,
-            help="0: what is refused once is refused however often it is asked. 1: only the first "
-            "reply to a call holds refusals, and a repeated call is answered; and so on.",
-        )
-    with left:
-        form.number(
-            "simulation_seed",
-            "Seed",
-            0,
-            2**31,
-            step=1,
-            help="The same seed gives the same answers; another seed gives other people.",
-        )
-
-
-def _local_fields(form: DraftForm) -> None:
-    form.text(
-        "base_url",
-        "Model file (.gguf)",
-        placeholder="empty: the small model of Inkblot",
-        help="Leave the field empty for the small model that comes with Inkblot, or type the full "
-        "path of another .gguf file on this computer.",
-    )
-    form.radio("at_once", "How it answers", _ANSWER_MODES)
-    form.toggle(
-        "only_options",
-        "Restrict replies to the answer options",
-        help="The model can write nothing but an option, so it cannot refuse or explain. If you "
-        "switch this off, the model replies freely.",
-    )
-    _sampling_fields(form)
-    _reasoning_field(form)
-
-
 def _service_fields(form: DraftForm) -> None:
     address = form.fields["base_url"]
-    chosen = next(
-        (name for name, preset in _SERVICES.items() if preset.base_url == address), _OTHER
+    draw_field(
+        Choice("service_choice", "Service", [*_SERVICES, _OTHER]),
+        form.key("service_choice"),
+        next((name for name, preset in _SERVICES.items() if preset.base_url == address), _OTHER),
+        partial(_take_preset, form),
+        "Fills in the address and the name of the key's variable.",
     )
-    widget = draft_form.key_of(form.name, "service_choice")
-    if st.session_state.get(widget) != chosen:
-        st.session_state[widget] = chosen
-    st.selectbox(
-        "Service",
-        [*_SERVICES, _OTHER],
-        key=widget,
-        on_change=_take_preset,
-        args=(form, widget),
-        help="Fills in the address and the name of the key's variable.",
-    )
-    left, right = st.columns(2)
-    with left:
-        form.text(
-            "base_url",
-            "Address",
-            placeholder="https://api.example.org/v1",
-            shape=(
-                "https?://.*",
-                "An address starts with https:// (or http:// on this network). "
-                "Your input was not saved.",
-            ),
-            help="The base URL in the documentation of the service.",
-        )
-    with right:
-        form.text(
-            "key_variable",
-            "Environment variable of the key",
-            placeholder="empty: no key needed",
-            shape=(
-                "[A-Z][A-Z0-9_]*_KEY[A-Z0-9_]*",
-                "This field takes the name of an environment "
-                "variable, such as INKBLOT_KEY_MINE, not the key itself. Your input was not "
-                "saved.",
-            ),
-            help="The name of the environment variable that holds the key, never the key itself. "
-            "For an address that Inkblot does not know, the name must start with INKBLOT_KEY_.",
-        )
+    form.draw(_SERVICE)
 
 
 def model_chooser(form: DraftForm) -> None:
     """The model's name, typed or chosen from the models of the service."""
     address, variable = form.fields["base_url"], form.fields["key_variable"]
-    form.text(
-        "model",
-        "Model",
-        placeholder="the name the service gives it",
-        help="Type the name exactly as the service spells it, or list the models and choose one.",
+    form.draw(
+        Text("model", "Model", "the name the service gives it"),
+        "Type the name exactly as the service spells it, or list the models and choose one.",
     )
     with widgets.error_box():
         if st.button(
@@ -517,193 +532,25 @@ def model_chooser(form: DraftForm) -> None:
 
 def service_settings(form: DraftForm) -> None:
     """Sampling, pace, prices and additional settings of a service."""
-    _sampling_fields(form)
+    form.draw(*_SAMPLING)
     with st.expander("Pace and prices"):
-        columns = st.columns(3)
-        with columns[0]:
-            form.number(
-                "at_once",
-                "Calls at once",
-                1,
-                256,
-                step=1,
-                help="The largest number of calls under way at the same time. A run starts with "
-                "one, and halves the number when the service refuses calls.",
-            )
-            form.number(
-                "price_in",
-                "Price in",
-                0,
-                None,
-                step=0.01,
-                value=None,
-                placeholder="unknown",
-                help="US dollars per million tokens of prompt. Empty: unknown. 0: free.",
-            )
-            form.toggle(
-                "stream",
-                "Streamed replies",
-                help="For services that answer in no other way: the reply comes in parts, which "
-                "Inkblot joins.",
-            )
-        with columns[1]:
-            form.number(
-                "per_minute",
-                "Calls a minute",
-                1,
-                None,
-                step=1,
-                value=None,
-                placeholder="no limit",
-                help="The largest number of calls started in a minute.",
-            )
-            form.number(
-                "price_out",
-                "Price out",
-                0,
-                None,
-                step=0.01,
-                value=None,
-                placeholder="unknown",
-                help="US dollars per million tokens of reply. Empty: unknown. 0: free.",
-            )
-        with columns[2]:
-            form.number(
-                "tokens_per_minute",
-                "Tokens a minute",
-                1,
-                None,
-                step=1,
-                value=None,
-                placeholder="no limit",
-                help="The largest number of tokens of prompts and replies in a minute.",
-            )
-            form.number(
-                "price_cached",
-                "Price cached",
-                0,
-                None,
-                step=0.01,
-                value=None,
-                placeholder="as price in",
-                help="US dollars per million tokens of prompt that the service had in its cache. "
-                "Empty: they cost the full price.",
-            )
-            form.number(
-                "timeout_s",
-                "Time-out in seconds",
-                1,
-                3600,
-                step=1.0,
-                help="If no reply comes within this time, the call is repeated.",
-            )
+        form.draw(_PACE_AND_PRICES)
     with st.expander("Base models, stop strings and reasoning"):
-        form.toggle(
-            "completes_text",
-            "Base model: completes a text",
-            help="For models that go on with a text and know no chat. The prompt is sent to "
-            "/completions exactly as the template has it. Choose a template that ends where the "
-            "answer begins, such as 'completion'.",
-        )
-        form.long_text(
-            "stop_text",
-            "Stop strings, one per line",
-            height=80,
-            placeholder=r"\n",
-            help="The service ends a reply before any of these texts. Base models need one, or "
-            r"they go on with questions of their own. \n is a line break, \t a tab.",
-        )
-        _reasoning_field(form)
+        form.draw(*_BASE_MODELS)
     with st.expander("Additional settings"):
-        form.long_text(
-            "extra_text",
-            "Settings sent with each call, one 'name: value' per line",
-            placeholder="reasoning_effort: low",
-            help="Settings that only this service knows, in YAML. Never type a key here.",
-        )
+        form.draw(*_ADDITIONAL)
 
 
-def _reasoning_field(form: DraftForm) -> None:
-    form.long_text(
-        "reasoning_marks",
-        "Marks of reasoning, one pair per line",
-        height=80,
-        placeholder="[MULL] ... [/MULL]",
-        help="What a model writes between these marks is reasoning, and is not read as its answer. "
-        "Inkblot knows the usual marks, such as <think> ... </think>. Type others as: what opens "
-        "the reasoning, three dots, what closes it.",
+def _take_preset(form: DraftForm, name: str) -> None:
+    preset = _SERVICES.get(name)
+    form.change(
+        {
+            "base_url": preset.base_url if preset else "",
+            "key_variable": preset.key_variable if preset else "",
+        }
     )
-
-
-def _sampling_fields(form: DraftForm) -> None:
-    columns = st.columns(4)
-    with columns[0]:
-        form.number(
-            "temperature",
-            "Temperature",
-            0,
-            2,
-            step=0.1,
-            value=None,
-            placeholder="the service's",
-            help="0: the most likely reply every time. Higher: more varied replies. Empty: the "
-            "service decides.",
-        )
-    with columns[1]:
-        form.number(
-            "top_p",
-            "Top-p",
-            0,
-            1,
-            step=0.05,
-            value=None,
-            placeholder="the service's",
-            help="The model draws only from the most likely tokens that together reach this "
-            "probability. Usually empty.",
-        )
-    with columns[2]:
-        form.number(
-            "max_tokens",
-            "Longest reply (tokens)",
-            1,
-            None,
-            step=1,
-            value=None,
-            placeholder="the service's",
-            help="A token is about three quarters of a word. Models that reason before they answer "
-            "need hundreds of tokens.",
-        )
-    with columns[3]:
-        form.number(
-            "seed",
-            "Seed",
-            0,
-            None,
-            step=1,
-            value=None,
-            placeholder="none",
-            help="Some services give the same reply for the same seed. Each repetition uses the "
-            "next seed.",
-        )
-    form.long_text(
-        "system_prompt",
-        "System prompt",
-        height=80,
-        placeholder="none",
-        help="The model reads this text first, before the persona.",
-    )
-
-
-def _take_preset(form: DraftForm, widget: str) -> None:
-    preset = _SERVICES.get(st.session_state[widget])
-    changes = {
-        "base_url": preset.base_url if preset else "",
-        "key_variable": preset.key_variable if preset else "",
-    }
-    draft_form.set_fields(form.name, form.defaults, changes)
 
 
 def _take_model(form: DraftForm) -> None:
-    chosen = st.session_state[_MODEL_CHOICE]
-    if chosen:
-        draft_form.set_fields(form.name, form.defaults, {"model": chosen})
+    if chosen := st.session_state[_MODEL_CHOICE]:
+        form.change({"model": chosen})

@@ -7,12 +7,11 @@ import streamlit as st
 from core.domain.numbers import count_text
 from core.domain.study import Respondent, RespondentKind
 from core.errors import UserError
-from core.workflow import saved_inputs
 from core.workflow.respondents import catalog, files, forms
 from pages.respondents import form as respondent_form
 from pages.respondents import prices
 from pages.shared import draft_form, study_bar, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared.draft_form import DraftForm, Radio
 
 # Respondents as a file.
 
@@ -145,8 +144,7 @@ def _buttons(kind: RespondentKind, form: DraftForm, before: Respondent | None) -
         row.button(
             "Discard my changes",
             key="respondents_discard",
-            on_click=draft_form.forget,
-            args=(form.name,),
+            on_click=form.forget,
         )
     if before is not None:
         row.button(
@@ -162,8 +160,7 @@ def _buttons(kind: RespondentKind, form: DraftForm, before: Respondent | None) -
 def _save_respondent(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> None:
     """Save the draft of the database, which may be newer than the form on screen."""
     workspace = widgets.workspace()
-    draft = saved_inputs.load(workspace, form.name)
-    fields = {**form.defaults, **(draft.value if draft else {})}
+    fields = form.stored()
     try:
         respondent = forms.to_respondent(kind, fields)
         if before is None:
@@ -173,7 +170,7 @@ def _save_respondent(kind: RespondentKind, form: DraftForm, before: Respondent |
     except UserError as error:
         st.session_state[_PROBLEM] = error
         return
-    draft_form.forget(form.name)
+    form.forget()
     _go_to(respondent.label)
     st.session_state[_DONE] = f"{widgets.plain(respondent.label)} is saved."
     st.session_state[_SAVED] = True
@@ -256,13 +253,8 @@ def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
 
 def _new_respondent() -> None:
     kinds = draft_form.open_form(_NEW_KIND, {"kind": "api"})
-    kinds.radio(
-        "kind",
-        "Kind",
-        respondent_form.KINDS,
-        horizontal=True,
-        captions=list(respondent_form.KIND_EXPLANATIONS.values()),
-    )
+    captions = list(respondent_form.KIND_EXPLANATIONS.values())
+    kinds.draw(Radio("kind", "Kind", respondent_form.KINDS, captions=captions))
     kind: RespondentKind = kinds.fields["kind"]
     form = draft_form.open_form(f"respondents:new {kind}", forms.empty_fields(kind))
     edit(kind, form, None)

@@ -1,4 +1,4 @@
-"""A form that saves each field in the database when the user leaves the field.
+"""Forms of declared fields. Each field is saved in the database when the user leaves it.
 
 The draft in the database is the truth, and the widgets show it. So a reload, another page and a
 second tab show the same values, and the form warns if two tabs change the same field.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, cast
 
 import streamlit as st
 
@@ -20,6 +23,88 @@ from pages.shared import widgets
 _SEEN = "draft_seen:"
 _NOTE = "draft_note:"
 _MISSING = object()
+_STRETCH: Literal["stretch"] = "stretch"
+_NO_CHOICES: Mapping[str, Mapping[Any, str]] = MappingProxyType({})
+
+# What a page declares of a field. The class is its kind; `empty` is what an empty field shows.
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field: its name in the draft, and its label."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Toggle(Field):
+    """On or off."""
+
+
+@dataclass(frozen=True)
+class Text(Field):
+    """A line of text."""
+
+    empty: str = ""
+    width: int | Literal["stretch"] = _STRETCH
+    shape: tuple[str, str] | None = None  # a pattern, and what is said of a text of another shape
+    words: Callable[[Any], str] | None = None  # of a value that is not a text
+
+
+@dataclass(frozen=True)
+class LongText(Field):
+    """Several lines of text."""
+
+    empty: str = ""
+    height: int | Literal["content"] | None = None
+
+
+@dataclass(frozen=True)
+class Number(Field):
+    """A number of the type of its step. It may be missing where `empty` is stated."""
+
+    low: float | None = None
+    high: float | None = None
+    step: float = 1
+    empty: str = ""
+    format: str | None = None
+    width: int | Literal["stretch"] = _STRETCH
+
+
+@dataclass(frozen=True)
+class Choice(Field):
+    """One of several choices, with or without words; one that no longer exists shows as none."""
+
+    choices: Mapping[Any, str] | Sequence[str] | None = None  # None: stated when it is drawn
+    empty: str = ""
+    others: bool = False  # whether the user may type another one
+
+    @property
+    def words(self) -> Mapping[Any, str]:
+        """The choices, each with its words."""
+        if isinstance(self.choices, Mapping):
+            return self.choices
+        return {choice: choice for choice in self.choices or ()}
+
+
+@dataclass(frozen=True)
+class Radio(Choice):
+    """One of a few choices, all visible."""
+
+    horizontal: bool = True
+    captions: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Several(Choice):
+    """Any number of choices."""
+
+    removal_key: str = ""  # of a button that removes choices that no longer exist
+
+
+Part: TypeAlias = "Field | str | tuple[Part, ...]"
+"""A field, or the help of the field before it. A tuple is a row, and a tuple in a row a column."""
 
 
 @dataclass(frozen=True)
@@ -31,79 +116,79 @@ class DraftForm:
     defaults: Mapping[str, Any]
     saved_at: str  # empty: nothing is kept yet
 
-    def text(
+    def draw(
         self,
-        field: str,
-        label: str,
-        *,
-        shape: tuple[str, str] | None = None,
-        shown: str | None = None,
-        **options: Any,
+        *parts: Part,
+        choices: Mapping[str, Mapping[Any, str]] = _NO_CHOICES,
+        columns: Sequence[Any] = (),
     ) -> None:
-        """A field of one line of text. Without `shape` (a pattern, and its words) any is kept.
+        """Draw fields one under another, or each in its column.
 
-        `shown` is the text of a value that is not a text.
+        `choices` are those of fields that do not state them, by the name of the field.
         """
-        self._seed(field, _MISSING if shown is None else shown)
-        st.text_input(label, **self._wired(field, shape=shape), **options)
+        cells: list[tuple[Field | tuple[Part, ...], str]] = []
+        for part in parts:
+            if isinstance(part, str):
+                cells[-1] = cells[-1][0], part
+            else:
+                cells.append((part, ""))
+        for number, (cell, help) in enumerate(cells):
+            with columns[number] if columns else nullcontext():
+                if isinstance(cell, tuple):
+                    n_columns = sum(not isinstance(part, str) for part in cell)
+                    row = () if columns else st.columns(n_columns)
+                    self.draw(*cell, choices=choices, columns=row)
+                    continue
+                if isinstance(cell, Choice) and cell.choices is None:
+                    cell = replace(cell, choices=choices[cell.name])
+                value, take = self.fields[cell.name], partial(self.keep, cell)
+                draw_field(cell, self.key(cell.name), value, take, help)
 
-    def long_text(self, field: str, label: str, **options: Any) -> None:
-        """A field of several lines of text."""
-        self._seed(field)
-        st.text_area(label, **self._wired(field), **options)
+    def keep(self, field: Field, value: Any) -> None:
+        """Save what the user entered, unless it looks like a key or has another shape."""
+        refusal = _refusal(value, field.shape if isinstance(field, Text) else None)
+        if refusal:
+            st.session_state[_NOTE + self.name] = refusal
+            return
+        if self.changed_elsewhere(field.name):
+            other = self.stored()[field.name]
+            st.session_state[_NOTE + self.name] = (
+                f'Another tab changed the same field to "{widgets.plain(other)}"; '
+                "your last input was saved."
+            )
+        self.change({field.name: value})
 
-    def number(
-        self, field: str, label: str, low: float | None, high: float | None, **options: Any
-    ) -> None:
-        """A field for a number, or (with value=None among the options) for none."""
-        kind = type(options.get("step", 1))
-        value = self.fields[field]
-        self._seed(field, None if value is None else kind(value))
-        bounds = [None if bound is None else kind(bound) for bound in (low, high)]
-        number_input: Any = st.number_input
-        number_input(label, *bounds, **self._wired(field), **options)
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Change fields of the draft, from a button or another field."""
+        workspace = widgets.workspace()
+        draft = saved_inputs.load(workspace, self.name)
+        before = {} if draft else self.defaults
+        stored = saved_inputs.update(workspace, self.name, {**before, **changes})
+        seen = st.session_state.get(_SEEN + self.name)
+        if seen is not None:  # no warning about a change of this tab
+            st.session_state[_SEEN + self.name] = {**seen, **{f: stored[f] for f in changes}}
 
-    def toggle(self, field: str, label: str, **options: Any) -> None:
-        """A field that is on or off."""
-        self._seed(field)
-        st.toggle(label, **self._wired(field), **options)
+    def stored(self) -> dict[str, Any]:
+        """The fields as they are in the database now, which may be newer than those on screen."""
+        draft = saved_inputs.load(widgets.workspace(), self.name)
+        return {**self.defaults, **(cast("dict[str, Any]", draft.value) if draft else {})}
 
-    def select(
-        self,
-        field: str,
-        label: str,
-        choices: Sequence[Any],
-        words: Callable[[Any], str],
-        *,
-        on_change: Callable[[], None] | None = None,
-        **options: Any,
-    ) -> None:
-        """A field with one of several choices. A choice that no longer exists shows as none."""
-        value = self.fields[field]
-        there = value in choices
-        self._seed(field, value if there else None)
-        wired = self._wired(field, then=on_change)
-        index = 0 if there else None  # None lets it be empty
-        st.selectbox(label, choices, index=index, format_func=words, **wired, **options)
+    def changed_elsewhere(self, field: str) -> bool:
+        """Whether another tab has changed a field since this tab drew it."""
+        seen = st.session_state.get(_SEEN + self.name)
+        draft = saved_inputs.load(widgets.workspace(), self.name)
+        if seen is None or draft is None or field not in draft.value:
+            return False
+        return bool(draft.value[field] != seen.get(field))
 
-    def radio(self, field: str, label: str, words: Mapping[Any, str], **options: Any) -> None:
-        """A field with one of a few choices, all visible."""
-        self._seed(field)
-        wired = self._wired(field)
-        st.radio(label, list(words), format_func=words.__getitem__, **wired, **options)
+    def forget(self) -> None:
+        """Delete the draft, which has been used or discarded."""
+        saved_inputs.save(widgets.workspace(), self.name, None)
+        st.session_state.pop(_SEEN + self.name, None)
 
-    def several(
-        self,
-        field: str,
-        label: str,
-        choices: Sequence[Any],
-        words: Callable[[Any], str],
-        **options: Any,
-    ) -> None:
-        """A field with any number of choices."""
-        self._seed(field, [value for value in self.fields[field] if value in choices])
-        wired = self._wired(field)
-        st.multiselect(label, choices, format_func=words, wrap=True, **wired, **options)
+    def key(self, field: str) -> str:
+        """The widget key of a field."""
+        return f"{self.name}:{field}"
 
     def show_notes(self) -> None:
         """A warning about the last change, and the time when the draft was saved."""
@@ -113,25 +198,63 @@ class DraftForm:
         if self.saved_at:
             st.caption(f"Saved at {self.saved_at}")
 
-    def _seed(self, field: str, value: Any = _MISSING) -> None:
-        """Set a widget to the saved value, unless it shows it (the user may be typing in it)."""
-        key = key_of(self.name, field)
-        stored_value = self.fields[field] if value is _MISSING else value
-        if st.session_state.get(key, _MISSING) != stored_value:
-            st.session_state[key] = stored_value
 
-    def _wired(
-        self,
-        field: str,
-        *,
-        then: Callable[[], None] | None = None,
-        shape: tuple[str, str] | None = None,
-    ) -> dict[str, Any]:
-        return {
-            "key": key_of(self.name, field),
-            "on_change": _keep,
-            "args": (self.name, field, self.defaults, then, shape),
-        }
+def draw_field(
+    field: Field, key: str, value: Any, take: Callable[[Any], None], help: str = ""
+) -> None:
+    """Draw a field that shows `value`; `take` gets what the user enters."""
+    draw, visible = _widget(field, value)
+    if st.session_state.get(key, _MISSING) != visible:  # else the user may be typing in it
+        st.session_state[key] = visible
+    draw(field.label, key=key, help=help or None, on_change=lambda: take(st.session_state[key]))
+    if isinstance(field, Several) and field.removal_key:
+        warn_unavailable(value, field.words, field.removal_key, take)
+
+
+def _widget(field: Field, value: Any) -> tuple[Callable[..., Any], Any]:
+    """The widget of a field with its options, and the value as the widget shows it."""
+    empty = getattr(field, "empty", "")
+    options: dict[str, Any] = {"placeholder": empty} if empty else {}
+    if isinstance(field, Choice):
+        words = field.words
+        options |= {"options": list(words), "format_func": lambda one: words.get(one, one)}
+    match field:
+        case Text():
+            visible = field.words(value) if field.words else value
+            return partial(st.text_input, width=field.width, **options), visible
+        case LongText():
+            return partial(st.text_area, height=field.height, **options), value
+        case Number():
+            number = type(field.step)
+            low, high, visible = (
+                None if one is None else number(one) for one in (field.low, field.high, value)
+            )
+            options |= {"value": None} if empty else {}  # else an empty field shows the lowest
+            options |= {"step": field.step, "format": field.format, "width": field.width}
+            return partial(st.number_input, min_value=low, max_value=high, **options), visible
+        case Radio():
+            options |= {"horizontal": field.horizontal, "captions": field.captions}
+            return partial(st.radio, **options), value
+        case Several():
+            visible = [one for one in value if one in words]
+            return partial(st.multiselect, wrap=True, **options), visible
+        case Choice():
+            options |= {"index": 0 if value in words else None}  # None lets it be empty
+            visible = value if value in words else None
+            return partial(st.selectbox, accept_new_options=field.others, **options), visible
+    return st.toggle, value
+
+
+def warn_unavailable(
+    chosen: Sequence[Any], offered: Mapping[Any, str], key: str, take: Callable[[list[Any]], None]
+) -> None:
+    """Name chosen levels that no longer exist, with a button that removes them."""
+    unavailable = [value for value in chosen if value not in offered]
+    if not unavailable:
+        return
+    st.warning(f"Chosen, but no longer available: {widgets.plain(', '.join(unavailable))}.")
+    available = [value for value in chosen if value in offered]
+    st.button("Remove them", key=key, on_click=take, args=(available,))
 
 
 def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
@@ -150,51 +273,6 @@ def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
     return DraftForm(name, fields, defaults, saved_at)
 
 
-def stored_fields(name: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields as they are in the database now."""
-    draft = saved_inputs.load(widgets.workspace(), name)
-    return {**defaults, **(cast("dict[str, Any]", draft.value) if draft else {})}
-
-
-def key_of(name: str, field: str) -> str:
-    """The widget key of a field."""
-    return f"{name}:{field}"
-
-
-def set_fields(name: str, defaults: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
-    """Change fields of a draft from a button or another field."""
-    workspace = widgets.workspace()
-    draft = saved_inputs.load(workspace, name)
-    stored = saved_inputs.update(workspace, name, changes if draft else {**defaults, **changes})
-    seen = st.session_state.get(_SEEN + name)
-    if seen is not None:  # no warning about a change of this tab
-        st.session_state[_SEEN + name] = {**seen, **{f: stored[f] for f in changes}}
-
-
-def forget(name: str) -> None:
-    """Delete a draft that has been used or discarded."""
-    saved_inputs.save(widgets.workspace(), name, None)
-    st.session_state.pop(_SEEN + name, None)
-
-
-def _keep(
-    name: str,
-    field: str,
-    defaults: Mapping[str, Any],
-    then: Callable[[], None] | None,
-    shape: tuple[str, str] | None,
-) -> None:
-    value = st.session_state[key_of(name, field)]
-    refused = _refusal(value, shape)
-    if refused:
-        st.session_state[_NOTE + name] = refused
-        return
-    _note_conflict(name, field, defaults)
-    set_fields(name, defaults, {field: value})
-    if then is not None:
-        then()
-
-
 def _refusal(value: Any, shape: tuple[str, str] | None) -> str:
     """Why a value is not saved, or empty. The message never repeats the value: it may be a key."""
     if not isinstance(value, str):
@@ -207,22 +285,3 @@ def _refusal(value: Any, shape: tuple[str, str] | None) -> str:
     if shape and value and not re.fullmatch(shape[0], value.strip()):
         return shape[1]
     return ""
-
-
-def changed_elsewhere(name: str, field: str) -> bool:
-    """Whether another tab has changed a field since this tab drew it."""
-    seen = st.session_state.get(_SEEN + name)
-    draft = saved_inputs.load(widgets.workspace(), name)
-    if seen is None or draft is None or field not in draft.value:
-        return False
-    return bool(draft.value[field] != seen.get(field))
-
-
-def _note_conflict(name: str, field: str, defaults: Mapping[str, Any]) -> None:
-    """Warn if another tab has changed the same field since this tab drew it."""
-    if changed_elsewhere(name, field):
-        other = stored_fields(name, defaults)[field]
-        st.session_state[_NOTE + name] = (
-            f'Another tab changed the same field to "{widgets.plain(other)}"; '
-            "your last input was saved."
-        )

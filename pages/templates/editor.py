@@ -16,10 +16,9 @@ from core.domain.templates import (
     remarks,
 )
 from core.errors import UserError
-from core.workflow import saved_inputs
 from core.workflow.templates import editing
-from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared import widgets
+from pages.shared.draft_form import Choice, DraftForm, LongText, Text
 
 _PERSONAL = {"": "not stated", "personal": "yes", "impersonal": "no"}
 _NOTE = "templates_language_note"
@@ -48,35 +47,20 @@ _SEPARATORS = {"\n": "a new line", ", ": "a comma", "; ": "a semicolon", " / ": 
 
 def template_section(form: DraftForm) -> None:
     """The title and what holds for all languages."""
-    form.text("title", "Title", help="The name of the template in lists of choices.")
-    left, middle, right = st.columns(3, vertical_alignment="bottom")
-    with left:
-        form.select(
-            "listing",
-            "Options named by",
-            list(LISTINGS),
-            LISTINGS.__getitem__,
-            help="How options are named in the prompt, and what a reply is read by. Letters and "
-            "numbers follow the order shown. Answers always have the codes of the bank.",
-        )
-    with middle:
-        form.select(
-            "instructions",
-            "Instructions in",
-            ["", *form.fields["languages"]],
-            lambda code: language_name(code) if code else "as the items",
-            help="Choose a language if instructions and option labels are in another language "
-            "than the items.",
-        )
-    with right:
-        form.select(
-            "personal",
-            "Own view asked",
-            list(_PERSONAL),
-            _PERSONAL.__getitem__,
-            help="Whether the template asks for the model's own view. Only a note, for comparisons "
-            "of personal and impersonal templates.",
-        )
+    names = {code: language_name(code) for code in form.fields["languages"]}
+    form.draw(Text("title", "Title"), "The name of the template in lists of choices.")
+    form.draw(
+        Choice("listing", "Options named by", LISTINGS),
+        "How options are named in the prompt, and what a reply is read by. Letters and "
+        "numbers follow the order shown. Answers always have the codes of the bank.",
+        Choice("instructions", "Instructions in", {"": "as the items", **names}),
+        "Choose a language if instructions and option labels are in another language than the "
+        "items.",
+        Choice("personal", "Own view asked", _PERSONAL),
+        "Whether the template asks for the model's own view. Only a note, for comparisons "
+        "of personal and impersonal templates.",
+        columns=st.columns(3, vertical_alignment="bottom"),
+    )
 
 
 def language_section(form: DraftForm) -> str:
@@ -162,10 +146,7 @@ def _part(form: DraftForm, language: str, part: str) -> None:
     """The field of a part, with a chip for each placeholder that has a value there."""
     field = f"{language}:{part}"
     label = editing.PART_TITLES[part].capitalize()
-    if part in _HEIGHTS:
-        form.long_text(field, label, height=_HEIGHTS[part], help=widgets.plain(_HELP[part]))
-    else:
-        form.long_text(field, label, height=68, help=widgets.plain(_HELP[part]))
+    form.draw(LongText(field, label, height=_HEIGHTS.get(part, 68)), widgets.plain(_HELP[part]))
     names = PART_PLACEHOLDERS[part]
     if names:
         with st.container(horizontal=True, gap="small", key=f"chips_{field.replace(':', '_')}"):
@@ -182,26 +163,16 @@ def _part(form: DraftForm, language: str, part: str) -> None:
 
 def _separator(form: DraftForm, language: str) -> None:
     field = f"{language}:between_options"
-    own = form.fields[field]
-    choices = [*_SEPARATORS, *([own] if own not in _SEPARATORS else [])]
-    form.select(
-        field,
-        editing.PART_TITLES["between_options"].capitalize(),
-        choices,
-        lambda text: _SEPARATORS.get(text, text),
-        help=_HELP["between_options"],
-        accept_new_options=True,
-    )
+    title = editing.PART_TITLES["between_options"].capitalize()
+    separators = {**_SEPARATORS, **{text: text for text in {form.fields[field]} - {*_SEPARATORS}}}
+    form.draw(Choice(field, title, separators, others=True), _HELP["between_options"])
 
 
 def _insert(form: DraftForm, field: str, name: str) -> None:
     """Add a placeholder at the end of a field, as the field is now in the draft."""
-    draft = saved_inputs.load(widgets.workspace(), form.name)
-    fields = {**form.defaults, **(draft.value if draft else {})}
-    before = fields[field]
+    before = form.stored()[field]
     space = "" if not before or before[-1].isspace() else " "
-    changes = {field: f"{before}{space}{{{name}}}"}
-    draft_form.set_fields(form.name, form.defaults, changes)
+    form.change({field: f"{before}{space}{{{name}}}"})
 
 
 def _add_language(form: DraftForm, like: str) -> None:
@@ -212,15 +183,12 @@ def _add_language(form: DraftForm, like: str) -> None:
     except UserError as error:
         st.session_state[_NOTE] = error
         return
-    changes = {
-        "languages": [*form.fields["languages"], language],
-        **editing.text_fields(language, template.texts.get(like, TemplateText(""))),
-    }
-    draft_form.set_fields(form.name, form.defaults, changes)
+    texts = editing.text_fields(language, template.texts.get(like, TemplateText("")))
+    form.change({"languages": [*form.fields["languages"], language], **texts})
     st.session_state[f"templates_language:{form.name}"] = language
     st.session_state[f"templates_add:{form.name}"] = None
 
 
 def _remove_language(form: DraftForm, language: str) -> None:
     left = [code for code in form.fields["languages"] if code != language]
-    draft_form.set_fields(form.name, form.defaults, {"languages": left})
+    form.change({"languages": left})

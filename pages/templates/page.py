@@ -11,7 +11,6 @@ from core.domain.numbers import count_text
 from core.domain.study import STANDARD
 from core.domain.templates import PromptTemplate
 from core.errors import UserError
-from core.workflow import saved_inputs
 from core.workflow.templates import editing
 from core.workflow.templates.editing import SavedVersion, TemplateSummary
 from pages.shared import draft_form, study_bar, widgets
@@ -55,7 +54,7 @@ def main() -> None:
             preview.preview_section(edited, usable=usable)
         version_tab, file_tab, list_tab = st.tabs(["Versions", "Files", "All templates"])
         with version_tab, widgets.error_box():
-            _versions(code, versions)
+            _versions(form, code, versions)
         with file_tab, widgets.error_box():
             _files(code, listed)
         with list_tab:
@@ -173,8 +172,7 @@ def _edit(form: DraftForm, summary: TemplateSummary) -> tuple[PromptTemplate, bo
         row.button(
             "Discard my changes",
             key="templates_discard",
-            on_click=draft_form.forget,
-            args=(form.name,),
+            on_click=form.forget,
         )
     form.show_notes()
     return edited, usable
@@ -182,8 +180,7 @@ def _edit(form: DraftForm, summary: TemplateSummary) -> tuple[PromptTemplate, bo
 
 def _save(form: DraftForm, code: str) -> None:
     """Save the draft of the database, which may be newer than the form on screen."""
-    draft = saved_inputs.load(widgets.workspace(), form.name)
-    fields = {**form.defaults, **(draft.value if draft else {})}
+    fields = form.stored()
     try:
         editing.save(
             widgets.workspace(),
@@ -193,14 +190,14 @@ def _save(form: DraftForm, code: str) -> None:
     except UserError as error:
         st.session_state[_NOTE] = error
         return
-    draft_form.forget(form.name)
+    form.forget()
     st.session_state[_NOTE] = f"{widgets.plain(code)} is saved as version {fields['expected'] + 1}."
 
 
 # Versions: what changed, and going back.
 
 
-def _versions(code: str, versions: tuple[SavedVersion, ...]) -> None:
+def _versions(form: DraftForm, code: str, versions: tuple[SavedVersion, ...]) -> None:
     """The versions, the difference of two, and the button that restores one."""
     rows = [
         {
@@ -229,7 +226,7 @@ def _versions(code: str, versions: tuple[SavedVersion, ...]) -> None:
         key="templates_restore",
         icon=":material/history:",
         on_click=_restore,
-        args=(code, old),
+        args=(form, code, old),
         help="Saves this version again as the newest one. No version is lost.",
     )
     changes = editing.compare(by_number[old].template, versions[-1].template)
@@ -243,13 +240,13 @@ def _versions(code: str, versions: tuple[SavedVersion, ...]) -> None:
     widgets.table(table, alt=f"{count_text(len(changes), 'difference')} between two versions")
 
 
-def _restore(code: str, number: int) -> None:
+def _restore(form: DraftForm, code: str, number: int) -> None:
     try:
         editing.restore(widgets.workspace(), code, number)
     except UserError as error:
         st.session_state[_NOTE] = error
         return
-    draft_form.forget(f"templates:{code}")
+    form.forget()
     words = f"version {number}" if number else "the template that comes with Inkblot"
     st.session_state[_NOTE] = f"{widgets.plain(code)} is again {words}."
 

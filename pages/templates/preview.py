@@ -22,7 +22,7 @@ from core.workflow.templates import preview
 from core.workflow.templates.preview import CONVERSATION, NO_CONTEXT, PERSONA, Sample
 from pages.design import overview
 from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm
+from pages.shared.draft_form import Choice, DraftForm, Number, Text
 
 _DRAFT = "templates:preview"
 _DEFAULTS: dict[str, Any] = {
@@ -76,15 +76,12 @@ def _show(form: DraftForm, template: PromptTemplate, sample: Sample) -> None:
     with row:
         chosen = form.fields["respondent"]
         if chosen not in people:
-            draft_form.set_fields(form.name, form.defaults, {"respondent": next(iter(people))})
+            form.change({"respondent": next(iter(people))})
             chosen = next(iter(people))
         form = draft_form.open_form(_DRAFT, _DEFAULTS)
-        form.select(
-            "respondent",
-            "Respondent",
-            list(people),
-            str,
-            help="The respondent that the test sends the prompt to, with its own settings.",
+        form.draw(
+            Choice("respondent", "Respondent", list(people)),
+            "The respondent that the test sends the prompt to, with its own settings.",
         )
     key = (request.messages, request.question.response_format.code, chosen)
     if row.button(
@@ -150,7 +147,7 @@ def _sample(form: DraftForm) -> Sample | None:
         else bank.languages[0],
     }
     if any(form.fields[name] != value for name, value in settled.items()):
-        draft_form.set_fields(form.name, form.defaults, settled)
+        form.change(settled)
         form = draft_form.open_form(form.name, form.defaults)
     _choices(form, offered, bank, formats)
     fields = form.fields
@@ -170,64 +167,35 @@ def _sample(form: DraftForm) -> Sample | None:
 def _choices(
     form: DraftForm, offered: Mapping[str, BankSummary], bank: Instrument, formats: list[str]
 ) -> None:
-    left, middle, right = st.columns(3, vertical_alignment="bottom")
-    with left:
-        form.select(
-            "bank",
-            "Bank",
-            list(offered),
-            lambda code: offered[code].title,
-            help="The bank whose items are shown.",
+    banks = {code: one.title for code, one in offered.items()}
+    languages = {code: language_name(code) for code in bank.languages}
+    n_items = len(bank.items)
+    form.draw(
+        Choice("bank", "Bank", banks),
+        "The bank whose items are shown.",
+        Choice("format", "Answer format", formats),
+        "The options of the items.",
+        Choice("language", "Items in", languages),
+        "The language of the items.",
+        columns=st.columns(3, vertical_alignment="bottom"),
+    )
+    form.draw(
+        Number("item", f"Item (of {n_items:,})", 1, n_items),
+        "The place of the first item in the bank.",
+        Number("items", "In a call", 1, min(n_items, 100)),
+        "Items in a call. With 2 or more, the question with a block of items is shown.",
+        Choice("context", "Context", {kind: kind or "none" for kind in _CONTEXTS}),
+        "What comes before the question: a persona or a conversation of our own.",
+        Choice("order", "Order of options", _ORDERS),
+        "Random: one random order, as an example.",
+        columns=st.columns([3, 3, 4, 4], vertical_alignment="bottom"),
+    )
+    if any("{entity" in wording.text for item in bank.items for wording in item.wordings):
+        form.draw(
+            (
+                Text("entity", "First entity"),
+                "Replaces {entity} in the items.",
+                Text("entity_b", "Second entity"),
+                "Replaces {entity_b} in the items.",
+            )
         )
-    with middle:
-        form.select("format", "Answer format", formats, str, help="The options of the items.")
-    with right:
-        form.select(
-            "language",
-            "Items in",
-            list(bank.languages),
-            language_name,
-            help="The language of the items.",
-        )
-    columns = st.columns([3, 3, 4, 4], vertical_alignment="bottom")
-    with columns[0]:
-        form.number(
-            "item",
-            f"Item (of {len(bank.items):,})",
-            1,
-            len(bank.items),
-            step=1,
-            help="The place of the first item in the bank.",
-        )
-    with columns[1]:
-        form.number(
-            "items",
-            "In a call",
-            1,
-            min(len(bank.items), 100),
-            step=1,
-            help="Items in a call. With 2 or more, the question with a block of items is shown.",
-        )
-    with columns[2]:
-        form.select(
-            "context",
-            "Context",
-            list(_CONTEXTS),
-            lambda kind: kind or "none",
-            help="What comes before the question: a persona or a conversation of our own.",
-        )
-    with columns[3]:
-        form.select(
-            "order",
-            "Order of options",
-            list(_ORDERS),
-            _ORDERS.__getitem__,
-            help="Random: one random order, as an example.",
-        )
-    texts = [wording.text for item in bank.items for wording in item.wordings]
-    if any("{entity" in text for text in texts):
-        left, right = st.columns(2)
-        with left:
-            form.text("entity", "First entity", help="Replaces {entity} in the items.")
-        with right:
-            form.text("entity_b", "Second entity", help="Replaces {entity_b} in the items.")
