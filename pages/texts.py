@@ -12,7 +12,7 @@ import streamlit as st
 from core import export
 from core.analysis.shared.word_lists import TOTAL, stereotype_scores
 from core.domain import formats
-from core.domain.instrument import Instrument, Item, Rating
+from core.domain.instrument import Instrument, Rating
 from core.domain.languages import language_name
 from core.domain.numbers import count_text, number_text
 from core.errors import BankError, UserError
@@ -104,9 +104,9 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
         return
     group = st.selectbox("Descriptor that defines the groups", list(pairs), key="texts_group")
     first, second = st.columns(2)
-    one = first.selectbox("First group", pairs[group], key=f"texts_one_{group}")
-    rest = [level for level in pairs[group] if level != one]
-    two = second.selectbox("Second group", rest, key=f"texts_two_{group}")
+    first_level = first.selectbox("First group", pairs[group], key=f"texts_one_{group}")
+    rest = [level for level in pairs[group] if level != first_level]
+    second_level = second.selectbox("Second group", rest, key=f"texts_two_{group}")
     stands = st.multiselect(
         "Lists with stereotypes of the first group (the others: of the second group)",
         lists,
@@ -115,7 +115,11 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
     )
     sides = {name: 0 if name in stands else 1 for name in lists}
     scores = stereotype_scores(
-        counts, unit=["respondent", "context"], group=group, levels=(one, two), sides=sides
+        counts,
+        unit=["respondent", "context"],
+        group=group,
+        levels=(first_level, second_level),
+        sides=sides,
     )
     st.caption(
         "Each odds ratio divides the odds of a listed word in the texts of the stereotyped group "
@@ -350,7 +354,14 @@ def _descriptors() -> None:
     )
     form.show_notes()
     with widgets.error_box():
-        _preview_letters(form)
+        prompts = text_prompts.descriptor_items(
+            form.fields["text"],
+            _parse_levels(form.fields["levels"]),
+            text_prompts.parse_people(_PEOPLE, form.fields["people"]),
+            language=form.fields["language"],
+        )
+        st.caption(f"{count_text(len(prompts), 'prompt')}. The first one:")
+        widgets.text_block(prompts[0].wordings[0].text, language=form.fields["language"])
     st.button(
         "Make the prompts",
         key="texts_make_letters",
@@ -376,22 +387,6 @@ def _people_file(form: DraftForm) -> None:
         st.session_state[_FILE_READ] = uploaded.file_id
         form.change({"people": text})
         st.rerun()
-
-
-def _preview_letters(form: DraftForm) -> None:
-    """The number of prompts and the first one."""
-    items = _letter_items(form.fields)
-    st.caption(f"{count_text(len(items), 'prompt')}. The first one:")
-    widgets.text_block(items[0].wordings[0].text, language=form.fields["language"])
-
-
-def _letter_items(fields: Mapping[str, Any]) -> list[Item]:
-    return text_prompts.descriptor_items(
-        fields["text"],
-        _parse_levels(fields["levels"]),
-        text_prompts.parse_people(_PEOPLE, fields["people"]),
-        language=fields["language"],
-    )
 
 
 def _stories() -> None:
@@ -498,8 +493,8 @@ def _name_and_language(form: DraftForm) -> None:
 
 def _typed(form: DraftForm) -> dict[str, Any]:
     """The fields of a draft as they are now: a change may arrive with the click."""
-    shown = st.session_state
-    return {field: shown.get(form.key(field), value) for field, value in form.stored().items()}
+    state = st.session_state
+    return {field: state.get(form.key(field), value) for field, value in form.stored().items()}
 
 
 def _make_letters(form: DraftForm) -> None:

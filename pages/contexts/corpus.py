@@ -199,11 +199,11 @@ def _read(
     last = st.session_state.get(_LAST)
     if last is not None and last[0] == key:
         return cast("tuple[CorpusSelection, tuple[Context, ...] | None, Recipe | None]", last[1])
-    place = st.empty()
+    progress_area = st.empty()
     selection = corpora.select(
-        corpus, choices, lambda share: place.progress(share, "Reading the corpus")
+        corpus, choices, lambda share: progress_area.progress(share, "Reading the corpus")
     )
-    place.empty()
+    progress_area.empty()
     contexts = recipe = None
     if 0 < selection.count <= corpora.MAX_CONTEXTS:
         contexts = corpora.take(corpus, choices, selection)

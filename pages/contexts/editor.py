@@ -73,7 +73,7 @@ class SetEditor:
                 self.saved = changed
         except UserError as error:
             self.problem = error
-            self.unsaved = tuple(one for one in changed if one not in self.saved)
+            self.unsaved = tuple(context for context in changed if context not in self.saved)
         else:
             self.forget()
 
@@ -234,7 +234,7 @@ def _language_field(name: str, context: Context) -> None:
 
 def _messages(name: str, context_set: tuple[Context, ...], context: Context) -> None:
     def apply(base: tuple[Context, ...], edits: Any) -> tuple[Context, ...]:
-        before = next(known for known in base if known.code == context.code)
+        before = next(context_now for context_now in base if context_now.code == context.code)
         edited = sets.edit_messages(before, edits)
         return sets.replace_context(base, context.code, edited)
 
@@ -274,7 +274,7 @@ def _set_field(name: str, code: str, field: str, typed: str) -> None:
     value = language_code(typed) if field == "language" else typed
 
     def change(context_set: tuple[Context, ...]) -> tuple[Context, ...]:
-        before = next(known for known in context_set if known.code == code)
+        before = next(context for context in context_set if context.code == code)
         changes: dict[str, Any] = {field: value}
         return sets.replace_context(context_set, code, replace(before, **changes))
 
@@ -285,18 +285,17 @@ def _grid(editor: SetEditor, columns: dict[str, Any], alt: str, *, what: str, si
     grids.growing_grid(
         editor.frame, key=editor.key, columns=columns, on_change=editor.catch_up, alt=alt
     )
-    grids.add_rows_button("contexts_more_rows", _redraw, (editor.name,))
+    redraw = partial(_save_now, editor.name, lambda context_set: context_set)
+    grids.add_rows_button("contexts_more_rows", redraw, ())
 
     def add(rows: list[dict[str, str]]) -> bool:
-        return _save_now(editor.name, lambda known: editor.apply(known, GridEdits({}, rows, ())))
+        return _save_now(
+            editor.name, lambda context_set: editor.apply(context_set, GridEdits({}, rows, ()))
+        )
 
     titles = {name: _TITLES[name] for name in editor.frame.columns}
     key = f"contexts_box:{editor.name}:{editor.part}"
     grids.box_of_rows(titles, single, key=key, what=what, add=add)
-
-
-def _redraw(name: str) -> None:
-    _save_now(name, lambda context_set: context_set)
 
 
 _TITLES = {

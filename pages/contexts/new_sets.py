@@ -199,21 +199,20 @@ def _help() -> None:
     with st.expander("What the file looks like"):
         st.markdown(
             "- **Personas**: a text file with one persona per line, or a table (CSV, Excel) with "
-            "the columns `code` and `text`.\n"
-            "- **Conversations**: a table with one message per row and the columns `code`, `role` "
-            "(user, assistant, system) and `content`; or a table with one exchange per row and the "
-            "columns `user` and `assistant`; or JSON Lines, where each line is an object whose "
-            "`messages` is a list of objects with `role` and `content` (Inkblot also reads "
-            "`conversation`, `from` and `value`).\n"
-            "- Each file may also have `language`, and `variant_of` with the code of the context "
-            "that this one was rewritten from. Contexts without a code get one."
+            "the columns `code` and `text`.\n- **Conversations**: a table with one message per row "
+            "and the columns `code`, `role` (user, assistant, system) and `content`; or a table "
+            "with one exchange per row and the columns `user` and `assistant`; or JSON Lines, "
+            "where each line is an object whose `messages` is a list of objects with `role` and "
+            "`content` (Inkblot also reads `conversation`, `from` and `value`).\n- Each file may "
+            "also have `language`, and `variant_of` with the code of the context that this one was "
+            "rewritten from. Contexts without a code get one."
         )
 
 
 # A new set from a set: one language, the first exchanges, a random draw.
 
 _ALL = "all"
-_NOT_STATED = ""
+_LANGUAGE_WORDS = {_ALL: "All languages", "": "Not stated"}
 
 
 def making_section(name: str) -> None:
@@ -251,7 +250,7 @@ def _choices(name: str, context_set: Sequence[Context]) -> Derivation:
     language = columns[0].selectbox(
         "Language",
         [_ALL, *languages],
-        format_func=_language_words,
+        format_func=lambda code: _LANGUAGE_WORDS.get(code) or language_name(code),
         key=f"contexts_language:{name}",
         help="Only contexts in this language.",
     )
@@ -295,12 +294,6 @@ def _choices(name: str, context_set: Sequence[Context]) -> Derivation:
     )
 
 
-def _language_words(language: str) -> str:
-    if language == _ALL:
-        return "All languages"
-    return "Not stated" if language == _NOT_STATED else language_name(language)
-
-
 # Contexts chosen by a score: the same number at random from each quantile group.
 
 
@@ -338,8 +331,8 @@ def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
         "differently.",
     )
     revision = analyses.revision(widgets.workspace(), [study.code])
-    known = (widgets.workspace().process, revision)
-    subscales = _subscales(known, study.code, person)
+    answers_now = (widgets.workspace().process, revision)
+    subscales = _subscales(answers_now, study.code, person)
     several = len(subscales) > 1
     subscale = right.selectbox(
         "Score",
@@ -356,7 +349,7 @@ def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
         key="contexts_rule",
         help="The rule decides which contexts get a score.",
     )
-    scores = _computed(known, study.code, person, subscale, rule)
+    scores = _computed(answers_now, study.code, person, subscale, rule)
     return f"{study.code}, {person}, {subscale or 'all items'}", scores
 
 
@@ -386,7 +379,7 @@ def _draw_choices() -> tuple[int, int, int]:
 
 @st.cache_data(max_entries=10, show_spinner="Computing ...")
 def _computed(
-    known: object, study: str, respondent: str, subscale: str, rule: ScoreRule
+    answers_now: object, study: str, respondent: str, subscale: str, rule: ScoreRule
 ) -> ContextScores:
     return by_score.load_scores(
         widgets.workspace(), study, respondent, subscale=subscale, rule=rule
@@ -394,7 +387,7 @@ def _computed(
 
 
 @st.cache_data(max_entries=10, show_spinner=False)
-def _subscales(known: object, study: str, respondent: str) -> tuple[str, ...]:
+def _subscales(answers_now: object, study: str, respondent: str) -> tuple[str, ...]:
     return by_score.subscales(widgets.workspace(), study, respondent)
 
 

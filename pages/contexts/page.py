@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 
 import pandas as pd
 import streamlit as st
@@ -31,7 +30,7 @@ def _list_section() -> None:
         return
     chosen = st.selectbox(
         "Open a set",
-        [one.name for one in summaries],
+        [summary.name for summary in summaries],
         index=None,
         key="contexts_open",
         placeholder=f"Choose one of {len(summaries)}",
@@ -40,7 +39,7 @@ def _list_section() -> None:
         go_to(chosen)
         st.rerun()
     event = widgets.table(
-        pd.DataFrame([_row(one) for one in summaries]),
+        pd.DataFrame([_row(summary) for summary in summaries]),
         alt=f"Sets of contexts: {count_text(len(summaries), 'row')}. Choose one in the box above.",
         key=f"contexts_table_{len(summaries)}",
         column_config={
@@ -62,7 +61,7 @@ def _list_section() -> None:
 
 def header(name: str, context_set: tuple[Context, ...]) -> None:
     """What the set holds, when it was saved and how it was made."""
-    about = next(one for one in sets.summaries(widgets.workspace()) if one.name == name)
+    about = next(summary for summary in sets.summaries(widgets.workspace()) if summary.name == name)
     saved = saved_words(about.saved_at) if about.saved_at else _UNKNOWN.capitalize()
     st.text(" · ".join((saved, sets.describe_contexts(context_set))))
     if about.made:
@@ -88,15 +87,16 @@ def _download_section(name: str) -> None:
     )
 
 
-def _row(one: SetSummary) -> dict[str, object]:
+def _row(summary: SetSummary) -> dict[str, object]:
+    saved_at = summary.saved_at
     return {
-        "Set": one.name,
-        "Kind": one.kind,
-        "n": one.n_contexts,
-        "Messages": _lengths(one.lengths),
-        "Languages": ", ".join(one.languages) or "not stated",
-        "Saved": _saved(one.saved_at),
-        "Made": one.made,
+        "Set": summary.name,
+        "Kind": summary.kind,
+        "n": summary.n_contexts,
+        "Messages": _lengths(summary.lengths),
+        "Languages": ", ".join(summary.languages) or "not stated",
+        "Saved": f"{saved_at.astimezone():%Y-%m-%d %H:%M}" if saved_at else "",
+        "Made": summary.made,
     }
 
 
@@ -105,10 +105,6 @@ def _lengths(lengths: tuple[int, int] | None) -> str:
         return ""
     low, high = lengths
     return str(low) if low == high else f"{low} to {high}"
-
-
-def _saved(saved_at: datetime | None) -> str:
-    return f"{saved_at.astimezone():%Y-%m-%d %H:%M}" if saved_at else ""
 
 
 _NEW_SETS: Mapping[str, Callable[[], None]] = {

@@ -165,13 +165,9 @@ def _progress(name: str, was_under_way: bool) -> None:
             help="Calls under way are finished and saved.",
         )
     else:
-        _ending(run)
+        cost = "unknown, because a price is missing" if run.cost is None else f"${run.cost:.4f}"
+        st.text(f"{run.ending} Cost: {cost}.")
     _failures(run)
-
-
-def _ending(run: RewritingRun) -> None:
-    cost = "unknown, because a price is missing" if run.cost is None else f"${run.cost:.4f}"
-    st.text(f"{run.ending} Cost: {cost}.")
 
 
 def _failures(run: RewritingRun) -> None:
@@ -202,10 +198,10 @@ def review_section(name: str) -> None:
         st.info("This set has no rewritings yet. Start under Rewrite with a model.")
         return
     context_set = sets.load(widgets.workspace(), name)
-    places = {context.code: place for place, context in enumerate(context_set)}
+    indices = {context.code: index for index, context in enumerate(context_set)}
     waiting = sorted(  # as they stand in the set; replies arrive in any order
         (draft for draft in drafts if draft.state == "waiting"),
-        key=lambda draft: places.get(draft.original.code, len(places)),
+        key=lambda draft: indices.get(draft.original.code, len(indices)),
     )
     accepted = [draft for draft in drafts if draft.state == "accepted"]
     st.caption(
@@ -258,8 +254,10 @@ def _review_form(name: str, draft: Rewriting, form: DraftForm) -> None:
         left.markdown(f"**Original**: {widgets.plain(draft.original.code)}")
         right.markdown(f"**Rewriting**: {widgets.plain(draft.variant.code)}")
         if draft.original.messages:
-            for place in range(len(draft.original.messages)):
-                _message(name, draft, place)
+            pairs = zip(draft.original.messages, draft.variant.messages, strict=True)
+            for index, (original, variant) in enumerate(pairs):
+                label = f"{index + 1} {original['role']}"
+                _side_by_side(name, draft, index, label, original["content"], variant["content"])
         else:
             _side_by_side(name, draft, None, "Rewriting", draft.original.text, draft.variant.text)
         with st.container(horizontal=True):
@@ -286,42 +284,36 @@ def _review_form(name: str, draft: Rewriting, form: DraftForm) -> None:
     widgets.text_block(f"{written_by} Instruction: {draft.instruction}")
 
 
-def _message(name: str, draft: Rewriting, place: int) -> None:
-    original, variant = draft.original.messages[place], draft.variant.messages[place]
-    label = f"{place + 1} {original['role']}"
-    _side_by_side(name, draft, place, label, original["content"], variant["content"])
-
-
 def _side_by_side(
-    name: str, draft: Rewriting, place: int | None, label: str, before: str, after: str
+    name: str, draft: Rewriting, index: int | None, label: str, before: str, after: str
 ) -> None:
     left, right = st.columns(2)
     with left:
-        st.caption(label if place is not None else "Original")
+        st.caption(label if index is not None else "Original")
         widgets.text_block(before, language=draft.original.language)
     with right:
         draw_field(
-            LongText("text", f"{label}, rewritten" if place is not None else label, "", "content"),
-            f"contexts_edit:{name}:{draft.variant.code}:{place}",
+            LongText("text", f"{label}, rewritten" if index is not None else label, "", "content"),
+            f"contexts_edit:{name}:{draft.variant.code}:{index}",
             after,
-            partial(_edit, name, draft.variant.code, place),
+            partial(_edit, name, draft.variant.code, index),
         )
 
 
-def _edit(name: str, code: str, place: int | None, text: str) -> None:
+def _edit(name: str, code: str, index: int | None, text: str) -> None:
     try:
         drafts = rewriting.list_rewritings(widgets.workspace(), name)
         variant = next(draft.variant for draft in drafts if draft.variant.code == code)
-        rewriting.edit(widgets.workspace(), name, code, _with_text(variant, place, text.strip()))
+        rewriting.edit(widgets.workspace(), name, code, _with_text(variant, index, text.strip()))
     except UserError as error:
         leave_message(error)
 
 
-def _with_text(variant: Context, place: int | None, text: str) -> Context:
-    if place is None:
+def _with_text(variant: Context, index: int | None, text: str) -> Context:
+    if index is None:
         return replace(variant, text=text)
     messages: list[Message] = list(variant.messages)
-    messages[place] = {"role": messages[place]["role"], "content": text}
+    messages[index] = {"role": messages[index]["role"], "content": text}
     return replace(variant, messages=tuple(messages))
 
 

@@ -57,12 +57,12 @@ def section(form: DraftForm, bank: Instrument, offered: Offered) -> None:
         st.caption(_ABOUT if drafts else _EMPTY, help=glossary.meaning("Block"))
         if note := widgets.last_note(_NOTE):
             st.info(note)
-        place = _choose(drafts)
-        _buttons(form, place)
+        index = _choose(drafts)
+        _buttons(form, index)
         _quick_ways(form, offered)
         if drafts:
             with st.container(border=True):
-                _editor(form, bank, offered, place)
+                _editor(form, bank, offered, index)
 
 
 # Adding, copying and removing blocks.
@@ -72,20 +72,20 @@ def _choose(drafts: Sequence[Draft]) -> int:
     """The place of the block that is edited, counted from 0."""
     if not drafts:
         return 0
-    places = range(len(drafts))
-    if st.session_state.get(_CHOSEN) not in places:
+    indices = range(len(drafts))
+    if st.session_state.get(_CHOSEN) not in indices:
         st.session_state[_CHOSEN] = 0
     if len(drafts) == 1:
         return 0
     return st.selectbox(
         "Block to edit",
-        places,
+        indices,
         key=_CHOSEN,
-        format_func=lambda place: forms.block_title(place, drafts[place].get("name", "")),
+        format_func=lambda index: forms.block_title(index, drafts[index].get("name", "")),
     )
 
 
-def _buttons(form: DraftForm, place: int) -> None:
+def _buttons(form: DraftForm, index: int) -> None:
     drafts = form.fields["blocks"]
     with st.container(horizontal=True):
         st.button(
@@ -101,7 +101,7 @@ def _buttons(form: DraftForm, place: int) -> None:
                 key="design_block_copy",
                 icon=":material/content_copy:",
                 on_click=_copy,
-                args=(form, place),
+                args=(form, index),
                 help="Adds a copy of this block after it.",
             )
             st.button(
@@ -109,7 +109,7 @@ def _buttons(form: DraftForm, place: int) -> None:
                 key="design_block_remove",
                 icon=":material/delete:",
                 on_click=_remove,
-                args=(form, place),
+                args=(form, index),
                 help="Removes this block. 'Restore the blocks' undoes this.",
             )
         if form.fields["blocks_before"] is not None:
@@ -129,16 +129,16 @@ def _add(form: DraftForm) -> None:
         st.session_state[_CHOSEN] = len(blocks)
 
 
-def _copy(form: DraftForm, place: int) -> None:
+def _copy(form: DraftForm, index: int) -> None:
     blocks = form.stored()["blocks"]
-    copied = {**blocks[place], "name": _copied_name(blocks, place)}
-    if _keep(form, [*blocks[: place + 1], copied, *blocks[place + 1 :]]):
-        st.session_state[_CHOSEN] = place + 1
+    copied = {**blocks[index], "name": _copied_name(blocks, index)}
+    if _keep(form, [*blocks[: index + 1], copied, *blocks[index + 1 :]]):
+        st.session_state[_CHOSEN] = index + 1
 
 
-def _copied_name(blocks: Sequence[Draft], place: int) -> str:
+def _copied_name(blocks: Sequence[Draft], index: int) -> str:
     """The name with the next free number behind it; a block without a name keeps none."""
-    name = blocks[place].get("name", "").strip()
+    name = blocks[index].get("name", "").strip()
     taken = {block.get("name", "").strip() for block in blocks}
     number = 2
     while name and f"{name} {number}" in taken:
@@ -146,9 +146,9 @@ def _copied_name(blocks: Sequence[Draft], place: int) -> str:
     return f"{name} {number}" if name else ""
 
 
-def _remove(form: DraftForm, place: int) -> None:
+def _remove(form: DraftForm, index: int) -> None:
     blocks = form.stored()["blocks"]
-    _replace(form, [*blocks[:place], *blocks[place + 1 :]])
+    _replace(form, [*blocks[:index], *blocks[index + 1 :]])
 
 
 def _restore(form: DraftForm) -> None:
@@ -172,33 +172,29 @@ def _keep(form: DraftForm, blocks: list[Draft], **also: Any) -> bool:
     return True
 
 
-def _set(form: DraftForm, place: int, factor: str, value: Any) -> None:
+def _set(form: DraftForm, index: int, factor: str, value: Any) -> None:
     """Save what one block states about a factor."""
     blocks = form.stored()["blocks"]
-    place = _place_now(form, blocks, place)
-    _keep(form, _with_block(blocks, place, {**blocks[place], factor: value}))
+    blocks_of_page = form.fields["blocks"]
+    if len(blocks) != len(blocks_of_page) and blocks_of_page[index] in blocks:
+        index = blocks.index(blocks_of_page[index])  # a click in the same run has moved it
+    index = min(index, len(blocks) - 1)
+    _keep(form, _with_block(blocks, index, {**blocks[index], factor: value}))
 
 
-def _place_now(form: DraftForm, blocks: Sequence[Draft], place: int) -> int:
-    """Where a block of the page is now: a click in the same run may have moved it."""
-    drawn = form.fields["blocks"]
-    moved = len(blocks) != len(drawn) and drawn[place] in blocks
-    return blocks.index(drawn[place]) if moved else min(place, len(blocks) - 1)
-
-
-def _with_block(blocks: Sequence[Draft], place: int, block: Draft) -> list[Draft]:
-    return [*blocks[:place], block, *blocks[place + 1 :]]
+def _with_block(blocks: Sequence[Draft], index: int, block: Draft) -> list[Draft]:
+    return [*blocks[:index], block, *blocks[index + 1 :]]
 
 
 # One block: its name, and the factors in which it differs from the design.
 
 
-def _editor(form: DraftForm, bank: Instrument, offered: Offered, place: int) -> None:
-    block = form.fields["blocks"][place]
+def _editor(form: DraftForm, bank: Instrument, offered: Offered, index: int) -> None:
+    block = form.fields["blocks"][index]
     left, right = st.columns([2, 3])
     with left:
-        name = Text("name", "Name of the block", f"Block {place + 1}")
-        _block_field(form, place, name, block.get("name", ""))
+        name = Text("name", "Name of the block", f"Block {index + 1}")
+        _block_field(form, index, name, block.get("name", ""))
     stated = [factor for factor in FACTOR_TITLES if factor in block]
     titles = {factor: FACTOR_TITLES[factor] for factor in _factors(form, block)}
     with right:
@@ -206,13 +202,13 @@ def _editor(form: DraftForm, bank: Instrument, offered: Offered, place: int) -> 
             Several(
                 "stated", "Different in this block", titles, "nothing: all is as in the design"
             ),
-            _key(place, "stated"),
+            _key(index, "stated"),
             stated,
-            partial(_take_stated, form, bank, place),
+            partial(_take_stated, form, bank, index),
             "Choose what this block has of its own. Everything else is as in the design.",
         )
     for factor in stated:
-        _factor(form, bank, offered, place, factor)
+        _factor(form, bank, offered, index, factor)
 
 
 def _factors(form: DraftForm, block: Draft) -> list[str]:
@@ -225,20 +221,20 @@ def _factors(form: DraftForm, block: Draft) -> list[str]:
     return [name for name in FACTOR_TITLES if name in block or not lacking.get(name)]
 
 
-def _take_stated(form: DraftForm, bank: Instrument, place: int, chosen: list[str]) -> None:
+def _take_stated(form: DraftForm, bank: Instrument, index: int, chosen: list[str]) -> None:
     """Begin with the levels of the design in a factor that is new in this block."""
     blocks = form.stored()["blocks"]
-    old = blocks[place]
+    old = blocks[index]
     names = ["name"] * ("name" in old) + [name for name in FACTOR_TITLES if name in chosen]
     block = {n: old[n] if n in old else _level_of_design(form, bank, n) for n in names}
-    _keep(form, _with_block(blocks, place, block))
+    _keep(form, _with_block(blocks, index, block))
 
 
 def _level_of_design(form: DraftForm, bank: Instrument, factor: str) -> Any:
     if factor == "contexts":
         return [_WITHOUT]
     if factor == "formats":
-        return list(form.fields["formats"]) or [one.code for one in bank.formats[:1]]
+        return list(form.fields["formats"]) or [format.code for format in bank.formats[:1]]
     fields = {
         "entities": "entities_text",
         "pairs": "pairs_text",
@@ -248,96 +244,103 @@ def _level_of_design(form: DraftForm, bank: Instrument, factor: str) -> Any:
     return list(value) if isinstance(value, list) else value
 
 
-def _key(place: int, factor: str) -> str:
-    return f"design_block:{place}:{factor}"
+def _key(index: int, factor: str) -> str:
+    return f"design_block:{index}:{factor}"
 
 
-def _factor(form: DraftForm, bank: Instrument, offered: Offered, place: int, factor: str) -> None:
+def _factor(form: DraftForm, bank: Instrument, offered: Offered, index: int, factor: str) -> None:
     """The widget of one factor of a block."""
     title = FACTOR_TITLES[factor]
-    value = form.fields["blocks"][place][factor]
+    value = form.fields["blocks"][index][factor]
     if factor in offered:
         # The levels of the design stand first.
         of_design = [level for level in form.fields[factor] if level in offered[factor]]
         words = {level: offered[factor][level] for level in (*of_design, *offered[factor])}
-        key = f"{_key(place, factor)}:drop"
+        key = f"{_key(index, factor)}:drop"
         field: Field = Several(factor, title, words, removal_key=key)
-        _block_field(form, place, field, value, "The levels of the design stand first.")
+        _block_field(form, index, field, value, "The levels of the design stand first.")
     elif factor == "items":
         items.item_chooser(
             bank,
             value,
-            _key(place, factor),
-            partial(_take_codes, form, place, factor),
+            _key(index, factor),
+            partial(_take_codes, form, index, factor),
             language=next(iter(form.fields["languages"]), "en"),
             may_be_empty=False,
         )
     elif factor == "contexts":
-        _contexts(form, place)
+        _contexts(form, index)
     elif factor in forms.NUMBER_LISTS:
-        numbers = partial(forms.numbers_text, factor)
-        field = Text(factor, title, "each respondent's own", words=numbers)
+        field = levels.numbers(factor, title, "each respondent's own")
         example = forms.NUMBER_LISTS[factor].example
         help = f"Type numbers with commas between them, such as {example}."
-        _block_field(form, place, field, value, help)
+        _block_field(form, index, field, value, help)
     elif factor == "repetitions":
-        _block_field(form, place, Number(factor, title, 1, _LARGEST, width=240), value)
+        _block_field(form, index, Number(factor, title, 1, _LARGEST, width=240), value)
     else:  # entities, or pairs of them
         if not isinstance(value, str):
-            value = "\n".join(one if isinstance(one, str) else " | ".join(one) for one in value)
+            value = "\n".join(
+                entity if isinstance(entity, str) else " | ".join(entity) for entity in value
+            )
         field = LongText(factor, f"{title}, one per line", height=100)
-        _block_field(form, place, field, value)
+        _block_field(form, index, field, value)
 
 
-def _block_field(form: DraftForm, place: int, field: Field, value: Any, help: str = "") -> None:
+def _block_field(form: DraftForm, index: int, field: Field, value: Any, help: str = "") -> None:
     """A field whose value one block states."""
-    take = partial(_set, form, place, field.name)
-    draw_field(field, _key(place, field.name), value, take, help)
+    take = partial(_set, form, index, field.name)
+    draw_field(field, _key(index, field.name), value, take, help)
 
 
-def _take_codes(form: DraftForm, place: int, factor: str, codes: list[str], sentence: str) -> None:
+def _take_codes(form: DraftForm, index: int, factor: str, codes: list[str], sentence: str) -> None:
     """Chosen codes into the block, and the sentence about a draw into the notes of the design."""
     blocks = form.stored()["blocks"]
-    block = {**blocks[place], factor: codes}
+    block = {**blocks[index], factor: codes}
     also = {}
     if sentence:
-        title = forms.block_title(place, block.get("name", ""))
+        title = forms.block_title(index, block.get("name", ""))
         also["notes"] = forms.with_note(form.stored()["notes"], f"{title}: {sentence}")
-    _keep(form, _with_block(blocks, place, block), **also)
+    _keep(form, _with_block(blocks, index, block), **also)
 
 
 # The personas or conversations of a block: none, chosen ones, or some of each group of a score.
 
 
-def _contexts(form: DraftForm, place: int) -> None:
-    title, value = FACTOR_TITLES["contexts"], form.fields["blocks"][place]["contexts"]
+def _contexts(form: DraftForm, index: int) -> None:
+    title, value = FACTOR_TITLES["contexts"], form.fields["blocks"][index]["contexts"]
     draw_field(
         Radio("kind", title, {True: "None", False: "Chosen"}),
-        f"{_key(place, 'contexts')}:kind",
+        f"{_key(index, 'contexts')}:kind",
         value == [_WITHOUT],
-        lambda without: _set(form, place, "contexts", [_WITHOUT] if without else []),
+        lambda without: _set(form, index, "contexts", [_WITHOUT] if without else []),
         "None: the items are asked without a persona or conversation.",
     )
     if value == [_WITHOUT]:
         return
-    known = _contexts_of_design(form)
+    contexts = _contexts_of_design(form)
     levels.codes(
         f"Chosen {title.lower()}",
         value,
-        {one.code: _context_words(one) for one in known},
-        _key(place, "contexts"),
-        lambda codes: _take_codes(form, place, "contexts", codes, ""),
+        {
+            context.code: levels.code_and_text(
+                context.code,
+                context.text or next((m["content"] for m in context.messages), ""),
+            )
+            for context in contexts
+        },
+        _key(index, "contexts"),
+        lambda codes: _take_codes(form, index, "contexts", codes, ""),
         empty="choose some of those of the design",
     )
     popover = st.popover(
         "Choose by a score of an earlier study",
         icon=":material/bar_chart:",
-        key=f"{_key(place, 'contexts')}:score",
+        key=f"{_key(index, 'contexts')}:score",
         on_change="rerun",
     )
     if popover.open:
         with popover:
-            _by_score(form, place, known)
+            _by_score(form, index, contexts)
 
 
 def _contexts_of_design(form: DraftForm) -> tuple[Context, ...]:
@@ -349,20 +352,14 @@ def _contexts_of_design(form: DraftForm) -> tuple[Context, ...]:
     return contexts[: form.fields["persona_count"] or len(contexts)]
 
 
-def _context_words(context: Context) -> str:
-    text = context.text or next((message["content"] for message in context.messages), "")
-    line = " ".join(text.split())
-    return f"{context.code}: {line[:60]}{'…' if len(line) > 60 else ''}"
-
-
-def _by_score(form: DraftForm, place: int, known: Sequence[Context]) -> None:
+def _by_score(form: DraftForm, index: int, contexts: Sequence[Context]) -> None:
     """A draw of as many contexts from each quantile group of a score."""
     records = [s for s in studies.list_studies(widgets.workspace()) if s.kind == "planned"]
     records = [s for s in reversed(records) if s.n_usable and s.design.contexts]
     if not records:
         st.info("No study has answers under personas or conversations yet. Ask one first.")
         return
-    key = f"{_key(place, 'contexts')}:score"
+    key = f"{_key(index, 'contexts')}:score"
     designs = {record.code: record.design for record in records}
     study = st.selectbox("Study", list(designs), key=f"{key}:study")
     person = st.selectbox("Respondent", designs[study].respondents, key=f"{key}:person:{study}")
@@ -391,7 +388,7 @@ def _by_score(form: DraftForm, place: int, known: Sequence[Context]) -> None:
         try:
             codes, sentence = by_score.draw_codes(
                 widgets.workspace(),
-                known,
+                contexts,
                 study,
                 person,
                 subscale=subscale,
@@ -404,7 +401,7 @@ def _by_score(form: DraftForm, place: int, known: Sequence[Context]) -> None:
             st.session_state[_NOTE] = error
             return
         st.session_state[_NOTE] = widgets.plain(sentence)
-        _take_codes(form, place, "contexts", list(codes), sentence)
+        _take_codes(form, index, "contexts", list(codes), sentence)
 
     st.button(
         "Draw and take them",
@@ -486,18 +483,18 @@ def _grid(
         return
     widths = [2, *[1] * len(columns)]
     head = st.columns(widths)
-    for place, level in enumerate(columns, 1):
-        head[place].text(level_words(column, level))
+    for column_index, level in enumerate(columns, 1):
+        head[column_index].text(level_words(column, level))
     cells: dict[str, list[str]] = {level: [] for level in rows}
     for number, level in enumerate(rows):
         line = st.columns(widths)
         line[0].text(level_words(row, level))
-        for place, other in enumerate(columns, 1):
-            own = f"design_cell:{key}:{row}:{level}:{column}:{other}"
-            ticked = line[place].checkbox(
+        for column_index, other in enumerate(columns, 1):
+            cell_key = f"design_cell:{key}:{row}:{level}:{column}:{other}"
+            ticked = line[column_index].checkbox(
                 widgets.plain(f"{level_words(row, level)}, {level_words(column, other)}"),
-                value=not diagonal or number % len(columns) == place - 1,
-                key=own,
+                value=not diagonal or number % len(columns) == column_index - 1,
+                key=cell_key,
                 label_visibility="collapsed",
             )
             if ticked:

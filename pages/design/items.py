@@ -8,14 +8,13 @@ import streamlit as st
 
 from core.domain.attributes import is_numeric, known_attributes
 from core.domain.attributes import levels as attribute_values
-from core.domain.instrument import Instrument, Item
+from core.domain.instrument import Instrument
 from core.domain.numbers import count_text
 from core.errors import UserError
 from core.workflow.designs.item_choice import ItemChoice, choose_items
 from pages.design import levels
 from pages.shared import widgets
 
-_LONGEST = 60  # characters of an item in the list
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
 _NONE = ""
 
@@ -39,7 +38,13 @@ def item_chooser(
     levels.codes(
         "Items that are asked",
         chosen,
-        {item.code: _words(item, language) for item in bank.items},
+        {
+            item.code: levels.code_and_text(
+                item.code,
+                item.text(language) or next((w.text for w in item.wordings), ""),
+            )
+            for item in bank.items
+        },
         key,
         lambda codes: take(codes, ""),
         empty=all_items if may_be_empty else "choose items",
@@ -54,12 +59,6 @@ def item_chooser(
     if popover.open:
         with popover:
             _by_choice(bank, key, take)
-
-
-def _words(item: Item, language: str) -> str:
-    text = item.text(language) or next((w.text for w in item.wordings), "")
-    line = " ".join(text.split())
-    return f"{item.code}: {line[:_LONGEST]}{'…' if len(line) > _LONGEST else ''}"
 
 
 def _by_choice(bank: Instrument, key: str, take: Taken) -> None:

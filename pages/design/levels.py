@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from core.domain.formats import TITLES
 from core.domain.instrument import Instrument
 from core.domain.languages import language_name
 from core.domain.study import LABEL_ORDERS
 from core.workflow import prompts
-from core.workflow.designs import studies
+from core.workflow.designs import forms, studies
 from core.workflow.designs.blocks import HISTORIES
 from core.workflow.respondents import catalog
 from core.workflow.templates import editing as template_editing
 from pages.respondents.form import KINDS
 from pages.shared import widgets
-from pages.shared.draft_form import DraftForm, LongText, Several, draw_field, warn_unavailable
+from pages.shared.draft_form import (
+    DraftForm,
+    LongText,
+    Several,
+    Text,
+    Width,
+    draw_field,
+    warn_unavailable,
+)
 
 _MOST_IN_LIST = 500
 """Codes that a list of a browser can offer; more are typed."""
+
+_LONGEST = 60  # characters of a text in a list
 
 Take = Callable[[list[str]], None]
 Offered = Mapping[str, Mapping[str, str]]
@@ -36,7 +47,7 @@ def offered_levels(form: DraftForm, bank: Instrument) -> dict[str, dict[str, str
             person.label: f"{person.label} [{KINDS[person.kind]}]"
             for person in catalog.list_respondents(workspace)
         },
-        "formats": {one.code: TITLES.get(one.code, one.code) for one in bank.formats},
+        "formats": {format.code: TITLES.get(format.code, format.code) for format in bank.formats},
         "languages": {code: language_name(code) for code in bank.languages},
         "forms": {name: name for name in bank.forms()},
         "label_orders": {str(code): words for code, words in LABEL_ORDERS.items()},
@@ -54,6 +65,11 @@ def levels(field: str, label: str, empty: str = "") -> Several:
     return Several(field, label, empty=empty, removal_key=f"design_drop:{field}")
 
 
+def numbers(field: str, label: str, empty: str = "", width: Width = "stretch") -> Text:
+    """The field of a factor whose levels are typed numbers."""
+    return Text(field, label, empty, width, words=partial(forms.numbers_text, field))
+
+
 def codes(
     label: str,
     chosen: Sequence[str],
@@ -67,13 +83,19 @@ def codes(
     """Let the user choose codes from a list or, where it is too long, type them one a line."""
     if len(offered) > _MOST_IN_LIST:
         typed = LongText("codes", f"{label}, one code per line", empty, height=120)
-        draw_field(typed, key, "\n".join(chosen), lambda text: take(typed_codes(text)), help)
+
+        def take_lines(text: str) -> None:
+            lines = map(str.strip, text.splitlines())
+            take(list(dict.fromkeys(filter(None, lines))))
+
+        draw_field(typed, key, "\n".join(chosen), take_lines, help)
         warn_unavailable(chosen, offered, f"{key}:drop", take)
     else:
         field = Several("codes", label, offered, empty, removal_key=f"{key}:drop")
         draw_field(field, key, chosen, take, help)
 
 
-def typed_codes(text: str) -> list[str]:
-    """The codes typed one a line, each once."""
-    return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+def code_and_text(code: str, text: str) -> str:
+    """A code with the beginning of its text, for a list."""
+    line = " ".join(text.split())
+    return f"{code}: {line[:_LONGEST]}{'…' if len(line) > _LONGEST else ''}"

@@ -57,9 +57,9 @@ def examples(design: Design, size: PlanSize) -> None:
     description = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
     st.caption(f"This prompt: {widgets.plain(description)}.")
     if design.blocks:
-        own = studies.blocks_of_example(workspace, design, number - 1, respondent=respondent)
-        titles = "; ".join(forms.block_title(n, design.blocks[n].name) for n in own)
-        asked = "Asked by" if len(own) == 1 else "Asked once, for"
+        indices = studies.blocks_of_example(workspace, design, number - 1, respondent=respondent)
+        titles = "; ".join(forms.block_title(n, design.blocks[n].name) for n in indices)
+        asked = "Asked by" if len(indices) == 1 else "Asked once, for"
         st.caption(f"{asked}: {widgets.plain(titles)}.")
     if design.item_order == "shuffled" or "random" in design.label_orders:
         st.caption("Items and options in random order are shown here in the order of the bank.")
@@ -71,8 +71,8 @@ def show_messages(
 ) -> None:
     """The messages of a request, each with the one who says it; the last one is the question."""
     last = len(messages) - 1
-    for place, message in enumerate(messages):
-        role = _QUESTION if place == last else _ROLES.get(message["role"], message["role"])
+    for index, message in enumerate(messages):
+        role = _QUESTION if index == last else _ROLES.get(message["role"], message["role"])
         with st.container(border=True):
             st.caption(role)
             widgets.text_block(message["content"], language=language, monospace=True)
@@ -92,8 +92,8 @@ def _choose_prompt(people: Mapping[str, int]) -> tuple[str, int]:
             st.session_state[_RESPONDENT] = respondent
         respondent = row.selectbox("Prompt to", list(people), key=_RESPONDENT)
     last = people[respondent]
-    shown = st.session_state.get(_NUMBER, 1)
-    st.session_state[_NUMBER] = min(max(shown, 1), last)
+    number = st.session_state.get(_NUMBER, 1)
+    st.session_state[_NUMBER] = min(max(number, 1), last)
     row.button(
         "Previous",
         key="design_previous",
@@ -207,10 +207,16 @@ def _product(design: Design, size: PlanSize) -> str:
     """
     if size.blocks:
         return count_text(len(size.blocks), "block")
+    given = {"contexts": design.contexts, "entities": design.entities, "pairs": design.pairs}
+    only_conversations = design.contexts and all(c.messages for c in design.contexts)
     words = (
-        _counted(_named(design, name), count, with_temperatures=bool(design.temperatures))
+        _counted(
+            "conversations" if name == "contexts" and only_conversations else name,
+            count,
+            with_temperatures=bool(design.temperatures),
+        )
         for name, count in (size.factors[-1], *size.factors[:-1])
-        if name in _ALWAYS or count > 1 or _has_levels(design, name)
+        if name in _ALWAYS or count > 1 or given.get(name)
     )
     return " × ".join(words)
 
@@ -244,21 +250,9 @@ def _settings(design: Design) -> str:
     return f" Other settings: {description}." if description else ""
 
 
-def _has_levels(design: Design, name: str) -> bool:
-    given = {"contexts": design.contexts, "entities": design.entities, "pairs": design.pairs}
-    return bool(given.get(name))
-
-
-def _named(design: Design, name: str) -> str:
-    """The name of a factor; contexts are conversations where all of them are."""
-    if name == "contexts" and design.contexts and all(c.messages for c in design.contexts):
-        return "conversations"
-    return name
-
-
 def _counted(name: str, count: int, *, with_temperatures: bool) -> str:
-    one, several = _FACTOR_WORDS[name]
-    word = one if count == 1 else several
+    singular, plural = _FACTOR_WORDS[name]
+    word = singular if count == 1 else plural
     if name.startswith("respondents") and with_temperatures and count > 1:
         word = "respondents at their temperatures"
     return f"{count:,} {word}"
@@ -268,9 +262,9 @@ def _total_cost(size: PlanSize) -> None:
     cost = f"{_expected(size.cost_expected)}, at most {_at_most(size.cost[1])}"
     if size.unpriced:
         names = widgets.plain(", ".join(size.unpriced))
-        known = f"{cost}, and" if size.calls_unpriced < size.calls else "unknown:"
+        cost_words = f"{cost}, and" if size.calls_unpriced < size.calls else "unknown:"
         st.caption(
-            f"Expected cost in all: {widgets.plain(known)} "
+            f"Expected cost in all: {widgets.plain(cost_words)} "
             f"{count_text(size.calls_unpriced, 'call')} without a price. There are no prices for "
             f"{names}. Enter them on the page Respondents."
         )
@@ -299,15 +293,15 @@ def block_table(design: Design, size: PlanSize) -> None:
     """Each block with its size, cost and difference from the design; then all of them together."""
     rows = [
         (
-            forms.block_title(place, block.name),
+            forms.block_title(index, block.name),
             differences(block) or "nothing",
-            own.trials,
-            own.calls,
-            _expected(own.cost_expected),
-            _at_most(own.cost_high),
-            own.trials - own.new,
+            block_size.trials,
+            block_size.calls,
+            _expected(block_size.cost_expected),
+            _at_most(block_size.cost_high),
+            block_size.trials - block_size.new,
         )
-        for place, (block, own) in enumerate(zip(design.blocks, size.blocks, strict=True))
+        for index, (block, block_size) in enumerate(zip(design.blocks, size.blocks, strict=True))
     ]
     columns = [
         "Block",
@@ -330,7 +324,7 @@ def block_table(design: Design, size: PlanSize) -> None:
             ),
         },
     )
-    shared = sum(own.trials - own.new for own in size.blocks)
+    shared = sum(block_size.trials - block_size.new for block_size in size.blocks)
     once = f" Blocks share {count_text(shared, 'trial')}, asked once." if shared else ""
     st.caption(f"In all: {_outcome(size)}.{once}")
     for sentence in unused_levels(design):

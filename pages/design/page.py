@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from core.domain.instrument import ORIGINAL, Instrument
@@ -18,7 +16,7 @@ from core.workflow.designs.blocks import HISTORIES
 from core.workflow.designs.presets import PublishedDesign
 from core.workflow.designs.studies import PlanSize
 from pages.design import blocks, items, overview, personas, pilot, prepared
-from pages.design.levels import Offered, levels, offered_levels
+from pages.design.levels import Offered, levels, numbers, offered_levels
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.draft_form import (
     Choice,
@@ -112,14 +110,12 @@ _HISTORY_AND_SEED: Part = (
 )
 _UNUSABLE_ANSWERS: tuple[Part, ...] = (
     Number("ask_again", "Largest number of repeated calls", 0, width=280),
-    "0: the first reply counts, whatever it says. Otherwise, if a reply is a refusal "
-    "or holds no option that Inkblot can read, the call is repeated. Every reply is saved "
-    "and counted.",
+    "0: the first reply counts, whatever it says. Otherwise, if a reply is a refusal or holds no "
+    "option that Inkblot can read, the call is repeated. Every reply is saved and counted.",
     Toggle("whole_calls", "Count a call only as a whole"),
-    "For calls with several items: all answers of a call come from one reply in which "
-    "every item is answered. A call with an unusable answer is repeated as a whole; if no "
-    "reply is complete, none of its items has an answer. Otherwise, each item takes the "
-    "first reply that answers it.",
+    "For calls with several items: all answers of a call come from one reply in which every item "
+    "is answered. A call with an unusable answer is repeated as a whole; if no reply is complete, "
+    "none of its items has an answer. Otherwise, each item takes the first reply that answers it.",
 )
 _STRUCTURED_ANSWERING: tuple[Part, ...] = (
     Radio(
@@ -127,20 +123,14 @@ _STRUCTURED_ANSWERING: tuple[Part, ...] = (
         "Replies",
         {"free": "Free; Inkblot reads them", "enforced": "Restricted to the options"},
     ),
-    "Restricted to the options: a schema or grammar lets the model write nothing but "
-    "an option, so that it can neither refuse nor explain. The service or local model must "
-    "support this.",
+    "Restricted to the options: a schema or grammar lets the model write nothing but an option, so "
+    "that it can neither refuse nor explain. The service or local model must support this.",
     Toggle("first_token", "Record the probabilities of the first token"),
     "The probability of each option at the first token of the reply. Some services do "
     "not report it; it is then empty.",
 )
 _NUMBER_OF_ITEMS: tuple[Part, ...] = (
-    Text(
-        "items_per_call",
-        "Number of items in a call",
-        width=240,
-        words=partial(forms.numbers_text, "items_per_call"),
-    ),
+    numbers("items_per_call", "Number of items in a call", width=240),
     "Type one number, or several with commas between them, such as 1, 10, all. With "
     "several numbers, all items are asked in each way.",
 )
@@ -263,18 +253,12 @@ _WORKING_COPY = 0  # in place of None, which a chooser takes for "nothing chosen
 
 _SAMPLING: Part = (
     Text("temperatures_text", "Temperatures", "each respondent's own"),
-    "Type numbers with commas between them, such as 0, 0.7, 1. Each respondent "
-    "answers at each temperature. 0: the most likely reply every time; higher: more "
-    "varied replies.",
-    Text("top_p", "Top-p", "each respondent's own", words=partial(forms.numbers_text, "top_p")),
+    "Type numbers with commas between them, such as 0, 0.7, 1. Each respondent answers at each "
+    "temperature. 0: the most likely reply every time; higher: more varied replies.",
+    numbers("top_p", "Top-p", "each respondent's own"),
     "Type numbers from 0 to 1 with commas between them. The model chooses each token "
     "among the most likely ones, which together have this probability. 1: among all.",
-    Text(
-        "max_tokens",
-        "Longest reply (tokens)",
-        "each respondent's own",
-        words=partial(forms.numbers_text, "max_tokens"),
-    ),
+    numbers("max_tokens", "Longest reply (tokens)", "each respondent's own"),
     "Type whole numbers with commas between them. A longer reply is cut off. A token "
     "is about three quarters of an English word.",
 )

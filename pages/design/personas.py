@@ -147,12 +147,12 @@ def _save(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> None:
     st.session_state[_NOTE] = f"{counted_words} saved as {widgets.plain(name.strip())}."
 
 
-def _table(shown: tuple[Context, ...], alt: str) -> None:
+def _table(listed: tuple[Context, ...], alt: str) -> None:
     columns = ["Code", "Text", "Language"]
-    frame = pd.DataFrame([(c.code, _text(c), c.language) for c in shown], columns=columns)
-    if not any(context.language for context in shown):
+    frame = pd.DataFrame([(c.code, _text(c), c.language) for c in listed], columns=columns)
+    if not any(context.language for context in listed):
         frame = frame.drop(columns="Language")
-    widgets.table(frame, alt=f"{alt}: {len(shown)}")
+    widgets.table(frame, alt=f"{alt}: {len(listed)}")
 
 
 def _text(context: Context) -> str:

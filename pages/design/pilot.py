@@ -55,8 +55,8 @@ def _pilot(design_form: DraftForm, bank: Instrument, offered: Offered) -> None:
     design = forms.to_design(widgets.workspace(), design_form.fields)
     fitting = pilots.fitting_templates(widgets.workspace(), design)
     titles = {
-        code: f"{one.title} ({code}{', ' + one.kind if one.kind else ''})"
-        for code, one in fitting.items()
+        code: f"{template.title} ({code}{', ' + template.kind if template.kind else ''})"
+        for code, template in fitting.items()
     }
     of_design = {code: list(formats) for code, formats in pilots.formats_of(design).items()}
     form = draft_form.open_form(
@@ -117,9 +117,9 @@ def _pilot(design_form: DraftForm, bank: Instrument, offered: Offered) -> None:
 def _as_pilot(form: DraftForm, chosen: list[str], offered: Offered) -> TemplatePilot:
     fields = form.fields
     formats = {
-        code: known
+        code: codes_offered
         for code, codes in fields["formats"].items()
-        if (known := tuple(one for one in codes if one in offered["formats"]))
+        if (codes_offered := tuple(format for format in codes if format in offered["formats"]))
     }
     return TemplatePilot(
         tuple(chosen),

@@ -31,13 +31,15 @@ def offer(form: DraftForm) -> None:
     if note := widgets.last_note(_NOTE):
         st.info(note)
     if file := st.query_params.get(PUBLISHED, ""):
-        _offer_published(form, file)
+        sentence = f"**The design {widgets.plain(file)} of a published study is ready.**"
+        _take_or_offer(form, sentence, "design_use_published", partial(_take_published, form, file))
         return
     if bank := st.query_params.get(TEXTS, ""):
-        _offer_texts(form, bank)
+        sentence = f"**A design for the prompts of {widgets.plain(bank)} is ready.**"
+        _take_or_offer(form, sentence, "design_use_texts", partial(_take_texts, form, bank))
         return
     study, named = st.query_params.get(STUDY, ""), st.query_params.get(CRITERION, "")
-    criterion = next((one for one in get_args(Criterion) if one == named), None)
+    criterion = next((name for name in get_args(Criterion) if name == named), None)
     if not study or criterion is None:
         return
     with widgets.error_box():
@@ -48,18 +50,6 @@ def offer(form: DraftForm) -> None:
         )
         take = partial(_take, form, proposal) if proposal.design is not None else None
         _take_or_offer(form, sentence, "design_use_prepared", take)
-
-
-def _offer_published(form: DraftForm, file: str) -> None:
-    """Offer the design file of a published study."""
-    sentence = f"**The design {widgets.plain(file)} of a published study is ready.**"
-    _take_or_offer(form, sentence, "design_use_published", partial(_take_published, form, file))
-
-
-def _offer_texts(form: DraftForm, bank: str) -> None:
-    """Offer a design of a bank of prompts."""
-    sentence = f"**A design for the prompts of {widgets.plain(bank)} is ready.**"
-    _take_or_offer(form, sentence, "design_use_texts", partial(_take_texts, form, bank))
 
 
 def _take_or_offer(

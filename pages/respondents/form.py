@@ -40,7 +40,7 @@ KIND_EXPLANATIONS: Mapping[RespondentKind, str] = {
 }
 
 
-def on_offer(listed: tuple[Respondent, ...]) -> pd.DataFrame:
+def table_of_respondents(listed: tuple[Respondent, ...]) -> pd.DataFrame:
     """One row per respondent."""
     rows = [(r.label, KINDS[r.kind], r.model, key_words(r)) for r in listed]
     return pd.DataFrame(rows, columns=["Name", "Kind", "Model", "Key"])

@@ -208,7 +208,7 @@ def _show_list(listed: tuple[Respondent, ...]) -> None:
     if not listed:
         st.info("There is no respondent. Add one below, or restore one.")
         return
-    frame = respondent_form.on_offer(listed)
+    frame = respondent_form.table_of_respondents(listed)
     widgets.table(frame, alt=f"{count_text(len(listed), 'respondent')} with kind, model and key")
     with st.expander("Their settings"):
         for respondent in listed:

@@ -48,11 +48,11 @@ def price_section() -> None:
 def _empty_words() -> str:
     """What an empty table means: no price at all, or prices in the settings of respondents."""
     people = catalog.list_respondents(widgets.workspace())
-    own = sum(
+    n_priced = sum(
         p.kind == "api" and None not in (p.sampling.price_in, p.sampling.price_out) for p in people
     )
-    if own:
-        whose = count_text(own, "respondent has", "respondents have")
+    if n_priced:
+        whose = count_text(n_priced, "respondent has", "respondents have")
         return f"This table is empty. {whose} own prices in the settings, which count."
     return "There is no price yet. Without prices, Inkblot cannot show the cost of a study."
 
@@ -64,7 +64,10 @@ def _table(listed: tuple[Price, ...]) -> None:
         "Written": [p.price_out for p in listed],
         "Cached": [p.price_cached for p in listed],
         "As of": [p.as_of for p in listed],
-        "Age": [_age(p) for p in listed],
+        "Age": [
+            f"{count_text(p.age_days, 'day')}{', look it up again' if p.is_old else ''}"
+            for p in listed
+        ],
         "Source": [p.source for p in listed],
     }
     frame = pd.DataFrame(columns)
@@ -75,11 +78,6 @@ def _table(listed: tuple[Price, ...]) -> None:
     if old:
         names = widgets.plain(", ".join(old))
         st.warning(f"Older than {OLD_AFTER_DAYS} days: {names}. Look the prices up again.")
-
-
-def _age(price: Price) -> str:
-    words = count_text(price.age_days, "day")
-    return f"{words}, look it up again" if price.is_old else words
 
 
 def _form() -> None:

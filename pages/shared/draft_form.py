@@ -23,8 +23,9 @@ from pages.shared import widgets
 _SEEN = "draft_seen:"
 _NOTE = "draft_note:"
 _MISSING = object()
-_STRETCH: Literal["stretch"] = "stretch"
 _NO_CHOICES: Mapping[str, Mapping[Any, str]] = MappingProxyType({})
+
+Width: TypeAlias = int | Literal["stretch"]
 
 # What a page declares of a field. The class is its kind; `empty` is what an empty field shows.
 
@@ -47,7 +48,7 @@ class Text(Field):
     """A line of text."""
 
     empty: str = ""
-    width: int | Literal["stretch"] = _STRETCH
+    width: Width = "stretch"
     shape: tuple[str, str] | None = None  # a pattern, and what is said of a text of another shape
     words: Callable[[Any], str] | None = None  # of a value that is not a text
 
@@ -69,7 +70,7 @@ class Number(Field):
     step: float = 1
     empty: str = ""
     format: str | None = None
-    width: int | Literal["stretch"] = _STRETCH
+    width: Width = "stretch"
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ def _widget(field: Field, value: Any) -> tuple[Callable[..., Any], Any]:
     options: dict[str, Any] = {"placeholder": empty} if empty else {}
     if isinstance(field, Choice):
         words = field.words
-        options |= {"options": list(words), "format_func": lambda one: words.get(one, one)}
+        options |= {"options": list(words), "format_func": lambda choice: words.get(choice, choice)}
     match field:
         case Text():
             visible = field.words(value) if field.words else value
@@ -227,7 +228,8 @@ def _widget(field: Field, value: Any) -> tuple[Callable[..., Any], Any]:
         case Number():
             number = type(field.step)
             low, high, visible = (
-                None if one is None else number(one) for one in (field.low, field.high, value)
+                None if choice is None else number(choice)
+                for choice in (field.low, field.high, value)
             )
             options |= {"value": None} if empty else {}  # else an empty field shows the lowest
             options |= {"step": field.step, "format": field.format, "width": field.width}
@@ -236,7 +238,7 @@ def _widget(field: Field, value: Any) -> tuple[Callable[..., Any], Any]:
             options |= {"horizontal": field.horizontal, "captions": field.captions}
             return partial(st.radio, **options), value
         case Several():
-            visible = [one for one in value if one in words]
+            visible = [choice for choice in value if choice in words]
             return partial(st.multiselect, wrap=True, **options), visible
         case Choice():
             options |= {"index": 0 if value in words else None}  # None lets it be empty

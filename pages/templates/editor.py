@@ -112,7 +112,8 @@ def text_section(form: DraftForm, language: str) -> None:
     """The parts of the text in one language."""
     _part(form, language, "single")
     _part(form, language, "block")
-    with st.expander("System message, persona and conversation", expanded=_used(form, language)):
+    expanded = any(form.fields.get(f"{language}:{part}") for part in ("system", "history"))
+    with st.expander("System message, persona and conversation", expanded=expanded):
         for part in ("system", "persona", "history"):
             _part(form, language, part)
     with st.expander("Options, items, demand and answer cue"):
@@ -136,10 +137,6 @@ def check_section(template: PromptTemplate) -> bool:
     for remark in remarks(template):
         st.caption(f":material/info: {widgets.plain(remark)}")
     return not faults
-
-
-def _used(form: DraftForm, language: str) -> bool:
-    return any(form.fields.get(f"{language}:{part}") for part in ("system", "history"))
 
 
 def _part(form: DraftForm, language: str, part: str) -> None:

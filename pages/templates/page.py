@@ -30,7 +30,9 @@ def main() -> None:
         "see the exact prompt, and test it.",
     )
     with widgets.error_box():
-        listed = {one.template.code: one for one in editing.summaries(widgets.workspace())}
+        listed = {
+            summary.template.code: summary for summary in editing.summaries(widgets.workspace())
+        }
         st.page_link(
             "pages/design/page.py",
             label="Pilot: which templates get usable answers?",
@@ -64,15 +66,19 @@ def main() -> None:
 def _choose(listed: dict[str, TemplateSummary]) -> str:
     """The chosen template, which is in the address too, and the buttons for others."""
     in_address = st.query_params.get(PARAMETER, STANDARD)
-    codes = [code for code, one in listed.items() if not one.archived or code == in_address]
+    codes = [code for code, summary in listed.items() if not summary.archived or code == in_address]
     if st.session_state.get(_CHOSEN) != in_address:
         st.session_state[_CHOSEN] = in_address if in_address in codes else codes[0]
+    states = {
+        code: ", archived" if summary.archived else ", changed" if summary.changed else ""
+        for code, summary in listed.items()
+    }
     row = st.container(horizontal=True, vertical_alignment="bottom")
     code = row.selectbox(
         "Template",
         codes,
         key=_CHOSEN,
-        format_func=lambda one: _words(listed[one]),
+        format_func=lambda code: f"{listed[code].template.title} ({code}{states[code]})",
         on_change=lambda: _go_to(st.session_state[_CHOSEN]),
         help="The template that you see and edit below.",
     )
@@ -122,12 +128,6 @@ def _make(field: str, make: Callable[[str], PromptTemplate]) -> None:
         return
     _go_to(template.code)
     st.session_state[_NOTE] = f"{widgets.plain(template.title)} is saved."
-
-
-def _words(summary: TemplateSummary) -> str:
-    """The title and code of a template, and its state."""
-    state = ", archived" if summary.archived else ", changed" if summary.changed else ""
-    return f"{summary.template.title} ({summary.template.code}{state})"
 
 
 def _go_to(code: str) -> None:
@@ -201,17 +201,17 @@ def _versions(form: DraftForm, code: str, versions: tuple[SavedVersion, ...]) ->
     """The versions, the difference of two, and the button that restores one."""
     rows = [
         {
-            "Version": _version_words(one),
-            "Title": one.template.title,
-            "Languages": ", ".join(one.template.texts),
+            "Version": _version_words(version),
+            "Title": version.template.title,
+            "Languages": ", ".join(version.template.texts),
         }
-        for one in reversed(versions)
+        for version in reversed(versions)
     ]
     widgets.table(pd.DataFrame(rows), alt=f"Versions of the template: {len(rows)}")
     if len(versions) < 2:
         st.caption("Every save makes a version. You can compare versions and restore one.")
         return
-    by_number = {one.number: one for one in reversed(versions)}
+    by_number = {version.number: version for version in reversed(versions)}
     row = st.container(horizontal=True, vertical_alignment="bottom")
     numbers = list(by_number)
     old = row.selectbox(
@@ -234,7 +234,10 @@ def _versions(form: DraftForm, code: str, versions: tuple[SavedVersion, ...]) ->
         st.caption("Both versions are equal.")
         return
     table = pd.DataFrame(
-        [(one.where, one.what, one.before, one.after) for one in changes[:_MOST]],
+        [
+            (version.where, version.what, version.before, version.after)
+            for version in changes[:_MOST]
+        ],
         columns=["Where", "What", "Before", "Now"],
     )
     widgets.table(table, alt=f"{count_text(len(changes), 'difference')} between two versions")
@@ -289,7 +292,7 @@ def _files(code: str, listed: dict[str, TemplateSummary]) -> None:
     data = uploaded.getvalue()
     checked = editing.check_file(workspace, uploaded.name, data)
     frame = pd.DataFrame(
-        [(one.code, one.title, state) for one, state in checked],
+        [(template.code, template.title, state) for template, state in checked],
         columns=["Code", "Title", "Compared with the saved one"],
     )
     widgets.table(frame, alt=f"Templates of the file: {len(checked)}")
@@ -318,15 +321,19 @@ def _list(listed: dict[str, TemplateSummary]) -> None:
     """Every template with the studies that use it."""
     rows = [
         {
-            "Template": one.template.title,
+            "Template": summary.template.title,
             "Code": code,
-            "Kind": "built in, changed" if one.changed else "built in" if one.built_in else "own",
-            "Versions": one.n_versions,
-            "Languages": ", ".join(one.template.texts),
-            "Used in": ", ".join(one.used_in) or "no study yet",
-            "Archived": "yes" if one.archived else "",
+            "Kind": "built in, changed"
+            if summary.changed
+            else "built in"
+            if summary.built_in
+            else "own",
+            "Versions": summary.n_versions,
+            "Languages": ", ".join(summary.template.texts),
+            "Used in": ", ".join(summary.used_in) or "no study yet",
+            "Archived": "yes" if summary.archived else "",
         }
-        for code, one in listed.items()
+        for code, summary in listed.items()
     ]
     widgets.table(
         pd.DataFrame(rows),

@@ -68,7 +68,9 @@ def preview_section(template: PromptTemplate, *, usable: bool) -> None:
 def _show(form: DraftForm, template: PromptTemplate, sample: Sample) -> None:
     request = preview.request(widgets.workspace(), template, sample)
     overview.show_messages(request.messages, request.choices, language=sample.language)
-    people = {one.label: one for one in catalog.list_respondents(widgets.workspace())}
+    people = {
+        respondent.label: respondent for respondent in catalog.list_respondents(widgets.workspace())
+    }
     if not people:
         st.page_link("pages/respondents/page.py", label="Add a respondent to test the prompt")
         return
@@ -128,15 +130,15 @@ def _show_tested(outcome: preview.TestedTemplate | UserError) -> None:
 def _sample(form: DraftForm) -> Sample | None:
     """What the preview shows, chosen in a few small fields."""
     offered = {
-        one.code: one
-        for one in banks.summaries(widgets.workspace())
-        if not one.archived and one.can_be_asked
+        summary.code: summary
+        for summary in banks.summaries(widgets.workspace())
+        if not summary.archived and summary.can_be_asked
     }
     if not offered:
         return None
     code = form.fields["bank"] if form.fields["bank"] in offered else next(iter(offered))
     bank = offered[code].instrument
-    formats = [one.code for one in bank.formats]
+    formats = [summary.code for summary in bank.formats]
     settled = {
         "bank": code,
         "item": min(form.fields["item"], len(bank.items)),
@@ -167,7 +169,7 @@ def _sample(form: DraftForm) -> Sample | None:
 def _choices(
     form: DraftForm, offered: Mapping[str, BankSummary], bank: Instrument, formats: list[str]
 ) -> None:
-    banks = {code: one.title for code, one in offered.items()}
+    banks = {code: summary.title for code, summary in offered.items()}
     languages = {code: language_name(code) for code in bank.languages}
     n_items = len(bank.items)
     form.draw(
