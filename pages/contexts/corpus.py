@@ -100,76 +100,58 @@ def _open_form(columns: CorpusColumns) -> DraftForm:
 
 
 def _choices(form: DraftForm, columns: CorpusColumns) -> CorpusChoices:
+    kind = "conversations" if columns.conversations else "personas"
+    allocations = {rule: words.capitalize() for rule, words in ALLOCATIONS.items()}
+    duplicates = {rule: words.capitalize() for rule, words in DUPLICATES.items()}
     with st.container(border=True):
-        kind = _text_fields(form, columns)
-        _filter_fields(form, kind)
-        _sample_fields(form, columns)
+        if columns.conversations and columns.texts:
+            kind = form.fields["kind"]
+            form.draw(Radio("kind", "Kind of contexts", _KINDS))
+        if kind == "conversations":
+            texts: tuple[Part, ...] = (
+                Several("conversations", "Columns of conversations", columns.conversations),
+                "Each chosen column of a row gives a context.",
+            )
+            lengths = (*_MESSAGES, *_CHARACTERS, *_EXCHANGES)
+        else:
+            texts = (Choice("persona", "Column of personas", columns.texts, "Choose a column"),)
+            lengths = _CHARACTERS
+            del duplicates["first_message"]
         form.draw(
+            (
+                *texts,
+                Choice("code", "Code", _with_none("Number of the row", columns.groups)),
+                "The column whose values name the contexts.",
+                Choice("language", "Column of languages", _with_none("None", columns.texts)),
+                "Codes such as en, or English names such as German.",
+            )
+        )
+        form.draw(
+            Text("languages", "Languages to keep", "all"),
+            "Such as: en, de",
+            Choice("duplicates", "Duplicates", duplicates),
+            "Of equal contexts the first one stays. White space makes no difference.",
+            columns=st.columns([1, 2]),
+        )
+        form.draw(
+            lengths,
+            (
+                Number("count", "Draw at random", 1, empty="all"),
+                "The number of contexts to draw. Empty: all.",
+                Number("seed", "Seed", 0, 2**31 - 1),
+                "The same seed draws the same contexts again.",
+                Choice("stratify", "Stratify by", _with_none("Nothing", columns.groups)),
+                "Draw from each group of rows with the same value in this column.",
+                Choice("allocation", "From each group", allocations),
+                "The same number: the number to draw is that of one group. Its share: the number "
+                "is that of all groups together.",
+            ),
             Toggle("skip_unreadable", "Leave out texts that cannot be read"),
             "Empty texts and unknown roles. Inkblot counts them. Without it, the first one "
             "stops the import. A line that is no JSON always does.",
         )
         form.show_notes()
     return _to_choices(form.fields, columns, kind)
-
-
-def _text_fields(form: DraftForm, columns: CorpusColumns) -> str:
-    """The columns of texts, codes and languages; returns the kind of the contexts."""
-    kind = form.fields["kind"]
-    if columns.conversations and columns.texts:
-        form.draw(Radio("kind", "Kind of contexts", _KINDS))
-    else:
-        kind = "conversations" if columns.conversations else "personas"
-    texts: tuple[Part, ...] = (
-        Several("conversations", "Columns of conversations", columns.conversations),
-        "Each chosen column of a row gives a context.",
-    )
-    if kind != "conversations":
-        texts = (Choice("persona", "Column of personas", columns.texts, "Choose a column"),)
-    form.draw(
-        (
-            *texts,
-            Choice("code", "Code", _with_none("Number of the row", columns.groups)),
-            "The column whose values name the contexts.",
-            Choice("language", "Column of languages", _with_none("None", columns.texts)),
-            "Codes such as en, or English names such as German.",
-        )
-    )
-    return str(kind)
-
-
-def _filter_fields(form: DraftForm, kind: str) -> None:
-    talks = kind == "conversations"
-    duplicates = {
-        rule: words.capitalize()
-        for rule, words in DUPLICATES.items()
-        if talks or rule != "first_message"
-    }
-    form.draw(
-        Text("languages", "Languages to keep", "all"),
-        "Such as: en, de",
-        Choice("duplicates", "Duplicates", duplicates),
-        "Of equal contexts the first one stays. White space makes no difference.",
-        columns=st.columns([1, 2]),
-    )
-    form.draw((*_MESSAGES, *_CHARACTERS, *_EXCHANGES) if talks else _CHARACTERS)
-
-
-def _sample_fields(form: DraftForm, columns: CorpusColumns) -> None:
-    allocations = {rule: words.capitalize() for rule, words in ALLOCATIONS.items()}
-    form.draw(
-        (
-            Number("count", "Draw at random", 1, empty="all"),
-            "The number of contexts to draw. Empty: all.",
-            Number("seed", "Seed", 0, 2**31 - 1),
-            "The same seed draws the same contexts again.",
-            Choice("stratify", "Stratify by", _with_none("Nothing", columns.groups)),
-            "Draw from each group of rows with the same value in this column.",
-            Choice("allocation", "From each group", allocations),
-            "The same number: the number to draw is that of one group. Its share: the number "
-            "is that of all groups together.",
-        )
-    )
 
 
 def _with_none(none: str, columns: Sequence[str]) -> dict[str, str]:
