@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -362,13 +363,8 @@ def _descriptors() -> None:
         )
         st.caption(f"{count_text(len(prompts), 'prompt')}. The first one:")
         widgets.text_block(prompts[0].wordings[0].text, language=form.fields["language"])
-    st.button(
-        "Make the prompts",
-        key="texts_make_letters",
-        type="primary",
-        on_click=_make_letters,
-        args=(form,),
-    )
+    make = partial(_make_letters, form)
+    st.button("Make the prompts", key="texts_make_letters", type="primary", on_click=make)
 
 
 def _people_file(form: DraftForm) -> None:
@@ -420,13 +416,8 @@ def _stories() -> None:
         )
     )
     form.show_notes()
-    st.button(
-        "Make the prompts",
-        key="texts_make_stories",
-        type="primary",
-        on_click=_make_stories,
-        args=(form,),
-    )
+    make = partial(_make_stories, form)
+    st.button("Make the prompts", key="texts_make_stories", type="primary", on_click=make)
 
 
 def _words(form: DraftForm, field: str, label: str, banks: list[str], none: str) -> None:
@@ -560,14 +551,9 @@ def show_lists() -> None:
         "beginnings, and the other entries are whole words.",
     )
     form.show_notes()
+    save = partial(_save_lists, form)
     with st.container(horizontal=True):
-        st.button(
-            "Save the lists",
-            key="texts_save_lists",
-            type="primary",
-            on_click=_save_lists,
-            args=(form,),
-        )
+        st.button("Save the lists", key="texts_save_lists", type="primary", on_click=save)
         st.button(
             "Put in the starter set",
             key="texts_starter",

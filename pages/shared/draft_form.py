@@ -226,10 +226,10 @@ def _widget(field: Field, value: Any) -> tuple[Callable[..., Any], Any]:
         case LongText():
             return partial(st.text_area, height=field.height, **options), value
         case Number():
-            number = type(field.step)
+            kind = type(field.step)
             low, high, visible = (
-                None if choice is None else number(choice)
-                for choice in (field.low, field.high, value)
+                None if number is None else kind(number)
+                for number in (field.low, field.high, value)
             )
             options |= {"value": None} if empty else {}  # else an empty field shows the lowest
             options |= {"step": field.step, "format": field.format, "width": field.width}
