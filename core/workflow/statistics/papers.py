@@ -46,7 +46,6 @@ __all__ = ["PAPER_FORMATS", "PICTURE_FORMATS", "DrawingFault", "html_table"]
 _UNDEFINED = "–"
 _NO_REASON = "Undefined or not applicable."
 _LEADING_ZERO_DROPPED = frozenset({"proportion", "correlation", "p"})
-_REMARK = Column("remark", "Remark")
 _SAYS_WHY = re.compile(
     r"\b(undefined|no|none|not|nothing|nobody|too few|fewer|only|one|without|cannot|identical|same|"
     r"zero|left out|missing)\b",
@@ -250,17 +249,13 @@ class _PrintedColumn:
 
 
 def _printed_columns(table: ResultTable) -> list[_PrintedColumn]:
-    """Columns as printed; a pair of columns ending in `_low` and `_high` becomes one."""
-    names = [column.name for column in table.columns]
-    leading = _leading(names)
+    """Columns as printed; the two ends of an interval become one, remarks become footnotes."""
+    leading = _leading([column.name for column in table.columns])
     printed = []
-    for column in table.columns:
-        stem = column.name.removesuffix("_low")
-        if stem != column.name and f"{stem}_high" in names:
-            printed.append(_interval_column(table, column, f"{stem}_high"))
-        elif column.name.endswith("_high") and column.name.removesuffix("high") + "low" in names:
-            continue
-        elif not _is_remark(column):
+    for column, after in zip(table.columns, (*table.columns[1:], None), strict=True):
+        if column.role == "low" and after is not None:
+            printed.append(_interval_column(table, column, after.name))
+        elif column.role not in ("high", "remark"):
             printed.append(_column(table, column, column.name in leading, leading[:1]))
     return printed
 
@@ -526,13 +521,10 @@ def _groups(table: ResultTable) -> list[tuple[str, ...]]:
     return [tuple(group_name(row[:length]) for length in lengths) for row in rows]
 
 
-def _is_remark(column: Column) -> bool:
-    return (column.name, column.title) == (_REMARK.name, _REMARK.title)
-
-
 def _remarks(table: ResultTable) -> list[str]:
     """The remark on each row; empty where there is none."""
-    if not any(map(_is_remark, table.columns)):
+    remarks = table.with_role("remark")
+    if not remarks:
         return [""] * len(table.frame)
-    values = table.frame[_REMARK.name].tolist()
+    values = table.frame[remarks[0]].tolist()
     return ["" if _is_undefined(value) else str(value) for value in values]

@@ -50,7 +50,8 @@ def changed_table(before: ResultTable, after: ResultTable) -> ResultTable:
         for word, part in zip(_WORDS, parts, strict=False):
             name = f"{column.name}{word}"
             values[name] = part
-            shown.append(replace(column, name=name, title=f"{column.title}, {word[1:]}"))
+            title = f"{column.title}, {word[1:]}"
+            shown.append(replace(column, name=name, title=title, role="number", of=""))
     frame = pd.DataFrame(values, index=range(len(rows)))
     return ResultTable(after.name, after.title, frame[[c.name for c in shown]], tuple(shown))
 

@@ -13,6 +13,7 @@ import pytest
 from core.analysis.items.item_statistics import item_statistics
 from core.domain.notes import Place, about
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import high_end, low_end, remark
 from core.errors import FileError
 from core.workflow.statistics import analyses
 from core.workflow.statistics.papers import charts_zip, paper_fault, paper_file, paper_table
@@ -24,7 +25,9 @@ VALUES = np.array([[1.0, 1, 2], [2, 3, 2], [3, 2, 4], [4, 4, 4], [1, 5, np.nan]]
 
 def table(unit="none", **columns):
     frame = pd.DataFrame(columns or {"value": [1.0]})
-    return ResultTable("t", "T", frame, tuple(Column(c, c.capitalize(), unit) for c in frame))
+    roles = {"ci_low": "low", "ci_high": "high"}
+    declared = (Column(c, c.capitalize(), unit, role=roles.get(c, "")) for c in frame)
+    return ResultTable("t", "T", frame, tuple(declared))
 
 
 def result_of(*tables, notes=(), cautions=()):
@@ -91,7 +94,10 @@ def test_intervals_become_one_column_in_brackets():
         "[–, .50]",
     ]
     frame = own.frame
-    columns = (Column("ci_low", "CI low, never"), Column("ci_high", "CI high, never"))
+    columns = (
+        low_end("ci_low", "CI low, never", "none", ""),
+        high_end("ci_high", "CI high, never", "none", ""),
+    )
     own = ResultTable("t", "T", frame, columns)
     assert paper_table(result_of(own), own).header == ("CI, never",)
 
@@ -111,7 +117,7 @@ def test_an_undefined_number_has_its_remark_as_footnote_and_a_caution_stands_at_
         Column("scale", "Scale"),
         Column("r", "r", "correlation"),
         Column("p", "p", "p"),
-        Column("remark", "Remark"),
+        remark(),
     )
     paper, rows = printed(
         ResultTable("t", "T", frame, columns),
@@ -174,7 +180,7 @@ def test_notes_on_a_group_become_footnotes_where_they_name_a_row():
 def test_a_remark_that_refers_to_notes_brings_them():
     own = items_table()
     frame = own.frame.assign(remark=["No test; see the notes.", "", ""])
-    own = ResultTable("t", "T", frame, (*own.columns, Column("remark", "Remark")))
+    own = ResultTable("t", "T", frame, (*own.columns, remark()))
     paper, rows = printed(own, cautions=(about("m", "i1 has no variance."),))
     assert rows[0] == ["m", "i1", "–^a, b"]
     assert paper.footnotes == ("No test; see the notes.", "i1 has no variance.")
