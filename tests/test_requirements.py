@@ -50,7 +50,7 @@ def pinned(name):
 
 @cache
 def imported(folders):
-    """The top names that Python files, and the scripts written by them, import."""
+    """The top names that Python files import."""
     names = set()
     for folder in folders:
         path = ROOT / folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from core.analysis.shared.registry import Analysis
 from core.analysis.shared.sentences import merge_notes
 from core.commands.shared import Command, argument, pair, write
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS
-from core.errors import FileError
+from core.errors import FileError, NotEnoughData
 from core.workflow.statistics import analyses, exported_tables, papers
 from core.workflow.statistics.result_changes import changed_result
 from core.workflow.workspace import Workspace
@@ -108,11 +108,6 @@ def _write_result(
 ) -> None:
     where = {k: v.split(",") for k, v in (pair(text, "--where") for text in parsed.where)}
     over = _factors(parsed.over)
-    files = (
-        analyses.scripts(workspace, parsed.name, parsed.study, options, where, over)
-        if parsed.syntax
-        else ()
-    )
     if parsed.compare_left_out and not where.get(LEAVE_OUT):
         raise FileError(
             "--compare-left-out needs answers that are left out.",
@@ -136,9 +131,25 @@ def _write_result(
     for fault in undrawn:
         print(fault, file=sys.stderr)
     if parsed.syntax:
-        write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
+        _write_scripts(workspace, options, where, over, parsed)
     for note in merge_notes(result.all_notes, (one.group for one in sentences)):
         print(note, file=sys.stderr)
+
+
+def _write_scripts(
+    workspace: Workspace,
+    options: Mapping[str, Any],
+    where: Mapping[str, Sequence[str]],
+    over: Sequence[str],
+    parsed: argparse.Namespace,
+) -> None:
+    """Scripts with their data; a sentence where there are none, as the result stands by itself."""
+    try:
+        files = analyses.scripts(workspace, parsed.name, parsed.study, options, where, over)
+    except NotEnoughData as error:
+        print(f"{parsed.syntax} is not written. {error}", file=sys.stderr)
+        return
+    write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
 
 
 def _result_file(result: analyses.AnalysisResult, parsed: argparse.Namespace) -> bytes:

@@ -99,8 +99,8 @@ def test_from_answers_to_verdict_factor_model_and_scripts(page, app, shot):
     shot(page, "4-scripts")
     scripts = zipfile.ZipFile(io.BytesIO(download(page, "R and Python scripts with data (ZIP)")))
     assert {name.rsplit(".", 1)[-1] for name in scripts.namelist()} == {"csv", "R", "py"}
-    r_code = next(scripts.read(n).decode() for n in scripts.namelist() if n.endswith(".R"))
-    assert re.search(r"protectiveness =~ .*suspicion_01", r_code)
+    models = scripts.read("models.csv").decode()
+    assert re.search(r"protectiveness =~ .*suspicion_01", models)
 
     page.reload()
     settled(page)

@@ -176,6 +176,23 @@ def test_tables_and_charts_of_a_paper_are_written(run, capfd):
     assert capfd.readouterr().err
 
 
+def test_scripts_come_beside_the_result_and_their_lack_is_no_error(run, capfd):
+    planned(run)
+    run("run", "s")
+    table, scripts = run.folder / "out.csv", run.folder / "scripts.zip"
+    ask = ("--study", "s", "--out", table, "--syntax", scripts)
+    assert run("analyze", "item_statistics", *ask) == 0
+    names = zipfile.ZipFile(scripts).namelist()
+    assert {"data.csv", "settings.csv", "items.R", "items.py", "shared.py"} <= set(names)
+    table.unlink()
+    scripts.unlink()
+    capfd.readouterr()
+    assert run("analyze", "score_distribution", *ask) == 0
+    assert table.exists()
+    assert not scripts.exists()
+    assert f"{scripts} is not written. There is no script for" in capfd.readouterr().err
+
+
 def items(run):
     workspace = open_workspace(run.path)
     codes = [item.code for item in studies.frozen_bank(workspace, "s").items]

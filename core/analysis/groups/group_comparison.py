@@ -702,7 +702,6 @@ def _group_comparison_scripts(
         tables.append(SeparateGroups(own.lead, own.scale, own.scores, pairs))
     return group_files(
         tables,
-        name="group_comparison",
         title=f"Comparison of groups: {known.what}",
         incomplete=incomplete,
         adjust=adjust,

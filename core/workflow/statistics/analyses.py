@@ -284,7 +284,7 @@ def scripts(
     """
     analysis = by_name(name)
     if analysis.scripts is None:
-        raise NotEnoughData(f"'{name}' offers no scripts.", "Export its tables instead.")
+        raise NotEnoughData(f"There is no script for '{name}'.", "Export its tables instead.")
     inputs = _load_inputs(workspace, analysis, study_codes, options, where, over)
     return analysis.scripts(inputs.frame, **inputs.options)
 

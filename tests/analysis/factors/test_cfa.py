@@ -544,12 +544,13 @@ def test_the_scripts_hold_the_models_and_the_answers():
     values[:, 1] = 3
     flat = item_scores(values, items=HS, subscales=HS_SUBSCALES, respondent="flat", start=5000)
     files = {f.name: f.text for f in cfa_scripts(pd.concat([schools(), flat]), estimator="ml")}
-    assert set(files) == {"data.csv", "cfa.R", "cfa.py"}
+    programs = {"cfa.R", "cfa.py", "shared.R", "shared.py"}
+    assert set(files) == programs | {"data.csv", "settings.csv", "models.csv"}
     table = pd.read_csv(io.StringIO(files["data.csv"]))
     assert len(table) == 602
     assert table["x2"].isna().sum() == 301
     np.testing.assert_allclose(table.loc[:300, HS], scores("hs1939"))
-    assert "x2" in files["cfa.R"]
+    assert "x2" in files["models.csv"]
     with pytest.raises(NotEnoughData, match="nothing to write"):
         cfa_scripts(schools().assign(subscale="one"), model="bifactor")
 

@@ -1,4 +1,4 @@
-"""Scripts that fit the steps of measurement invariance in lavaan (R)."""
+"""Files of the script that fits the steps of measurement invariance in lavaan (R)."""
 
 from __future__ import annotations
 
@@ -26,22 +26,14 @@ from core.analysis.shared.matrices import group_name
 from core.analysis.shared.options import By, MissingRows
 from core.analysis.shared.rows import Floats
 from core.analysis.shared.scripts.factor_models import (
+    LAVAAN_WORDS,
     fill_columns,
     items_of_models,
     lavaan_lines,
     with_allowed_names,
 )
-from core.analysis.shared.scripts.names import (
-    GROUP,
-    Names,
-    comment,
-    csv_text,
-    fill_template,
-    group_labels,
-    r_script,
-    r_text,
-    r_texts,
-)
+from core.analysis.shared.scripts.files import script_files
+from core.analysis.shared.scripts.names import GROUP, Names, csv_text, group_labels
 from core.domain.numbers import count_text
 from core.domain.results import TextFile
 from core.errors import NotEnoughData
@@ -50,79 +42,6 @@ from core.stats.factor.model_text import parse_model
 
 _LEVEL = "level"
 """The column of the data with the number of the level."""
-
-_OPTIONS: Mapping[str, str] = {
-    "ml": 'estimator = "ML", missing = "listwise", information = "expected"',
-    "mlr": 'estimator = "MLR", missing = "listwise", information = "observed"',
-    "ml_fiml": 'estimator = "ML", missing = "fiml", information = "observed"',
-    "fiml": 'estimator = "MLR", missing = "fiml", information = "observed"',
-}
-_SCRIPT = """\
-# Measurement invariance with lavaan
-# Run it in the folder that holds data.csv, for example with: Rscript invariance.R
-@about@
-# Each step holds more equal across the levels than the one before. Where loadings are equal, lavaan
-# frees the variances of factors at all levels but the first; where intercepts are, their means.
-# There is no script for Python: semopy cannot hold parameters equal across groups.
-# Rows are taken as independent.
-
-library(lavaan)
-
-options(width = 160)
-
-@names@
-answers <- read.csv("data.csv", check.names = FALSE, na.strings = "", encoding = "UTF-8",
-                    colClasses = c(group = "character"))
-
-groups <- list(
-@groups@
-)
-
-steps <- list(
-  configural = "",
-  metric = "loadings",
-  scalar = c("loadings", "intercepts"),
-  strict = c("loadings", "intercepts", "residuals")
-)
-
-measure <- function(fit, name) {
-  found <- fitMeasures(fit)
-  if (name %in% names(found)) unname(found[[name]]) else NA
-}
-
-climb <- function(group) {
-  rows <- answers[answers$group == group$name, ]
-  rows$level <- group$levels[rows$level]
-  fits <- lapply(steps, function(equal) tryCatch(
-    cfa(group$model, data = rows, group = "level", group.label = group$levels,
-        group.equal = equal, @options@,
-        likelihood = "normal", meanstructure = TRUE, std.lv = group$std.lv,
-        auto.fix.first = !group$std.lv),
-    error = function(e) NULL
-  ))
-  do.call(rbind, lapply(seq_along(fits), function(step) {
-    fit <- fits[[step]]
-    if (is.null(fit) || !lavInspect(fit, "converged")) return(NULL)
-    test <- if (step > 1 && !is.null(fits[[step - 1]])) {
-      tryCatch(lavTestLRT(fits[[step - 1]], fit), error = function(e) NULL)
-    }
-    change <- function(column) if (is.null(test)) NA else test[2, column]
-    data.frame(
-      name = group$name, step = names(steps)[step], n = lavInspect(fit, "ntotal"),
-      chi2 = measure(fit, "chisq"), df = measure(fit, "df"), p = measure(fit, "pvalue"),
-      chi2_scaled = measure(fit, "chisq.scaled"), cfi = measure(fit, "cfi"),
-      cfi_robust = measure(fit, "cfi.robust"), rmsea = measure(fit, "rmsea"),
-      rmsea_robust = measure(fit, "rmsea.robust"), srmr = measure(fit, "srmr"),
-      aic = measure(fit, "aic"), bic = measure(fit, "bic"),
-      chi2_difference = change("Chisq diff"), df_difference = change("Df diff"),
-      p_difference = change("Pr(>Chisq)")
-    )
-  }))
-}
-
-results <- do.call(rbind, lapply(groups, climb))
-print(results, digits = 6)
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +83,9 @@ def invariance_files(
     Returns
     -------
     tuple of TextFile
-        `data.csv` (columns `group` and `level`, a column per item, a row per administration, empty
-        for missing) and `invariance.R` (lavaan, the same numbers).
+        As of `script_files`: `data.csv` (columns `group` and `level`, a column per item, a row per
+        administration, empty for missing) and `invariance.R` (lavaan, the same numbers), with
+        `groups.csv` and `models.csv`.
 
     Raises
     ------
@@ -178,27 +98,25 @@ def invariance_files(
         with_allowed_names(parse_model(group.model, items=group.items), group.titles, names, labels)
         for group in groups
     ]
-    about = comment(f"Levels of {factor} are compared in {count_text(len(groups), 'group')}.")
-    parts = {
-        "about": about.rstrip("\n"),
-        "names": names.table(),
-        "options": _OPTIONS[estimator],
-        "groups": ",\n".join(map(_r_group, group_names, groups, models)),
-    }
-    return (
-        TextFile("data.csv", _data(groups, group_names, models, names)),
-        TextFile("invariance.R", r_script(fill_template(_SCRIPT, parts))),
-    )
-
-
-def _r_group(name: str, group: LevelGroup, model: ParsedModel) -> str:
-    """One group as an element of a list in R."""
-    lines = ",\n".join(f"      {r_text(line)}" for line in lavaan_lines(model, means=True))
-    levels = group_labels(list(group.scores))
-    return (
-        f"  list(\n    name = {r_text(name)},\n    levels = {r_texts(levels)},\n"
-        f"    std.lv = {'TRUE' if group.scaling == 'std.lv' else 'FALSE'},\n"
-        f'    model = paste(\n{lines},\n      sep = "\\n"\n    )\n  )'
+    header = ("group", "level", "scaling")
+    levels = [
+        (name, level, group.scaling)
+        for name, group in zip(group_names, groups, strict=True)
+        for level in group_labels(list(group.scores))
+    ]
+    lines = [
+        (name, line)
+        for name, model in zip(group_names, models, strict=True)
+        for line in lavaan_lines(model, means=True)
+    ]
+    return script_files(
+        "invariance",
+        data=_data(groups, group_names, models, names),
+        title="Measurement invariance",
+        settings=LAVAAN_WORDS[estimator],
+        tables={"groups.csv": (header, levels), "models.csv": (("name", "line"), lines)},
+        names=names,
+        about=[f"Levels of {factor} are compared in {count_text(len(groups), 'group')}."],
     )
 
 

@@ -1,23 +1,21 @@
-"""Names and texts as they may stand in scripts and their data, whatever somebody called things.
+"""Names and texts as they may stand in the data of scripts, whatever somebody called things.
 
-Names of groups, items and subscales are whatever users typed. In a script they must stay data: a
-quote, a backslash or a line break in a name may neither end a text nor begin code, a comment must
-stay one line, and a spreadsheet must not take a name for a formula.
+Names of groups, items and subscales are whatever users typed. They stand in CSV files only, which
+every script reads: no line break may end a row, and no spreadsheet may take a name for a formula.
+Names of columns and in models are further made of letters that R and Python take for names.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from textwrap import wrap
 
 GROUP = "group"
 """The column of the data that says which group a row belongs to."""
 
-_WIDTH = 88
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._]*")
 _LONGEST = 40
 _FORMULA = tuple("=+-@'")
@@ -47,16 +45,24 @@ class Names:
             self.given[key] = _first_free(_allowed(name, kind), "_", lambda own: own in taken)
         return self.given[key]
 
-    def table(self) -> str:
-        """Lines of comment, one for every name that had to be changed."""
-        changed = ((new, *key) for key, new in self.given.items() if new != key[1])
-        return "".join(comment(f"{new} stands for the {kind} {old}") for new, kind, old in changed)
+    def changed(self) -> list[tuple[str, str, str]]:
+        """Each name that differs from the real one, its kind, and the real one as a safe cell."""
+        return [
+            (name, kind, safe_cell(real))
+            for (kind, real), name in self.given.items()
+            if name != real
+        ]
 
 
 def group_labels(names: Sequence[str]) -> list[str]:
     """The names of groups as `distinct_lines`, none like a spreadsheet's formula."""
-    lines = (one_line(name) for name in names)
-    return distinct_lines([f"'{line}" if line.startswith(_FORMULA) else line for line in lines])
+    return distinct_lines(list(map(safe_cell, names)))
+
+
+def safe_cell(text: str) -> str:
+    """The text as one line that no spreadsheet takes for a formula."""
+    line = one_line(text)
+    return f"'{line}" if line.startswith(_FORMULA) else line
 
 
 def distinct_lines(names: Sequence[str]) -> list[str]:
@@ -73,32 +79,6 @@ def one_line(text: str) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
-def comment(text: str) -> str:
-    """The text as lines of comment, in R as in Python; empty for none."""
-    line = one_line(text)
-    return "".join(f"# {part}\n" for part in wrap(line, _WIDTH, break_long_words=False))
-
-
-def r_text(text: str) -> str:
-    """The text as R writes a text; ASCII only, so that it reads the same in every locale."""
-    return '"' + "".join(map(_r_sign, text)) + '"'
-
-
-def r_texts(texts: Iterable[str]) -> str:
-    """The texts as a vector of R."""
-    return f"c({', '.join(map(r_text, texts))})"
-
-
-def r_script(script: str) -> str:
-    """The script in ASCII: R gives up on other signs, even in comments, in some locales."""
-    return "".join(sign if sign < "\x7f" else _escaped(sign) for sign in script)
-
-
-def python_text(text: str) -> str:
-    """The text as Python writes a text."""
-    return repr(text)
-
-
 def csv_text(header: Sequence[str], rows: Iterable[tuple[str, Sequence[float]]]) -> str:
     """A table of a label and numbers per row as CSV; empty where a number is not finite."""
     lines = [",".join(map(_csv_cell, header))]
@@ -106,9 +86,9 @@ def csv_text(header: Sequence[str], rows: Iterable[tuple[str, Sequence[float]]])
     return "\n".join(lines) + "\n"
 
 
-def fill_template(template: str, parts: Mapping[str, str]) -> str:
-    """The template with each `@name@` replaced once; what is put in is not searched again."""
-    return re.sub(r"@(\w+)@", lambda match: parts[match[1]], template)
+def text_csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts as CSV; a text is one line."""
+    return "\n".join(",".join(map(_csv_cell, row)) for row in (header, *rows)) + "\n"
 
 
 def _allowed(name: str, kind: str) -> str:
@@ -127,19 +107,6 @@ def _first_free(name: str, between: str, taken: Callable[[str], bool]) -> str:
         name if number == 1 else f"{name}{between}{number}" for number in count(1)
     )
     return next(own for own in tried if not taken(own))
-
-
-def _r_sign(sign: str) -> str:
-    """One character of a text in R."""
-    if sign in '\\"':
-        return f"\\{sign}"
-    return sign if " " <= sign <= "~" else _escaped(sign)
-
-
-def _escaped(sign: str) -> str:
-    """The sign by its number, as R writes it."""
-    code = ord(sign)
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _csv_cell(text: str) -> str:

@@ -59,7 +59,8 @@ def test_every_analysis_of_factor_models_chooses_alike_and_says_so():
     ):
         assert any(note.startswith("Estimator: WLSMV, because") for note in result.all_notes)
     assert not any(note.startswith("Estimator") for note in cfa(frame, estimator="mlr").all_notes)
-    assert "WLSMV" in next(f.text for f in cfa_scripts(frame) if f.name == "cfa.R")
+    settings = next(file.text for file in cfa_scripts(frame) if file.name == "settings.csv")
+    assert "estimator,WLSMV" in settings
 
 
 def test_a_true_scale_of_yes_no_items_is_seldom_rejected_by_the_default():

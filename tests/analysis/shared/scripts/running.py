@@ -40,7 +40,7 @@ def written(files, folder):
 
 def run_python(folder, script):
     """What a Python script prints; it must end well and write no warning."""
-    command = [sys.executable, "-W", "error", script]
+    command = [sys.executable, "-B", "-W", "error", script]
     done = subprocess.run(
         command,
         cwd=folder,

@@ -177,8 +177,9 @@ def test_semopy_uses_complete_rows_and_says_when_the_numbers_are_others(tmp_path
     values = scores("likert22", list(LIKERT))
     group = SyntaxGroup("g", values, LIKERT, TWO)
     files = cfa_files([group], estimator="fiml", ci_level=0.95)
-    assert "gives OTHER numbers" in " ".join(files[2].text.replace("\n# ", " ").split())
-    (found,) = printed(run_python(written(files, tmp_path), "cfa.py"))
+    text = run_python(written(files, tmp_path), "cfa.py")
+    assert "gives OTHER numbers" in text
+    (found,) = printed(text)
     agrees_with_semopy(ours(values, LIKERT, TWO, "ml"), found)
 
 
@@ -199,7 +200,7 @@ def test_hostile_names_stay_data_in_python(tmp_path):
     groups = hostile_groups()
     files = cfa_files(groups, estimator="ml", ci_level=0.95, title="\n".join(HOSTILE))
     found = printed(run_python(written(files, tmp_path), "cfa.py"))
-    assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "cfa.R", "cfa.py"}
+    assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files}
     assert [indices["n"] for indices, _ in found] == [301 - k for k in range(len(HOSTILE))]
     fit = ours(groups[-1].scores, NINE, SUBSCALES, "ml")
     assert found[-1][0]["chi2"] == pytest.approx(fit.fit.chi2, abs=1e-4)
@@ -210,8 +211,8 @@ def test_hostile_names_stay_data_in_r(tmp_path, locale):
     groups = hostile_groups()
     files = cfa_files(groups, estimator="ml", ci_level=0.95, title="\n".join(HOSTILE))
     (table,) = run_r(written(files, tmp_path), "cfa.R", MEASURES, locale=locale)
-    own = {"data.csv", "cfa.R", "cfa.py", "after.R"}
-    assert {path.name for path in tmp_path.iterdir()} == own
+    own = {file.name for file in files}
+    assert {path.name for path in tmp_path.iterdir()} == own | {"after.R"}
     sizes = table[table["name"] == "ntotal"]["value"].tolist()
     assert sizes == [301 - number for number in range(len(HOSTILE))]
     fit = ours(groups[-1].scores, NINE, SUBSCALES, "ml")
@@ -242,11 +243,12 @@ def test_the_same_name_in_the_text_may_be_two_items_of_two_groups():
     values = np.arange(6.0).reshape(2, 3)
     first = SyntaxGroup("1", values, ("a_b", "c", "d"), "F =~ a_b + c + d", titles={"a_b": "a b"})
     second = SyntaxGroup("2", values, ("a_b", "c", "d"), "F =~ a_b + c + d")
-    data, script, _ = cfa_files([first, second], estimator="ml", ci_level=0.95)
-    assert data.text.splitlines()[0] == "group,a_b,c,d,a_b_2"
-    assert data.text.splitlines()[3] == "2,,1,2,0"
-    assert "# a_b stands for the item a b\n" in script.text
-    assert '"F =~ a_b_2 + c + d"' in script.text
+    made = cfa_files([first, second], estimator="ml", ci_level=0.95)
+    files = {file.name: file.text.splitlines() for file in made}
+    assert files["data.csv"][0] == "group,a_b,c,d,a_b_2"
+    assert files["data.csv"][3] == "2,,1,2,0"
+    assert files["names.csv"][1:] == ['a_b,item,"a b"', "a_b_2,item,a_b"]
+    assert '2,2,lavaan,"F =~ a_b_2 + c + d"' in files["models.csv"]
 
 
 def test_a_group_that_cannot_be_fitted_does_not_stop_the_others(tmp_path):

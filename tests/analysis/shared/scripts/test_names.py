@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import csv
 import io
 
@@ -10,35 +9,13 @@ from hypothesis import given
 
 from core.analysis.shared.scripts.names import (
     Names,
-    comment,
     csv_text,
     distinct_lines,
-    fill_template,
     group_labels,
-    one_line,
-    python_text,
-    r_script,
-    r_text,
+    safe_cell,
+    text_csv,
 )
 from tests.analysis.shared.scripts.running import HOSTILE
-
-
-@given(st.text())
-def test_any_text_is_one_text_in_python_and_a_comment_is_only_comment(text):
-    assert ast.literal_eval(python_text(text)) == text
-    assert all(line.startswith("# ") for line in comment(text).splitlines())
-    tree = ast.parse(comment(text) + "x = 1\n")
-    assert len(tree.body) == 1
-
-
-@given(st.text())
-def test_a_text_in_r_ends_where_it_should_and_is_ascii(text):
-    written = r_text(one_line(text))
-    assert written.isascii()
-    assert written.isprintable()
-    inside = written[1:-1].replace("\\\\", "").replace('\\"', "")
-    assert '"' not in inside
-    assert r_script(written) == written
 
 
 @given(st.lists(st.text(), max_size=6))
@@ -65,9 +42,9 @@ def test_plain_names_stay_and_others_become_names():
     assert names.of("item", "项") == "item_2"
     assert names.of("factor", "x1") == "x1_2"
     assert names.of("item", "x1") == "x1"
-    assert "# a_b stands for the item a b\n" in names.table()
-    assert "# x1_2 stands for the factor x1\n" in names.table()
-    assert "for the item x1" not in names.table()
+    assert ("a_b", "item", "a b") in names.changed()
+    assert ("x1_2", "factor", "x1") in names.changed()
+    assert ("x1", "item", "x1") not in names.changed()
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -79,8 +56,13 @@ def test_a_hostile_name_becomes_a_short_plain_one(name):
     assert len(made) <= 50
 
 
-def test_what_is_put_into_a_template_is_not_searched_again():
-    assert fill_template("@a@ and @b@", {"a": "@b@", "b": "2"}) == "@b@ and 2"
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=4))
+def test_texts_survive_a_csv_file_as_single_lines(rows):
+    cells = [tuple(map(safe_cell, row)) for row in rows]
+    text = text_csv(("a", "b"), cells)
+    assert len(text.splitlines()) == 1 + len(rows)
+    assert [tuple(row) for row in csv.reader(io.StringIO(text, newline=""))][1:] == cells
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in cells for cell in row)
 
 
 def test_numbers_keep_every_digit_and_gaps_are_empty():
