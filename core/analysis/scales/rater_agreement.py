@@ -16,6 +16,7 @@ from core.analysis.shared.matrices import by_columns, distinct, group_name, resu
 from core.analysis.shared.option_counts import cell_codes, usable_counts
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import Choice, Number, analysis
+from core.analysis.shared.scripts.agreement import RaterCodes, agreement_files
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -28,7 +29,7 @@ from core.charts.statement_tests import rater_agreement_charts
 from core.domain.frames import OPTION_COUNTS, grouping_title
 from core.domain.notes import about
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
 from core.stats.agreement import (
     Metric,
@@ -172,6 +173,33 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return answers_by_group(table_of(result, "groups"), "raters", sentence)
 
 
+def rater_agreement_scripts(
+    option_counts: pd.DataFrame,
+    *,
+    raters: Raters = "respondent",
+    codes: Codes = "option",
+    by: By = (),
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: UnitResamples = 1000,
+    seed: Seed = 0,
+    adjust: Adjust = "holm",
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python; arguments as in `rater_agreement`."""
+    del resamples, seed, adjust  # of what the scripts do not repeat
+    names = tuple(name for name in distinct(by) if name != raters)
+    groups = [
+        RaterCodes(group_name(group.name), tuple(group.raters), group.codes)
+        for group in _groups(_coded(option_counts, codes), names, raters)
+    ]
+    return agreement_files(
+        groups,
+        weights=_WEIGHTS.get(codes, "none"),
+        metric=codes if codes in ("ordinal", "interval") else "nominal",
+        ci_level=ci_level,
+        most_pairs=MOST_PAIRS,
+    )
+
+
 @analysis(
     title="Agreement of raters",
     question="How far do raters agree on the items that they answered?",
@@ -180,6 +208,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=rater_agreement_charts,
+    scripts=rater_agreement_scripts,
     references=(
         "Cohen (1960) doi:10.1177/001316446002000104",
         "Light, R. J. (1971). Measures of response agreement for qualitative data. "

@@ -1,0 +1,102 @@
+"""Agreement of raters with numpy and scipy: Cohen's and Fleiss' kappa, Krippendorff's alpha.
+
+Reads data.csv, raters.csv and settings.csv from the folder of this file, and needs shared.py. A row
+of data.csv is one item; a column holds the codes of the rater whom raters.csv names. Bootstrap
+intervals are not repeated: they depend on the random numbers.
+"""
+
+from itertools import combinations, islice
+
+import numpy as np
+from scipy import stats
+from shared import NAN, print_row, read_answers, read_settings, read_table
+
+
+def cohens_kappa(x, y, weights, ci_level):
+    """Kappa over the items that both coded, with the interval of Fleiss, Cohen and Everitt."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    n = int(both.sum())
+    codes, place = np.unique(np.r_[x[both], y[both]], return_inverse=True)
+    k = len(codes)
+    if k < 2:
+        return NAN, NAN, NAN, n
+    if min(len(set(x[both])), len(set(y[both]))) == 1:
+        return 0.0, NAN, NAN, n
+    table = np.zeros((k, k))
+    np.add.at(table, (place[:n], place[n:]), 1 / n)
+    first, second = table.sum(axis=1), table.sum(axis=0)
+    distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / (k - 1)
+    agree = {"none": distance == 0, "linear": 1 - distance, "quadratic": 1 - distance**2}[weights]
+    expected = first @ agree @ second
+    kappa = ((table * agree).sum() - expected) / (1 - expected)
+    means = np.add.outer(agree @ second, first @ agree)
+    variance = (table * (agree - means * (1 - kappa)) ** 2).sum()
+    variance = (variance - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
+    reach = stats.norm.ppf((1 + ci_level) / 2) * np.sqrt(max(variance, 0))
+    return kappa, max(kappa - reach, -1.0), min(kappa + reach, 1.0), n
+
+
+def fleiss_kappa(x, codes):
+    """Kappa of the items that all raters coded."""
+    x = x[~np.isnan(x).any(axis=1)]
+    m = x.shape[1]
+    if not len(x) or m < 2:
+        return NAN
+    counts = np.stack([(x == code).sum(axis=1) for code in codes], axis=1)
+    agreement = ((counts**2).sum(axis=1) - m).mean() / (m * (m - 1))
+    expected = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
+    return (agreement - expected) / (1 - expected) if expected < 1 else NAN
+
+
+def krippendorff_alpha(x, codes, metric):
+    """Alpha of the items with two codes or more."""
+    counts = np.stack([(x == code).sum(axis=1) for code in codes], axis=1).astype(float)
+    counts = counts[counts.sum(axis=1) > 1]
+    weighted = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    coincidences = weighted.T @ counts - np.diag(weighted.sum(axis=0))
+    totals = coincidences.sum(axis=0)
+    if metric == "nominal":
+        distance = 1 - np.eye(len(codes))
+    elif metric == "interval":
+        distance = np.subtract.outer(codes, codes) ** 2
+    else:
+        middle = totals.cumsum() - totals / 2
+        distance = np.subtract.outer(middle, middle) ** 2
+    expected = totals @ distance @ totals / (totals.sum() - 1) if len(counts) else 0
+    return 1 - (coincidences * distance).sum() / expected if expected > 0 else NAN
+
+
+settings = read_settings()
+groups, answers, columns = read_answers()
+raters = {}
+for row in read_table("raters.csv"):
+    raters.setdefault(row["group"], []).append((row["name"], columns[row["column"]]))
+group_rows, pair_rows = [], []
+for group, members in raters.items():
+    x = answers[groups == group][:, [column for _, column in members]]
+    codes = np.unique(x[~np.isnan(x)])
+    kappas = []
+    pairs = combinations(range(len(members)), 2)
+    for first, second in islice(pairs, int(settings["most_pairs"])):
+        kappa = cohens_kappa(
+            x[:, first], x[:, second], settings["weights"], float(settings["ci_level"])
+        )
+        kappas.append(kappa[0])
+        pair_rows.append((group, members[first][0], members[second][0], *kappa))
+    kappas = np.array(kappas)[~np.isnan(kappas)]
+    group_rows.append(
+        (
+            *(group, len(members), int(((~np.isnan(x)).sum(axis=1) > 1).sum())),
+            kappas.mean() if len(kappas) else NAN,
+            kappas.std(ddof=1) if len(kappas) > 1 else NAN,
+            krippendorff_alpha(x, codes, settings["metric"]),
+            fleiss_kappa(x, codes),
+        )
+    )
+print_row("group", "raters", "items", "kappa", "sd", "alpha", "fleiss")
+for row in group_rows:
+    print_row(*row)
+print()
+print_row("group", "first", "second", "kappa", "ci_low", "ci_high", "n")
+for row in pair_rows:
+    print_row(*row)
