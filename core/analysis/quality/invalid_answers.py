@@ -21,6 +21,8 @@ from core.analysis.shared.option_counts import (
 )
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.shared.registry import analysis
+from core.analysis.shared.scripts.files import script_files
+from core.analysis.shared.scripts.names import Names, group_labels, safe_cell, text_csv
 from core.analysis.shared.sentences import (
     GroupAnswers,
     TableRow,
@@ -34,7 +36,7 @@ from core.charts.unexpected import invalid_answer_charts
 from core.domain.frames import ATTEMPT_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
-from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.domain.study import NO_ROW, NOT_ASKED, NOT_TRIED
 from core.errors import NotEnoughData
 from core.stats.contingency import resampled_shares
@@ -223,6 +225,40 @@ class _Trials:
     never: Floats
 
 
+def invalid_answers_scripts(
+    attempt_counts: pd.DataFrame,
+    *,
+    by: By = ("respondent", "format"),
+    resample: Resample = "item",
+    resamples: UnitResamples = 1000,
+    ci_level: ConfidenceLevel = 0.95,
+    adjust: Adjust = "holm",
+    seed: Seed = 0,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python; arguments as in `invalid_answers`."""
+    del resample, resamples, adjust, seed  # of what the scripts do not repeat
+    names = _group_names(attempt_counts, by)
+    trials = _counted(attempt_counts, names, "item")
+    titles = [group_name(group) for group in trials.labels.itertuples(index=False, name=None)]
+    labels = group_labels(titles or [group_name(())])
+    counts = np.stack([trials.replied, trials.invalid, trials.ended, trials.never], axis=-1)
+    rows = [
+        (label, item, *(str(int(count)) for count in counts[unit, group]))
+        for group, label in enumerate(labels)
+        for unit, item in enumerate(map(safe_cell, map(str, trials.units)))
+        if counts[unit, group].any()
+    ]
+    header = ("group", "item", "replied", "invalid", "ended", "never")
+    return script_files(
+        "invalid_answers",
+        data=text_csv(header, rows),
+        title="Invalid answers",
+        settings={"ci_level": ci_level},
+        tables={},
+        names=Names(),
+    )
+
+
 @analysis(
     title="Invalid answers",
     question="How often is a reply invalid at the first try, and does asking again help?",
@@ -231,6 +267,7 @@ class _Trials:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=invalid_answer_charts,
+    scripts=invalid_answers_scripts,
     references=(
         "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona",
         "Efron (1979) doi:10.1214/aos/1176344552",
