@@ -73,7 +73,7 @@ for pair in read_table("pairs.csv"):
     scores = answers[labels == pair["rows"]][:, both]
     x, y = scores[~np.isnan(scores).any(axis=1)].T
     tested = pair["tested"] == "yes"
-    alphas = np.array([float(pair[f"{one}_alpha"] or "nan") for one in ("first", "second")])
+    alphas = np.array([float(pair[f"{side}_alpha"] or "nan") for side in ("first", "second")])
     for kind in settings["kinds"].split():
         r, low, high, p = correlation(x, y, kind, ci_level)
         corrected = r / np.sqrt(alphas.prod()) if tested and (alphas > 1e-9).all() else NAN

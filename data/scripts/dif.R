@@ -75,11 +75,12 @@ item_tests <- function(x, level, levels, item, matched) {
 # Every item's tests with p adjusted over the items, and which items are flagged
 all_tests <- function(x, level, levels, matched) {
   tested <- lapply(seq_along(x), function(item) item_tests(x, level, levels, item, matched))
-  p <- vapply(tested, function(one) if (is.null(one$tests)) rep(NA_real_, 3) else one$tests$p,
-              numeric(3))
+  p <- vapply(tested, function(result) {
+    if (is.null(result$tests)) rep(NA_real_, 3) else result$tests$p
+  }, numeric(3))
   adjusted <- t(apply(p, 1, p.adjust, adjustment))
   below <- !is.na(adjusted[3, ]) & adjusted[3, ] < flag_level
-  rise <- ifelse(below, vapply(tested, function(one) c(one$tests$nagelkerke, 0)[3], 0), 0)
+  rise <- ifelse(below, vapply(tested, function(result) c(result$tests$nagelkerke, 0)[3], 0), 0)
   list(items = tested, p = adjusted, rise = rise, flagged = rise >= 0.035)
 }
 
@@ -111,18 +112,18 @@ compare <- function(scale) {
     data.frame(group = scale$group, scale = scale$scale, item = names(x)[place])
   }
   items <- bind(lapply(seq_along(x), function(place) {
-    one <- all$items[[place]]
-    tested <- !is.null(one$tests)
+    result <- all$items[[place]]
+    tested <- !is.null(result$tests)
     rise <- all$rise[place]
     cbind(lead(place), data.frame(
-      n = sum(one$counts), tested = tested, flagged = all$flagged[place],
+      n = sum(result$counts), tested = tested, flagged = all$flagged[place],
       p_uniform = all$p[1, place], p_non_uniform = all$p[2, place], p_total = all$p[3, place],
-      nagelkerke = if (tested) one$tests$nagelkerke[3] else NA,
-      mcfadden = if (tested) one$tests$mcfadden[3] else NA,
+      nagelkerke = if (tested) result$tests$nagelkerke[3] else NA,
+      mcfadden = if (tested) result$tests$mcfadden[3] else NA,
       jodoin_gierl = if (tested) size(rise, c(0.035, 0.07)) else "unknown",
       zumbo_thomas = if (tested) size(rise, c(0.13, 0.26)) else "unknown",
-      above_choi = tested && one$tests$mcfadden[3] >= 0.02,
-      slope_change = if (tested) one$change else NA, matching = place %in% matched
+      above_choi = tested && result$tests$mcfadden[3] >= 0.02,
+      slope_change = if (tested) result$change else NA, matching = place %in% matched
     ))
   }))
   tested <- which(items$tested)
@@ -132,19 +133,19 @@ compare <- function(scale) {
     cbind(lead(place), tests)
   }))
   effects <- bind(lapply(tested, function(place) {
-    one <- all$items[[place]]
+    result <- all$items[[place]]
     cbind(lead(place), data.frame(
-      level = names[levels[-1]], reference = names[levels[1]], n = one$counts[-1],
-      log_odds = one$effects, standard_error = one$errors
+      level = names[levels[-1]], reference = names[levels[1]], n = result$counts[-1],
+      log_odds = result$effects, standard_error = result$errors
     ))
   }))
   list(items = items, tests = tests, effects = effects)
 }
 
 compared <- lapply(read_scales(), compare)
-items <- bind(lapply(compared, function(one) one$items))
-tests <- bind(lapply(compared, function(one) one$tests))
-effects <- bind(lapply(compared, function(one) one$effects))
+items <- bind(lapply(compared, function(result) result$items))
+tests <- bind(lapply(compared, function(result) result$tests))
+effects <- bind(lapply(compared, function(result) result$effects))
 cat("\nItems\n")
 print(items, digits = 8, row.names = FALSE)
 cat("\nTests\n")

@@ -65,8 +65,8 @@ analyzed <- lapply(read_scales(), function(scale) tryCatch(analyze(scale), error
   cat(scale$group, scale$scale, "not fitted:", conditionMessage(e), "\n")
   NULL
 }))
-items <- bind(lapply(analyzed, function(one) one$items))
-fits <- bind(lapply(analyzed, function(one) one$fit))
+items <- bind(lapply(analyzed, function(result) result$items))
+fits <- bind(lapply(analyzed, function(result) result$fit))
 cat("\nItems\n")
 print(items, digits = 8, row.names = FALSE)
 cat("\nFit\n")

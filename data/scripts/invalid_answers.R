@@ -1,8 +1,8 @@
 # Shares of invalid answers with base R
-# Run it with Rscript in the folder that holds data.csv, settings.csv and shared.R. A row of data.csv
-# is one item of a group: how many trials have a reply, how many of these were invalid at first, how
-# many ended, and how many of these never had a usable answer. Intervals are Wilson's; those by
-# resampling are not repeated, as they depend on the random numbers.
+# Run it with Rscript in the folder that holds data.csv, settings.csv and shared.R. A row of
+# data.csv is one item of a group: how many trials have a reply, how many of these were invalid at
+# first, how many ended, and how many of these never had a usable answer. Intervals are Wilson's;
+# those by resampling are not repeated, as they depend on the random numbers.
 
 source("shared.R")
 options(width = 160)

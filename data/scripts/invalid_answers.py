@@ -1,9 +1,9 @@
 """Shares of invalid answers with scipy.
 
-Reads data.csv and settings.csv from the folder of this file, and needs shared.py. A row of data.csv
-is one item of a group: how many trials have a reply, how many of these were invalid at first, how
-many ended, and how many of these never had a usable answer. Intervals are Wilson's; those by
-resampling are not repeated, as they depend on the random numbers.
+Reads data.csv and settings.csv from the folder of this file, and needs shared.py. A row of
+data.csv is one item of a group: how many trials have a reply, how many of these were invalid at
+first, how many ended, and how many of these never had a usable answer. Intervals are Wilson's;
+those by resampling are not repeated, as they depend on the random numbers.
 """
 
 from scipy.stats import binomtest

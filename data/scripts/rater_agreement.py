@@ -1,7 +1,7 @@
 """Agreement of raters with numpy and scipy: Cohen's and Fleiss' kappa, Krippendorff's alpha.
 
-Reads data.csv, raters.csv and settings.csv from the folder of this file, and needs shared.py. A row
-of data.csv is one item; a column holds the codes of the rater whom raters.csv names. Bootstrap
+Reads data.csv, raters.csv and settings.csv from the folder of this file, and needs shared.py. A
+row of data.csv is one item; a column holds the codes of the rater whom raters.csv names. Bootstrap
 intervals are not repeated: they depend on the random numbers.
 """
 

@@ -30,7 +30,9 @@ def test_each_analysis_has_both_languages_but_where_python_has_no_counterpart():
 
 @pytest.mark.parametrize("name", IN_R)
 def test_r_programs_are_ascii_as_r_gives_up_on_other_signs_in_some_locales(name):
-    assert (FOLDER / name).read_bytes().isascii()
+    text = (FOLDER / name).read_bytes()
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_r_can_read_every_program():
