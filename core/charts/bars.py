@@ -19,6 +19,7 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    charts_by,
     items_axis,
     limit_marks,
     number_tip,
@@ -27,11 +28,9 @@ from core.charts.panels import (
     panels_across,
     percent,
     readable_on,
-    rows_by_chart,
     two_decimals,
     usual_reach,
     with_number_texts,
-    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
@@ -47,23 +46,23 @@ def option_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One chart of stacked 100 % bars for each response format."""
     columns = ("format", "item", "option", "kind", "count", "share_of_trials", "n_trials")
     frame = chart_rows(result.tables[0], columns).rename(columns={"share_of_trials": "share"})
-    charts = []
-    for response_format, own in rows_by_chart(frame, "format"):
-        shown, left_out = limit_marks(own[own["count"] > 0], 2)
-        table = shown.drop(columns="format").reset_index(drop=True)
-        # Options stand in order of position within an item, so first appearance over all items
-        # that hold every option is that order too.
-        options = list(dict.fromkeys(own.loc[own["kind"] == "option", "option"]))
-        _add_places(table)
-        _add_colors(table, options, theme)
-        title = f"Options by item, {response_format}" if response_format else "Options by item"
-        words = f"Stacked bars, response format {response_format or '(none)'}: {_in_words(table)}"
-        order = " | ".join(map(str, options))[:200]
-        layers = _option_layers(table, theme)
-        subtitle = (f"Left to right: {order}", *_statuses_in_words(table))
-        spec = panels(layers, table, title, theme, subtitle, once=left_out)
-        charts.append(Chart(title, spec, words + left_out, table))
-    return with_undrawn_count(charts, frame["format"].nunique())
+    return charts_by(frame, "format", partial(_option_chart, theme=theme))
+
+
+def _option_chart(response_format: str, frame: pd.DataFrame, theme: Theme) -> Chart:
+    table, left_out = limit_marks(frame[frame["count"] > 0], 2)
+    table = table.reset_index(drop=True)
+    # Options stand in order of position within an item, so first appearance over all items
+    # that hold every option is that order too.
+    options = list(dict.fromkeys(frame.loc[frame["kind"] == "option", "option"]))
+    _add_places(table)
+    _add_colors(table, options, theme)
+    title = f"Options by item, {response_format}" if response_format else "Options by item"
+    words = f"Stacked bars, response format {response_format or '(none)'}: {_in_words(table)}"
+    order = " | ".join(map(str, options))[:200]
+    lines = (f"Left to right: {order}", *_statuses_in_words(table))
+    spec = panels(_option_layers(table, theme), table, title, theme, lines, once=left_out)
+    return Chart(title, spec, words + left_out, table)
 
 
 def _add_places(table: pd.DataFrame) -> None:
@@ -159,10 +158,10 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     names = ("subscale", "bin_low", "bin_high", "count")
     frame = chart_rows(result.tables[1], names)
     scores = chart_rows(result.tables[0], ("subscale", "n", "mean", "sd"))
-    charts = []
-    for subscale, own in rows_by_chart(frame, "subscale"):
-        shown, left_out = limit_marks(own, 1)
-        table = shown.drop(columns="subscale").reset_index(drop=True)
+
+    def draw(subscale: str, rows: pd.DataFrame) -> Chart:
+        table, left_out = limit_marks(rows, 1)
+        table = table.reset_index(drop=True)
         groups = scores[(scores["subscale"] == subscale) & scores["group"].isin(table["group"])]
         means = "; ".join(
             f"{name}: n = {n}, M = {two_decimals(mean)}, SD = {two_decimals(sd)}"
@@ -175,8 +174,9 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         across = panels_across(table)
         layers = partial(_bins, every=table, theme=theme, across=across)
         spec = panels(layers, table, title, theme, across=across, once=left_out)
-        charts.append(Chart(title, spec, words, table, across))
-    return with_undrawn_count(charts, frame["subscale"].nunique())
+        return Chart(title, spec, words, table, across)
+
+    return charts_by(frame, "subscale", draw)
 
 
 def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart, free_ends, group_marks
+from core.charts.estimates import DotPlot, Rows, dot_chart, free_ends, group_marks
 from core.charts.heat_maps import heat_layers
 from core.charts.panels import (
     BAND,
@@ -24,7 +25,6 @@ from core.charts.panels import (
     color_at,
     heading,
     largest_count,
-    limit_marks,
     number_tip,
     range_text,
     readable_on,
@@ -70,38 +70,31 @@ def _group_chart(groups: ResultTable, formats: ResultTable | None, theme: Theme)
     several = formats is not None and len(set(formats.frame["format"])) > 1
     few = means["group"].nunique() <= _MOST_TOGETHER
     if several and few and formats is not None:
-        own = chart_rows(formats, {"format": "item", **names}, "format")
-        table = pd.concat([means.assign(item=_MEAN_OF_FORMATS), own], ignore_index=True)
-        table = table[["group", "item", "value", "ci_low", "ci_high", "n"]]
-        what = "Format"
+        of_format = chart_rows(formats, {"format": "item", **names}, "format")
+        table = pd.concat([means.assign(item=_MEAN_OF_FORMATS), of_format], ignore_index=True)
+        row = "Format"
     else:
         table = means.assign(item=means["group"], group="all")
-        table = table[["group", "item", "value", "ci_low", "ci_high", "n"]]
-        what = "Group"
-    table, left_out = limit_marks(table.reset_index(drop=True), 3)
-    known = table["value"].dropna()
-    words = (
-        f"Dot plot of the share of positive answers with intervals, "
-        f"{count_text(means['group'].nunique(), 'group')}, "
-        f"n up to {count_text(largest_count(table['n']), 'item')}: "
-        + "; ".join(
-            f"{name} {short_number(value, 3)}"
-            for name, value in zip(
-                means["group"].head(MAX_PANELS), means["value"].head(MAX_PANELS), strict=True
-            )
-        )
-        + f". The line at .5 is neutral; {range_text(known)}; {len(table) - len(known)} undefined."
-        + left_out
+        row = "Group"
+    shares = "; ".join(
+        f"{name} {short_number(value, 3)}"
+        for name, value in means[["group", "value"]].head(MAX_PANELS).itertuples(index=False)
     )
-    axis = DotAxis(
-        "Share of positive answers with interval", _share_ends, lines=(0.5,), of=what, common=True
+    plot = DotPlot(
+        "Bias",
+        "Share of positive answers with interval",
+        lambda rows: (
+            f"Dot plot of the share of positive answers with intervals, "
+            f"{count_text(means['group'].nunique(), 'group')}, n up to {rows.n('item')}: {shares}. "
+            f"The line at .5 is neutral; {rows.values}; {rows.undefined} undefined."
+        ),
+        row,
+        [_NEUTRAL_LINE],
+        partial(free_ends, lines=(0.5,)),
+        (0.5,),
+        same_scale=True,
     )
-    return dot_chart(table, axis, "Bias", words, theme, [_NEUTRAL_LINE], left_out)
-
-
-def _share_ends(table: pd.DataFrame) -> tuple[float, float]:
-    """The shares and their intervals, with the neutral line."""
-    return free_ends(table, (0.5,))
+    return dot_chart(table[["group", "item", "value", "ci_low", "ci_high", "n"]], plot, theme)
 
 
 def _item_chart(items: ResultTable, theme: Theme) -> Chart:
@@ -241,59 +234,52 @@ def _acquiescence_chart(table: ResultTable, theme: Theme) -> Chart:
         "ci_high": "ci_high",
         "n_first": "n",
     }
-    frame = chart_rows(table, names, "opposites").rename(columns={"group": "item"})
-    frame = frame.rename(columns={"opposites": "group"})[
-        ["group", "item", "value", "ci_low", "ci_high", "n"]
-    ]
-    drawn, left_out = limit_marks(frame, 3)
-    drawn = drawn.reset_index(drop=True)
-    known = drawn["value"].dropna()
-    words = (
-        "Dot plot of acquiescence with intervals: yes to both of two opposite statements less no "
-        f"to both, in {count_text(drawn['item'].nunique(), 'group')}: {range_text(known)}; "
-        f"{len(drawn) - len(known)} undefined. The line at 0 is no acquiescence.{left_out}"
+    frame = chart_rows(table, names, "opposites")
+    frame = frame.rename(columns={"group": "item", "opposites": "group"})
+    plot = DotPlot(
+        "Acquiescence",
+        "Acquiescence with interval",
+        lambda rows: (
+            "Dot plot of acquiescence with intervals: yes to both of two opposite statements less "
+            f"no to both, in {rows.items('group')}: {rows.values}; {rows.undefined} undefined. The "
+            "line at 0 is no acquiescence."
+        ),
+        "Group",
+        ["Dashed: 0, opposite statements are as often both denied as both affirmed"],
+        partial(free_ends, lines=(0.0,)),
+        (0.0,),
     )
-    axis = DotAxis(
-        "Acquiescence with interval", lambda rows: free_ends(rows, (0.0,)), lines=(0.0,), of="Group"
-    )
-    lines = ["Dashed: 0, opposite statements are as often both denied as both affirmed"]
-    return dot_chart(drawn, axis, "Acquiescence", words, theme, lines, left_out)
+    return dot_chart(frame[["group", "item", "value", "ci_low", "ci_high", "n"]], plot, theme)
 
 
 def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
     """The differences of a table "comparisons" with intervals, one panel for each factor."""
-    own = table.frame
-    pairs = own["second"].astype(str) + " − " + own["first"].astype(str)
-    held = own["held"].astype(str)
-    frame = pd.DataFrame(
-        {
-            "group": own["factor"],
-            "item": pairs.where(held == "", held + ": " + pairs),
-            "value": own["difference"],
-            "ci_low": own["ci_low"],
-            "ci_high": own["ci_high"],
-            "n": own["n"],
-        }
+    compared = table.frame
+    pairs = compared["second"].astype(str) + " − " + compared["first"].astype(str)
+    held = compared["held"].astype(str)
+    frame = compared[["difference", "ci_low", "ci_high", "n"]].set_axis(
+        ["value", "ci_low", "ci_high", "n"], axis=1
     )
-    drawn, left_out = limit_marks(frame, 3)
-    drawn = drawn.reset_index(drop=True)
-    clear = int((own["p_adjusted"] < 0.05).sum())
+    frame.insert(0, "group", compared["factor"])
+    frame.insert(1, "item", pairs.where(held == "", held + ": " + pairs))
+    clear = int((compared["p_adjusted"] < 0.05).sum())
     what = next(c.title for c in table.columns if c.name == "first_mean").removesuffix(", first")
-    words = (
-        f"Dot plot of differences in {what[:1].lower()}{what[1:]} with intervals, "
-        f"{count_text(len(own), 'pair')} of groups: {range_text(own['difference'].dropna())}; "
-        f"{clear} with an adjusted p below .05; {int(own['difference'].isna().sum())} undefined. "
-        f"The line at 0 is no difference.{left_out}"
+    what = what[:1].lower() + what[1:]
+    plot = DotPlot(
+        "Groups compared",
+        f"Difference in {what} with interval",
+        lambda _rows: (
+            f"Dot plot of differences in {what} with intervals, "
+            f"{count_text(len(frame), 'pair')} of groups: {Rows(frame).values}; "
+            f"{clear} with an adjusted p below .05; {Rows(frame).undefined} undefined. "
+            "The line at 0 is no difference."
+        ),
+        "Pair",
+        ["Dashed: 0, no difference"],
+        partial(free_ends, lines=(0.0,)),
+        (0.0,),
     )
-    axis = DotAxis(
-        f"Difference in {what[:1].lower()}{what[1:]} with interval",
-        lambda rows: free_ends(rows, (0.0,)),
-        lines=(0.0,),
-        of="Pair",
-    )
-    return dot_chart(
-        drawn, axis, "Groups compared", words, theme, ["Dashed: 0, no difference"], left_out
-    )
+    return dot_chart(frame, plot, theme)
 
 
 # The summary of an entity: a triangle, and beside it the same numbers with their intervals.
@@ -346,9 +332,7 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
                     ),
                 )
             )
-        dots = dot_chart(
-            _dots_of(shown), _SUMMARY_AXIS, "The same, with intervals", "", theme, [_NEUTRAL_NOTE]
-        ).panels
+        dots = dot_chart(_dots_of(shown), _SUMMARY_DOTS, theme).panels
         for one in dots:  # as narrow as the triangle; without one, the panel is named here
             names_above = [] if len(whole) or not panel else panel.split(LABEL_BREAK)
             above, below = one.title.text, one.title.subtitle
@@ -378,15 +362,15 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     return (chart,)
 
 
-_NEUTRAL_NOTE = "Dashed: .5, neutral for positive answers"
-
-
-def _whole_scale(_table: pd.DataFrame) -> tuple[float, float]:
-    return 0.0, 1.0
-
-
-_SUMMARY_AXIS = DotAxis(
-    "Value with interval", _whole_scale, lines=(0.5,), of="Measure", common=True
+_SUMMARY_DOTS = DotPlot(
+    "The same, with intervals",
+    "Value with interval",
+    lambda _rows: "",
+    "Measure",
+    ["Dashed: .5, neutral for positive answers"],
+    (0.0, 1.0),
+    (_NEUTRAL_RING,),
+    same_scale=True,
 )
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import DotAxis, Ends, dot_chart
+from core.charts.estimates import DotPlot, Ends, Rows, dot_chart
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -33,7 +32,6 @@ from core.charts.panels import (
     number_tip,
     panels,
     panels_across,
-    range_text,
     short_number,
     table_with_rows,
     with_number_texts,
@@ -45,7 +43,6 @@ _ALL_FORMATS = "all formats"
 _BY_CHANCE = "by chance alone"
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
 _HEIGHT = 260  # pixels of a panel of lines
-_MARKS_OF_ROW = 2
 _MARKS_OF_CELL = 2
 _MOST_SIDE_BY_SIDE = 4  # formats of heat maps that stand side by side
 
@@ -61,33 +58,24 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
         return ()
     columns = {"repeatability": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
     rows = _all_and_formats(totals, formats, columns, "n_items")
-    shown, left_out = limit_marks(rows, _MARKS_OF_ROW)
-    axis = DotAxis(
-        "Repeatability (1: always the same answer)",
-        _from_0_to_1,
-        of="Format",
-        common=True,
-        told=True,
-    )
-    words = (
-        f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
-        f"{range_text(rows['value'].dropna())}.{left_out}"
-    )
-    first = dot_chart(
-        shown,
-        axis,
+    plot = DotPlot(
         "Repeatability",
-        words,
-        theme,
-        ("1: the same answer always comes again. 0: all answers are equally frequent.",),
-        left_out,
+        "Repeatability (1: always the same answer)",
+        lambda _rows: (
+            f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
+            f"{Rows(rows).values}."
+        ),
+        "Format",
+        ["1: the same answer always comes again. 0: all answers are equally frequent."],
+        _from_0_to_1,
+        same_scale=True,
+        values_in_words=True,
     )
-    first = replace(first, item_columns=())  # rows are formats
     unit = "bits" if "in bits" in result.method else "nats"
     title = f"Entropy of an item ({unit})"
     frame = chart_rows(items, {"format": "line", "item": "item", "entropy": "value"}, "format")
-    charts = [first, *_sorted_charts(frame, title, "Entropies of items in order", theme)]
-    return tuple(charts)
+    lines = _sorted_charts(frame, title, "Entropies of items in order", theme)
+    return (dot_chart(rows, plot, theme), *lines)
 
 
 def _from_0_to_1(table: pd.DataFrame) -> Ends:
@@ -288,24 +276,20 @@ def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> C
     both = pd.concat([rows, chance[rows.columns]], ignore_index=True)
     place = {group: number for number, group in enumerate(dict.fromkeys(rows["group"]))}
     both = both.loc[both["group"].map(place).sort_values(kind="stable").index]
-    shown, left_out = limit_marks(both.reset_index(drop=True), _MARKS_OF_ROW)
-    axis = DotAxis(
-        "Mean divergence (bits; 0: the same answers)", _from_0, of="Format", common=True, told=True
-    )
-    words = (
-        f"Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
-        f"intervals, {_formats_and_groups(rows)}: {range_text(rows['value'].dropna())}.{left_out}"
-    )
-    chart = dot_chart(
-        shown,
-        axis,
+    plot = DotPlot(
         "How far each format lies from the others",
-        words,
-        theme,
-        (f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer.",),
-        left_out,
+        "Mean divergence (bits; 0: the same answers)",
+        lambda _rows: (
+            "Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
+            f"intervals, {_formats_and_groups(rows)}: {Rows(rows).values}."
+        ),
+        "Format",
+        [f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer."],
+        _from_0,
+        same_scale=True,
+        values_in_words=True,
     )
-    return replace(chart, item_columns=())
+    return dot_chart(both, plot, theme)
 
 
 def _from_0(table: pd.DataFrame) -> Ends:

@@ -20,8 +20,11 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    charts_by,
     color_at,
     column_limit,
+    first_levels,
+    first_of,
     groups_with_values,
     heading,
     largest_count,
@@ -31,11 +34,9 @@ from core.charts.panels import (
     panels_across,
     range_text,
     readable_on,
-    rows_by_chart,
     short_number,
     table_with_rows,
     with_number_texts,
-    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
@@ -199,26 +200,25 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     frame = chart_rows(table, ("subscale", "item", "value", "n"))
     ends = ends_of(frame["value"])
     what = next(column.title for column in table.columns if column.name == "value")
-    charts = []
-    for subscale, own in rows_by_chart(frame, "subscale"):
-        cells, left_out = _first_columns(own.drop(columns="subscale"))
+
+    def draw(subscale: str, rows: pd.DataFrame) -> Chart:
+        cells, left_out = _first_columns(rows)
         cells = color_cells(cells, ends, theme)
         title = f"{what}, {subscale}" if subscale else what
         words = (
             f"Heat map of {what[:1].lower()}{what[1:]}: "
             f"{count_text(cells['item'].nunique(), 'item')} by "
-            f"{count_text(cells['group'].nunique(), 'group')}, "
-            f"n up to {count_text(largest_count(cells['n']), 'administration')}: "
-            f"{cells_in_words(cells)}"
+            f"{count_text(cells['group'].nunique(), 'group')}, n up to "
+            f"{count_text(largest_count(cells['n']), 'administration')}: {cells_in_words(cells)}"
             f"{left_out}"
         )
+        lines = [scale_in_words(ends, frame["value"]), left_out.strip()]
         spec = heat_layers(cells, "group", theme).properties(
-            data=cells,
-            width="container",
-            title=heading(title, theme, [scale_in_words(ends, frame["value"]), left_out.strip()]),
+            data=cells, width="container", title=heading(title, theme, lines)
         )
-        charts.append(Chart(title, spec, words, cells))
-    return with_undrawn_count(charts, frame["subscale"].nunique())
+        return Chart(title, spec, words, cells)
+
+    return charts_by(frame, "subscale", draw)
 
 
 def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
@@ -245,37 +245,31 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
 
 def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """Items by levels of the trait, one chart for each subscale, a panel for each group."""
-    levels = {c.name: c.title.removeprefix("At ") for c in table.columns if c.title[:3] == "At "}
+    names = [column.name for column in table.columns]
+    at_levels = table.columns[names.index("highest_at") + 1 :]
+    levels = {column.name: column.title.removeprefix("At ") for column in at_levels}
     wide = chart_rows(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
     frame = wide.melt(["group", "subscale", "item", "n"], var_name="trait", value_name="value")
-    charts = []
-    for subscale, own in rows_by_chart(frame, "subscale"):
-        own = own[own.groupby("group")["value"].transform("count") > 0]
-        if own.empty:
-            continue
-        cells, left_out = limit_marks(own.drop(columns="subscale"), _MARKS_PER_CELL)
+    defined = frame.groupby(["subscale", "group"])["value"].transform("count") > 0
+
+    def draw(subscale: str, rows: pd.DataFrame) -> Chart:
+        cells, left_out = limit_marks(rows, _MARKS_PER_CELL)
         groups = cells.reset_index(drop=True).groupby("group", sort=False)
         cells = pd.concat(
             [color_cells(rows, ends_of(rows["value"]), theme) for _, rows in groups]
         ).sort_index()  # rows stay in the order of the result
         title = f"Item information, {subscale}" if subscale else "Item information"
         words = (
-            f"Heat map of information: {count_text(cells['item'].nunique(), 'item')} by levels "
-            "of the "
-            f"trait in SD, in {count_text(cells['group'].nunique(), 'group')}, n up to "
+            f"Heat map of information: {count_text(cells['item'].nunique(), 'item')} by levels of "
+            f"the trait in SD, in {count_text(cells['group'].nunique(), 'group')}, n up to "
             f"{count_text(largest_count(cells['n']), 'administration')}: "
             f"{cells_in_words(cells, 'trait')}{left_out}"
         )
         layers = heat_layers(cells, "trait", theme, upright=True)
-        charts.append(
-            Chart(
-                title,
-                panels(layers, cells, title, theme, _information_lines, once=left_out),
-                words,
-                cells,
-            )
-        )
-    return tuple(charts)
+        spec = panels(layers, cells, title, theme, _information_lines, once=left_out)
+        return Chart(title, spec, words, cells)
+
+    return charts_by(frame[defined], "subscale", draw)
 
 
 def _information_lines(rows: pd.DataFrame) -> list[str]:
@@ -297,16 +291,15 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     if "kind" in frame:
         frame = frame[frame["kind"] == frame["kind"].iloc[0]].drop(columns="kind")
     order = list(dict.fromkeys([*frame["score_1"], *frame["score_2"]]))
-    drawn_scores = order[: _MAX_COLUMNS + 1]
-    frame = frame[frame["score_1"].isin(drawn_scores) & frame["score_2"].isin(drawn_scores)]
+    scores, cut = first_of(order, _MAX_COLUMNS + 1, "scores")
+    frame = frame[frame["score_1"].isin(scores) & frame["score_2"].isin(scores)]
     frame = _lower_half(frame, order)
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
-    if len(order) > len(drawn_scores):
-        left_out += f" Only the first {len(drawn_scores)} of {len(order)} scores are drawn."
+    left_out += cut
     ends = ends_of(cells["value"], correlations=True)
     cells = color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
-        f"Heat map of correlations between {count_text(len(drawn_scores), 'score')} in "
+        f"Heat map of correlations between {count_text(len(scores), 'score')} in "
         f"{count_text(cells['group'].nunique(), 'group')}, n up to {largest_count(cells['n']):,}: "
         f"{cells_in_words(cells, 'column')}{left_out}"
     )
@@ -331,17 +324,10 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
 
 def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many groups and items as can be read, and what was left out."""
-    groups = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(groups[:_MAX_COLUMNS])]
-    left_out = ""
-    if len(groups) > _MAX_COLUMNS:
-        left_out = f" Only the first {_MAX_COLUMNS} of {len(groups)} groups are drawn."
-    items = list(dict.fromkeys(shown["item"]))
-    room = MAX_MARKS // (_MARKS_PER_CELL * min(len(groups), _MAX_COLUMNS))
-    if len(items) > room:
-        left_out += f" Only the first {room} of {len(items)} items are drawn."
-        shown = shown[shown["item"].isin(items[:room])]
-    return shown.reset_index(drop=True), left_out
+    rows, left_out = first_levels(frame, most=_MAX_COLUMNS)
+    room = MAX_MARKS // (_MARKS_PER_CELL * rows["group"].nunique())
+    rows, cut = first_levels(rows, "item", room, "items")
+    return rows.reset_index(drop=True), left_out + cut
 
 
 def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:

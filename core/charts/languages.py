@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart, free_ends
+from core.charts.estimates import DotPlot, dot_chart, free_ends
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -402,45 +401,35 @@ def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
         "difference": "value",
         "ci_low": "ci_low",
         "ci_high": "ci_high",
-        "bound": "bound",
-        "verdict": "verdict",
         "n": "n",
     }
     frame = chart_rows(table, columns, "first")
-    frame.insert(1, "item", frame["first"].astype(str) + " to " + frame["second"].astype(str))
-    bound = float(frame["bound"].iloc[0])
-    order = frame.groupby("group", sort=False)["value"].transform(lambda own: np.arange(len(own)))
-    drawn, left_out = frame[order < _MOST_PAIRS], ""
-    if len(drawn) < len(frame):
+    pairs = frame.pop("first").astype(str) + " to " + frame.pop("second").astype(str)
+    frame.insert(1, "item", pairs)
+    bound = float(table.frame["bound"].iloc[0])
+    first_pairs = frame.groupby("group", sort=False).cumcount() < _MOST_PAIRS
+    left_out = ""
+    if not first_pairs.all():
         left_out = f" Only the first {_MOST_PAIRS} pairs of a group are drawn."
-    drawn, further = limit_marks(drawn.drop(columns=["first", "second", "bound"]), 4)
     what = table.title.partition(": ")[2]
     interval = next(column.title for column in table.columns if column.name == "ci_low")
-    axis = DotAxis(
-        f"{what}: second minus first",
-        lambda rows: free_ends(rows, (0.0, -bound, bound)),
-        lines=(0.0,),
-        band=(-bound, bound),
-        of="Pair",
-        told=True,
-    )
-    words = (
-        f"Dot plot of mean differences of {what} between pairs, with "
-        f"{interval.removesuffix(' low')}, of {count_text(len(drawn), 'pair')}. The "
-        f"band is the bound of equivalence, ± {bound:g}."
-        f"{left_out}{further}"
-    )
-    lines = [
-        f"Dashed: no difference. Band: ± {bound:g}. An interval within the band: equivalent, "
-        "before p is adjusted."
-    ]
-    chart = dot_chart(
-        drawn.drop(columns="verdict"),
-        axis,
+    plot = DotPlot(
         f"Mean differences: {what}",
-        words,
-        theme,
-        lines,
-        left_out + further,
+        f"{what}: second minus first",
+        lambda rows: (
+            f"Dot plot of mean differences of {what} between pairs, with "
+            f"{interval.removesuffix(' low')}, of {count_text(len(rows.frame), 'pair')}. The "
+            f"band is the bound of equivalence, ± {bound:g}."
+        ),
+        "Pair",
+        [
+            f"Dashed: no difference. Band: ± {bound:g}. An interval within the band: equivalent, "
+            "before p is adjusted."
+        ],
+        partial(free_ends, lines=(0.0, -bound, bound)),
+        (0.0,),
+        (-bound, bound),
+        values_in_words=True,
+        tab=table.tab,
     )
-    return replace(chart, tab=table.tab)
+    return dot_chart(frame[first_pairs], plot, theme, left_out)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart
+from core.charts.estimates import DotPlot, Ends, dot_chart
 from core.charts.heat_maps import cells_in_words, color_cells, heat_layers, scale_in_words
 from core.charts.panels import (
     BAND,
@@ -24,7 +25,6 @@ from core.charts.panels import (
     color_at,
     heading,
     label_offset,
-    limit_marks,
     number_tip,
     row_height,
     short_number,
@@ -33,7 +33,7 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, ResultTable
+from core.domain.results import AnalysisResult
 from core.stats.inputs import Booleans, Floats, name_list
 
 # Histograms of all groups under one axis: a row for each group, with the mean and its interval.
@@ -42,7 +42,6 @@ _ROW = 46  # pixels of a group
 _LINE_BESIDE = 56  # characters of a line above a map
 _FULL = 0.84  # of a row, the height of the highest bar
 _MOST_GROUPS = 20
-Ends = tuple[float, float]
 
 
 def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -61,8 +60,8 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         )
         values = rows.rename(columns={name: "value"})[["group", "item", "value"]]
         charts.append(histogram_rows(values, means, title, ends, lines, theme))
-    first, *others = charts
-    in_tabs = [_in_tab(chart, "Groups") for chart in others]
+    first, willingness = charts
+    in_tabs = [replace(willingness, tab="Groups")]
     genres, types = (table_with_rows(result, name) for name in ("genres", "pair_types"))
     if genres is not None:
         columns = {
@@ -72,10 +71,18 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             "b_high": "ci_high",
             "questions": "n",
         }
-        words = "Dot plot of the mean b by genre, with intervals over redrawn questions."
-        in_tabs.append(
-            _dots(genres, columns, "genre", "Mean b by genre", (-1.0, 1.0), words, theme, "Genres")
+        plot = DotPlot(
+            "Mean b by genre",
+            "Mean b by genre",
+            lambda _rows: "Dot plot of the mean b by genre, with intervals over redrawn questions.",
+            "Genre",
+            ends=(-1.0, 1.0),
+            lines=(0.0,),
+            same_scale=True,
+            values_in_words=True,
+            tab="Genres",
         )
+        in_tabs.append(dot_chart(chart_rows(genres, columns, "genre"), plot, theme))
     if types is not None:
         columns = {
             "type": "item",
@@ -84,35 +91,20 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             "ci_high": "ci_high",
             "pairs": "n",
         }
-        title = "Share of each type of pair"
-        words = "Dot plot of the share of each type of pair asked both ways, with intervals."
-        in_tabs.append(
-            _dots(types, columns, "type", title, (0.0, 1.0), words, theme, "Split pairs")
+        plot = DotPlot(
+            "Share of each type of pair",
+            "Share of each type of pair",
+            lambda _rows: (
+                "Dot plot of the share of each type of pair asked both ways, with intervals."
+            ),
+            "Type",
+            ends=(0.0, 1.0),
+            same_scale=True,
+            values_in_words=True,
+            tab="Split pairs",
         )
+        in_tabs.append(dot_chart(chart_rows(types, columns, "type"), plot, theme))
     return (first, *in_tabs)
-
-
-def _dots(
-    table: ResultTable,
-    columns: Mapping[str, str],
-    before: str,
-    title: str,
-    ends: Ends,
-    words: str,
-    theme: Theme,
-    tab: str,
-) -> Chart:
-    """A dot plot of one table, with a panel for each group; `before` as in `chart_rows`."""
-    frame, left_out = limit_marks(chart_rows(table, columns, before), 3)
-    axis = DotAxis(
-        title,
-        ends_of=lambda _rows: ends,
-        lines=(0.0,) if ends[0] < 0 else (),
-        common=True,
-        of=before.capitalize(),
-        told=True,
-    )
-    return _in_tab(dot_chart(frame, axis, title, words + left_out, theme, left_out=left_out), tab)
 
 
 def shift_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -367,9 +359,3 @@ def _fit_upright(names: Sequence[str]) -> bool:
     """Whether the parts of names, each on a line of its own, are as narrow as a column."""
     longest = max(len(part) for name in names for part in name.split(" · "))
     return longest * _LETTER * len(names) <= _WIDTH
-
-
-def _in_tab(chart: Chart, tab: str) -> Chart:
-    return Chart(
-        chart.title, chart.spec, chart.alt, chart.table, chart.across, chart.item_columns, tab
-    )

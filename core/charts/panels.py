@@ -210,10 +210,40 @@ def table_with_rows(result: AnalysisResult, name: str) -> ResultTable | None:
     return next((t for t in result.tables if t.name == name and len(t.frame)), None)
 
 
-def rows_by_chart(frame: pd.DataFrame, name: str) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each chart, as many charts as a page bears."""
-    values = list(dict.fromkeys(frame[name]))[:_MAX_CHARTS]
-    return [(str(value), frame[frame[name] == value]) for value in values]
+def charts_by(
+    frame: pd.DataFrame,
+    name: str,
+    draw: Callable[[str, pd.DataFrame], Chart],
+    most: int = _MAX_CHARTS,
+) -> tuple[Chart, ...]:
+    """A chart for each value of a column; the last one says how many more there would have been."""
+    values = list(dict.fromkeys(frame[name]))
+    charts = [
+        draw(str(value), frame[frame[name] == value].drop(columns=name)) for value in values[:most]
+    ]
+    further = len(values) - len(charts)
+    if further and charts:
+        verb = "chart is" if further == 1 else "charts are"
+        alt_text = f"{charts[-1].alt} {further} further {verb} not drawn; see the table."
+        charts[-1] = replace(charts[-1], alt=alt_text)
+    return tuple(charts)
+
+
+def first_of(
+    levels: Sequence[str], most: int = MAX_PANELS, nouns: str = "groups"
+) -> tuple[list[str], str]:
+    """The first levels, and a sentence saying how many there are where that is not all of them."""
+    if len(levels) <= most:
+        return list(levels), ""
+    return list(levels[:most]), f" Only the first {most} of {len(levels)} {nouns} are drawn."
+
+
+def first_levels(
+    frame: pd.DataFrame, name: str = "group", most: int = MAX_PANELS, nouns: str = "groups"
+) -> tuple[pd.DataFrame, str]:
+    """The rows of the first levels of a column, and a sentence as of `first_of`."""
+    levels, left_out = first_of(list(dict.fromkeys(frame[name])), most, nouns)
+    return (frame[frame[name].isin(levels)] if left_out else frame), left_out
 
 
 def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, str]:
@@ -224,19 +254,14 @@ def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, 
     groups = list(dict.fromkeys(frame["group"]))
     room = MAX_MARKS // marks_per_row
     n_rows = frame["group"].value_counts()[groups].cumsum()
-    n_shown = max(MAX_PANELS, int((n_rows <= room)[:MAX_SMALL_PANELS].sum()))
-    shown = frame[frame["group"].isin(groups[:n_shown])]
-    left_out = (
-        f" Only the first {n_shown} of {len(groups)} groups are drawn."
-        if (len(groups) > n_shown)
-        else ""
-    )
-    if "item" in shown and len(shown) > room:
-        items = list(dict.fromkeys(shown["item"]))
-        rows = shown["item"].map(shown["item"].value_counts()[items].cumsum())
-        shown = shown[rows <= room]
-        left_out += f" Only the first {shown['item'].nunique()} of {len(items)} items are drawn."
-    return shown, left_out
+    n_groups = max(MAX_PANELS, int((n_rows <= room)[:MAX_SMALL_PANELS].sum()))
+    rows, left_out = first_levels(frame, most=n_groups)
+    if "item" in rows and len(rows) > room:
+        items = list(dict.fromkeys(rows["item"]))
+        n_rows = rows["item"].value_counts()[items].cumsum()
+        items, cut = first_of(items, int((n_rows <= room).sum()), "items")
+        rows, left_out = rows[rows["item"].isin(items)], left_out + cut
+    return rows, left_out
 
 
 def groups_with_values(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -249,15 +274,6 @@ def groups_with_values(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         return table, []
     without = list(dict.fromkeys(table.loc[~defined, "group"]))
     return table[defined], [f"Not drawn, because no value is defined: {name_list(without)}."]
-
-
-def with_undrawn_count(charts: list[Chart], n_charts: int) -> tuple[Chart, ...]:
-    """The charts; the last one says how many more there would have been."""
-    if n_charts > len(charts) and charts:
-        last, further = charts[-1], n_charts - len(charts)
-        which = "further chart is" if further == 1 else "further charts are"
-        charts[-1] = replace(last, alt=f"{last.alt} {further} {which} not drawn; see the table.")
-    return tuple(charts)
 
 
 def items_axis(table: pd.DataFrame, padding: float | None = None) -> Any:

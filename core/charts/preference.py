@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart, free_ends
+from core.charts.estimates import DotPlot, Rows, dot_chart, free_ends
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,
@@ -23,17 +24,17 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    charts_by,
+    first_levels,
+    first_of,
     largest_count,
-    limit_marks,
     number_tip,
     panels,
     range_text,
-    rows_by_chart,
     short_number,
     table_with_rows,
     two_decimals,
     with_number_texts,
-    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
@@ -41,6 +42,8 @@ from core.stats.inputs import name_list
 from core.stats.paired_comparison.transitivity import preference_order
 
 _EVEN = 0.5
+_ENDS = {"ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+_MEAN_LINE = "A row without a format is the mean of formats."
 _MOST_ROWS = 40  # of pairs with their formats; of more pairs the means alone are drawn
 _ORDER_TAB, _TRANSITIVITY_TAB, _STRENGTH_TAB = "Order of naming", "Transitivity", "Strengths"
 
@@ -59,34 +62,24 @@ def _share_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "shares")
     if table is None:
         return ()
-    columns = {
-        "first": "first",
-        "second": "second",
-        "format": "format",
-        "share": "value",
-        "ci_low": "ci_low",
-        "ci_high": "ci_high",
-        "n": "n",
-    }
-    frame, cut = _pair_rows(chart_rows(table, columns, "first"), " over ")
-    return (
-        _pair_chart(
-            frame,
-            "Share of wins",
-            "Dot plot of the share of wins of the first entity of each pair",
-            cut,
-            theme,
-            DotAxis("Share of wins with interval", _share_ends, (_EVEN,), of="Pair", common=True),
-            "Dashed: .5, where none of the two is preferred.",
-            lambda known: (
-                f"{int((known > _EVEN).sum())} of {len(known)} above .5, where none is preferred"
-            ),
+    columns = {"first": "first", "second": "second", "format": "format", "share": "value", **_ENDS}
+    frame, left_out = _pair_rows(chart_rows(table, columns, "first"), " over ")
+    plot = DotPlot(
+        "Share of wins",
+        "Share of wins with interval",
+        lambda rows: (
+            "Dot plot of the share of wins of the first entity of each pair: "
+            f"{_pairs_in_words(rows)}; {int((rows.defined > _EVEN).sum())} of {len(rows.defined)} "
+            f"above .5, where none is preferred; {rows.undefined} undefined."
         ),
+        "Pair",
+        ["Dashed: .5, where none of the two is preferred.", _MEAN_LINE],
+        (0.0, 1.0),
+        (_EVEN,),
+        label=short_number,
+        same_scale=True,
     )
-
-
-def _share_ends(_rows: pd.DataFrame) -> tuple[float, float]:
-    return 0.0, 1.0
+    return (dot_chart(frame, plot, theme, left_out),)
 
 
 def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -101,37 +94,35 @@ def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         "effect": "value",
         "ci_low": "ci_low",
         "ci_high": "ci_high",
-        "n_first": "n_first",
+        "n_first": "n",
         "n_second": "n_second",
     }
-    own = chart_rows(table, columns, "first")
-    own["n"] = own.pop("n_first") + own.pop("n_second")
-    frame, cut = _pair_rows(own, " and ")
+    frame = chart_rows(table, columns, "first")
+    frame["n"] += frame.pop("n_second")
+    frame, left_out = _pair_rows(frame, " and ")
     if frame["value"].isna().all():
         return ()
-    axis = DotAxis(
-        "Effect of being named first, with interval", _effect_ends, (0.0,), of="Pair", common=True
-    )
-    return (
-        _pair_chart(
-            frame,
-            "Effect of the order of naming",
-            "Dot plot of the share of wins of an entity named first less its share named second",
-            cut,
-            theme,
-            axis,
-            "Dashed: 0, where the order of naming does not matter. At the right: "
-            "being named first helps.",
-            lambda known: (
-                f"{int((known > 0).sum())} of {len(known)} above 0, where being named first helps"
-            ),
-            tab=_ORDER_TAB,
+    plot = DotPlot(
+        "Effect of the order of naming",
+        "Effect of being named first, with interval",
+        lambda rows: (
+            "Dot plot of the share of wins of an entity named first less its share named second: "
+            f"{_pairs_in_words(rows)}; {int((rows.defined > 0).sum())} of {len(rows.defined)} "
+            f"above 0, where being named first helps; {rows.undefined} undefined."
         ),
+        "Pair",
+        [
+            "Dashed: 0, where the order of naming does not matter. At the right: being named first "
+            "helps.",
+            _MEAN_LINE,
+        ],
+        partial(free_ends, lines=(0.0,)),
+        (0.0,),
+        label=short_number,
+        same_scale=True,
+        tab=_ORDER_TAB,
     )
-
-
-def _effect_ends(rows: pd.DataFrame) -> tuple[float, float]:
-    return free_ends(rows, (0.0,))
+    return (dot_chart(frame, plot, theme, left_out),)
 
 
 def _pair_rows(frame: pd.DataFrame, between: str) -> tuple[pd.DataFrame, str]:
@@ -140,44 +131,22 @@ def _pair_rows(frame: pd.DataFrame, between: str) -> tuple[pd.DataFrame, str]:
     is_mean = frame["format"] == frame["format"].iloc[0]  # the mean stands first
     frame = frame[is_mean | (single > 2)]
     is_mean = is_mean[frame.index]
-    cut = ""
+    left_out = ""
     if frame.drop_duplicates(["first", "second", "format"]).shape[0] > _MOST_ROWS:
-        frame, cut = frame[is_mean], " Only the means of formats are drawn; see the table."
+        frame, left_out = frame[is_mean], " Only the means of formats are drawn; see the table."
         is_mean = is_mean[frame.index]
     pair = frame["first"].astype(str) + between + frame["second"].astype(str)
     item = pair.where(is_mean, frame["format"].astype(str) + ": " + pair)
-    columns = ["group", "value", "ci_low", "ci_high", "n"]
-    drawn = frame[columns].reset_index(drop=True)
-    drawn.insert(1, "item", item.to_numpy())
-    return drawn, cut
+    rows = frame[["group", "value", "ci_low", "ci_high", "n"]].copy()
+    rows.insert(1, "item", item)
+    return rows, left_out
 
 
-def _pair_chart(
-    frame: pd.DataFrame,
-    title: str,
-    words: str,
-    cut: str,
-    theme: Theme,
-    axis: DotAxis,
-    line: str,
-    counted: Callable[[pd.Series[float]], str],
-    *,
-    tab: str = "More charts",
-) -> Chart:
-    """A dot plot of pairs and formats."""
-    drawn, left_out = limit_marks(frame, 5)
-    drawn = drawn.reset_index(drop=True)
-    drawn["label"] = [short_number(value) for value in drawn["value"]]
-    known = drawn["value"].dropna()
-    text = (
-        f"{words}: {count_text(drawn['item'].nunique(), 'row')} (the mean of formats of each pair, "
-        f"then its formats) in {count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(largest_count(drawn['n']), 'answer')}: {range_text(known)}; "
-        f"{counted(known)}; {len(drawn) - len(known)} undefined.{cut}{left_out}"
+def _pairs_in_words(rows: Rows) -> str:
+    return (
+        f"{rows.items('row')} (the mean of formats of each pair, then its formats) in "
+        f"{rows.groups}, n up to {rows.n('answer')}: {rows.values}"
     )
-    lines = [line, "A row without a format is the mean of formats."]
-    chart = dot_chart(drawn, axis, title, text, theme, lines, f"{cut}{left_out}".strip())
-    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, (), tab)
 
 
 def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -198,30 +167,24 @@ def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     frame = frame[frame["format"] == whole].drop(columns="format")
     if frame["value"].isna().all():
         return ()
-    drawn, left_out = limit_marks(frame, 5)
-    drawn = drawn.reset_index(drop=True)
-    drawn["label"] = [two_decimals(value).replace("-", "−") for value in drawn["value"]]
-    known = drawn["value"].dropna()
-    words = (
-        "Dot plot of the strengths of the Bradley-Terry model, in logits, all formats together: "
-        f"{count_text(drawn['item'].nunique(), 'entity', 'entities')} in "
-        f"{count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(largest_count(drawn['n']), 'answer')}: {range_text(known)}; "
-        f"{len(drawn) - len(known)} undefined.{left_out}"
-    )
-    axis = DotAxis(
+    plot = DotPlot(
+        "Strengths",
         "Strength (logit) with bootstrap interval",
-        _effect_ends,
+        lambda rows: (
+            "Dot plot of the strengths of the Bradley-Terry model, in logits, all formats "
+            f"together: {rows.items('entity', 'entities')} in {rows.groups}, n up to "
+            f"{rows.n('answer')}: {rows.values}; {rows.undefined} undefined."
+        ),
+        "Entity",
+        ["Dashed: 0, the mean of the entities."],
+        partial(free_ends, lines=(0.0,)),
         (0.0,),
-        of="Entity",
+        label=lambda value: two_decimals(value).replace("-", "−"),
         decimals=2,
-        common=True,
+        same_scale=True,
+        tab=_STRENGTH_TAB,
     )
-    lines = ["Dashed: 0, the mean of the entities."]
-    chart = dot_chart(drawn, axis, "Strengths", words, theme, lines, left_out)
-    return (
-        Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, (), _STRENGTH_TAB),
-    )
+    return (dot_chart(frame, plot, theme),)
 
 
 # Lines by repetition, the first and the second order of naming marked.
@@ -241,41 +204,36 @@ def _repetition_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     frame = chart_rows(table, columns, "first").rename(columns={"share": "value"})
     frame["pair"] = frame["first"].astype(str) + " over " + frame["second"].astype(str)
     frame["place"] = _places(frame)
-    charts = []
     if frame["place"].max() <= 2:  # one repetition of each order is no line
         return ()
-    for pair, own in rows_by_chart(frame, "pair")[:_MOST_LINE_CHARTS]:
-        drawn, left_out = _limit_lines(own.drop(columns=["first", "second", "pair"]))
-        drawn["mean"] = drawn["format"] == drawn["format"].iloc[0]
-        whole = drawn[drawn["mean"]]
-        several = len(set(whole["group"])) > 1
-        by_order = whole.groupby(["group", "named_first"], sort=False)["value"].mean()
-        orders = by_order.reset_index().to_dict("records")[: 2 * MAX_PANELS]
-        means = "; ".join(
-            f"{str(row['group']) + ', ' if several else ''}{row['named_first']} named first: "
-            f"{short_number(float(row['value']))}"
-            for row in orders
-        )
-        words = (
-            f"Lines of the share of wins of {pair} over the repetitions, those of one order of "
-            f"naming first, in {count_text(drawn['group'].nunique(), 'group')}, n up to "
-            f"{count_text(largest_count(drawn['n']), 'answer')}: "
-            f"{range_text(drawn['value'].dropna())}; mean of formats, {means}.{left_out}"
-        )
-        title = f"By repetition: {pair}"
-        spec = panels(
-            lambda rows: _line_layers(rows, theme),
-            drawn,
-            title,
-            theme,
-            [
-                "Dashed: .5, where none of the two is preferred; the upright line divides the two "
-                "orders of naming."
-            ],
-            once=left_out,
-        )
-        charts.append(Chart(title, spec, words, drawn, 1, (), _ORDER_TAB))
-    return with_undrawn_count(charts, frame["pair"].nunique())
+    draw = partial(_lines_of_pair, theme=theme)
+    return charts_by(frame.drop(columns=["first", "second"]), "pair", draw, _MOST_LINE_CHARTS)
+
+
+def _lines_of_pair(pair: str, frame: pd.DataFrame, theme: Theme) -> Chart:
+    rows, left_out = _limit_lines(frame)
+    rows["mean"] = rows["format"] == rows["format"].iloc[0]
+    whole = rows[rows["mean"]]
+    several = len(set(whole["group"])) > 1
+    orders = whole.groupby(["group", "named_first"], sort=False)["value"].mean().reset_index()
+    means = "; ".join(
+        f"{f'{group}, ' if several else ''}{first} named first: {short_number(share)}"
+        for group, first, share in orders.head(2 * MAX_PANELS).itertuples(index=False)
+    )
+    words = (
+        f"Lines of the share of wins of {pair} over the repetitions, those of one order of "
+        f"naming first, in {count_text(rows['group'].nunique(), 'group')}, n up to "
+        f"{count_text(largest_count(rows['n']), 'answer')}: "
+        f"{range_text(rows['value'].dropna())}; mean of formats, {means}.{left_out}"
+    )
+    title = f"By repetition: {pair}"
+    lines = [
+        "Dashed: .5, where none of the two is preferred; the upright line divides the two "
+        "orders of naming."
+    ]
+    layers = partial(_line_layers, theme=theme)
+    spec = panels(layers, rows, title, theme, lines, once=left_out)
+    return Chart(title, spec, words, rows, 1, (), _ORDER_TAB)
 
 
 def _places(frame: pd.DataFrame) -> pd.Series[Any]:
@@ -292,25 +250,21 @@ def _places(frame: pd.DataFrame) -> pd.Series[Any]:
 
 def _limit_lines(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many groups, formats and repetitions as can be read, and what is left out."""
-    groups = list(dict.fromkeys(frame["group"]))
-    formats = list(dict.fromkeys(frame["format"]))
-    shown = frame[frame["group"].isin(groups[:MAX_PANELS])]
-    left_out = ""
-    if len(groups) > MAX_PANELS:
-        left_out += f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-    if len(formats) == 2:  # one format is its own mean
-        shown = shown[shown["format"] == formats[0]]
-    elif len(formats) > _MOST_FORMATS + 1:
-        shown = shown[shown["format"].isin(formats[: _MOST_FORMATS + 1])]
-        left_out += f" Only the first {_MOST_FORMATS} of {len(formats) - 1} formats are drawn."
-    if 2 * len(shown) > MAX_MARKS and len(formats) > 2:
-        shown = shown[shown["format"] == formats[0]]
+    mean, *formats = dict.fromkeys(frame["format"])
+    rows, left_out = first_levels(frame)
+    if len(formats) == 1:  # one format is its own mean
+        rows = rows[rows["format"] == mean]
+    elif formats:
+        formats, cut = first_of(formats, _MOST_FORMATS, "formats")
+        rows, left_out = rows[rows["format"].isin([mean, *formats])], left_out + cut
+    if 2 * len(rows) > MAX_MARKS and len(formats) > 1:
+        rows = rows[rows["format"] == mean]
         left_out += " Only the mean of formats is drawn."
-    if 2 * len(shown) > MAX_MARKS:
-        step = math.ceil(2 * len(shown) / MAX_MARKS)
-        shown = shown[shown["place"] % step == 1 % step]
+    if 2 * len(rows) > MAX_MARKS:
+        step = math.ceil(2 * len(rows) / MAX_MARKS)
+        rows = rows[rows["place"] % step == 1 % step]
         left_out += f" Every repetition number {step} is drawn."
-    return shown.reset_index(drop=True), left_out
+    return rows.reset_index(drop=True), left_out
 
 
 def _line_layers(rows: pd.DataFrame, theme: Theme) -> Any:
@@ -397,42 +351,34 @@ def _arrow_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     columns = ("winner", "loser", "share", "ci_low", "ci_high", "clear", "n")
     frame = chart_rows(table, columns, "winner").rename(columns={"share": "value"})
-    groups = list(dict.fromkeys(frame["group"]))
-    drawn = frame[frame["group"].isin(groups[:MAX_PANELS])]
-    left_out = (
-        f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-        if len(groups) > MAX_PANELS
-        else ""
-    )
-    entities = _entities(drawn)
-    if len(entities) > _MOST_ENTITIES:
-        left_out += f" Only the first {_MOST_ENTITIES} of {len(entities)} entities are drawn."
-        entities = entities[:_MOST_ENTITIES]
-    drawn = drawn[drawn["winner"].isin(entities) & drawn["loser"].isin(entities)]
-    drawn = drawn.reset_index(drop=True)
-    drawn["cycle"] = _in_cycle(drawn, entities)
-    several = len(set(drawn["group"])) > 1
+    rows, left_out = first_levels(frame)
+    entities, cut = first_of(_entities(rows), _MOST_ENTITIES, "entities")
+    left_out += cut
+    rows = rows[rows["winner"].isin(entities) & rows["loser"].isin(entities)]
+    rows = rows.reset_index(drop=True)
+    rows["cycle"] = _in_cycle(rows, entities)
+    several = len(set(rows["group"])) > 1
     wins = [
         f"{f'{group}, ' if several else ''}{winner} over {loser} {short_number(float(share))}"
         for group, winner, loser, share in zip(
-            drawn["group"], drawn["winner"], drawn["loser"], drawn["value"], strict=True
+            rows["group"], rows["winner"], rows["loser"], rows["value"], strict=True
         )
         if share > _EVEN
     ]
     words = (
         f"Arrows from winner to loser between {count_text(len(entities), 'entity', 'entities')} in "
-        f"{count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(largest_count(drawn['n']), 'answer')}: {name_list(wins, 10) or 'none wins'}; "
-        f"{int((drawn['value'] == _EVEN).sum())} even, {int(drawn['value'].isna().sum())} "
-        f"undefined; {int(drawn['cycle'].sum())} arrows in a cycle.{left_out}"
+        f"{count_text(rows['group'].nunique(), 'group')}, n up to "
+        f"{count_text(largest_count(rows['n']), 'answer')}: {name_list(wins, 10) or 'none wins'}; "
+        f"{int((rows['value'] == _EVEN).sum())} even, {int(rows['value'].isna().sum())} "
+        f"undefined; {int(rows['cycle'].sum())} arrows in a cycle.{left_out}"
     )
     title = "Who wins over whom"
     lines = [
         "An arrow leads from winner to loser, with the winner's share. Dashed: the interval "
         "holds .5, or there is none. No head: even. Thick: part of a cycle."
     ]
-    spec = panels(lambda rows: _circle(rows, theme), drawn, title, theme, lines, once=left_out)
-    return (Chart(title, spec, words, drawn, 1, (), _TRANSITIVITY_TAB),)
+    spec = panels(partial(_circle, theme=theme), rows, title, theme, lines, once=left_out)
+    return (Chart(title, spec, words, rows, 1, (), _TRANSITIVITY_TAB),)
 
 
 def _entities(frame: pd.DataFrame) -> list[str]:

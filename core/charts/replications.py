@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import free_ends
+from core.charts.estimates import free_ends
 from core.charts.panels import (
     INK,
     MARK,

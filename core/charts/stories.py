@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart
+from core.charts.estimates import DotPlot, dot_chart
 from core.charts.panels import (
     GROUP_COLORS,
     GROUP_SHAPES,
@@ -22,7 +22,6 @@ from core.charts.panels import (
     number_tip,
     panels,
     panels_across,
-    range_text,
     short_number,
     spaced_places,
     table_with_rows,
@@ -74,19 +73,18 @@ def story_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 def _correlations(frame: pd.DataFrame, theme: Theme) -> Chart:
     """Correlations with intervals."""
-    title = "Correlation of the number of words with ratings"
-    drawn, left_out = limit_marks(frame, 4)
-    drawn = drawn.reset_index(drop=True)
-    drawn["label"] = [short_number(value) for value in drawn["value"]]
-    known = drawn["value"].dropna()
-    words = (
-        "Dot plot of Pearson's r with interval in "
-        f"{count_text(drawn['group'].nunique(), 'group')}, "
-        f"of up to {count_text(largest_count(drawn['n']), 'story', 'stories')}: "
-        f"{range_text(known)}; {len(drawn) - len(known)} undefined.{left_out}"
+    plot = DotPlot(
+        "Correlation of the number of words with ratings",
+        "Pearson's r with interval",
+        lambda rows: (
+            f"Dot plot of Pearson's r with interval in {rows.groups}, of up to "
+            f"{rows.n('story', 'stories')}: {rows.values}; {rows.undefined} undefined."
+        ),
+        "Rating, with",
+        label=short_number,
+        same_scale=True,
     )
-    axis = DotAxis("Pearson's r with interval", of="Rating, with", common=True)
-    return dot_chart(drawn, axis, title, words, theme, left_out=left_out)
+    return dot_chart(frame, plot, theme)
 
 
 def _curves(table: ResultTable, theme: Theme) -> Chart:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart
+from core.charts.estimates import DotPlot, Ends, Rows, dot_chart
 from core.charts.panels import (
     BACKGROUNDS,
     GROUP_COLORS,
@@ -18,6 +17,8 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    first_levels,
+    first_of,
     heading,
     items_axis,
     limit_marks,
@@ -174,7 +175,7 @@ def unexpected_output_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
         return ()
     return (
         _groups_chart(table, theme),
-        *_interval_charts(table, theme),
+        _interval_chart(table, theme),
         *_items_charts(table_with_rows(result, "items"), theme),
     )
 
@@ -183,11 +184,9 @@ def _groups_chart(table: ResultTable, theme: Theme) -> Chart:
     """One bar for each group."""
     names = {"output": "kind", "count": "count", "share": "share", "responses": "n"}
     frame = chart_rows(table, names, "output")
-    every = list(dict.fromkeys(frame["group"]))
-    own = frame[~frame["kind"].isin([_USUAL, *_SUMS])].rename(columns={"group": "item"})
-    shown = own[own["item"].isin(every[:_MOST_ROWS])].fillna({"share": 0.0})
-    left_out = _groups_left_out(every)
-    shown = _present(shown.assign(group="all"))
+    groups, left_out = first_of(list(dict.fromkeys(frame["group"])), _MOST_ROWS)
+    rows = frame[~frame["kind"].isin([_USUAL, *_SUMS]) & frame["group"].isin(groups)]
+    rows = rows.fillna({"share": 0.0}).rename(columns={"group": "item"}).assign(group="all")
     sums = frame[frame["kind"] == _SUMS[0]]
     parts = [
         f"{group}: {percent_text(share, 1) if math.isfinite(share) else 'no responses'} of {int(n)}"
@@ -196,11 +195,11 @@ def _groups_chart(table: ResultTable, theme: Theme) -> Chart:
     further = len(sums) - len(parts)
     words = (
         f"Stacked bars of the responses that are not just a label, in "
-        f"{count_text(len(every), 'group')}: {'; '.join(parts)}"
+        f"{count_text(frame['group'].nunique(), 'group')}: {'; '.join(parts)}"
         f"{f'; and {further} more' if further > 0 else ''}."
     )
     return stacked_bars(
-        shown,
+        _present(rows),
         "Unexpected outputs",
         words,
         theme,
@@ -218,41 +217,37 @@ def _present(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[(frame["count"] > 0) | (first & ~some)]
 
 
-def _interval_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+def _interval_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of each sum of outputs, with its interval."""
     ends = ("ci_low", "ci_high", "wilson_low", "wilson_high")
     names = {"output": "item", "share": "value", **{end: end for end in ends}, "responses": "n"}
     frame = chart_rows(table, names, "output")
     kinds = (_SUMS[0], "explained", _SUMS[1])
     frame = frame[frame["item"].isin(kinds)]
-    every = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(every[:_MOST_ROWS])]
-    shown = shown.assign(
-        ci_low=shown["wilson_low"].fillna(shown["ci_low"]),
-        ci_high=shown["wilson_high"].fillna(shown["ci_high"]),
-        group=shown["item"],
-        item=shown["group"],
-    ).drop(columns=["wilson_low", "wilson_high"])
-    left_out = _groups_left_out(every)
-    place = {kind: number for number, kind in enumerate(kinds)}
-    shown = shown.iloc[shown["group"].map(place).argsort(kind="stable")].reset_index(drop=True)
-    words = (
-        f"Dot plots of the shares of {', '.join(kinds)} in "
-        f"{count_text(len(every), 'group')}, with intervals.{left_out}"
+    n_groups = frame["group"].nunique()
+    frame, left_out = first_levels(frame, most=_MOST_ROWS)
+    frame = frame.rename(columns={"group": "item", "item": "group"})
+    for end in ("low", "high"):
+        frame[f"ci_{end}"] = frame.pop(f"wilson_{end}").fillna(frame[f"ci_{end}"])
+    order = {kind: number for number, kind in enumerate(kinds)}
+    frame = frame.iloc[frame["group"].map(order).argsort(kind="stable")]
+    plot = DotPlot(
+        "Share with interval",
+        "Share of all responses",
+        lambda _rows: (
+            f"Dot plots of the shares of {', '.join(kinds)} in "
+            f"{count_text(n_groups, 'group')}, with intervals."
+        ),
+        "Group",
+        ["Intervals by resampling; Wilson's where a share is 0 or 1."],
+        _share_ends,
+        percent=True,
+        tab="Outputs",
     )
-    axis = DotAxis("Share of all responses", _share_ends, of="Group", percent=True)
-    lines = ["Intervals by resampling; Wilson's where a share is 0 or 1."]
-    chart = dot_chart(shown, axis, "Share with interval", words, theme, lines, left_out)
-    return (replace(chart, tab="Outputs", item_columns=()),)
+    return dot_chart(frame, plot, theme, left_out)
 
 
-def _groups_left_out(groups: Sequence[str]) -> str:
-    if len(groups) <= _MOST_ROWS:
-        return ""
-    return f" Only the first {_MOST_ROWS} of {len(groups)} groups are drawn."
-
-
-def _share_ends(table: pd.DataFrame) -> tuple[float, float]:
+def _share_ends(table: pd.DataFrame) -> Ends:
     """From 0 to a little above the highest end of an interval, and to 1% at least."""
     highest = table[["value", "ci_high"]].max().max()
     return 0.0, min(1.0, max(_LEAST_SHARE, 1.1 * float(highest))) if highest > 0 else 1.0
@@ -312,59 +307,62 @@ _FIRST, _NEVER = "Invalid at the first try", "Never usable"
 
 def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
     """A panel for each of the two shares, a row for each group."""
-    own = {
-        _FIRST: ("share_invalid", "ci_low", "ci_high", "replied"),
-        _NEVER: ("share_never", "never_low", "never_high", "replied"),
-    }
-    parts = []
-    for title, (value, low, high, n) in own.items():
-        names = {value: "value", low: "ci_low", high: "ci_high", n: "n"}
-        if value == "share_invalid":
-            names |= {"wilson_low": "wilson_low", "wilson_high": "wilson_high"}
-        part = chart_rows(table, names, "trials").rename(columns={"group": "item"})
-        for end in ("low", "high"):
-            if f"wilson_{end}" in part:
-                part[f"ci_{end}"] = part.pop(f"wilson_{end}").fillna(part[f"ci_{end}"])
-        parts.append(part.head(_MOST_ROWS).assign(group=title))
-    every = list(dict.fromkeys(chart_rows(table, {"trials": "n"}, "trials")["group"]))
-    drawn = pd.concat(parts, ignore_index=True)
-    left_out = _groups_left_out(every)
-    first = parts[0]
-    said = [
-        f"{item}: {percent_text(value, 1) if math.isfinite(value) else 'no reply'} of {int(n):,}"
-        for item, value, n in first[["item", "value", "n"]].head(6).itertuples(index=False)
-    ]
-    words = (
-        f"Dot plots of the share of trials whose first reply is invalid, and of those never usable,"
-        f" with intervals, in {count_text(len(every), 'group')}; invalid at first, "
-        f"{'; '.join(said)}.{left_out}"
+    rates = (
+        (_FIRST, "share_invalid", "ci", ("wilson_low", "wilson_high")),
+        (_NEVER, "share_never", "never", ()),
     )
-    axis = DotAxis("Share of trials", _share_ends, of="Group", percent=True)
-    lines = ["Intervals resample items; Wilson's where a share is 0 or 1."]
-    chart = dot_chart(drawn, axis, "Invalid answers", words, theme, lines, left_out)
-    return replace(chart, item_columns=())
+    parts = []
+    for title, value, interval, wilson in rates:
+        names = {value: "value", f"{interval}_low": "ci_low", f"{interval}_high": "ci_high"}
+        names |= {"replied": "n", **{name: name for name in wilson}}
+        part = chart_rows(table, names, "trials").rename(columns={"group": "item"})
+        for end in ("low", "high") if wilson else ():
+            part[f"ci_{end}"] = part.pop(f"wilson_{end}").fillna(part[f"ci_{end}"])
+        parts.append(part.assign(group=title))
+    frame = pd.concat(parts)
+    n_groups = frame["item"].nunique()
+    frame, left_out = first_levels(frame, "item", _MOST_ROWS)
+    first = [
+        f"{item}: {percent_text(value, 1) if math.isfinite(value) else 'no reply'} of {int(n):,}"
+        for item, value, n in parts[0][["item", "value", "n"]].head(6).itertuples(index=False)
+    ]
+    plot = DotPlot(
+        "Invalid answers",
+        "Share of trials",
+        lambda _rows: (
+            "Dot plots of the share of trials whose first reply is invalid, and of those never "
+            f"usable, with intervals, in {count_text(n_groups, 'group')}; invalid at first, "
+            f"{'; '.join(first)}."
+        ),
+        "Group",
+        ["Intervals resample items; Wilson's where a share is 0 or 1."],
+        _share_ends,
+        percent=True,
+    )
+    return dot_chart(frame, plot, theme, left_out)
 
 
 def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
     """The share of trials that have a usable answer by each try."""
     if table is None or table.frame["number"].max() < 2:
         return ()
-    names = {"number": "number", "share_by_now": "value", "replies": "n"}
-    frame = chart_rows(table, names, "number")
-    frame = frame.assign(
-        item="try " + frame["number"].astype(str), ci_low=math.nan, ci_high=math.nan
-    ).drop(columns="number")
-    shown, left_out = limit_marks(frame, 2)
-    words = (
-        "Dot plot of the share of trials with a usable answer by each try, in "
-        f"{count_text(frame['group'].nunique(), 'group')}.{left_out}"
+    names = {"number": "item", "share_by_now": "value", "replies": "n"}
+    frame = chart_rows(table, names, "number").assign(ci_low=math.nan, ci_high=math.nan)
+    frame["item"] = "try " + frame["item"].astype(str)
+    plot = DotPlot(
+        "Usable by now",
+        "Share of trials with a reply",
+        lambda rows: (
+            f"Dot plot of the share of trials with a usable answer by each try, in {rows.groups}."
+        ),
+        "Try",
+        ["What asking again brings. These are the trials themselves: no intervals."],
+        _share_ends,
+        percent=True,
+        same_scale=True,
+        tab="Tries",
     )
-    axis = DotAxis("Share of trials with a reply", _share_ends, of="Try", common=True, percent=True)
-    lines = ["What asking again brings. These are the trials themselves: no intervals."]
-    chart = dot_chart(
-        shown.reset_index(drop=True), axis, "Usable by now", words, theme, lines, left_out
-    )
-    return (replace(chart, tab="Tries", item_columns=()),)
+    return (dot_chart(frame, plot, theme),)
 
 
 # What a pilot of prompt templates draws.
@@ -399,37 +397,39 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
         ci_high=frame["wilson_high"].where(flat, frame["ci_high"]),
         label=frame["label"].astype(bool).map({True: _PROPOSED, False: ""}),
     ).drop(columns=["wilson_low", "wilson_high"])
-    shown, left_out = limit_marks(frame, 4)
-    shown = shown.reset_index(drop=True)
-    kinds = tuple(dict.fromkeys(shown["kind"]))
-    best = shown.dropna(subset=["value"])
-    said = [
-        f"{item} ({kind}) {percent_text(value, 1)} of {int(n):,}"
-        for item, kind, value, n in best[["item", "kind", "value", "n"]].head(6).to_numpy()
-    ]
-    chosen = list(dict.fromkeys(shown.loc[shown["label"] != "", "item"]))
-    words = (
-        f"Dot plot of the share of usable answers of "
-        f"{count_text(shown['item'].nunique(), 'template')} in "
-        f"{count_text(shown['group'].nunique(), 'group')}, the best first, with intervals: "
-        f"{'; '.join(said) or 'no reply yet'}. Proposed: {', '.join(chosen) or 'none'}.{left_out}"
-    )
-    axis = DotAxis(
+
+    def words(rows: Rows) -> str:
+        shares = [
+            f"{item} ({kind}) {percent_text(value, 1)} of {int(n):,}"
+            for item, kind, value, n in rows.frame.dropna(subset=["value"])[
+                ["item", "kind", "value", "n"]
+            ]
+            .head(6)
+            .itertuples(index=False)
+        ]
+        proposed = dict.fromkeys(rows.frame.loc[rows.frame["label"] != "", "item"])
+        return (
+            f"Dot plot of the share of usable answers of {rows.items('template')} in "
+            f"{rows.groups}, the best first, with intervals: "
+            f"{'; '.join(shares) or 'no reply yet'}. Proposed: {', '.join(proposed) or 'none'}."
+        )
+
+    plot = DotPlot(
+        "Templates by usable answers",
         "Share of trials with a usable answer",
+        words,
+        "Template",
+        [
+            f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share "
+            "is 0 or 1."
+        ],
         _share_from_lowest,
-        of="Template",
-        kinds=kinds,
         percent=True,
     )
-    lines = [
-        f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share is "
-        "0 or 1."
-    ]
-    chart = dot_chart(shown, axis, "Templates by usable answers", words, theme, lines, left_out)
-    return replace(chart, item_columns=())
+    return dot_chart(frame, plot, theme)
 
 
-def _share_from_lowest(table: pd.DataFrame) -> tuple[float, float]:
+def _share_from_lowest(table: pd.DataFrame) -> Ends:
     """From a little below the lowest end of an interval to 1."""
     lowest = table[["value", "ci_low"]].min().min()
     return (max(0.0, float(lowest) - 0.05), 1.0) if math.isfinite(lowest) else (0.0, 1.0)

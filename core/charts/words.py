@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart, group_marks
+from core.charts.estimates import DotPlot, Rows, dot_chart, group_marks
 from core.charts.panels import (
     INK,
     MAX_PANELS,
     Chart,
     Theme,
     chart_rows,
+    first_of,
     number_tip,
     panels,
     panels_across,
+    percent,
     table_with_rows,
     with_number_texts,
 )
@@ -45,8 +47,8 @@ def word_association_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart
     if table is None:
         return ()
     charts = [
-        rate_chart(table, _CLASSES, "Shares of words", "words", theme),
-        replace(rate_chart(table, _OTHERS, "Rates of answers", "words", theme), tab="Groups"),
+        _rate_chart(table, _CLASSES, "Shares of words", "words", theme),
+        _rate_chart(table, _OTHERS, "Rates of answers", "words", theme, "Groups"),
         *_curve_charts(table, theme),
     ]
     top = table_with_rows(result, "top_words")
@@ -65,18 +67,21 @@ def instrument_rate_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
         return ()
     parts = {"midpoint": "Midpoint", "unusable": "Unusable"}
     return (
-        rate_chart(table, _OTHERS, "Consistency and reluctancy", "items", theme),
-        replace(
-            rate_chart(table, parts, "What reluctancy consists of", "items", theme), tab="Groups"
-        ),
+        _rate_chart(table, _OTHERS, "Consistency and reluctancy", "items", theme),
+        _rate_chart(table, parts, "What reluctancy consists of", "items", theme, "Groups"),
     )
 
 
 # Rates with their intervals.
 
 
-def rate_chart(
-    table: ResultTable, rates: dict[str, str], title: str, before: str, theme: Theme
+def _rate_chart(
+    table: ResultTable,
+    rates: dict[str, str],
+    title: str,
+    units: str,
+    theme: Theme,
+    tab: str = Chart.tab,
 ) -> Chart:
     """Some rates of every group, with their intervals.
 
@@ -87,42 +92,45 @@ def rate_chart(
     ----------
     table : ResultTable
         For each rate, the columns of its name, and of its name with `_low` and `_high`; and
-        `before`, the number of units.
+        `units`, the first column that is no factor.
     rates : dict
         Names of columns, and what the reader sees.
     title : str
         Of the chart.
-    before : str
-        The first column that is no factor, with the number of units.
+    units : str
+        The column with the number of units.
     theme : "light" or "dark"
         What the chart stands on.
+    tab : str
+        As in `Chart`.
     """
+    names = varying_names(table, units)
+    groups, left_out = first_of(list(dict.fromkeys(names)), _MOST_ROWS)
     parts = []
-    for name, shown in rates.items():
-        columns = {name: "value", f"{name}_low": "ci_low", f"{name}_high": "ci_high", before: "n"}
-        part = chart_rows(table, columns, before).assign(item=shown)
-        parts.append(part.assign(group=varying_names(table, before)))
-    every = list(dict.fromkeys(parts[0]["group"]))
-    drawn = pd.concat([part[part["group"].isin(every[:_MOST_ROWS])] for part in parts])
-    together = len(every) <= _MOST_TOGETHER
+    for name, rate in rates.items():
+        columns = {name: "value", f"{name}_low": "ci_low", f"{name}_high": "ci_high", units: "n"}
+        parts.append(chart_rows(table, columns, units).assign(item=rate, group=names))
+    n_groups = len(set(names))
+    together = n_groups <= _MOST_TOGETHER
+    frame = pd.concat([part[part["group"].isin(groups)] for part in parts])
     if not together:
-        drawn = drawn.rename(columns={"group": "item", "item": "group"})
-    drawn = drawn[["group", "item", "value", "ci_low", "ci_high", "n"]].reset_index(drop=True)
-    if len(every) <= _MOST_LABELLED:  # the numbers of more would cover each other
-        drawn["label"] = [percent_text(v, 0) if v == v else "—" for v in drawn["value"]]
-    left_out = (
-        f" Only the first {_MOST_ROWS} of {len(every)} groups are drawn."
-        if len(every) > _MOST_ROWS
-        else ""
+        frame = frame.rename(columns={"group": "item", "item": "group"})
+    plot = DotPlot(
+        title,
+        "Share",
+        lambda _rows: (
+            f"Dot plot of {', '.join(rates.values()).lower()} in {count_text(n_groups, 'group')}, "
+            f"with intervals: {_in_words(parts)}."
+        ),
+        "Rate" if together else "Group",
+        ends=(0.0, 1.0),
+        # the numbers of more groups would cover each other
+        label=percent if n_groups <= _MOST_LABELLED else None,
+        same_scale=True,
+        tab=tab,
     )
-    words = (
-        f"Dot plot of {', '.join(rates.values()).lower()} in {count_text(len(every), 'group')}, "
-        f"with intervals: {_in_words(parts)}.{left_out}"
-    )
-    axis = DotAxis(
-        "Share", lambda _rows: (0.0, 1.0), of="Rate" if together else "Group", common=True
-    )
-    return dot_chart(drawn, axis, title, words, theme, [], left_out)
+    frame = frame[["group", "item", "value", "ci_low", "ci_high", "n"]]
+    return dot_chart(frame, plot, theme, left_out)
 
 
 def varying_names(table: ResultTable, before: str) -> list[str]:
@@ -371,27 +379,23 @@ def _top_layers(rows: pd.DataFrame, *, theme: Theme) -> Any:
 
 def _agreement_chart(table: ResultTable, theme: Theme) -> Chart:
     """Kappa of every pair of groups, a panel for each factor in which they differ."""
-    frame = table.frame.head(_MOST_ROWS)
-    held = [f" ({own})" if own else "" for own in frame["held"]]
-    drawn = pd.DataFrame(
-        {
-            "group": frame["factor"],
-            "item": frame["first"] + " – " + frame["second"] + held,
-            "value": frame["kappa"],
-            "ci_low": frame["kappa_low"],
-            "ci_high": frame["kappa_high"],
-            "n": frame["words"],
-        }
+    n_pairs, left_out = len(table.frame), ""
+    pairs = table.frame.head(_MOST_ROWS)
+    if n_pairs > len(pairs):
+        left_out = f" Only the first {_MOST_ROWS} of {n_pairs} pairs are drawn."
+    held = [f" ({name})" if name else "" for name in pairs["held"]]
+    frame = pairs[["factor", "kappa", "kappa_low", "kappa_high", "words"]].set_axis(
+        ["group", "value", "ci_low", "ci_high", "n"], axis=1
     )
-    known = drawn["value"].dropna()
-    left_out = (
-        f" Only the first {_MOST_ROWS} of {len(table.frame)} pairs are drawn."
-        if len(table.frame) > _MOST_ROWS
-        else ""
+    frame.insert(1, "item", pairs["first"] + " – " + pairs["second"] + held)
+
+    def words(rows: Rows) -> str:
+        low, high = rows.defined.min(), rows.defined.max()
+        ends = f" from {low:.2f} to {high:.2f}" if len(rows.defined) else " undefined"
+        groups = count_text(n_pairs, "pair of groups", "pairs of groups")
+        return f"Dot plot of kappa of {groups}:{ends}."
+
+    plot = DotPlot(
+        "Agreement of groups", "Kappa of the classes of words", words, "Pair", tab="Agreement"
     )
-    ends = f" from {known.min():.2f} to {known.max():.2f}" if len(known) else " undefined"
-    pairs = count_text(len(table.frame), "pair of groups", "pairs of groups")
-    words = f"Dot plot of kappa of {pairs}:{ends}.{left_out}"
-    axis = DotAxis("Kappa of the classes of words", of="Pair")
-    chart = dot_chart(drawn, axis, "Agreement of groups", words, theme, [], left_out)
-    return replace(chart, tab="Agreement", item_columns=())
+    return dot_chart(frame, plot, theme, left_out)

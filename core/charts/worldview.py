@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from textwrap import wrap
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.bias import comparison_chart
-from core.charts.dots import DotAxis, dot_chart, free_ends, group_marks
+from core.charts.estimates import DotPlot, Ends, Rows, dot_chart, free_ends, group_marks
 from core.charts.panels import (
     BAND,
     INK,
@@ -22,7 +23,6 @@ from core.charts.panels import (
     chart_rows,
     heading,
     largest_count,
-    limit_marks,
     number_tip,
     range_text,
     short_number,
@@ -105,22 +105,19 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
         parts.append(_spider(shown, weak, theme).properties(width="container", title=title))
     marked = {name: f"{name} {_WEAK_MARK}" if name in weak else name for name in shown["item"]}
     dots = shown.drop(columns="weak").assign(item=shown["item"].map(marked))
-    axis = DotAxis(
+    plot = DotPlot(
+        "The same, with intervals" if parts else "Stance on domains",
         "Stance with interval, −1 against to 1 for",
-        _whole_scale,
-        lines=(0.0,),
-        of="Domain",
-        common=True,
+        lambda _rows: "",
+        "Domain",
+        [f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"],
+        (-1.0, 1.0),
+        (0.0,),
+        same_scale=True,
     )
-    dots_title = "The same, with intervals" if parts else "Stance on domains"
-    below = [f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"]
-    parts += dot_chart(dots, axis, dots_title, "", theme, below).panels
+    parts += dot_chart(dots, plot, theme).panels
     spec = stacked(parts)
     return Chart("Stance on domains", spec, words, shown, 1, ())
-
-
-def _whole_scale(_table: pd.DataFrame) -> tuple[float, float]:
-    return -1.0, 1.0
 
 
 def _extremes(frame: pd.DataFrame) -> str:
@@ -257,45 +254,44 @@ def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[
 
 def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of statements with the stance of each side, and the upper bound."""
-    own = table.frame[table.frame["country"] == table.frame["country"].iloc[0]]
-    overall = ResultTable(table.name, table.title, own.reset_index(drop=True), table.columns)
+    overall = table.frame[table.frame["country"] == table.frame["country"].iloc[0]]
     names = {"leaning": "item", **_SHARES, "bound": "bound"}
-    frame = chart_rows(overall, names, "country")
+    frame = chart_rows(replace(table, frame=overall), names, "country")
     bounds = frame.groupby("group", sort=False, as_index=False).agg(
         value=("bound", "max"), n=("n", "max")
     )
-    bounds = bounds.assign(item="upper bound: reliable", ci_low=math.nan, ci_high=math.nan)
-    table_drawn = pd.concat([frame.drop(columns="bound"), bounds])[
-        ["group", "item", "value", "ci_low", "ci_high", "n"]
-    ]
+    bounds = bounds.assign(item="upper bound: reliable")
     order = {name: k for k, name in enumerate(dict.fromkeys(frame["group"]))}
-    drawn = table_drawn.sort_values("group", key=lambda c: c.map(order), kind="stable")
-    drawn, left_out = limit_marks(drawn.reset_index(drop=True), 3)
-    drawn = drawn.reset_index(drop=True)
-    words = (
-        "Dot plot of the share of statements with the stance of parties, by leaning, over all "
-        f"countries, with intervals, n up to {count_text(largest_count(drawn['n']), 'statement')}: "
-        + "; ".join(
+    frame = pd.concat([frame.drop(columns="bound"), bounds])
+    frame = frame.sort_values("group", key=lambda groups: groups.map(order), kind="stable")
+
+    def words(rows: Rows) -> str:
+        shares = "; ".join(
             f"{group}: "
             + ", ".join(
                 f"{item} {short_number(value)}"
-                for item, value in rows[["item", "value"]].itertuples(index=False)
+                for item, value in side[["item", "value"]].itertuples(index=False)
             )
-            for group, rows in drawn.groupby("group", sort=False)
+            for group, side in rows.frame.groupby("group", sort=False)
         )
-        + f".{left_out}"
+        return (
+            "Dot plot of the share of statements with the stance of parties, by leaning, over all "
+            f"countries, with intervals, n up to {rows.n('statement')}: {shares}."
+        )
+
+    plot = DotPlot(
+        "Same stance as parties, by leaning",
+        "Share of statements with the same stance",
+        words,
+        "Leaning",
+        ["All countries; upper bound: the share of reliable statements"],
+        _from_zero,
+        same_scale=True,
     )
-    axis = DotAxis(
-        "Share of statements with the same stance", _from_zero, of="Leaning", common=True
-    )
-    lines = ["All countries; upper bound: the share of reliable statements"]
-    chart = dot_chart(
-        drawn, axis, "Same stance as parties, by leaning", words, theme, lines, left_out
-    )
-    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, ())
+    return dot_chart(frame, plot, theme)
 
 
-def _from_zero(table: pd.DataFrame) -> tuple[float, float]:
+def _from_zero(table: pd.DataFrame) -> Ends:
     """From a little below 0, where points stand, and not to less than a tenth."""
     high = max(free_ends(table, (0.0,))[1], _LEAST_SHARE)
     return -0.04 * high, high
@@ -303,74 +299,52 @@ def _from_zero(table: pd.DataFrame) -> tuple[float, float]:
 
 def _party_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of statements with the stance of each party."""
-    frame = chart_rows(table, {"party": "party", "leaning": "leaning", **_SHARES}, "country")
-    names = frame["party"].str.replace("_", " ")
-    frame.insert(
-        1, "item", names.where(frame["leaning"] == "", names + " (" + frame["leaning"] + ")")
-    )
-    return _plain_dots(
-        frame.drop(columns=["party", "leaning"]),
+    frame = chart_rows(table, {"party": "item", "leaning": "leaning", **_SHARES}, "country")
+    leaning = frame.pop("leaning")
+    names = frame["item"].str.replace("_", " ")
+    frame["item"] = names.where(leaning == "", names + " (" + leaning + ")")
+    plot = DotPlot(
         "Same stance as each party",
-        DotAxis("Share of statements with the same stance", _from_zero, of="Party", common=True),
-        "Dot plot of the share of statements with the stance of each party, with intervals",
-        "statement",
-        theme,
+        "Share of statements with the same stance",
+        lambda rows: (
+            "Dot plot of the share of statements with the stance of each party, with intervals, "
+            f"{rows.items('party', 'parties')}, n up to {rows.n('statement')}: {rows.values}; "
+            f"{rows.undefined} undefined."
+        ),
+        "Party",
+        ends=_from_zero,
+        same_scale=True,
     )
+    return dot_chart(frame, plot, theme)
 
 
 def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
     """Spearman's correlation of every two parties, with neutral positions and without."""
-    own = table.frame
-    first, second = (own[name].str.replace("_", " ") for name in ("first", "second"))
-    pairs = first + " – " + second
+    pairs = table.frame["first"] + " – " + table.frame["second"]
     both = pd.concat(
-        pd.DataFrame(
-            {
-                "group": group,
-                "item": pairs,
-                "value": own[value],
-                "ci_low": own[low],
-                "ci_high": own[high],
-                "n": own[n],
-            }
-        )
-        for group, value, low, high, n in (
-            ("neutral kept", "rho", "rho_low", "rho_high", "n"),
-            ("without neutral", "rho_decided", "decided_low", "decided_high", "n_decided"),
+        table.frame[list(columns)]
+        .set_axis(["value", "ci_low", "ci_high", "n"], axis=1)
+        .assign(group=group, item=pairs.str.replace("_", " "))
+        for group, columns in (
+            ("neutral kept", ("rho", "rho_low", "rho_high", "n")),
+            ("without neutral", ("rho_decided", "decided_low", "decided_high", "n_decided")),
         )
     )
-    return _plain_dots(
-        both,
+    plot = DotPlot(
         "Parties against each other",
-        DotAxis("Spearman's ρ with interval", _whole_scale, lines=(0.0,), of="Pair", common=True),
-        "Dot plot of Spearman's correlation between the positions of parties, with intervals",
-        "statement",
-        theme,
+        "Spearman's ρ with interval",
+        lambda rows: (
+            "Dot plot of Spearman's correlation between the positions of parties, with intervals, "
+            f"{rows.items('pair')}, n up to {rows.n('statement')}: {rows.values}; "
+            f"{rows.undefined} undefined."
+        ),
+        "Pair",
         ["Dashed: 0"],
+        (-1.0, 1.0),
+        (0.0,),
+        same_scale=True,
     )
-
-
-def _plain_dots(
-    frame: pd.DataFrame,
-    title: str,
-    axis: DotAxis,
-    what: str,
-    noun: str,
-    theme: Theme,
-    lines: list[str] | None = None,
-) -> Chart:
-    """A dot plot of rows that are no items."""
-    drawn, left_out = limit_marks(frame.reset_index(drop=True), 3)
-    drawn = drawn.reset_index(drop=True)
-    known = drawn["value"].dropna()
-    noun_of, many = axis.of.lower(), "parties" if axis.of == "Party" else ""
-    words = (
-        f"{what}, {count_text(drawn['item'].nunique(), noun_of, many)}, n up to "
-        f"{count_text(largest_count(drawn['n']), noun)}: {range_text(known)}; "
-        f"{len(drawn) - len(known)} undefined.{left_out}"
-    )
-    chart = dot_chart(drawn, axis, title, words, theme, lines or [], left_out)
-    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, ())
+    return dot_chart(both[["group", "item", "value", "ci_low", "ci_high", "n"]], plot, theme)
 
 
 # Agreement of annotators.
@@ -379,56 +353,34 @@ def _plain_dots(
 def annotator_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """The mean kappa of each domain, and the kappa of every two annotators."""
     charts = []
-    domains = table_with_rows(result, "domains")
+    ends = {"kappa": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+    domains, pairs = (table_with_rows(result, name) for name in ("domains", "pairs"))
     if domains is not None:
-        names = {
-            "domain": "item",
-            "kappa": "value",
-            "ci_low": "ci_low",
-            "ci_high": "ci_high",
-            "n": "n",
-        }
-        charts.append(
-            _kappa_chart(
-                chart_rows(domains, names, "domain"),
-                "Agreement on each domain",
-                "mean kappa over pairs of annotators",
-                "Domain",
-                theme,
-            )
-        )
-    pairs = table_with_rows(result, "pairs")
+        frame = chart_rows(domains, {"domain": "item", **ends}, "domain")
+        what = "mean kappa over pairs of annotators"
+        charts.append(_kappa_chart(frame, "Agreement on each domain", what, "Domain", theme))
     if pairs is not None:
-        own = pairs.frame
-        frame = own[["ci_low", "ci_high", "n"]].assign(
-            group=own["domain"], item=own["first"] + " – " + own["second"], value=own["kappa"]
-        )
-        frame["group"] = frame["group"].str.replace("_", " ")
-        charts.append(
-            _kappa_chart(
-                frame[["group", "item", "value", "ci_low", "ci_high", "n"]],
-                "Every two annotators",
-                "kappa of every two annotators",
-                "Pair",
-                theme,
-            )
-        )
+        frame = pairs.frame[list(ends)].rename(columns=ends)
+        frame.insert(0, "group", pairs.frame["domain"].str.replace("_", " "))
+        frame.insert(1, "item", pairs.frame["first"] + " – " + pairs.frame["second"])
+        what = "kappa of every two annotators"
+        charts.append(_kappa_chart(frame, "Every two annotators", what, "Pair", theme))
     return tuple(charts)
 
 
-def _kappa_chart(frame: pd.DataFrame, title: str, what: str, of: str, theme: Theme) -> Chart:
+def _kappa_chart(frame: pd.DataFrame, title: str, what: str, row: str, theme: Theme) -> Chart:
     frame["item"] = frame["item"].str.replace("_", " ")
-    axis = DotAxis("Cohen's κ with interval", _kappa_ends, lines=(0.0,), of=of, common=True)
-    return _plain_dots(
-        frame,
+    plot = DotPlot(
         title,
-        axis,
-        f"Dot plot of the {what}, with intervals",
-        "item",
-        theme,
+        "Cohen's κ with interval",
+        lambda rows: (
+            f"Dot plot of the {what}, with intervals, {rows.items(row.lower())}, n up to "
+            f"{rows.n('item')}: {rows.values}; {rows.undefined} undefined."
+        ),
+        row,
         ["Dashed: 0, agreement as by chance"],
+        lambda table: (min(0.0, free_ends(table, (0.0,))[0]), 1.0),
+        (0.0,),
+        same_scale=True,
     )
-
-
-def _kappa_ends(table: pd.DataFrame) -> tuple[float, float]:
-    return min(0.0, free_ends(table, (0.0,))[0]), 1.0
+    return dot_chart(frame, plot, theme)
