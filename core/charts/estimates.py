@@ -51,6 +51,11 @@ _LONGEST_NAME_BESIDE = 16  # characters of the name of a row of panels that stan
 _LONGEST_KEY = 26  # characters of a name of a legend of two columns
 
 Ends = tuple[float, float]
+INTERVAL = {"ci_low": "ci_low", "ci_high": "ci_high"}
+INTERVAL_AND_N = {**INTERVAL, "n": "n"}
+"""Columns that tables of results and dot plots call alike, as for `chart_rows`."""
+COLUMNS = ["group", "item", "value", *INTERVAL_AND_N]
+"""Of the table of a dot plot."""
 
 
 def correlation_ends(table: pd.DataFrame) -> Ends:

@@ -56,14 +56,19 @@ _MOST_SIDE_BY_SIDE = 4  # columns of panels that stand side by side
 Ends = tuple[float, float]
 
 
-def color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
-    """The cells with color, ink and label; where undefined, a dash on the background."""
-    low = ends[0]
+def color_cells(
+    cells: pd.DataFrame, ends: Ends, theme: Theme, *, two_colors: bool = False
+) -> pd.DataFrame:
+    """The cells with color, ink and label; where undefined, a dash on the background.
+
+    Values below 0 are orange and others blue, so that gray never means less than 0; with
+    `two_colors`, the half of values at the low end is orange.
+    """
+    start = 0.0 if two_colors or ends[0] < 0 else 0.5
     fills = [
         BACKGROUNDS[theme]
         if math.isnan(value)
-        # Values of one sign take the half from gray to blue, so gray never means less than 0.
-        else color_at(_share(value, ends) if low < 0 else 0.5 + 0.5 * _share(value, ends), theme)
+        else color_at(start + (1 - start) * _share(value, ends), theme)
         for value in cells["value"]
     ]
     inks = [
@@ -71,10 +76,10 @@ def color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
         for value, fill in zip(cells["value"], fills, strict=True)
     ]
     labels = [short_number(value) for value in cells["value"]]
-    known = cells["value"].notna()
     outline = pd.Series(0.0, index=cells.index)
     if "same_trait" in cells:
         outline = outline.mask(cells["same_trait"].astype(bool), 3.0)
+    known = cells["value"].notna()
     return cells.assign(fill=fills, ink=inks, label=labels, known=known, outline=outline)
 
 

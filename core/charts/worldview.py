@@ -8,36 +8,40 @@ from textwrap import wrap
 from typing import Any, Literal
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from core.charts.bias import comparison_chart
-from core.charts.estimates import DotPlot, Ends, Rows, dot_chart, free_ends, group_marks
+from core.charts.estimates import (
+    COLUMNS,
+    INTERVAL_AND_N,
+    DotPlot,
+    Ends,
+    Rows,
+    dot_chart,
+    free_ends,
+    group_marks,
+)
 from core.charts.panels import (
-    BAND,
     INK,
     MARK,
-    MAX_PANELS,
     Chart,
     Theme,
     chart_rows,
+    first_levels,
     heading,
-    largest_count,
     number_tip,
-    range_text,
     short_number,
     stacked,
     table_with_rows,
     with_number_texts,
 )
-from core.domain.numbers import count_text
+from core.charts.spiders import Spider
 from core.domain.results import AnalysisResult, ResultTable
 
 _RADIUS = 130  # pixels from the center to the end of an axis
 _ABOVE, _BELOW = 46, 46  # pixels for names of axes
 _RINGS = (-0.5, 0.0, 0.5, 1.0)
 _FEWEST_AXES = 3
-_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2])
 _NAME_LINE = 14  # characters of a line of the name of an axis
 _ROOM_FOR_NAMES = 92  # pixels at each side
 _OUT = 1.06  # radii from the center to a name
@@ -45,7 +49,6 @@ _LINE_HEIGHT = 13  # pixels
 _WEAK_MARK = "*"
 _WEAK_LINE = f"{_WEAK_MARK}: few statements (see the table)"
 _LEAST_SHARE = 0.1  # end of an axis of shares, where all are 0 or nearly
-_ENDS = {"stance": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
 _Align = Literal["left", "center", "right"]
 _Baseline = Literal["bottom", "middle", "top"]
 _SHARES = {"share": "value", "ci_low": "ci_low", "ci_high": "ci_high", "statements": "n"}
@@ -72,39 +75,27 @@ def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 
 def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
-    frame = chart_rows(table, {"domain": "item", **_ENDS, "weak": "weak"}, "domain")
+    columns = {"domain": "item", "stance": "value", **INTERVAL_AND_N, "weak": "weak"}
+    frame = chart_rows(table, columns, "domain")
     frame["item"] = frame["item"].str.replace("_", " ")
     few = frame["weak"] != ""
     weak = set(frame.loc[few, "item"])
-    every = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(every[:MAX_PANELS])].reset_index(drop=True)
-    left_out = (
-        f"Only the first {MAX_PANELS} of {len(every)} groups are drawn."
-        if len(every) > MAX_PANELS
-        else ""
-    )
-    known = frame["value"].dropna()
+    rows, left_out = first_levels(frame)
+    rows = rows.reset_index(drop=True)
+    every = Rows(frame)
     words = (
-        "Spider chart of the stance on "
-        f"{count_text(frame['item'].nunique(), 'domain')} from −1 (against) to 1 (for), and dot "
-        f"plot of the same with intervals, {count_text(len(every), 'group')}, n up to "
-        f"{count_text(largest_count(frame['n']), 'statement')}: {_extremes(shown)}. "
-        f"{range_text(known)}; {len(frame) - len(known)} undefined; {int(few.sum())} of few "
-        f"statements, marked {_WEAK_MARK}. {left_out}"
-    ).strip()
+        f"Spider chart of the stance on {every.items('domain')} from −1 (against) to 1 (for), and "
+        f"dot plot of the same with intervals, {every.groups}, n up to {every.n('statement')}: "
+        f"{_extremes(rows)}. {every.values}; {every.undefined} undefined; {int(few.sum())} of few "
+        f"statements, marked {_WEAK_MARK}.{left_out}"
+    )
     parts: list[Any] = []
-    if shown["item"].nunique() >= _FEWEST_AXES and len(known):
+    if rows["item"].nunique() >= _FEWEST_AXES and len(every.defined):
         lines = ["Center: −1, against; dashed: 0; edge: 1, for", "Order of axes: arbitrary"]
-        if few.any():
-            lines.append(_WEAK_LINE)
-        title = heading(
-            "Stance on domains",
-            theme,
-            [line for line in (*lines, left_out) if line],
-        )
-        parts.append(_spider(shown, weak, theme).properties(width="container", title=title))
-    marked = {name: f"{name} {_WEAK_MARK}" if name in weak else name for name in shown["item"]}
-    dots = shown.drop(columns="weak").assign(item=shown["item"].map(marked))
+        lines += [_WEAK_LINE] if few.any() else []
+        title = heading("Stance on domains", theme, [*lines, left_out.strip()])
+        parts.append(_spider(rows, weak, theme).properties(width="container", title=title))
+    marked = {name: f"{name} {_WEAK_MARK}" if name in weak else name for name in rows["item"]}
     plot = DotPlot(
         "The same, with intervals" if parts else "Stance on domains",
         "Stance with interval, −1 against to 1 for",
@@ -115,16 +106,16 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
         (0.0,),
         same_scale=True,
     )
-    parts += dot_chart(dots, plot, theme).panels
-    spec = stacked(parts)
-    return Chart("Stance on domains", spec, words, shown, 1, ())
+    dots = rows.drop(columns="weak").assign(item=rows["item"].map(marked))
+    spec = stacked([*parts, *dot_chart(dots, plot, theme).panels])
+    return Chart("Stance on domains", spec, words, rows, 1, ())
 
 
 def _extremes(frame: pd.DataFrame) -> str:
     """The domains at both ends of each group."""
     texts = []
-    for group, own in frame.dropna(subset=["value"]).groupby("group", sort=False):
-        ordered = own.sort_values("value", kind="stable").to_dict("records")
+    for group, rows in frame.dropna(subset=["value"]).groupby("group", sort=False):
+        ordered = rows.sort_values("value", kind="stable").to_dict("records")
         bottom, top = ordered[0], ordered[-1]
         texts.append(
             f"{group}: most for {top['item']} ({short_number(top['value'])}), least for "
@@ -133,46 +124,19 @@ def _extremes(frame: pd.DataFrame) -> str:
     return "; ".join(texts) or "no stance is defined"
 
 
-def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
-    """An axis for each domain from −1 to 1, rings, and a line with points for each group.
-
-    The line of a group breaks where a domain has no value.
-    """
-    axes = list(dict.fromkeys(shown["item"]))
-    groups = list(dict.fromkeys(shown["group"]))
-    angles = {name: math.pi / 2 - 2 * math.pi * k / len(axes) for k, name in enumerate(axes)}
-    color, shape = group_marks(groups, theme)
-    x, y = _places()
-    rings = _rings(list(angles.values()))
-    layers = [
-        alt.Chart(rings[own])
-        .mark_line(strokeWidth=width, color=BAND[theme], strokeDash=dash)
-        .encode(x=x, y=y, detail=alt.Detail("ring:N"), order=alt.Order("step:Q"))
-        for own, width, dash in (
-            (rings["ring"] != 0, 1, [1, 0]),
-            (rings["ring"] == 0, 1.8, [5, 4]),
-        )
-    ]
-    corners = pd.DataFrame(
-        [(math.cos(a), math.sin(a), 0.0, 0.0) for a in angles.values()],
-        columns=["x", "y", "x0", "y0"],
+def _spider(rows: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
+    """An axis for each domain from −1 to 1, rings, and a line with points for each group."""
+    axes = list(dict.fromkeys(rows["item"]))
+    groups = list(dict.fromkeys(rows["group"]))
+    spider = Spider(
+        {name: math.pi / 2 - 2 * math.pi * k / len(axes) for k, name in enumerate(axes)},
+        _RADIUS,
+        _ABOVE,
+        _ABOVE + 2 * _RADIUS + _BELOW,
+        f"width / 2 - {_ROOM_FOR_NAMES}",
     )
-    spokes = alt.Chart(corners).mark_rule(color=BAND[theme], strokeWidth=1)
-    layers.append(spokes.encode(x=x, y=y, x2=alt.X2("x0:Q"), y2=alt.Y2("y0:Q")))
-    angle = shown["item"].map(angles)
-    reach = (shown["value"] + 1) / 2
-    points = shown.assign(x=reach * np.cos(angle), y=reach * np.sin(angle))
-    # A layer for each group, because dashes in an encoding would also dash the keys of the legend.
-    for place, group in enumerate(groups):
-        own = points[points["group"] == group].set_index("item").reindex([*axes, axes[0]])
-        own = own.assign(step=range(len(own)), group=group).reset_index(drop=True)
-        line = alt.Chart(own[["x", "y", "step", "group"]]).mark_line(
-            strokeWidth=2,
-            color=MARK[theme],
-            strokeDash=list(_DASHES[place % len(_DASHES)]),
-            invalid="break-paths-show-path-domains",
-        )
-        layers.append(line.encode(x=x, y=y, order=alt.Order("step:Q"), **color))
+    color, shape = group_marks(groups, theme)
+    points = spider.points(rows, (rows["value"] + 1) / 2)
     marks = with_number_texts(
         alt.Chart(points[points["value"].notna()]), "value", "ci_low", "ci_high"
     ).mark_point(filled=True, size=70, opacity=1, color=MARK[theme])
@@ -184,47 +148,18 @@ def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
         number_tip("ci_high", "Interval to"),
         alt.Tooltip("n:Q", title="Reliable statements", format=".1f"),
     ]
-    layers.append(marks.encode(x=x, y=y, tooltip=tooltip, **color, **shape))
-    layers += _axis_names(angles, weak, theme)
-    return alt.layer(*layers).properties(height=_plot_height())
+    return alt.layer(
+        *spider.web({ring: (ring + 1) / 2 for ring in _RINGS}, 0.0, 1.8, theme),
+        *spider.lines(points, groups, color, theme),
+        marks.encode(x=spider.x, y=spider.y, tooltip=tooltip, **color, **shape),
+        *_axis_names(spider, weak, theme),
+    ).properties(height=spider.height)
 
 
-def _plot_height() -> int:
-    """Pixels of a spider with the names of its axes."""
-    return _ABOVE + 2 * _RADIUS + _BELOW
-
-
-def _places() -> tuple[Any, Any]:
-    """Across and down in units of the radius around the center, the same length both ways.
-
-    The radius is smaller on a small screen, where names stand at both sides.
-    """
-    whole = _plot_height()
-    radius = f"min(height * {_RADIUS / whole:.4f}, width / 2 - {_ROOM_FOR_NAMES})"
-    center = f"height * {(_ABOVE + _RADIUS) / whole:.4f}"
-    across = [alt.ExprRef(f"width / 2 {sign} {radius}") for sign in "-+"]
-    down = [alt.ExprRef(f"{center} {sign} {radius}") for sign in "+-"]
-    return (
-        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-1, 1], range=across, nice=False)),
-        alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-1, 1], range=down, nice=False)),
-    )
-
-
-def _rings(angles: list[float]) -> pd.DataFrame:
-    """Closed lines of equal stance."""
-    rows = [
-        (ring, step, (ring + 1) / 2 * math.cos(angle), (ring + 1) / 2 * math.sin(angle))
-        for ring in _RINGS
-        for step, angle in enumerate([*angles, angles[0]])
-    ]
-    return pd.DataFrame(rows, columns=["ring", "step", "x", "y"])
-
-
-def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[Any]:
+def _axis_names(spider: Spider, weak: set[str], theme: Theme) -> list[Any]:
     """The names around the spider, each in lines, drawn away from the center."""
-    x, y = _places()
     rows: dict[tuple[_Align, _Baseline, int], list[tuple[float, float, str]]] = {}
-    for name, angle in angles.items():
+    for name, angle in spider.angles.items():
         text = f"{name} {_WEAK_MARK}" if name in weak else name
         across, up = math.cos(angle), math.sin(angle)
         align: _Align = "center" if abs(across) < 0.2 else "left" if across > 0 else "right"
@@ -232,11 +167,11 @@ def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[
         lines = wrap(text, _NAME_LINE) or [text]
         below_first = (len(lines) - 1) * _LINE_HEIGHT
         moved = {"bottom": below_first, "middle": below_first // 2, "top": 0}[baseline]
-        own_rows = rows.setdefault((align, baseline, -moved), [])
-        own_rows.append((_OUT * across, _OUT * up, "\n".join(lines)))
+        names = rows.setdefault((align, baseline, -moved), [])
+        names.append((_OUT * across, _OUT * up, "\n".join(lines)))
     layers = []
-    for (align, baseline, moved), own in rows.items():
-        texts = alt.Chart(pd.DataFrame(own, columns=["x", "y", "text"])).mark_text(
+    for (align, baseline, moved), names in rows.items():
+        texts = alt.Chart(pd.DataFrame(names, columns=["x", "y", "text"])).mark_text(
             align=align,
             baseline=baseline,
             dy=moved,
@@ -245,7 +180,7 @@ def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[
             lineBreak="\n",
             lineHeight=_LINE_HEIGHT,
         )
-        layers.append(texts.encode(x=x, y=y, text=alt.Text("text:N")))
+        layers.append(texts.encode(x=spider.x, y=spider.y, text=alt.Text("text:N")))
     return layers
 
 
@@ -344,7 +279,7 @@ def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
         (0.0,),
         same_scale=True,
     )
-    return dot_chart(both[["group", "item", "value", "ci_low", "ci_high", "n"]], plot, theme)
+    return dot_chart(both[COLUMNS], plot, theme)
 
 
 # Agreement of annotators.
@@ -353,7 +288,7 @@ def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
 def annotator_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """The mean kappa of each domain, and the kappa of every two annotators."""
     charts = []
-    ends = {"kappa": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+    ends = {"kappa": "value", **INTERVAL_AND_N}
     domains, pairs = (table_with_rows(result, name) for name in ("domains", "pairs"))
     if domains is not None:
         frame = chart_rows(domains, {"domain": "item", **ends}, "domain")
