@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from core.charts.estimates import (
-    COLUMNS,
     INTERVAL,
     DotPlot,
     Rows,
@@ -102,7 +101,7 @@ def _group_chart(groups: ResultTable, formats: ResultTable | None, theme: Theme)
         (0.5,),
         same_scale=True,
     )
-    return dot_chart(table[COLUMNS], plot, theme)
+    return dot_chart(table, plot, theme)
 
 
 def _item_chart(items: ResultTable, theme: Theme) -> Chart:
@@ -223,7 +222,7 @@ def _acquiescence_chart(table: ResultTable, theme: Theme) -> Chart:
         partial(free_ends, lines=(0.0,)),
         (0.0,),
     )
-    return dot_chart(frame[COLUMNS], plot, theme)
+    return dot_chart(frame, plot, theme)
 
 
 def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
@@ -234,15 +233,16 @@ def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
     frame = compared[["difference", "ci_low", "ci_high", "n"]].set_axis(
         ["value", "ci_low", "ci_high", "n"], axis=1
     )
-    frame.insert(0, "group", compared["factor"])
-    frame.insert(1, "item", pairs.where(held == "", held + ": " + pairs))
+    frame = frame.assign(
+        group=compared["factor"], item=pairs.where(held == "", held + ": " + pairs)
+    )
     clear = int((compared["p_adjusted"] < 0.05).sum())
     what = next(c.title for c in table.columns if c.name == "first_mean").removesuffix(", first")
     what = what[:1].lower() + what[1:]
     plot = DotPlot(
         "Groups compared",
         f"Difference in {what} with interval",
-        lambda _rows: (
+        (
             f"Dot plot of differences in {what} with intervals, "
             f"{count_text(len(frame), 'pair')} of groups: {Rows(frame).values}; "
             f"{clear} with an adjusted p below .05; {Rows(frame).undefined} undefined. "
@@ -269,7 +269,7 @@ _LINE_OF_VALUES = 14  # pixels
 _SUMMARY_DOTS = DotPlot(
     "The same, with intervals",
     "Value with interval",
-    lambda _rows: "",
+    "",
     "Measure",
     ["Dashed: .5, neutral for positive answers"],
     (0.0, 1.0),
@@ -304,7 +304,7 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             triangle = _triangle(rows[complete].reset_index(drop=True), groups, theme)
             parts.append(triangle.properties(width="container", title=above))
         if len(groups) > _MOST_TOGETHER:  # a picture for each measure
-            rows = rows.rename(columns={"group": "item", "item": "group"})[COLUMNS]
+            rows = rows.rename(columns={"group": "item", "item": "group"})
         for dots in dot_chart(rows, _SUMMARY_DOTS, theme).panels:
             # as narrow as the triangle; without one, the panel is named here
             names = [] if complete.any() or not panel else panel.split(LABEL_BREAK)

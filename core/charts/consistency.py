@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Ends, Rows, dot_chart
+from core.charts.estimates import INTERVAL_AND_N, DotPlot, Ends, Rows, dot_chart
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -18,21 +18,21 @@ from core.charts.heat_maps import (
     heat_layers,
     scale_in_words,
 )
+from core.charts.lines import MOST_LINES, line_layers
 from core.charts.panels import (
-    GROUP_COLORS,
-    INK,
-    MARK,
     MAX_MARKS,
     MAX_PANELS,
     MAX_SMALL_PANELS,
     Chart,
     Theme,
     chart_rows,
+    first_levels,
     limit_marks,
     number_tip,
     panels,
     panels_across,
     short_number,
+    sort_levels,
     table_with_rows,
     with_number_texts,
 )
@@ -41,7 +41,6 @@ from core.domain.results import AnalysisResult, ResultTable
 
 _ALL_FORMATS = "all formats"
 _BY_CHANCE = "by chance alone"
-_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
 _HEIGHT = 260  # pixels of a panel of lines
 _MARKS_OF_CELL = 2
 _MOST_SIDE_BY_SIDE = 4  # formats of heat maps that stand side by side
@@ -56,12 +55,12 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     items = table_with_rows(result, "items")
     if totals is None or formats is None or items is None:
         return ()
-    columns = {"repeatability": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+    columns = {"repeatability": "value", **INTERVAL_AND_N}
     rows = _all_and_formats(totals, formats, columns, "n_items")
     plot = DotPlot(
         "Repeatability",
         "Repeatability (1: always the same answer)",
-        lambda _rows: (
+        (
             f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
             f"{Rows(rows).values}."
         ),
@@ -96,9 +95,7 @@ def _all_and_formats(
     several = each["group"].map(each.groupby("group").size()) > 1
     every = every[every["group"].isin(each.loc[several, "group"])]
     both = pd.concat([every, each], ignore_index=True)
-    place = {group: number for number, group in enumerate(dict.fromkeys(each["group"]))}
-    order = both["group"].map(place).sort_values(kind="stable").index
-    return both.loc[order].reset_index(drop=True)
+    return sort_levels(both, each["group"]).reset_index(drop=True)
 
 
 def _formats_and_groups(rows: pd.DataFrame) -> str:
@@ -131,16 +128,14 @@ def _sorted_chart(
     known = frame[frame["value"].notna()]
     if known.empty:
         return None
-    lines, all_lines = len(_DASHES), known.groupby("group", sort=False)["line"].unique()
-    shown, left_out = _first_panels(known, all_lines)
-    number = {
-        (group, line): place for group, own in all_lines.items() for place, line in enumerate(own)
-    }
-    place = [number[pair] for pair in zip(shown["group"], shown["line"], strict=True)]
-    shown = shown[[one < lines for one in place]]
-    most = max(map(len, all_lines))
-    if most > lines:
-        left_out += f" Only the first {lines} of {most} {of}s are drawn."
+    shown, left_out = first_levels(known, most=MAX_SMALL_PANELS)
+    lines = known.groupby("group", sort=False)["line"].unique()
+    number = {(group, line): k for group, names in lines.items() for k, line in enumerate(names)}
+    numbers = [number[pair] for pair in zip(shown["group"], shown["line"], strict=True)]
+    shown = shown[[k < MOST_LINES for k in numbers]]
+    most = max(map(len, lines))
+    if most > MOST_LINES:
+        left_out += f" Only the first {MOST_LINES} of {most} {of}s are drawn."
     shown = shown.sort_values("value", kind="stable")
     shown = shown.assign(rank=shown.groupby(["group", "line"]).cumcount() + 1)
     shown = shown.sort_index(kind="stable")
@@ -166,13 +161,6 @@ def _sorted_chart(
     )
     columns = ["group", "line", "rank", "item", "value"]
     return Chart(title, spec, words, drawn[columns].reset_index(drop=True), across, tab="Curves")
-
-
-def _first_panels(known: pd.DataFrame, lines: Any) -> tuple[pd.DataFrame, str]:
-    if len(lines) <= MAX_SMALL_PANELS:
-        return known, ""
-    shown = known[known["group"].isin(list(lines.index[:MAX_SMALL_PANELS]))]
-    return shown, f" Only the first {MAX_SMALL_PANELS} of {len(lines)} groups are drawn."
 
 
 def _thinned(shown: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -221,29 +209,8 @@ def _lines(rows: pd.DataFrame, *, axis: str, of: str, top: float, theme: Theme) 
         number_tip("value", "Value"),
     ]
     base = with_number_texts(alt.Chart(), "value").encode(x=x, y=y)
-    if len(names) == 1:
-        line = base.mark_line(color=MARK[theme], strokeWidth=2)
-        points = base.mark_point(color=MARK[theme], size=16, filled=True, opacity=1)
-    else:
-        legend = alt.Legend(
-            orient="top",
-            title=None,
-            labelLimit=240,
-            columns=2,
-            symbolSize=300,
-            symbolType="stroke",
-            labelColor=INK[theme],
-        )
-        colors = alt.Scale(domain=names, range=list(GROUP_COLORS[theme][: len(names)]))
-        dashes = alt.Scale(domain=names, range=[list(d) for d in _DASHES[: len(names)]])
-        color = alt.Color("line:N", scale=colors, legend=legend)
-        line = base.mark_line(strokeWidth=2).encode(
-            color=color, strokeDash=alt.StrokeDash("line:N", scale=dashes, legend=legend)
-        )
-        points = base.mark_point(size=16, filled=True, opacity=1).encode(
-            color=alt.Color("line:N", scale=colors, legend=legend)
-        )
-    return alt.layer(line, points.encode(tooltip=tooltip)).properties(height=_HEIGHT)
+    layers = line_layers(base, names, theme, tooltip=tooltip, point_size=16, label_limit=240)
+    return alt.layer(*layers).properties(height=_HEIGHT)
 
 
 # Formats.
@@ -267,19 +234,15 @@ def referential_consistency_charts(result: AnalysisResult, theme: Theme) -> tupl
 
 def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> Chart:
     """The mean divergence of each format from the others, of all pairs, and by chance alone."""
-    columns = {"divergence": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+    columns = {"divergence": "value", **INTERVAL_AND_N}
     rows = _all_and_formats(totals, formats, columns, "n_items")
     chance = chart_rows(totals, {"chance": "value", "n": "n"}, "n_items")
-    chance = chance[chance["value"].notna()].assign(
-        item=_BY_CHANCE, ci_low=math.nan, ci_high=math.nan
-    )
-    both = pd.concat([rows, chance[rows.columns]], ignore_index=True)
-    place = {group: number for number, group in enumerate(dict.fromkeys(rows["group"]))}
-    both = both.loc[both["group"].map(place).sort_values(kind="stable").index]
+    chance = chance[chance["value"].notna()].assign(item=_BY_CHANCE)
+    both = sort_levels(pd.concat([rows, chance], ignore_index=True), rows["group"])
     plot = DotPlot(
         "How far each format lies from the others",
         "Mean divergence (bits; 0: the same answers)",
-        lambda _rows: (
+        (
             "Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
             f"intervals, {_formats_and_groups(rows)}: {Rows(rows).values}."
         ),

@@ -21,6 +21,7 @@ from core.charts.panels import (
     Chart,
     Theme,
     beyond_axis_sentences,
+    first_levels,
     heading,
     items_axis,
     largest_count,
@@ -117,22 +118,16 @@ def _rows(frame: pd.DataFrame, factors: CrossedFactors) -> pd.DataFrame:
 
 def _limited(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many panels, colors and levels as can be read, and a sentence saying what was left out."""
-    left_out = ""
-    for column, most, noun in (
-        ("group", MAX_PANELS, "panels"),
-        ("series", len(GROUP_SHAPES), "colors"),
-    ):
-        levels = list(dict.fromkeys(rows[column]))
-        if len(levels) > most:
-            rows = rows[rows[column].isin(levels[:most])]
-            left_out += f" Only the first {most} of {len(levels)} {noun} are drawn."
+    rows, left_out = first_levels(rows, "group", MAX_PANELS, "panels")
+    rows, cut = first_levels(rows, "series", len(GROUP_SHAPES), "colors")
+    left_out += cut
     room = MAX_MARKS // 4
     if len(rows) > room:
         levels = list(dict.fromkeys(rows["item"]))
-        counts = rows["item"].map(rows["item"].value_counts()[levels].cumsum())
-        rows = rows[counts <= room]
-        drawn = rows["item"].nunique()
-        left_out += f" Only the first {drawn} of {len(levels)} levels of the axis are drawn."
+        n_rows = rows["item"].value_counts()[levels].cumsum()
+        n_levels = int((n_rows <= room).sum())
+        rows, cut = first_levels(rows, "item", n_levels, "levels of the axis")
+        left_out += cut
     return rows, left_out + (" The table has all." if left_out else "")
 
 

@@ -8,7 +8,16 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Ends, Rows, correlation_ends, dot_chart, free_ends
+from core.charts.estimates import (
+    INTERVAL,
+    INTERVAL_AND_N,
+    DotPlot,
+    Ends,
+    Rows,
+    correlation_ends,
+    dot_chart,
+    free_ends,
+)
 from core.charts.panels import (
     FARTHEST,
     Chart,
@@ -23,8 +32,6 @@ from core.charts.panels import (
 from core.domain.numbers import judged_decimals
 from core.domain.results import AnalysisResult
 from core.stats.groups import Summary, mean_interval
-
-_INTERVAL = {"ci_low": "ci_low", "ci_high": "ci_high"}
 
 # Groups: their means, means and norms, odds ratios of words.
 
@@ -57,7 +64,7 @@ def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     names = [column.name for column in table.columns]
     level = names[names.index("scale") + 1]
-    columns = {"scale": "scale", level: "item", "mean": "value", **_INTERVAL, "n": "n"}
+    columns = {"scale": "scale", level: "item", "mean": "value", **INTERVAL_AND_N}
     frame = chart_rows(table, columns, "scale").astype({"item": str})
 
     def draw(scale: str, rows: pd.DataFrame) -> Chart:
@@ -93,7 +100,7 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     columns = {
         "list": "item",
         "odds_ratio": "value",
-        **_INTERVAL,
+        **INTERVAL,
         "total": "n",
         "other_total": "other_n",
     }
@@ -143,7 +150,7 @@ def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
         "subscale": "subscale",
         "item": "item",
         "discrimination": "value",
-        **_INTERVAL,
+        **INTERVAL,
         "n_discrimination": "n",
     }
 
@@ -170,7 +177,7 @@ def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
 
 def alpha_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One dot plot of alpha by subscale."""
-    columns = {"subscale": "item", "alpha": "value", **_INTERVAL, "n_administrations": "n"}
+    columns = {"subscale": "item", "alpha": "value", **INTERVAL, "n_administrations": "n"}
     frame = chart_rows(result.tables[0], columns)
     frame["item"] = frame["item"].replace("", "(no subscale)")
     words = "Dot plot of Cronbach's alpha"
@@ -182,7 +189,7 @@ def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     table = table_with_rows(result, "reliability")
     if table is None:
         return ()
-    columns = {"scale": "scale", "coefficient": "item", "value": "value", **_INTERVAL, "n": "n"}
+    columns = {"scale": "scale", "coefficient": "item", "value": "value", **INTERVAL_AND_N}
     return charts_by(
         chart_rows(table, columns, "scale"),
         "scale",
@@ -205,10 +212,9 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
     columns = ("scale", "first", "second", "kind", "r", "ci_low", "ci_high", "n_pairs")
     frame = chart_rows(table, columns, "scale").rename(columns={"r": "value", "n_pairs": "n"})
     frame = frame[frame["kind"] == "pearson"]
-    pairs = frame["first"].astype(str) + " – " + frame["second"].astype(str)
-    frame.insert(1, "item", pairs)
+    frame["item"] = frame.pop("first").astype(str) + " – " + frame.pop("second").astype(str)
     return charts_by(
-        frame.drop(columns=["first", "second", "kind"]),
+        frame.drop(columns="kind"),
         "scale",
         lambda scale, rows: coefficient_chart(
             rows,
@@ -321,14 +327,10 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     frame = frame[frame["item"] != "configural"]
     if frame.empty:
         return ()
-    frame = frame.assign(
-        ci_low=math.nan,
-        ci_high=math.nan,
-        label=[
-            "—" if math.isnan(cfi) else f"{_fall_text(cfi)} (RMSEA {_signed_text(rmsea)})"
-            for cfi, rmsea in zip(frame["value"], frame["rmsea_difference"], strict=True)
-        ],
-    )
+    frame["label"] = [
+        "—" if math.isnan(cfi) else f"{_fall_text(cfi)} (RMSEA {_signed_text(rmsea)})"
+        for cfi, rmsea in zip(frame["value"], frame["rmsea_difference"], strict=True)
+    ]
 
     def words(rows: Rows) -> str:
         several = len(set(rows.frame["group"])) > 1
@@ -378,7 +380,7 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         "jodoin_gierl": "size",
         "n": "n",
     }
-    frame = chart_rows(table, columns).assign(ci_low=math.nan, ci_high=math.nan)
+    frame = chart_rows(table, columns)
     frame["label"] = frame["size"].map(_CLASSES).fillna("")
 
     def words(rows: Rows) -> str:
@@ -421,7 +423,7 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     if table is None:
         return ()
     columns = {"model": "item", "bic_difference": "value", "n": "n", "admissible": "admissible"}
-    frame = chart_rows(table, columns, "model").assign(ci_low=math.nan, ci_high=math.nan)
+    frame = chart_rows(table, columns, "model")
     if frame["value"].isna().all():
         return ()
     frame, left_out = limit_marks(frame, 5)

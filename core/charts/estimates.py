@@ -54,8 +54,6 @@ Ends = tuple[float, float]
 INTERVAL = {"ci_low": "ci_low", "ci_high": "ci_high"}
 INTERVAL_AND_N = {**INTERVAL, "n": "n"}
 """Columns that tables of results and dot plots call alike, as for `chart_rows`."""
-COLUMNS = ["group", "item", "value", *INTERVAL_AND_N]
-"""Of the table of a dot plot."""
 
 
 def correlation_ends(table: pd.DataFrame) -> Ends:
@@ -134,7 +132,7 @@ class DotPlot:
     ----------
     title, axis : str
         Of the chart, and of the axis of the values.
-    words : function of Rows
+    words : str, or function of Rows
         The text for screen readers; what is left out follows it.
     row : str
         What a row is, for the tooltip.
@@ -161,7 +159,7 @@ class DotPlot:
 
     title: str
     axis: str
-    words: Callable[[Rows], str]
+    words: str | Callable[[Rows], str]
     row: str = "Item or subscale"
     below: Sequence[str] = ()
     ends: Ends | Callable[[pd.DataFrame], Ends] = correlation_ends
@@ -190,9 +188,10 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
     Parameters
     ----------
     frame : table
-        The columns group, item, value, ci_low, ci_high and n; label where values are written, short
-        ones at the right, long ones above their points; kind where rows have kinds, each with a
-        color and a shape; reference where a tick stands at that number.
+        The columns group, item, value and n; ci_low and ci_high where there are intervals; label
+        where values are written, short ones at the right, long ones above their points; kind where
+        rows have kinds, each with a color and a shape; reference where a tick stands at that
+        number.
     plot : DotPlot
         What is drawn and how.
     theme : "light" or "dark"
@@ -204,12 +203,15 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
     # an interval, its tips and a point; a number, with a ground where lines cross it; a tick
     marks = 3 + labelled + (labelled and bool(plot.lines)) + ("reference" in frame)
     table, cut = limit_marks(frame, marks)
-    table = table.reset_index(drop=True)
+    columns = ["group", "item", "value", "ci_low", "ci_high", "n"]
+    columns += [str(name) for name in table if name not in columns]
+    table = table.reindex(columns=columns).reset_index(drop=True)
     kinds = tuple(dict.fromkeys(table["kind"])) if "kind" in table else ()
     if plot.label is not None:
         table["label"] = [plot.label(value) for value in table["value"]]
     left_out = left_out + cut
-    words = plot.words(Rows(table)) + left_out
+    words = plot.words(Rows(table)) if callable(plot.words) else plot.words
+    words += left_out
     rows, without = groups_with_values(table)
     groups = list(dict.fromkeys(rows["group"]))
     several = len(set(table["group"])) > 1

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import DotPlot, dot_chart, free_ends
+from core.charts.estimates import INTERVAL_AND_N, DotPlot, dot_chart, free_ends
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -24,10 +24,11 @@ from core.charts.panels import (
     INK,
     MARK,
     MAX_MARKS,
-    MAX_PANELS,
     Chart,
     Theme,
     chart_rows,
+    first_levels,
+    first_of,
     groups_with_values,
     largest_count,
     limit_marks,
@@ -103,24 +104,23 @@ def _heat_map(table: ResultTable, theme: Theme, half: Half) -> Chart:
     if half == "full":
         turned = frame.rename(columns={"column": "item", "item": "column"})
         frame = pd.concat([frame, turned[frame.columns]], ignore_index=True)
-    drawn = order[:_MOST_LEVELS]
-    frame = frame[frame["column"].isin(drawn) & frame["item"].isin(drawn)]
+    levels, cut = first_of(order, _MOST_LEVELS, "levels")
+    frame = frame[frame["column"].isin(levels) & frame["item"].isin(levels)]
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
-    if len(order) > len(drawn):
-        left_out += f" Only the first {len(drawn)} of {len(order)} levels are drawn."
+    left_out += cut
     ends = ends_of(cells["value"], correlations=True)
     cells = color_cells(cells.reset_index(drop=True), ends, theme)
     kind = next(column for column in table.columns if column.name == "r").help
     shown_in_words = cells_in_words(cells, "column")
     words = (
-        f"Heat map of correlations between {count_text(len(drawn), 'level')} "
-        f"({', '.join(drawn)}) in {count_text(cells['group'].nunique(), 'group')}, n up to "
+        f"Heat map of correlations between {count_text(len(levels), 'level')} "
+        f"({', '.join(levels)}) in {count_text(cells['group'].nunique(), 'group')}, n up to "
         f"{largest_count(cells['n']):,}. {kind} {shown_in_words[:1].upper()}{shown_in_words[1:]}"
         f"{left_out}"
     )
     shown, without = groups_with_values(cells)
     spec = panels(
-        heat_layers(cells, "column", theme, order=drawn),
+        heat_layers(cells, "column", theme, order=levels),
         shown,
         table.title,
         theme,
@@ -173,13 +173,9 @@ def _scatter(
     points = _points(frame, pair, deviation)
     if points.empty:
         return []
+    points, left_out = first_levels(points)
     groups = list(dict.fromkeys(points["group"]))
-    drawn_groups = groups[:MAX_PANELS]
-    left_out = ""
-    if len(groups) > len(drawn_groups):
-        left_out = f" Only the first {len(drawn_groups)} of {len(groups)} groups are drawn."
-    points = points[points["group"].isin(drawn_groups)]
-    room = MAX_MARKS // len(drawn_groups) - 4 * _MOST_LABELS
+    room = MAX_MARKS // len(groups) - 4 * _MOST_LABELS
     rank = points.groupby("group", sort=False)["size"].rank(ascending=False, method="first")
     if (rank > room).any():
         left_out += f" Only the {room} items of a group that lie farthest are drawn."
@@ -206,10 +202,10 @@ def _scatter(
         once=left_out,
     )
     named = points[points["name"] != ""]
-    correlated = " ".join(by_r[group] for group in drawn_groups if group in by_r)
+    correlated = " ".join(by_r[group] for group in groups if group in by_r)
     words = (
         f"Scatter plot of the values of {count_text(points['item'].nunique(), 'item')} in "
-        f"{pair[0]} (across) and {pair[1]} (up) in {count_text(len(drawn_groups), 'group')}, with "
+        f"{pair[0]} (across) and {pair[1]} (up) in {count_text(len(groups), 'group')}, with "
         f"the line of equal values. {correlated}"
         f" Labelled, farthest from {how}: {', '.join(dict.fromkeys(named['item']))}.{left_out}"
     )
@@ -399,13 +395,10 @@ def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
         "first": "first",
         "second": "second",
         "difference": "value",
-        "ci_low": "ci_low",
-        "ci_high": "ci_high",
-        "n": "n",
+        **INTERVAL_AND_N,
     }
     frame = chart_rows(table, columns, "first")
-    pairs = frame.pop("first").astype(str) + " to " + frame.pop("second").astype(str)
-    frame.insert(1, "item", pairs)
+    frame["item"] = frame.pop("first").astype(str) + " to " + frame.pop("second").astype(str)
     bound = float(table.frame["bound"].iloc[0])
     first_pairs = frame.groupby("group", sort=False).cumcount() < _MOST_PAIRS
     left_out = ""

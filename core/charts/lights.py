@@ -20,6 +20,7 @@ from core.charts.panels import (
     Theme,
     chart_rows,
     column_limit,
+    first_levels,
     heading,
     label_offset,
     largest_count,
@@ -50,8 +51,8 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     columns = ("criterion", "value", "cfi", "n", "rating", "light")
     frame = chart_rows(table, columns, "criterion")
-    groups = list(dict.fromkeys(frame["group"]))
-    cells = frame[frame["group"].isin(groups[:_MAX_GROUPS])].reset_index(drop=True)
+    cells, left_out = first_levels(frame, most=_MAX_GROUPS)
+    cells = cells.reset_index(drop=True)
     colors = LIGHTS[theme]
     empty = cells["light"] == "grey"
     cells["shape"] = cells["light"].map(_SHAPES)
@@ -61,9 +62,6 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     rating = cells["rating"].fillna("").astype(str)
     rating = rating.mask((rating == "") & cells["value"].isna(), _NO_COEFFICIENT)
     cells["rating"] = rating.mask(rating == "", _NOT_JUDGED).str.replace("-", "−")
-    left_out = ""
-    if len(groups) > _MAX_GROUPS:
-        left_out = f" Only the first {_MAX_GROUPS} of {len(groups)} groups are drawn."
     title = "Ratings by criterion"
     spec = _layers(cells, theme).properties(
         data=cells,

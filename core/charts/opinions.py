@@ -23,6 +23,7 @@ from core.charts.panels import (
     Theme,
     chart_rows,
     color_at,
+    first_of,
     heading,
     label_offset,
     number_tip,
@@ -74,7 +75,7 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         plot = DotPlot(
             "Mean b by genre",
             "Mean b by genre",
-            lambda _rows: "Dot plot of the mean b by genre, with intervals over redrawn questions.",
+            "Dot plot of the mean b by genre, with intervals over redrawn questions.",
             "Genre",
             ends=(-1.0, 1.0),
             lines=(0.0,),
@@ -94,9 +95,7 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         plot = DotPlot(
             "Share of each type of pair",
             "Share of each type of pair",
-            lambda _rows: (
-                "Dot plot of the share of each type of pair asked both ways, with intervals."
-            ),
+            ("Dot plot of the share of each type of pair asked both ways, with intervals."),
             "Type",
             ends=(0.0, 1.0),
             same_scale=True,
@@ -137,11 +136,7 @@ def histogram_rows(
     theme : "light" or "dark"
         What the chart stands on.
     """
-    names = list(dict.fromkeys(means["group"]))
-    left_out = ""
-    if len(names) > _MOST_GROUPS:
-        left_out = f" Only the first {_MOST_GROUPS} of {len(names)} groups are drawn."
-        names = names[:_MOST_GROUPS]
+    names, left_out = first_of(list(dict.fromkeys(means["group"])), _MOST_GROUPS)
     table = _binned(values[values["group"].isin(names)], names, ends, theme)
     own = means.set_index("group").loc[names].reset_index()
     own["place"] = np.arange(len(own)) + 0.94
@@ -300,13 +295,8 @@ def question_map_chart(
     theme : "light" or "dark"
         What the chart stands on.
     """
-    shown = list(groups[:_MOST_COLUMNS])
-    left_out = (
-        f" Only the first {len(shown)} of {len(groups)} groups are drawn."
-        if len(shown) < len(groups)
-        else ""
-    )
-    across = 2 if shift is not None and len(shown) <= _MOST_SIDE_BY_SIDE else 1
+    groups, left_out = first_of(groups, _MOST_COLUMNS)
+    across = 2 if shift is not None and len(groups) <= _MOST_SIDE_BY_SIDE else 1
     maps: list[Any] = []
     tables: list[pd.DataFrame] = []
     words: list[str] = []
@@ -318,13 +308,13 @@ def question_map_chart(
             continue
         cells = pd.DataFrame(
             {
-                "item": np.repeat(np.asarray(items, dtype=object), len(shown)),
-                "group": np.tile(np.asarray(shown, dtype=object), len(items)),
-                "value": values[:, : len(shown)].ravel(),
+                "item": np.repeat(np.asarray(items, dtype=object), len(groups)),
+                "group": np.tile(np.asarray(groups, dtype=object), len(items)),
+                "value": values[:, : len(groups)].ravel(),
             }
         )
         cells = color_cells(cells, ends, theme)
-        neutral = strong_neutral[:, : len(shown)].ravel()
+        neutral = strong_neutral[:, : len(groups)].ravel()
         outlined = name == "b" and bool(neutral.any())
         if outlined:
             cells["outline"] = np.where(neutral, _STRONG, 0.0)
@@ -335,10 +325,10 @@ def question_map_chart(
             # as many lines above both maps, so that their rows stand side by side
             lines.append("Rows as beside.")
         lines += [left_out.strip()] if left_out else []
-        if len(shown) > _ONE_DECIMAL:
+        if len(groups) > _ONE_DECIMAL:
             cells["label"] = [short_number(value, 1) for value in cells["value"]]
         maps.append(
-            heat_layers(cells, "group", theme, upright=_fit_upright(shown)).properties(
+            heat_layers(cells, "group", theme, upright=_fit_upright(groups)).properties(
                 data=cells,
                 width="container",
                 title=heading(title, theme, lines, line_length=_LINE_BESIDE),
@@ -349,7 +339,7 @@ def question_map_chart(
     table = pd.concat(tables, ignore_index=True).drop(columns=["label", "known"])
     alt_text = (
         f"Heat map of {count_text(len(items), 'question')} by "
-        f"{count_text(len(shown), 'group')}. {' '.join(words)}{left_out}"
+        f"{count_text(len(groups), 'group')}. {' '.join(words)}{left_out}"
     )
     spec = stacked(maps)
     return Chart("All questions", spec, alt_text, table, across=across)

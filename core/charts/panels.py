@@ -246,6 +246,12 @@ def first_levels(
     return (frame[frame[name].isin(levels)] if left_out else frame), left_out
 
 
+def sort_levels(frame: pd.DataFrame, levels: Iterable[str], name: str = "group") -> pd.DataFrame:
+    """The rows with the levels of a column in this order; rows of one level keep theirs."""
+    order = {level: number for number, level in enumerate(dict.fromkeys(levels))}
+    return frame.sort_values(name, key=lambda column: column.map(order), kind="stable")
+
+
 def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, str]:
     """As many groups and whole items as can be read, and a sentence saying what was left out.
 

@@ -9,10 +9,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts.lines import MOST_LINES, line_layers
 from core.charts.panels import (
-    GROUP_COLORS,
     INK,
-    MARK,
     Chart,
     Theme,
     number_tip,
@@ -24,7 +23,6 @@ from core.charts.panels import (
 )
 from core.domain.results import AnalysisResult
 
-_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
 _HEIGHT = 280  # pixels
 _TICKS = tuple(digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 5))
 _FAR = 5  # times the lowest half-width, from which the axis has equal ratios
@@ -48,14 +46,12 @@ def precision_charts(
     lines = {group: list(dict.fromkeys(own)) for group, own in rows.groupby("group")["line"]}
     drawn = rows[
         [
-            line in lines[group][: len(_DASHES)]
+            line in lines[group][:MOST_LINES]
             for group, line in zip(rows["group"], rows["line"], strict=True)
         ]
     ]
     most = max(map(len, lines.values()))
-    cut = (
-        f" Only the first {len(_DASHES)} of {most} lines are drawn." if most > len(_DASHES) else ""
-    )
+    cut = f" Only the first {MOST_LINES} of {most} lines are drawn." if most > MOST_LINES else ""
     planned = float(summary["planned"].iloc[0])
     return (
         _widths(drawn, planned, varied, cut, theme),
@@ -187,24 +183,5 @@ def _lines(
         alt.Tooltip("number:Q", title=varied.capitalize(), format=",d"),
         *tips,
     ]
-    if len(names) == 1:
-        line = base.mark_line(color=MARK[theme], strokeWidth=2)
-        points = base.mark_point(color=MARK[theme], size=40, filled=True, opacity=1)
-    else:
-        legend = alt.Legend(
-            orient="top",
-            title=None,
-            labelLimit=260,
-            columns=2,
-            symbolSize=300,
-            symbolType="stroke",
-            labelColor=INK[theme],
-        )
-        colors = alt.Scale(domain=names, range=list(GROUP_COLORS[theme][: len(names)]))
-        dashes = alt.Scale(domain=names, range=[list(d) for d in _DASHES[: len(names)]])
-        color = alt.Color("line:N", scale=colors, legend=legend)
-        line = base.mark_line(strokeWidth=2).encode(
-            color=color, strokeDash=alt.StrokeDash("line:N", scale=dashes, legend=legend)
-        )
-        points = base.mark_point(size=40, filled=True, opacity=1).encode(color=color)
-    return [line, points.encode(tooltip=tooltip), rule.encode(x=alt.X("number:Q"))]
+    layers = line_layers(base, names, theme, tooltip=tooltip, point_size=40, label_limit=260)
+    return [*layers, rule.encode(x=alt.X("number:Q"))]

@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Rows, dot_chart, free_ends
+from core.charts.estimates import INTERVAL, INTERVAL_AND_N, DotPlot, Rows, dot_chart, free_ends
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,
@@ -42,7 +42,6 @@ from core.stats.inputs import name_list
 from core.stats.paired_comparison.transitivity import preference_order
 
 _EVEN = 0.5
-_ENDS = {"ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
 _MEAN_LINE = "A row without a format is the mean of formats."
 _MOST_ROWS = 40  # of pairs with their formats; of more pairs the means alone are drawn
 _ORDER_TAB, _TRANSITIVITY_TAB, _STRENGTH_TAB = "Order of naming", "Transitivity", "Strengths"
@@ -62,7 +61,13 @@ def _share_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "shares")
     if table is None:
         return ()
-    columns = {"first": "first", "second": "second", "format": "format", "share": "value", **_ENDS}
+    columns = {
+        "first": "first",
+        "second": "second",
+        "format": "format",
+        "share": "value",
+        **INTERVAL_AND_N,
+    }
     frame, left_out = _pair_rows(chart_rows(table, columns, "first"), " over ")
     plot = DotPlot(
         "Share of wins",
@@ -92,8 +97,7 @@ def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         "second": "second",
         "format": "format",
         "effect": "value",
-        "ci_low": "ci_low",
-        "ci_high": "ci_high",
+        **INTERVAL,
         "n_first": "n",
         "n_second": "n_second",
     }
@@ -137,9 +141,7 @@ def _pair_rows(frame: pd.DataFrame, between: str) -> tuple[pd.DataFrame, str]:
         is_mean = is_mean[frame.index]
     pair = frame["first"].astype(str) + between + frame["second"].astype(str)
     item = pair.where(is_mean, frame["format"].astype(str) + ": " + pair)
-    rows = frame[["group", "value", "ci_low", "ci_high", "n"]].copy()
-    rows.insert(1, "item", item)
-    return rows, left_out
+    return frame.drop(columns=["first", "second", "format"]).assign(item=item), left_out
 
 
 def _pairs_in_words(rows: Rows) -> str:

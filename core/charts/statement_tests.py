@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.charts.estimates import DotPlot, dot_chart
+from core.charts.estimates import INTERVAL_AND_N, DotPlot, dot_chart
 from core.charts.heat_maps import cells_in_words, color_cells, heat_layers
 from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    first_levels,
+    first_of,
     limit_marks,
     panels,
     range_text,
+    sort_levels,
     table_with_rows,
 )
 from core.domain.numbers import count_text
@@ -21,7 +24,6 @@ from core.domain.results import AnalysisResult, ResultTable
 _MOST_STATEMENTS = 30
 _MOST_GROUPS = 6
 _MOST_RATERS = 16
-_ENDS = {"ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
 
 
 def stance_reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -29,7 +31,7 @@ def stance_reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     tests, statements = (table_with_rows(result, name) for name in ("tests", "statements"))
     if tests is None or statements is None:
         return ()
-    names = {"test": "item", "share": "value", **_ENDS, "random": "reference"}
+    names = {"test": "item", "share": "value", **INTERVAL_AND_N, "random": "reference"}
     plot = DotPlot(
         "Statements that pass each test",
         "Share of statements that pass",
@@ -65,7 +67,7 @@ def _parts_chart(table: ResultTable, part: str, theme: Theme) -> Chart:
         same_scale=True,
         tab=table.tab,
     )
-    names = {part: "item", "share": "value", **_ENDS}
+    names = {part: "item", "share": "value", **INTERVAL_AND_N}
     return dot_chart(chart_rows(table, names, part), plot, theme)
 
 
@@ -74,22 +76,19 @@ def _statement_chart(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     tests = [column for column in table.columns if column.name.startswith("passed_")]
     names = {"item": "item", **{column.name: column.title for column in tests}}
     wide = chart_rows(table, names, "item")
-    groups = list(dict.fromkeys(wide["group"]))
-    wide = wide[wide["group"].isin(groups[:_MOST_GROUPS])]
+    wide, _ = first_levels(wide, most=_MOST_GROUPS)
     wide = wide.groupby("group", sort=False).head(_MOST_STATEMENTS)
     cells = wide.melt(["group", "item"], var_name="column", value_name="value")
     cells = cells.astype({"value": float})
     if cells["value"].isna().all():
         return ()
-    order = {name: number for number, name in enumerate(groups)}
-    cells = cells.iloc[cells["group"].map(order).argsort(kind="stable")].reset_index(drop=True)
-    cells, left_out = limit_marks(cells, 2)
+    cells, left_out = limit_marks(sort_levels(cells, wide["group"]), 2)
     cells = color_cells(cells.reset_index(drop=True), (0.0, 1.0), theme)
     title = "The most fragile statements"
     if len(table.frame) > len(wide):
         left_out = (
             f" The {_MOST_STATEMENTS} most fragile statements of "
-            f"{count_text(min(len(groups), _MOST_GROUPS), 'group')} are drawn.{left_out}"
+            f"{count_text(wide['group'].nunique(), 'group')} are drawn.{left_out}"
         )
     words = (
         f"Heat map of the share of templates in which a statement passes a test: "
@@ -110,7 +109,7 @@ def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
     charts = []
     kappas, alpha = (table_with_rows(result, name) for name in ("kappas", "alpha"))
     if kappas is not None:
-        names = {"wording": "item", "kappa": "value", **_ENDS}
+        names = {"wording": "item", "kappa": "value", **INTERVAL_AND_N}
         plot = DotPlot(
             "Agreement with the original",
             "Kappa with the original",
@@ -126,9 +125,8 @@ def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
         )
         charts.append(dot_chart(chart_rows(kappas, names, "wording"), plot, theme))
     if alpha is not None and alpha.frame["alpha"].notna().any():
-        frame = chart_rows(alpha, {"alpha": "value", **_ENDS}, "alpha")
-        frame = frame.rename(columns={"group": "item"})
-        frame.insert(0, "group", "all")
+        frame = chart_rows(alpha, {"alpha": "value", **INTERVAL_AND_N}, "alpha")
+        frame = frame.rename(columns={"group": "item"}).assign(group="all")
         plot = DotPlot(
             "Agreement of templates",
             "Krippendorff's alpha of templates",
@@ -158,9 +156,7 @@ def rater_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
     for title, value, low, high in kinds:
         names = {value: "value", **({low: "ci_low", high: "ci_high"} if low else {}), "items": "n"}
         parts.append(chart_rows(groups, names, "raters").assign(item=title))
-    frame = pd.concat(parts, ignore_index=True)
-    order = {name: number for number, name in enumerate(dict.fromkeys(frame["group"]))}
-    frame = frame.sort_values("group", key=lambda names: names.map(order), kind="stable")
+    frame = sort_levels(pd.concat(parts, ignore_index=True), parts[0]["group"])
     plot = DotPlot(
         "Agreement of all raters",
         "Agreement",
@@ -170,7 +166,6 @@ def rater_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
         lines=(0.0,),
         same_scale=True,
     )
-    frame = frame[["group", "item", "value", "ci_low", "ci_high", "n"]]
     return (dot_chart(frame, plot, theme), *_rater_pairs(pairs, theme))
 
 
@@ -178,23 +173,20 @@ def _rater_pairs(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """A heat map of the kappas of every two raters, a panel for each group."""
     names = {"first": "column", "second": "item", "kappa": "value", "n": "n"}
     frame = chart_rows(table, names, "first")
-    groups = list(dict.fromkeys(frame["group"]))
-    frame = frame[frame["group"].isin(groups[:_MOST_GROUPS])]
-    raters = list(dict.fromkeys([*frame["column"], *frame["item"]]))
-    shown = raters[:_MOST_RATERS]
-    cells = frame[frame["column"].isin(shown) & frame["item"].isin(shown)]
-    cells, left_out = limit_marks(cells.reset_index(drop=True), 2)
-    if len(raters) > len(shown):
-        left_out += f" Only the first {len(shown)} of {len(raters)} raters are drawn."
-    if len(groups) > _MOST_GROUPS:
-        left_out += f" Only the first {_MOST_GROUPS} of {len(groups)} groups are drawn."
+    frame, cut_groups = first_levels(frame, most=_MOST_GROUPS)
+    raters, cut_raters = first_of(
+        list(dict.fromkeys([*frame["column"], *frame["item"]])), _MOST_RATERS, "raters"
+    )
+    cells = frame[frame["column"].isin(raters) & frame["item"].isin(raters)]
+    cells, left_out = limit_marks(cells, 2)
+    left_out += cut_raters + cut_groups
     cells = color_cells(cells.reset_index(drop=True), (-1.0, 1.0), theme)
     words = (
-        f"Heat map of Cohen's kappa of every two of {count_text(len(shown), 'rater')}: "
+        f"Heat map of Cohen's kappa of every two of {count_text(len(raters), 'rater')}: "
         f"{cells_in_words(cells, 'column')}{left_out}"
     )
     lines = ["Orange: below 0; gray: 0, chance; blue: above 0, to 1. Dashed: undefined."]
-    layers = heat_layers(cells, "column", theme, order=shown)
+    layers = heat_layers(cells, "column", theme, order=raters)
     several = len(set(cells["group"])) > 1
     title = "Kappa of every two raters"
     spec = panels(layers, cells, title, theme, lines, name_groups=several, once=left_out)

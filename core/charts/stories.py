@@ -66,7 +66,7 @@ def story_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         for end in ("low", "high"):
             frame[f"ci_{end}"] = frame[f"ci_{end}"].fillna(frame.pop(f"fisher_{end}"))
         frame = frame.rename(columns={"r": "value", "stories": "n"})
-        frame.insert(1, "item", frame.pop("quality").astype(str) + ", " + frame.pop("of"))
+        frame["item"] = frame.pop("quality").astype(str) + ", " + frame.pop("of")
         charts.append(_correlations(frame, theme))
     return tuple(charts)
 

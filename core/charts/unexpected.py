@@ -26,6 +26,7 @@ from core.charts.panels import (
     panels,
     percent,
     readable_on,
+    sort_levels,
     table_with_rows,
     with_number_texts,
 )
@@ -229,12 +230,11 @@ def _interval_chart(table: ResultTable, theme: Theme) -> Chart:
     frame = frame.rename(columns={"group": "item", "item": "group"})
     for end in ("low", "high"):
         frame[f"ci_{end}"] = frame.pop(f"wilson_{end}").fillna(frame[f"ci_{end}"])
-    order = {kind: number for number, kind in enumerate(kinds)}
-    frame = frame.iloc[frame["group"].map(order).argsort(kind="stable")]
+    frame = sort_levels(frame, kinds)
     plot = DotPlot(
         "Share with interval",
         "Share of all responses",
-        lambda _rows: (
+        (
             f"Dot plots of the shares of {', '.join(kinds)} in "
             f"{count_text(n_groups, 'group')}, with intervals."
         ),
@@ -329,7 +329,7 @@ def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
     plot = DotPlot(
         "Invalid answers",
         "Share of trials",
-        lambda _rows: (
+        (
             "Dot plots of the share of trials whose first reply is invalid, and of those never "
             f"usable, with intervals, in {count_text(n_groups, 'group')}; invalid at first, "
             f"{'; '.join(first)}."
@@ -347,13 +347,14 @@ def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
     if table is None or table.frame["number"].max() < 2:
         return ()
     names = {"number": "item", "share_by_now": "value", "replies": "n"}
-    frame = chart_rows(table, names, "number").assign(ci_low=math.nan, ci_high=math.nan)
+    frame = chart_rows(table, names, "number")
     frame["item"] = "try " + frame["item"].astype(str)
     plot = DotPlot(
         "Usable by now",
         "Share of trials with a reply",
-        lambda rows: (
-            f"Dot plot of the share of trials with a usable answer by each try, in {rows.groups}."
+        (
+            "Dot plot of the share of trials with a usable answer by each try, in "
+            f"{Rows(frame).groups}."
         ),
         "Try",
         ["What asking again brings. These are the trials themselves: no intervals."],

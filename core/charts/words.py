@@ -14,10 +14,10 @@ import pandas as pd
 from core.charts.estimates import DotPlot, Rows, dot_chart, group_marks
 from core.charts.panels import (
     INK,
-    MAX_PANELS,
     Chart,
     Theme,
     chart_rows,
+    first_levels,
     first_of,
     number_tip,
     panels,
@@ -118,7 +118,7 @@ def _rate_chart(
     plot = DotPlot(
         title,
         "Share",
-        lambda _rows: (
+        (
             f"Dot plot of {', '.join(rates.values()).lower()} in {count_text(n_groups, 'group')}, "
             f"with intervals: {_in_words(parts)}."
         ),
@@ -129,7 +129,6 @@ def _rate_chart(
         same_scale=True,
         tab=tab,
     )
-    frame = frame[["group", "item", "value", "ci_low", "ci_high", "n"]]
     return dot_chart(frame, plot, theme, left_out)
 
 
@@ -234,31 +233,27 @@ def _curves(frame: pd.DataFrame, axis: _NumberAxis, theme: Theme) -> Chart:
         for name, shown in {**_CLASSES, **_OTHERS}.items()
     ]
     long = pd.concat(parts).sort_values("place", kind="stable").reset_index(drop=True)
-    groups = list(dict.fromkeys(long["group"]))
-    shown = long[long["group"].isin(groups[:MAX_PANELS])].reset_index(drop=True)
-    left_out = (
-        f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-        if len(groups) > MAX_PANELS
-        else ""
-    )
+    n_groups = long["group"].nunique()
+    rows, left_out = first_levels(long)
+    rows = rows.reset_index(drop=True)
     if axis.unknown:
         left_out += f" Not drawn, because the name states no number: {name_list(axis.unknown)}."
     title = f"Rates by {axis.title.lower()}"
-    low, high = shown["place"].min(), shown["place"].max()
+    low, high = rows["place"].min(), rows["place"].max()
     words = (
         f"Lines of the five rates over {axis.title.lower()} from {low:g} to {high:g}, with "
-        f"intervals, in {count_text(len(groups), 'group')}: {_changes(shown)}.{left_out}"
+        f"intervals, in {count_text(n_groups, 'group')}: {_changes(rows)}.{left_out}"
     )
     spec = panels(
         partial(_curve_layers, title=axis.title, theme=theme),
-        shown,
+        rows,
         title,
         theme,
         [],
-        across=panels_across(shown),
+        across=panels_across(rows),
         once=left_out,
     )
-    return Chart(title, spec, words, shown, panels_across(shown), (), tab="Groups")
+    return Chart(title, spec, words, rows, panels_across(rows), (), tab="Groups")
 
 
 def _changes(shown: pd.DataFrame) -> str:
@@ -313,17 +308,18 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
     sides = ("positive", "negative", "neutral")
     frame = chart_rows(table, ("place", *sides, *(f"{side}_rank" for side in sides)), "place")
     frame["group"] = varying_names(table, "place")
-    groups = list(dict.fromkeys(frame["group"]))
-    own = frame[frame["group"].isin(groups[:MAX_PANELS]) & (frame["place"] <= _MOST_PLACES)]
+    n_groups, first_group = frame["group"].nunique(), frame["group"].iloc[0]
+    rows, left_out = first_levels(frame)
+    rows = rows[rows["place"] <= _MOST_PLACES]
     long = pd.concat(
         [
             pd.DataFrame(
                 {
-                    "group": own["group"],
-                    "place": own["place"],
+                    "group": rows["group"],
+                    "place": rows["place"],
                     "list": side.capitalize(),
-                    "word": own[side],
-                    "rank": own[f"{side}_rank"],
+                    "word": rows[side],
+                    "rank": rows[f"{side}_rank"],
                 }
             )
             for side in sides
@@ -333,18 +329,15 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
     rank = [f" {value:.0f}" if value == value else "" for value in long["rank"]]
     long["text"] = long["word"].astype(str) + rank
     places = int(long["place"].max()) if len(long) else 0
-    left_out = ""
-    if len(groups) > MAX_PANELS:
-        left_out = f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-    first = long[(long["place"] <= 3) & (long["group"] == groups[0])]
+    first = long[(long["place"] <= 3) & (long["group"] == first_group)]
     named = "; ".join(
         f"{str(name).lower()}: {', '.join(part['word'])}"
         for name, part in first.groupby("list", sort=False)
     )
-    of_group = f" of {groups[0]}" if len(groups) > 1 else ""
+    of_group = f" of {first_group}" if n_groups > 1 else ""
     words = (
         f"Lists of the first {places} positive, negative and neutral words of "
-        f"{count_text(len(groups), 'group')}. First{of_group}: {named}.{left_out}"
+        f"{count_text(n_groups, 'group')}. First{of_group}: {named}.{left_out}"
     )
     title = f"Top {places} words"
     lines = ["Each word with its rank."] if long["rank"].notna().any() else []
@@ -387,7 +380,7 @@ def _agreement_chart(table: ResultTable, theme: Theme) -> Chart:
     frame = pairs[["factor", "kappa", "kappa_low", "kappa_high", "words"]].set_axis(
         ["group", "value", "ci_low", "ci_high", "n"], axis=1
     )
-    frame.insert(1, "item", pairs["first"] + " – " + pairs["second"] + held)
+    frame["item"] = pairs["first"] + " – " + pairs["second"] + held
 
     def words(rows: Rows) -> str:
         low, high = rows.defined.min(), rows.defined.max()

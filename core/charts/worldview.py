@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.charts.bias import comparison_chart
 from core.charts.estimates import (
-    COLUMNS,
+    INTERVAL,
     INTERVAL_AND_N,
     DotPlot,
     Ends,
@@ -31,6 +31,7 @@ from core.charts.panels import (
     heading,
     number_tip,
     short_number,
+    sort_levels,
     stacked,
     table_with_rows,
     with_number_texts,
@@ -51,7 +52,7 @@ _WEAK_LINE = f"{_WEAK_MARK}: few statements (see the table)"
 _LEAST_SHARE = 0.1  # end of an axis of shares, where all are 0 or nearly
 _Align = Literal["left", "center", "right"]
 _Baseline = Literal["bottom", "middle", "top"]
-_SHARES = {"share": "value", "ci_low": "ci_low", "ci_high": "ci_high", "statements": "n"}
+_SHARES = {"share": "value", **INTERVAL, "statements": "n"}
 
 
 def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -99,7 +100,7 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
     plot = DotPlot(
         "The same, with intervals" if parts else "Stance on domains",
         "Stance with interval, −1 against to 1 for",
-        lambda _rows: "",
+        "",
         "Domain",
         [f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"],
         (-1.0, 1.0),
@@ -196,9 +197,7 @@ def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
         value=("bound", "max"), n=("n", "max")
     )
     bounds = bounds.assign(item="upper bound: reliable")
-    order = {name: k for k, name in enumerate(dict.fromkeys(frame["group"]))}
-    frame = pd.concat([frame.drop(columns="bound"), bounds])
-    frame = frame.sort_values("group", key=lambda groups: groups.map(order), kind="stable")
+    frame = sort_levels(pd.concat([frame.drop(columns="bound"), bounds]), frame["group"])
 
     def words(rows: Rows) -> str:
         shares = "; ".join(
@@ -279,7 +278,7 @@ def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
         (0.0,),
         same_scale=True,
     )
-    return dot_chart(both[COLUMNS], plot, theme)
+    return dot_chart(both, plot, theme)
 
 
 # Agreement of annotators.
@@ -296,8 +295,8 @@ def annotator_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         charts.append(_kappa_chart(frame, "Agreement on each domain", what, "Domain", theme))
     if pairs is not None:
         frame = pairs.frame[list(ends)].rename(columns=ends)
-        frame.insert(0, "group", pairs.frame["domain"].str.replace("_", " "))
-        frame.insert(1, "item", pairs.frame["first"] + " – " + pairs.frame["second"])
+        frame["group"] = pairs.frame["domain"].str.replace("_", " ")
+        frame["item"] = pairs.frame["first"] + " – " + pairs.frame["second"]
         what = "kappa of every two annotators"
         charts.append(_kappa_chart(frame, "Every two annotators", what, "Pair", theme))
     return tuple(charts)
