@@ -172,14 +172,14 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         words = f"Histogram of {count_text(int(table['count'].sum()), 'score')}. {means}.{left_out}"
         title = f"Scores, {subscale}" if subscale else "Scores"
         across = panels_across(table)
-        layers = partial(_bins, every=table, theme=theme, across=across)
+        layers = partial(_bins, of_all_groups=table, theme=theme, across=across)
         spec = panels(layers, table, title, theme, across=across, once=left_out)
         return Chart(title, spec, words, table, across)
 
     return charts_by(frame, "subscale", draw)
 
 
-def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) -> Any:
+def _bins(rows: pd.DataFrame, of_all_groups: pd.DataFrame, theme: Theme, across: int) -> Any:
     """The bars of one group, counted on an axis of its own, on the scale that scores share."""
     bars = alt.Chart().mark_bar(color=MARK[theme], stroke=BACKGROUNDS[theme], strokeWidth=1)
     bars = with_number_texts(bars, "bin_low", "bin_high").encode(
@@ -187,7 +187,7 @@ def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) ->
             "bin_low:Q",
             title="Score",
             bin="binned",
-            scale=alt.Scale(domain=_score_ends(rows, every)),
+            scale=alt.Scale(domain=_score_ends(rows, of_all_groups)),
         ),
         x2=alt.X2("bin_high:Q"),
         y=alt.Y(
@@ -205,14 +205,14 @@ def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) ->
     return bars.properties(height=_HEIGHT if across == 1 else _HEIGHT_BESIDE)
 
 
-def _score_ends(rows: pd.DataFrame, every: pd.DataFrame) -> list[float]:
+def _score_ends(rows: pd.DataFrame, of_all_groups: pd.DataFrame) -> list[float]:
     """Whole and half scores at both ends, those of all groups but such as lie far from the others.
 
     Subscales and groups of one format then share their axis.
     """
-    reach = usual_reach(every, ("bin_low", "bin_high"), None, "group")
-    middle = float(every.groupby("group", sort=False)["bin_low"].median().median())
-    far = (every[["bin_low", "bin_high"]] - middle).abs().max(axis=1) > reach
-    odd = set(every.loc[far, "group"])
-    own = rows if set(rows["group"]) <= odd else every[~every["group"].isin(odd)]
-    return [math.floor(own["bin_low"].min() * 2) / 2, math.ceil(own["bin_high"].max() * 2) / 2]
+    reach = usual_reach(of_all_groups, ("bin_low", "bin_high"), None, "group")
+    middle = float(of_all_groups.groupby("group", sort=False)["bin_low"].median().median())
+    far = (of_all_groups[["bin_low", "bin_high"]] - middle).abs().max(axis=1) > reach
+    odd = set(of_all_groups.loc[far, "group"])
+    usual = rows if set(rows["group"]) <= odd else of_all_groups[~of_all_groups["group"].isin(odd)]
+    return [math.floor(usual["bin_low"].min() * 2) / 2, math.ceil(usual["bin_high"].max() * 2) / 2]

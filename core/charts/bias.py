@@ -132,9 +132,9 @@ def _item_chart(items: ResultTable, theme: Theme) -> Chart:
     return Chart(title, spec, words, table)
 
 
-def _sorted_items(own: pd.DataFrame, n_groups: int) -> pd.DataFrame:
+def _sorted_items(rows: pd.DataFrame, n_groups: int) -> pd.DataFrame:
     """The items of a group by their share with their rank; evenly spaced ones where many."""
-    ordered = own.sort_values("value", kind="stable").reset_index(drop=True)
+    ordered = rows.sort_values("value", kind="stable").reset_index(drop=True)
     ordered["rank"] = np.arange(1, len(ordered) + 1)
     room = MAX_MARKS // max(n_groups, 1) - 1
     if len(ordered) <= room:
@@ -283,8 +283,8 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "summary")
     if table is None:
         return ()
-    every = _summary_rows(table)
-    frame, left_out = first_levels(every, "panel", MAX_PANELS // 2, "panels")
+    summary = _summary_rows(table)
+    frame, left_out = first_levels(summary, "panel", MAX_PANELS // 2, "panels")
     parts: list[Any] = []
     without: list[str] = []
     for panel in dict.fromkeys(frame["panel"]):
@@ -317,7 +317,7 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         notes.append(f" No triangle, because a measure is undefined: {name_list(without)}.")
     words = (
         "Triangle of three measures from 0 to 1, and dot plot of the same with intervals, "
-        f"n up to {count_text(largest_count(every['n']), 'item')}: {_summary_words(frame)}."
+        f"n up to {count_text(largest_count(summary['n']), 'item')}: {_summary_words(frame)}."
         f"{''.join(notes)}{left_out}"
     )
     data = frame.drop(columns="panel").reset_index(drop=True)

@@ -90,11 +90,11 @@ def _all_and_formats(
 ) -> pd.DataFrame:
     """For each group a row for all formats together, where there are several, and one for each."""
     each = chart_rows(formats, {"format": "item", **columns}, "format")
-    every = chart_rows(totals, columns, before)
-    every.insert(1, "item", _ALL_FORMATS)
+    together = chart_rows(totals, columns, before)
+    together.insert(1, "item", _ALL_FORMATS)
     several = each["group"].map(each.groupby("group").size()) > 1
-    every = every[every["group"].isin(each.loc[several, "group"])]
-    both = pd.concat([every, each], ignore_index=True)
+    together = together[together["group"].isin(each.loc[several, "group"])]
+    both = pd.concat([together, each], ignore_index=True)
     return sort_levels(both, each["group"]).reset_index(drop=True)
 
 
@@ -125,34 +125,34 @@ def _sorted_chart(
 
     `frame` has the columns group (a panel each), line, item and value.
     """
-    known = frame[frame["value"].notna()]
-    if known.empty:
+    defined = frame[frame["value"].notna()]
+    if defined.empty:
         return None
-    shown, left_out = first_levels(known, most=MAX_SMALL_PANELS)
-    lines = known.groupby("group", sort=False)["line"].unique()
+    rows, left_out = first_levels(defined, most=MAX_SMALL_PANELS)
+    lines = defined.groupby("group", sort=False)["line"].unique()
     number = {(group, line): k for group, names in lines.items() for k, line in enumerate(names)}
-    numbers = [number[pair] for pair in zip(shown["group"], shown["line"], strict=True)]
-    shown = shown[[k < MOST_LINES for k in numbers]]
+    numbers = [number[pair] for pair in zip(rows["group"], rows["line"], strict=True)]
+    rows = rows[[k < MOST_LINES for k in numbers]]
     most = max(map(len, lines))
     if most > MOST_LINES:
         left_out += f" Only the first {MOST_LINES} of {most} {of}s are drawn."
-    shown = shown.sort_values("value", kind="stable")
-    shown = shown.assign(rank=shown.groupby(["group", "line"]).cumcount() + 1)
-    shown = shown.sort_index(kind="stable")
-    drawn, thinned = _thinned(shown)
-    groups = int(shown["line" if of == "group" else "group"].nunique())
-    across = panels_across(drawn)
+    rows = rows.sort_values("value", kind="stable")
+    rows = rows.assign(rank=rows.groupby(["group", "line"]).cumcount() + 1)
+    rows = rows.sort_index(kind="stable")
+    points, thinned = _thinned(rows)
+    groups = int(rows["line" if of == "group" else "group"].nunique())
+    across = panels_across(points)
     below = ["Each point is an item; items are in the order of their value, on each line anew."]
     words = (
         f"Line chart of {title[:1].lower()}{title[1:]}: "
-        f"{count_text(shown['item'].nunique(), 'item')} in {count_text(groups, 'group')}, a line "
+        f"{count_text(rows['item'].nunique(), 'item')} in {count_text(groups, 'group')}, a line "
         f"for each {of}; medians: "
-        f"{_medians(shown)}.{left_out}{thinned}"
+        f"{_medians(rows)}.{left_out}{thinned}"
     )
-    ends = float(known["value"].max()) or 1.0
+    ends = float(defined["value"].max()) or 1.0
     spec = panels(
         partial(_lines, axis=axis, of=of, top=ends, theme=theme),
-        drawn,
+        points,
         title,
         theme,
         below,
@@ -160,18 +160,18 @@ def _sorted_chart(
         once=left_out + thinned,
     )
     columns = ["group", "line", "rank", "item", "value"]
-    return Chart(title, spec, words, drawn[columns].reset_index(drop=True), across, tab="Curves")
+    return Chart(title, spec, words, points[columns].reset_index(drop=True), across, tab="Curves")
 
 
-def _thinned(shown: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def _thinned(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many points as a picture bears, evenly over the ranks, the ends of lines included."""
-    step = math.ceil(len(shown) / MAX_MARKS)
+    step = math.ceil(len(rows) / MAX_MARKS)
     if step == 1:
-        return shown, ""
-    last = shown.groupby(["group", "line"])["rank"].transform("max")
+        return rows, ""
+    last = rows.groupby(["group", "line"])["rank"].transform("max")
     step += 1  # room for the ends
-    drawn = shown[((shown["rank"] - 1) % step == 0) | (shown["rank"] == last)]
-    return drawn, f" Lines go through every {_ordinal(step)} item; the table of items has all."
+    points = rows[((rows["rank"] - 1) % step == 0) | (rows["rank"] == last)]
+    return points, f" Lines go through every {_ordinal(step)} item; the table of items has all."
 
 
 def _ordinal(number: int) -> str:
@@ -179,10 +179,10 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
-def _medians(shown: pd.DataFrame) -> str:
+def _medians(rows: pd.DataFrame) -> str:
     """The median of each line, the first ones by name."""
-    medians = shown.groupby(["group", "line"], sort=False)["value"].median()
-    several = len(shown["group"].unique()) > 1
+    medians = rows.groupby(["group", "line"], sort=False)["value"].median()
+    several = len(rows["group"].unique()) > 1
     names: list[tuple[str, str]] = medians.index.tolist()
     parts = [
         f"{f'{group}, ' if several else ''}{line} {short_number(float(value))}"

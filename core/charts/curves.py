@@ -131,9 +131,9 @@ def _labels(item: pd.DataFrame) -> pd.DataFrame:
     highest = highest if rising else highest.iloc[::-1]
     wanted = spaced_places(list(highest["trait"]), -edge, edge, _LABELS_APART)
     rows = []
-    for number, place in zip(highest["number"], wanted, strict=True):
-        own = item[item["number"] == number]
-        rows.append(own.iloc[[int((own["trait"] - place).abs().to_numpy().argmin())]])
+    for number, wanted_trait in zip(highest["number"], wanted, strict=True):
+        curve = item[item["number"] == number]
+        rows.append(curve.iloc[[int((curve["trait"] - wanted_trait).abs().to_numpy().argmin())]])
     labels: pd.DataFrame = pd.concat(rows)
     return labels
 
@@ -152,12 +152,14 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     width = across * (_CELL_WIDTH + _CELL_GAP)
     height = rows * (_CELL_HEIGHT + _CELL_HEAD + 0.3)
     colors = option_colors(int(curves["number"].max()) + 1, theme)
-    drawn = curves.assign(
+    points = curves.assign(
         x=curves["item"].map(left) + curves["trait"] + _LIMIT,
         y=curves["item"].map(down) + _CELL_HEAD + _CELL_HEIGHT - curves["probability"],
         color=[colors[number] for number in curves["number"]],
     )
-    peaks = pd.concat([_labels(own) for _, own in drawn.groupby("item", sort=False)])
+    peaks = pd.concat(
+        [_labels(item_points) for _, item_points in points.groupby("item", sort=False)]
+    )
     cells = pd.DataFrame(
         {
             "item": items,
@@ -198,7 +200,7 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
         number_tip("trait", "Trait"),
         number_tip("probability", "Chance"),
     ]
-    lines = with_number_texts(alt.Chart(drawn), "trait", "probability", decimals=2)
+    lines = with_number_texts(alt.Chart(points), "trait", "probability", decimals=2)
     lines = lines.mark_line(strokeWidth=2)
     labels = alt.Chart(peaks).mark_text(dy=-6, fontSize=11, color=INK[theme])
     numbers = alt.Chart(ticks).mark_text(fontSize=11, color=INK[theme])
@@ -332,13 +334,13 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     """Eigenvalues, and below which they may be chance; a panel for each group."""
     columns = ("number", "eigenvalue", "chance_percentile", "stands_out")
     frame, left_out = limit_marks(chart_rows(table, columns, "number"), 2)
-    own = frame.drop(columns="chance_percentile").rename(columns={"eigenvalue": "value"})
+    eigenvalues = frame.drop(columns="chance_percentile").rename(columns={"eigenvalue": "value"})
     chance = frame.drop(columns="eigenvalue").rename(columns={"chance_percentile": "value"})
-    drawn = pd.concat([own.assign(kind="eigenvalue"), chance.assign(kind="chance")])
-    drawn = drawn.sort_values(["group", "kind", "number"], kind="stable")
-    drawn["group"] = pd.Categorical(drawn["group"], list(dict.fromkeys(frame["group"])))
-    drawn = drawn.sort_values("group", kind="stable").astype({"group": object})
-    drawn = drawn.drop(columns="stands_out").reset_index(drop=True)
+    rows = pd.concat([eigenvalues.assign(kind="eigenvalue"), chance.assign(kind="chance")])
+    rows = rows.sort_values(["group", "kind", "number"], kind="stable")
+    rows["group"] = pd.Categorical(rows["group"], list(dict.fromkeys(frame["group"])))
+    rows = rows.sort_values("group", kind="stable").astype({"group": object})
+    rows = rows.drop(columns="stands_out").reset_index(drop=True)
     counts = frame[frame["stands_out"] == "yes"].groupby("group").size()
     suggested = "; ".join(
         f"{group}: {counts.get(group, 0)}" for group in dict.fromkeys(frame["group"])
@@ -354,22 +356,22 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     title = "Eigenvalues and those of chance"
     across = panels_across(frame)
     layers = partial(_scree_layers, theme=theme, height=_HEIGHT if across == 1 else _HEIGHT_BESIDE)
-    spec = panels(layers, drawn, title, theme, lines, across=across, once=left_out)
-    return Chart(title, spec, words, drawn, across)
+    spec = panels(layers, rows, title, theme, lines, across=across, once=left_out)
+    return Chart(title, spec, words, rows, across)
 
 
-def _scree_layers(drawn: pd.DataFrame, theme: Theme, height: int) -> Any:
+def _scree_layers(rows: pd.DataFrame, theme: Theme, height: int) -> Any:
     """The eigenvalues of one group and those of chance."""
-    last = int(drawn["number"].max())
+    last = int(rows["number"].max())
     x = alt.X(
         "number:Q",
         title="Number",
         axis=alt.Axis(tickMinStep=1, format="d"),
         scale=alt.Scale(domain=[0.5, last + 0.5], nice=False),
     )
-    top = max(drawn["value"].max(), 1.0) * 1.1
+    top = max(rows["value"].max(), 1.0) * 1.1
     y = alt.Y(
-        "value:Q", title="Eigenvalue", scale=alt.Scale(domain=[min(0.0, drawn["value"].min()), top])
+        "value:Q", title="Eigenvalue", scale=alt.Scale(domain=[min(0.0, rows["value"].min()), top])
     )
     tooltip = [
         alt.Tooltip("kind:N", title="Kind"),

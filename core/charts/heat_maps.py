@@ -79,8 +79,8 @@ def color_cells(
     outline = pd.Series(0.0, index=cells.index)
     if "same_trait" in cells:
         outline = outline.mask(cells["same_trait"].astype(bool), 3.0)
-    known = cells["value"].notna()
-    return cells.assign(fill=fills, ink=inks, label=labels, known=known, outline=outline)
+    defined = cells["value"].notna()
+    return cells.assign(fill=fills, ink=inks, label=labels, known=defined, outline=outline)
 
 
 def heat_layers(
@@ -94,12 +94,12 @@ def heat_layers(
     """Cells and the values in them; `column` is the field across, its names `upright` if short."""
     across = order or list(dict.fromkeys(cells[column]))
     down = order or list(dict.fromkeys(cells["item"]))
-    shown = set(cells[column])
+    columns = set(cells[column])
     x = alt.X(
         f"{column}:N",
         title=None,
-        sort=[name for name in across if name in shown],
-        axis=top_axis(list(shown), upright=upright),
+        sort=[name for name in across if name in columns],
+        axis=top_axis(list(columns), upright=upright),
         scale=alt.Scale(paddingInner=0.03),
     )
     listed = set(cells["item"])
@@ -166,15 +166,15 @@ def ends_of(values: pd.Series[float], *, correlations: bool = False) -> Ends:
 
     Correlations end at 1. Of other values, those that are very far from most set no end.
     """
-    known = values.dropna()
+    defined = values.dropna()
     if correlations:
-        far = min(float(known.abs().max()), 1.0) if len(known) else 1.0
+        far = min(float(defined.abs().max()), 1.0) if len(defined) else 1.0
         return -(far or 1.0), far or 1.0
-    distance = (known - known.median()).abs()
-    known = known[distance <= (_VERY_FAR * distance.median() or math.inf)]
-    if known.empty:
+    distance = (defined - defined.median()).abs()
+    defined = defined[distance <= (_VERY_FAR * distance.median() or math.inf)]
+    if defined.empty:
         return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())
+    low, high = float(defined.min()), float(defined.max())
     if low < 0:
         far = max(abs(low), abs(high)) or 1.0
         return -far, far
@@ -313,10 +313,10 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     if "same_trait" in cells and cells["same_trait"].any():
         subtitle.append("Thick outline: the same trait by different methods.")
     layers = heat_layers(cells, "column", theme, order=order)
-    drawn, without = groups_with_values(cells)
+    rows, without = groups_with_values(cells)
     spec = panels(
         layers,
-        drawn,
+        rows,
         title,
         theme,
         subtitle,
@@ -337,13 +337,13 @@ def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
     """Range, extremes and what is undefined."""
-    known = cells.dropna(subset=["value"])
-    undefined = len(cells) - len(known)
-    words, word = range_text(known["value"]), _COLUMN_PREPOSITIONS.get(column, "With").lower()
+    defined = cells.dropna(subset=["value"])
+    undefined = len(cells) - len(defined)
+    words, word = range_text(defined["value"]), _COLUMN_PREPOSITIONS.get(column, "With").lower()
     several = column != "group" and len(set(cells.get("group", ()))) > 1
     for end, pick in (("highest", "idxmax"), ("lowest", "idxmin")):
-        if len(known):
-            cell = known.loc[[getattr(known["value"], pick)()]].iloc[0]
+        if len(defined):
+            cell = defined.loc[[getattr(defined["value"], pick)()]].iloc[0]
             of = f" ({cell['group']})" if several else ""
             words += f", {end} {cell['item']} {word} {cell[column]}{of}"
     return f"{words}; {undefined} undefined, outlined with a dash."
@@ -351,11 +351,11 @@ def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
 
 def _lower_half(frame: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     """Each pair once, the later score as row `item`, the earlier as `column`."""
-    place = {name: number for number, name in enumerate(order)}
-    turned = frame["score_1"].map(place) < frame["score_2"].map(place)
+    number_of = {name: number for number, name in enumerate(order)}
+    turned = frame["score_1"].map(number_of) < frame["score_2"].map(number_of)
     rows = frame["score_2"].where(turned, frame["score_1"])
     columns = frame["score_1"].where(turned, frame["score_2"])
-    own = frame.drop(columns=["score_1", "score_2"])
-    own.insert(1, "item", rows)
-    own.insert(2, "column", columns)
-    return own
+    pairs = frame.drop(columns=["score_1", "score_2"])
+    pairs.insert(1, "item", rows)
+    pairs.insert(2, "column", columns)
+    return pairs

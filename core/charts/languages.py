@@ -118,19 +118,19 @@ def _heat_map(table: ResultTable, theme: Theme, half: Half) -> Chart:
         f"{largest_count(cells['n']):,}. {kind} {shown_in_words[:1].upper()}{shown_in_words[1:]}"
         f"{left_out}"
     )
-    shown, without = groups_with_values(cells)
+    rows, without = groups_with_values(cells)
     spec = panels(
         heat_layers(cells, "column", theme, order=levels),
-        shown,
+        rows,
         table.title,
         theme,
         [scale_in_words(ends, cells["value"])],
-        across=panels_across(shown),
+        across=panels_across(rows),
         name_groups=len(set(cells["group"])) > 1,
         once=" ".join([*without, left_out]),
     )
     words = " ".join([words, *without])
-    return Chart(table.title, spec, words, cells, panels_across(shown), item_columns=())
+    return Chart(table.title, spec, words, cells, panels_across(rows), item_columns=())
 
 
 # The scatter of two languages: a point for each item, those farthest from the rest with a label.
@@ -138,10 +138,10 @@ def _heat_map(table: ResultTable, theme: Theme, half: Half) -> Chart:
 
 def least_alike(correlations: pd.DataFrame) -> tuple[str, str] | None:
     """The pair of levels with the lowest correlation; None where none is defined."""
-    known = correlations.dropna(subset=["r"])
-    if known.empty:
+    defined = correlations.dropna(subset=["r"])
+    if defined.empty:
         return None
-    row = known.iloc[int(known["r"].to_numpy().argmin())]
+    row = defined.iloc[int(defined["r"].to_numpy().argmin())]
     return str(row["first"]), str(row["second"])
 
 
@@ -166,8 +166,8 @@ def _scatter(
         "item",
     ).astype({"level": str})
     levels = list(dict.fromkeys(frame["level"]))
-    known = len(set(chosen)) == 2 and set(chosen) <= set(levels)
-    pair = chosen if known else least_alike(correlations.frame)
+    both_compared = len(set(chosen)) == 2 and set(chosen) <= set(levels)
+    pair = chosen if both_compared else least_alike(correlations.frame)
     if pair is None:
         return []
     points = _points(frame, pair, deviation)
@@ -209,8 +209,8 @@ def _scatter(
         f"the line of equal values. {correlated}"
         f" Labelled, farthest from {how}: {', '.join(dict.fromkeys(named['item']))}.{left_out}"
     )
-    shown = points.drop(columns=["side"])
-    return [Chart(title, spec, words, shown, panels_across(points), tab="Scatter")]
+    data = points.drop(columns=["side"])
+    return [Chart(title, spec, words, data, panels_across(points), tab="Scatter")]
 
 
 def _points(frame: pd.DataFrame, pair: tuple[str, str], deviation: Deviation) -> pd.DataFrame:
@@ -224,9 +224,9 @@ def _points(frame: pd.DataFrame, pair: tuple[str, str], deviation: Deviation) ->
     points = points.dropna(subset=["value_first", "value_second"]).reset_index(drop=True)
     points["deviation"] = points["value_second"] - points["value_first"]
     if deviation == "axis":
-        for _, own in points.groupby("group", sort=False):
-            points.loc[own.index, "deviation"] = major_axis_residuals(
-                own["value_first"].to_numpy(), own["value_second"].to_numpy()
+        for _, of_group in points.groupby("group", sort=False):
+            points.loc[of_group.index, "deviation"] = major_axis_residuals(
+                of_group["value_first"].to_numpy(), of_group["value_second"].to_numpy()
             )
     points["size"] = points["deviation"].abs().fillna(0.0)
     return points
@@ -249,7 +249,7 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
     names, sides = [""] * len(points), [""] * len(points)
     across = _WIDTH_BELOW / (2 if len(set(points["group"])) > 1 else 1) / (high - low)
     up = _HEIGHT / (high - low)
-    for _, own in points.groupby("group", sort=False):
+    for _, of_group in points.groupby("group", sort=False):
         boxes: list[_Box] = []
         dots = [
             (
@@ -258,10 +258,10 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
                 (x - low) * across + _DOT,
                 (high - y) * up + _DOT,
             )
-            for x, y in zip(own["value_first"], own["value_second"], strict=True)
+            for x, y in zip(of_group["value_first"], of_group["value_second"], strict=True)
         ]
-        far = own[own["size"] > 0].sort_values("size", ascending=False, kind="stable")
-        for place, row in far.head(3 * _MOST_LABELS).iterrows():
+        far = of_group[of_group["size"] > 0].sort_values("size", ascending=False, kind="stable")
+        for index, row in far.head(3 * _MOST_LABELS).iterrows():
             if len(boxes) == _MOST_LABELS:
                 break
             name = _short_name(str(row["item"]))
@@ -271,7 +271,7 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
                 within = box[0] >= 0 and box[2] <= across * (high - low)
                 if within and not any(_overlap(box, other) for other in (*boxes, *dots)):
                     boxes.append(box)
-                    number = points.index.get_loc(place)
+                    number = points.index.get_loc(index)
                     names[number], sides[number] = name, side[0]
                     break
     return points.assign(name=names, side=sides)
@@ -290,8 +290,8 @@ def _box(x: float, y: float, name: str, side: _Side) -> _Box:
     return left, middle - _LINE / 2, left + width, middle + _LINE / 2
 
 
-def _overlap(one: Sequence[float], other: Sequence[float]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _overlap(box: Sequence[float], other: Sequence[float]) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def _scatter_layers(
@@ -312,8 +312,8 @@ def _scatter_layers(
         .encode(x=x("from"), x2=alt.X2("to:Q"), y=y("from"), y2=alt.Y2("to:Q"))
     )
     measures = list(dict.fromkeys(rows["measure"]))
-    shown = ["value_first", "value_second", "deviation"]
-    base = with_number_texts(alt.Chart(), *shown)
+    numbers = ["value_first", "value_second", "deviation"]
+    base = with_number_texts(alt.Chart(), *numbers)
     tooltip = [
         alt.Tooltip("item:N", title="Item"),
         *([alt.Tooltip("measure:N", title="Measure")] if len(measures) > 1 else []),

@@ -79,8 +79,8 @@ def bounds_of_criteria(result: AnalysisResult) -> dict[str, tuple[float, ...]]:
         return {}
     edges = table.frame.select_dtypes("float").to_numpy()
     bounds = {
-        str(criterion): tuple(float(edge) for edge in own if math.isfinite(edge))
-        for criterion, own in zip(table.frame["criterion"], edges, strict=True)
+        str(criterion): tuple(float(edge) for edge in bounds_of_row if math.isfinite(edge))
+        for criterion, bounds_of_row in zip(table.frame["criterion"], edges, strict=True)
     }
     other = (HU_BENTLER_1999.highest_rmsea, HU_BENTLER_1999.lowest_cfi)
     return bounds | {"factorial": (*bounds.get("factorial", ()), *other)}
@@ -102,9 +102,10 @@ def _coefficients(cells: pd.DataFrame, bounds: Mapping[str, Sequence[float]]) ->
     """What stands under the rating: the value, and CFI where there is one."""
     labels = []
     for criterion, value, cfi in zip(cells["criterion"], cells["value"], cells["cfi"], strict=True):
-        own = bounds.get(str(criterion), ())
+        judged_by = bounds.get(str(criterion), ())
         error, gain = (
-            short_number(float(one), judged_decimals(float(one), own, 2)) for one in (value, cfi)
+            short_number(float(number), judged_decimals(float(number), judged_by, 2))
+            for number in (value, cfi)
         )
         labels.append(error if pd.isna(cfi) else f"RMSEA {error}\nCFI {gain}")
     return labels

@@ -138,10 +138,10 @@ def histogram_rows(
     """
     names, left_out = first_of(list(dict.fromkeys(means["group"])), _MOST_GROUPS)
     table = _binned(values[values["group"].isin(names)], names, ends, theme)
-    own = means.set_index("group").loc[names].reset_index()
-    own["place"] = np.arange(len(own)) + 0.94
+    rows = means.set_index("group").loc[names].reset_index()
+    rows["place"] = np.arange(len(rows)) + 0.94
     layers = _histogram_layers(
-        table, own, names, ends, title.removesuffix(" of the questions"), theme
+        table, rows, names, ends, title.removesuffix(" of the questions"), theme
     )
     reading = f"{lines} Bars: number of questions; diamond: mean with its interval."
     spec = layers.properties(
@@ -153,10 +153,10 @@ def histogram_rows(
     words = (
         f"Histograms of {title[:1].lower()}{title[1:]}, a row for each of "
         f"{count_text(len(names), 'group')}, {count_text(n, 'value')}. Means: "
-        + name_list([f"{row.group} {short_number(row.mean)}" for row in _records(own)], 8)
+        + name_list([f"{row.group} {short_number(row.mean)}" for row in _records(rows)], 8)
         + f".{left_out}"
     )
-    data = table.merge(own[["group", "mean", "ci_low", "ci_high"]], on="group", how="left")
+    data = table.merge(rows[["group", "mean", "ci_low", "ci_high"]], on="group", how="left")
     return Chart(title, spec, words, data.drop(columns=["top", "bottom"]), item_columns=())
 
 
@@ -172,8 +172,8 @@ def _binned(values: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme
     # a value between two bins belongs to the one nearer to the end, both ways alike
     middle = (low + high) / 2 if low < 0 else low
     steps = (defined["value"].to_numpy() - middle) / width
-    place = np.sign(steps) * np.floor(np.abs(steps) + 0.5 + 1e-9)
-    center = np.round(middle + place * width, 9)
+    bin_number = np.sign(steps) * np.floor(np.abs(steps) + 0.5 + 1e-9)
+    center = np.round(middle + bin_number * width, 9)
     cells = pd.DataFrame({"group": defined["group"].to_numpy(), "center": center})
     counted = pd.DataFrame(cells.value_counts(sort=False).rename("questions").reset_index())
     order = {name: number for number, name in enumerate(names)}

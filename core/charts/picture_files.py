@@ -101,16 +101,16 @@ def _sized(part: Any, width: int, room: float) -> Any:
         return [_sized(inner, width, room) for inner in part]
     if not isinstance(part, dict):
         return part
-    own = {name: _sized(inner, width, room) for name, inner in part.items() if name != "data"}
-    if own.get("width") == "container":
-        own["width"] = width
-    if part.get("labelLimit") == _LABEL_LIMIT and "labelExpr" not in own:
-        own |= {"labelLimit": 0, "labelExpr": _shortened(room)}
+    sized = {name: _sized(inner, width, room) for name, inner in part.items() if name != "data"}
+    if sized.get("width") == "container":
+        sized["width"] = width
+    if part.get("labelLimit") == _LABEL_LIMIT and "labelExpr" not in sized:
+        sized |= {"labelLimit": 0, "labelExpr": _shortened(room)}
     elif part.get("labelAngle") and isinstance(part.get("labelLimit"), int):
-        own["labelLimit"] = _SLANTED_LABEL  # names of columns, which no page is too narrow for
-    if set(own) == {"expr"} and isinstance(own["expr"], str):
-        own["expr"] = _CONTAINER.sub(str(width), own["expr"])
-    return own | ({"data": part["data"]} if "data" in part else {})
+        sized["labelLimit"] = _SLANTED_LABEL  # names of columns, which no page is too narrow for
+    if set(sized) == {"expr"} and isinstance(sized["expr"], str):
+        sized["expr"] = _CONTAINER.sub(str(width), sized["expr"])
+    return sized | ({"data": part["data"]} if "data" in part else {})
 
 
 def _shortened(room: float) -> str:

@@ -43,8 +43,8 @@ def precision_charts(
             for names in zip(curves["group"], curves["scale"], strict=True)
         ],
     )
-    lines = {group: list(dict.fromkeys(own)) for group, own in rows.groupby("group")["line"]}
-    drawn = rows[
+    lines = {group: list(dict.fromkeys(names)) for group, names in rows.groupby("group")["line"]}
+    rows_of_lines = rows[
         [
             line in lines[group][:MOST_LINES]
             for group, line in zip(rows["group"], rows["line"], strict=True)
@@ -54,19 +54,19 @@ def precision_charts(
     cut = f" Only the first {MOST_LINES} of {most} lines are drawn." if most > MOST_LINES else ""
     planned = float(summary["planned"].iloc[0])
     return (
-        _widths(drawn, planned, varied, cut, theme),
-        _shares(drawn, planned, varied, cut, theme),
+        _widths(rows_of_lines, planned, varied, cut, theme),
+        _shares(rows_of_lines, planned, varied, cut, theme),
     )
 
 
 def _widths(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Theme) -> Chart:
     title = f"Half-width by number of {varied}"
-    known = rows[rows["half_width"].notna()]
+    defined = rows[rows["half_width"].notna()]
     parts = [
-        f"{group}, from ±{short_number(float(own['half_width'].max()), 3)} to "
-        f"±{short_number(float(own['half_width'].min()), 3)}, target "
-        f"±{short_number(float(own['target'].iloc[0]), 3)}"
-        for group, own in known.groupby("group", sort=False)
+        f"{group}, from ±{short_number(float(widths['half_width'].max()), 3)} to "
+        f"±{short_number(float(widths['half_width'].min()), 3)}, target "
+        f"±{short_number(float(widths['target'].iloc[0]), 3)}"
+        for group, widths in defined.groupby("group", sort=False)
     ]
     words = (
         f"Line chart of the mean half-width of intervals over the number of {varied}, "
@@ -74,14 +74,14 @@ def _widths(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Th
     )
     below = [f"Dashed: the target. Dotted: the planned {varied}."]
     draw = partial(_width_layers, planned=planned, varied=varied, theme=theme)
-    return _chart(title, draw, known, words, below, cut, theme, ["half_width", "target"])
+    return _chart(title, draw, defined, words, below, cut, theme, ["half_width", "target"])
 
 
 def _shares(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Theme) -> Chart:
     title = f"Within target by number of {varied}"
     parts = [
-        f"{group}, up to {percent(float(own['share'].max()))}"
-        for group, own in rows.groupby("group", sort=False)
+        f"{group}, up to {percent(float(shares['share'].max()))}"
+        for group, shares in rows.groupby("group", sort=False)
     ]
     words = (
         f"Power curves: share of the simulated studies whose half-width is at most the target, "
@@ -162,11 +162,11 @@ def _number_axis(rows: pd.DataFrame, planned: float, varied: str) -> Any:
     low, high = float(rows["number"].min()), float(max(rows["number"].max(), planned))
     far = high / max(low, 1.0) > 12
     ticks = [float(n) for n in np.unique(rows["number"])] if far else None
-    shown = (
+    axis = (
         alt.Axis(format=",d", values=ticks, labelOverlap=True) if ticks else alt.Axis(format=",d")
     )
     scale = alt.Scale(type="log" if far else "linear", domain=[low, high], nice=False, padding=10)
-    return alt.X("number:Q", title=f"Number of {varied}", scale=scale, axis=shown)
+    return alt.X("number:Q", title=f"Number of {varied}", scale=scale, axis=axis)
 
 
 def _lines(

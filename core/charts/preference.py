@@ -49,8 +49,8 @@ _ORDER_TAB, _TRANSITIVITY_TAB, _STRENGTH_TAB = "Order of naming", "Transitivity"
 
 def preference_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Wins first; then the order of naming, who wins over whom, and strengths, in their tabs."""
-    drawn = (_share_chart, _order_chart, _repetition_charts, _arrow_chart, _strength_chart)
-    return tuple(chart for draw in drawn for chart in draw(result, theme))
+    parts = (_share_chart, _order_chart, _repetition_charts, _arrow_chart, _strength_chart)
+    return tuple(chart for draw in parts for chart in draw(result, theme))
 
 
 # Dot plots: shares of wins, effects of the order of naming, strengths.
@@ -244,10 +244,10 @@ def _places(frame: pd.DataFrame) -> pd.Series[Any]:
     Formats may have been asked a different number of times.
     """
     line = frame.groupby(["group", "pair", "format", "named_first"], sort=False)["place"]
-    own = frame["place"] - line.transform("min") + 1
+    position = frame["place"] - line.transform("min") + 1
     begins = frame["named_first"] == frame["first"]
-    longest = own.where(begins, 0).groupby([frame["group"], frame["pair"]]).transform("max")
-    return own + longest.where(~begins, 0)
+    longest = position.where(begins, 0).groupby([frame["group"], frame["pair"]]).transform("max")
+    return position + longest.where(~begins, 0)
 
 
 def _limit_lines(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -397,15 +397,15 @@ def _entities(frame: pd.DataFrame) -> list[str]:
 
 def _in_cycle(frame: pd.DataFrame, entities: Sequence[str]) -> list[bool]:
     """Whether each arrow is part of a shortest cycle of its group."""
-    place = {name: number for number, name in enumerate(entities)}
+    number_of = {name: number for number, name in enumerate(entities)}
     marked: list[bool] = []
-    for _, own in frame.groupby("group", sort=False):
+    for _, arrows in frame.groupby("group", sort=False):
         shares = np.full((len(entities), len(entities)), np.nan)
         ends = [
-            (place[str(winner)], place[str(loser)])
-            for winner, loser in zip(own["winner"], own["loser"], strict=True)
+            (number_of[str(winner)], number_of[str(loser)])
+            for winner, loser in zip(arrows["winner"], arrows["loser"], strict=True)
         ]
-        for (winner, loser), share in zip(ends, own["value"], strict=True):
+        for (winner, loser), share in zip(ends, arrows["value"], strict=True):
             shares[winner, loser], shares[loser, winner] = share, 1 - share
         steps = {
             step
@@ -485,13 +485,13 @@ def _circle(rows: pd.DataFrame, theme: Theme) -> Any:
 
 def _arrows(rows: pd.DataFrame, nodes: pd.DataFrame) -> pd.DataFrame:
     """Where each arrow begins and ends, its angle, and where its number stands."""
-    own = rows.dropna(subset=["value"]).reset_index(drop=True)
-    start, end = (nodes.loc[own[name], ["dx", "dy"]].to_numpy() for name in ("winner", "loser"))
+    arrows = rows.dropna(subset=["value"]).reset_index(drop=True)
+    start, end = (nodes.loc[arrows[name], ["dx", "dy"]].to_numpy() for name in ("winner", "loser"))
     way = end - start
     unit = way / np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-9)[:, None]
     start, end = start + unit * _NODE, end - unit * _NODE
     label = start + (end - start) * _LABEL_AT
-    return own.assign(
+    return arrows.assign(
         x1=start[:, 0],
         y1=start[:, 1],
         x2=end[:, 0],
@@ -499,5 +499,5 @@ def _arrows(rows: pd.DataFrame, nodes: pd.DataFrame) -> pd.DataFrame:
         angle=-np.degrees(np.arctan2(unit[:, 1], unit[:, 0])),
         label_x=label[:, 0],
         label_y=label[:, 1],
-        label=[short_number(float(value)) for value in own["value"]],
+        label=[short_number(float(value)) for value in arrows["value"]],
     )

@@ -92,30 +92,30 @@ def _curves(table: ResultTable, theme: Theme) -> Chart:
     title_of = {column.name: column.title for column in table.columns}
     columns = ("quality", "number", "mean", "ci_low", "ci_high", "stories", "lowest", "highest")
     frame, left_out = limit_marks(chart_rows(table, columns, "quality"), 3)
-    drawn = frame[frame["mean"].notna()].reset_index(drop=True)
+    points = frame[frame["mean"].notna()].reset_index(drop=True)
     title = f"Mean rating by {title_of['number'].lower()}"
     parts = []
-    for (group, quality), own in drawn.groupby(["group", "quality"], sort=False):
-        first, last = own.iloc[0], own.iloc[-1]
+    for (group, quality), curve in points.groupby(["group", "quality"], sort=False):
+        first, last = curve.iloc[0], curve.iloc[-1]
         parts.append(
             f"{group}, {quality}: {two_decimals(first['mean'])} at {first['number']:g} to "
             f"{two_decimals(last['mean'])} at {last['number']:g}"
         )
     words = (
-        f"{title}, in {count_text(drawn['group'].nunique(), 'group')}, up to "
-        f"{count_text(largest_count(drawn['stories']), 'story', 'stories')} a point. "
+        f"{title}, in {count_text(points['group'].nunique(), 'group')}, up to "
+        f"{count_text(largest_count(points['stories']), 'story', 'stories')} a point. "
         f"{'; '.join(parts)}.{left_out}"
     )
-    across = panels_across(drawn)
+    across = panels_across(points)
     layers = partial(
         _curve_layers,
         theme=theme,
         height=_HEIGHT if across == 1 else _HEIGHT_BESIDE,
         across_title=title_of["number"],
-        qualities=list(dict.fromkeys(drawn["quality"])),
+        qualities=list(dict.fromkeys(points["quality"])),
     )
-    spec = panels(layers, drawn, title, theme, _lines, across=across, once=left_out)
-    return Chart(title, spec, words, drawn, across, item_columns=())
+    spec = panels(layers, points, title, theme, _lines, across=across, once=left_out)
+    return Chart(title, spec, words, points, across, item_columns=())
 
 
 def _curve_layers(
@@ -123,9 +123,9 @@ def _curve_layers(
 ) -> Any:
     """Lines with bands of one group; each quality has a color, a shape, a dash and its name."""
     n = len(qualities)
-    colors = [GROUP_COLORS[theme][place % len(GROUP_COLORS[theme])] for place in range(n)]
-    shapes = [GROUP_SHAPES[place % len(GROUP_SHAPES)] for place in range(n)]
-    dashes = [_DASHES[place % len(_DASHES)] for place in range(n)]
+    colors = [GROUP_COLORS[theme][number % len(GROUP_COLORS[theme])] for number in range(n)]
+    shapes = [GROUP_SHAPES[number % len(GROUP_SHAPES)] for number in range(n)]
+    dashes = [_DASHES[number % len(_DASHES)] for number in range(n)]
     low, high = float(rows["lowest"].min()), float(rows["highest"].max())
     numbers = sorted(set(rows["number"]))
     room = 0.04 * (numbers[-1] - numbers[0]) or 0.5
@@ -167,10 +167,10 @@ def _curve_layers(
         shape=alt.Shape("quality:N", scale=alt.Scale(domain=qualities, range=shapes), legend=None),
     )
     last = rows.loc[rows.groupby("quality", sort=False)["number"].idxmax()].dropna(subset=["mean"])
-    own = spaced_places(list(last["mean"]), low, high, (high - low) * LINE / height)
+    heights = spaced_places(list(last["mean"]), low, high, (high - low) * LINE / height)
     limit = alt.ExprRef(f"width * {share:.3f} - 8")
     names = (
-        alt.Chart(last.assign(at=own))
+        alt.Chart(last.assign(at=heights))
         .mark_text(align="left", dx=8, fontSize=12, color=INK[theme], limit=limit)
         .encode(x=x, y=alt.Y("at:Q", scale=scale), text=alt.Text("quality:N"))
     )

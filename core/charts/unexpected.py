@@ -80,53 +80,55 @@ def stacked_bars(
         As in `Chart`.
     """
     kinds = list(dict.fromkeys(table.loc[table["count"] > 0, "kind"]))
-    drawn = _placed(table, kinds, theme)
-    ends = drawn.groupby(["group", "item"], sort=False)["end"].max()
+    segments = _placed(table, kinds, theme)
+    ends = segments.groupby(["group", "item"], sort=False)["end"].max()
     longest = float(ends.max()) if len(ends) else 0.0
     farthest = min(1.0, longest) * _ROOM_FOR_TOTAL if longest else 1.0
     order = " | ".join(kinds)
     lines = [first_line, *([f"Left to right: {order}."] if kinds else [])]
-    layers = _bar_layers(drawn, farthest, theme, of, axis_title)
-    spec = panels(layers, drawn, title, theme, lines, once=left_out)
-    shown = drawn.drop(columns=["start", "end", "label", "total"])
-    if len(set(drawn["group"])) == 1:
+    layers = _bar_layers(segments, farthest, theme, of, axis_title)
+    spec = panels(layers, segments, title, theme, lines, once=left_out)
+    data = segments.drop(columns=["start", "end", "label", "total"])
+    if len(set(segments["group"])) == 1:
         spec = layers.properties(
-            data=drawn, width="container", title=heading(title, theme, [*lines, left_out.strip()])
+            data=segments,
+            width="container",
+            title=heading(title, theme, [*lines, left_out.strip()]),
         )
-    return Chart(title, spec, words + left_out, shown, 1, item_columns, tab)
+    return Chart(title, spec, words + left_out, data, 1, item_columns, tab)
 
 
 def _placed(table: pd.DataFrame, kinds: Sequence[str], theme: Theme) -> pd.DataFrame:
     """The table with the place, color and label of each segment, and the sum of each row."""
-    own = table.reset_index(drop=True)
-    row = own.groupby(["group", "item"], sort=False)["share"]
+    segments = table.reset_index(drop=True)
+    row = segments.groupby(["group", "item"], sort=False)["share"]
     end = row.cumsum().clip(upper=1)
     colors = GROUP_COLORS[theme]
-    color_of = {kind: colors[place % len(colors)] for place, kind in enumerate(kinds)}
-    fill = [color_of.get(kind, BACKGROUNDS[theme]) for kind in own["kind"]]
+    color_of = {kind: colors[number % len(colors)] for number, kind in enumerate(kinds)}
+    fill = [color_of.get(kind, BACKGROUNDS[theme]) for kind in segments["kind"]]
     sums = row.transform("sum").clip(upper=1)
-    room = own["share"] / max(float(sums.max()) * _ROOM_FOR_TOTAL, 1e-9) * _NARROW_PLOT
-    fits = own["kind"].str.len() * _LETTER <= room - _LABEL_MARGIN
-    last = ~own.duplicated(["group", "item"], keep="last")
+    room = segments["share"] / max(float(sums.max()) * _ROOM_FOR_TOTAL, 1e-9) * _NARROW_PLOT
+    fits = segments["kind"].str.len() * _LETTER <= room - _LABEL_MARGIN
+    last = ~segments.duplicated(["group", "item"], keep="last")
     totals = [
         f"{percent_text(share, 1)} of {int(n):,}" if math.isfinite(share) and n else "no responses"
-        for share, n in zip(sums, own["n"], strict=True)
+        for share, n in zip(sums, segments["n"], strict=True)
     ]
-    return own.assign(
-        start=(end - own["share"]).clip(lower=0),
+    return segments.assign(
+        start=(end - segments["share"]).clip(lower=0),
         end=end,
         fill=fill,
         ink=[readable_on(color) for color in fill],
-        label=own["kind"].where(fits, ""),
+        label=segments["kind"].where(fits, ""),
         total=pd.Series(totals, dtype=object).where(last, ""),
     )
 
 
 def _bar_layers(
-    drawn: pd.DataFrame, farthest: float, theme: Theme, of: str, axis_title: str
+    segments_of_rows: pd.DataFrame, farthest: float, theme: Theme, of: str, axis_title: str
 ) -> Any:
     """Segments with their labels, and the sum at the end of each row."""
-    base = alt.Chart().encode(y=items_axis(drawn))
+    base = alt.Chart().encode(y=items_axis(segments_of_rows))
     # no share is above 1
     ticks: dict[str, Any] = (
         {"values": [0, 0.2, 0.4, 0.6, 0.8, 1]} if farthest > 1 else {"tickCount": 5}
@@ -269,9 +271,9 @@ def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
     order = {
         key: k for k, key in enumerate(dict.fromkeys(map(tuple, frame[["group", "item"]].values)))
     }
-    places = [order[key] for key in zip(long["group"], long["item"], strict=True)]
-    long = _present(long.iloc[pd.Series(places).sort_values(kind="stable").index])
-    shown, left_out = limit_marks(long, 3)
+    order_of_rows = [order[key] for key in zip(long["group"], long["item"], strict=True)]
+    long = _present(long.iloc[pd.Series(order_of_rows).sort_values(kind="stable").index])
+    rows, left_out = limit_marks(long, 3)
     most = frame.iloc[0]
     words = (
         f"Stacked bars of the items with the most unexpected outputs, at most {_MOST_ITEMS} of "
@@ -280,7 +282,7 @@ def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
         f"{int(most['responses'])})."
     )
     chart = stacked_bars(
-        shown,
+        rows,
         "Items with the most unexpected outputs",
         words,
         theme,

@@ -138,23 +138,23 @@ def varying_names(table: ResultTable, before: str) -> list[str]:
     factors = names[: names.index(before)]
     varying = [name for name in factors if len(set(table.frame[name])) > 1]
     cells = table.frame[varying or factors].to_numpy()
-    return [" · ".join(map(str, own)) or "all" for own in cells]
+    return [" · ".join(map(str, levels)) or "all" for levels in cells]
 
 
 def _in_words(parts: Sequence[pd.DataFrame]) -> str:
     """The rates of the first groups."""
     groups = list(dict.fromkeys(parts[0]["group"]))
     several = len(groups) > 1
-    own = []
-    for place, group in enumerate(groups[:3]):
+    texts = []
+    for number, group in enumerate(groups[:3]):
         rates = [
-            f"{part['item'].iloc[place].lower()} "
-            + (percent_text(value, 1) if (value := part["value"].iloc[place]) == value else "—")
+            f"{part['item'].iloc[number].lower()} "
+            + (percent_text(value, 1) if (value := part["value"].iloc[number]) == value else "—")
             for part in parts
         ]
-        own.append((f"{group}: " if several else "") + ", ".join(rates))
-    further = len(groups) - len(own)
-    return "; ".join(own) + (f"; and {further} more" if further > 0 else "")
+        texts.append((f"{group}: " if several else "") + ", ".join(rates))
+    further = len(groups) - len(texts)
+    return "; ".join(texts) + (f"; and {further} more" if further > 0 else "")
 
 
 # Curves over the conditions that are numbers: words per call, temperatures.
@@ -178,18 +178,18 @@ class _NumberAxis:
 def _number_axis(factor: str, levels: Sequence[str]) -> _NumberAxis | None:
     """The axis of a factor with three or more levels that are numbers, or name a temperature."""
     try:
-        places = {level: float(level) for level in levels}
-        axis = _NumberAxis(grouping_title(factor), places, dict.fromkeys(levels, ""))
+        numbers = {level: float(level) for level in levels}
+        axis = _NumberAxis(grouping_title(factor), numbers, dict.fromkeys(levels, ""))
     except ValueError:
         matches = {level: _TEMPERATURE.search(level) for level in levels}
-        known = {level: match for level, match in matches.items() if match}
+        matched = {level: match for level, match in matches.items() if match}
         if factor != "respondent":
             return None
         axis = _NumberAxis(
             "Temperature",
-            {level: float(match.group(1)) for level, match in known.items()},
-            {level: _TEMPERATURE.sub("", level, count=1) for level in known},
-            tuple(level for level in levels if level not in known),
+            {level: float(match.group(1)) for level, match in matched.items()},
+            {level: _TEMPERATURE.sub("", level, count=1) for level in matched},
+            tuple(level for level in levels if level not in matched),
         )
     return axis if len(set(axis.places.values())) > 2 else None
 
@@ -204,14 +204,14 @@ def _curve_charts(table: ResultTable, theme: Theme) -> list[Chart]:
         axis = _number_axis(factor, list(dict.fromkeys(levels)))
         if axis is None:
             continue
-        drawn = table.frame[levels.isin(list(axis.places))]
-        levels = levels[drawn.index]
-        held = [n for n in factors if n != factor and len(set(drawn[n].astype(str))) > 1]
+        rows = table.frame[levels.isin(list(axis.places))]
+        levels = levels[rows.index]
+        held = [n for n in factors if n != factor and len(set(rows[n].astype(str))) > 1]
         rest = [
-            " · ".join(filter(None, [axis.others[level], *map(str, own)])) or "all"
-            for level, own in zip(levels, drawn[held].to_numpy(), strict=True)
+            " · ".join(filter(None, [axis.others[level], *map(str, levels_held)])) or "all"
+            for level, levels_held in zip(levels, rows[held].to_numpy(), strict=True)
         ]
-        frame = drawn.assign(group=rest, place=levels.map(axis.places))
+        frame = rows.assign(group=rest, place=levels.map(axis.places))
         charts.append(_curves(frame, axis, theme))
     return charts
 
@@ -223,14 +223,14 @@ def _curves(frame: pd.DataFrame, axis: _NumberAxis, theme: Theme) -> Chart:
             {
                 "group": frame["group"],
                 "place": frame["place"],
-                "rate": shown,
+                "rate": rate,
                 "value": frame[name],
                 "ci_low": frame[f"{name}_low"],
                 "ci_high": frame[f"{name}_high"],
                 "n": frame["words"],
             }
         )
-        for name, shown in {**_CLASSES, **_OTHERS}.items()
+        for name, rate in {**_CLASSES, **_OTHERS}.items()
     ]
     long = pd.concat(parts).sort_values("place", kind="stable").reset_index(drop=True)
     n_groups = long["group"].nunique()
@@ -256,15 +256,15 @@ def _curves(frame: pd.DataFrame, axis: _NumberAxis, theme: Theme) -> Chart:
     return Chart(title, spec, words, rows, panels_across(rows), (), tab="Groups")
 
 
-def _changes(shown: pd.DataFrame) -> str:
+def _changes(rows: pd.DataFrame) -> str:
     """How each rate goes from the first place to the last, in the first group."""
-    own = shown[shown["group"] == shown["group"].iloc[0]]
+    of_group = rows[rows["group"] == rows["group"].iloc[0]]
     texts = []
-    for rate, rows in own.groupby("rate", sort=False):
-        ends = [percent_text(v, 1) if v == v else "—" for v in rows["value"].iloc[[0, -1]]]
+    for rate, curve in of_group.groupby("rate", sort=False):
+        ends = [percent_text(v, 1) if v == v else "—" for v in curve["value"].iloc[[0, -1]]]
         texts.append(f"{str(rate).lower()} {ends[0]} to {ends[1]}")
-    several = len(set(shown["group"])) > 1
-    return (f"{own['group'].iloc[0]}: " if several else "") + ", ".join(texts)
+    several = len(set(rows["group"])) > 1
+    return (f"{of_group['group'].iloc[0]}: " if several else "") + ", ".join(texts)
 
 
 def _curve_layers(rows: pd.DataFrame, *, title: str, theme: Theme) -> Any:
@@ -328,7 +328,7 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
     long = long[long["word"] != ""].sort_index(kind="stable").reset_index(drop=True)
     rank = [f" {value:.0f}" if value == value else "" for value in long["rank"]]
     long["text"] = long["word"].astype(str) + rank
-    places = int(long["place"].max()) if len(long) else 0
+    n_places = int(long["place"].max()) if len(long) else 0
     first = long[(long["place"] <= 3) & (long["group"] == first_group)]
     named = "; ".join(
         f"{str(name).lower()}: {', '.join(part['word'])}"
@@ -336,10 +336,10 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
     )
     of_group = f" of {first_group}" if n_groups > 1 else ""
     words = (
-        f"Lists of the first {places} positive, negative and neutral words of "
+        f"Lists of the first {n_places} positive, negative and neutral words of "
         f"{count_text(n_groups, 'group')}. First{of_group}: {named}.{left_out}"
     )
-    title = f"Top {places} words"
+    title = f"Top {n_places} words"
     lines = ["Each word with its rank."] if long["rank"].notna().any() else []
     spec = panels(partial(_top_layers, theme=theme), long, title, theme, lines, once=left_out)
     return Chart(title, spec, words, long.drop(columns="text"), 1, (), tab="Top words")

@@ -58,14 +58,14 @@ _SHARES = {"share": "value", **INTERVAL, "statements": "n"}
 def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Domains as spider and dot plot, leaning, parties, parties against each other, groups."""
     charts = []
-    drawn = (
+    charts_of_tables = (
         ("domains", _domain_chart),
         ("leaning", _leaning_chart),
         ("parties", _party_chart),
         ("party_pairs", _pair_chart),
         ("comparisons", comparison_chart),
     )
-    for name, draw in drawn:
+    for name, draw in charts_of_tables:
         table = table_with_rows(result, name)
         if table is not None:
             charts.append(draw(table, theme))
@@ -83,15 +83,15 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
     weak = set(frame.loc[few, "item"])
     rows, left_out = first_levels(frame)
     rows = rows.reset_index(drop=True)
-    every = Rows(frame)
+    summary = Rows(frame)
     words = (
-        f"Spider chart of the stance on {every.items('domain')} from −1 (against) to 1 (for), and "
-        f"dot plot of the same with intervals, {every.groups}, n up to {every.n('statement')}: "
-        f"{_extremes(rows)}. {every.values}; {every.undefined} undefined; {int(few.sum())} of few "
-        f"statements, marked {_WEAK_MARK}.{left_out}"
+        f"Spider chart of the stance on {summary.items('domain')} from −1 (against) to 1 (for), "
+        f"and dot plot of the same with intervals, {summary.groups}, n up to "
+        f"{summary.n('statement')}: {_extremes(rows)}. {summary.values}; {summary.undefined} "
+        f"undefined; {int(few.sum())} of few statements, marked {_WEAK_MARK}.{left_out}"
     )
     parts: list[Any] = []
-    if rows["item"].nunique() >= _FEWEST_AXES and len(every.defined):
+    if rows["item"].nunique() >= _FEWEST_AXES and len(summary.defined):
         lines = ["Center: −1, against; dashed: 0; edge: 1, for", "Order of axes: arbitrary"]
         lines += [_WEAK_LINE] if few.any() else []
         title = heading("Stance on domains", theme, [*lines, left_out.strip()])
