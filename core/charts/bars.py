@@ -60,7 +60,11 @@ def _option_chart(response_format: str, frame: pd.DataFrame, theme: Theme) -> Ch
     title = f"Options by item, {response_format}" if response_format else "Options by item"
     words = f"Stacked bars, response format {response_format or '(none)'}: {_in_words(table)}"
     order = " | ".join(map(str, options))[:200]
-    lines = (f"Left to right: {order}", *_statuses_in_words(table))
+    lines = [f"Left to right: {order}"]
+    statuses = dict.fromkeys(table.loc[table["kind"] == "status", "option"])
+    if statuses:
+        names = ", ".join(str(name).replace("_", " ") for name in statuses)
+        lines.append(f"Dashed gray, at the right end: no usable answer ({names})")
     spec = panels(_option_layers(table, theme), table, title, theme, lines, once=left_out)
     return Chart(title, spec, words + left_out, table)
 
@@ -86,13 +90,6 @@ def _add_colors(table: pd.DataFrame, options: Sequence[str], theme: Theme) -> No
     pairs = zip(table["kind"], table["option"], strict=True)
     table["fill"] = [fills[pair] for pair in pairs]
     table["ink"] = [readable_on(color) for color in table["fill"]]
-
-
-def _statuses_in_words(table: pd.DataFrame) -> tuple[str, ...]:
-    """What the dashed bars are, if there are any."""
-    statuses = list(dict.fromkeys(table.loc[table["kind"] == "status", "option"]))
-    named = ", ".join(str(name).replace("_", " ") for name in statuses)
-    return (f"Dashed gray, at the right end: no usable answer ({named})",) if statuses else ()
 
 
 def _in_words(table: pd.DataFrame) -> str:

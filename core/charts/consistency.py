@@ -170,13 +170,10 @@ def _thinned(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         return rows, ""
     last = rows.groupby(["group", "line"])["rank"].transform("max")
     step += 1  # room for the ends
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(step % 10, "th")
+    ordinal = f"{step}{'th' if step % 100 in (11, 12, 13) else ending}"
     points = rows[((rows["rank"] - 1) % step == 0) | (rows["rank"] == last)]
-    return points, f" Lines go through every {_ordinal(step)} item; the table of items has all."
-
-
-def _ordinal(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+    return points, f" Lines go through every {ordinal} item; the table of items has all."
 
 
 def _medians(rows: pd.DataFrame) -> str:

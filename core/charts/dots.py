@@ -328,7 +328,9 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     if frame.empty:
         return ()
     frame["label"] = [
-        "—" if math.isnan(cfi) else f"{_fall_text(cfi)} (RMSEA {_signed_text(rmsea)})"
+        "—"
+        if math.isnan(cfi)
+        else f"{_fall_text(cfi)} (RMSEA {'+' if rmsea > 0 else ''}{short_number(rmsea, 3)})"
         for cfi, rmsea in zip(frame["value"], frame["rmsea_difference"], strict=True)
     ]
 
@@ -361,11 +363,6 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
 def _fall_text(cfi: float) -> str:
     """A change of CFI with the decimals that show whether it reaches the bound."""
     return short_number(cfi, judged_decimals(cfi, (_CHEN,), 3))
-
-
-def _signed_text(value: float) -> str:
-    """With its sign; a dash where undefined."""
-    return ("+" if value > 0 else "") + short_number(value, 3)
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

@@ -207,8 +207,11 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     what = next(column.title for column in table.columns if column.name == "value")
 
     def draw(subscale: str, rows: pd.DataFrame) -> Chart:
-        cells, left_out = _first_columns(rows)
-        cells = color_cells(cells, ends, theme)
+        cells, left_out = first_levels(rows, most=_MAX_COLUMNS)
+        room = MAX_MARKS // (_MARKS_PER_CELL * cells["group"].nunique())
+        cells, cut = first_levels(cells, "item", room, "items")
+        left_out += cut
+        cells = color_cells(cells.reset_index(drop=True), ends, theme)
         title = f"{what}, {subscale}" if subscale else what
         words = (
             f"Heat map of {what[:1].lower()}{what[1:]}: "
@@ -325,14 +328,6 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     )
     words = " ".join([words, *without])
     return (Chart(title, spec, words, cells, item_columns=()),)  # rows are scores
-
-
-def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """As many groups and items as can be read, and what was left out."""
-    rows, left_out = first_levels(frame, most=_MAX_COLUMNS)
-    room = MAX_MARKS // (_MARKS_PER_CELL * rows["group"].nunique())
-    rows, cut = first_levels(rows, "item", room, "items")
-    return rows.reset_index(drop=True), left_out + cut
 
 
 def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -264,21 +263,25 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
         for index, row in far.head(3 * _MOST_LABELS).iterrows():
             if len(boxes) == _MOST_LABELS:
                 break
-            name = _short_name(str(row["item"]))
+            name = str(row["item"])
+            if len(name) > _LONGEST_NAME:
+                name = f"{name[: _LONGEST_NAME - 1]}…"
             x, y = (row["value_first"] - low) * across, (high - row["value_second"]) * up
             for side in _SIDES:
                 box = _box(x, y, name, side)
                 within = box[0] >= 0 and box[2] <= across * (high - low)
-                if within and not any(_overlap(box, other) for other in (*boxes, *dots)):
+                if within and not any(
+                    box[0] < other[2]
+                    and other[0] < box[2]
+                    and box[1] < other[3]
+                    and other[1] < box[3]
+                    for other in (*boxes, *dots)
+                ):
                     boxes.append(box)
                     number = points.index.get_loc(index)
                     names[number], sides[number] = name, side[0]
                     break
     return points.assign(name=names, side=sides)
-
-
-def _short_name(item: str) -> str:
-    return item if len(item) <= _LONGEST_NAME else item[: _LONGEST_NAME - 1] + "…"
 
 
 def _box(x: float, y: float, name: str, side: _Side) -> _Box:
@@ -288,10 +291,6 @@ def _box(x: float, y: float, name: str, side: _Side) -> _Box:
     start = {"left": 0.0, "right": -width, "center": -width / 2}[align]
     left, middle = x + right + start, y + down
     return left, middle - _LINE / 2, left + width, middle + _LINE / 2
-
-
-def _overlap(box: Sequence[float], other: Sequence[float]) -> bool:
-    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def _scatter_layers(

@@ -63,11 +63,14 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     rating = rating.mask((rating == "") & cells["value"].isna(), _NO_COEFFICIENT)
     cells["rating"] = rating.mask(rating == "", _NOT_JUDGED).str.replace("-", "−")
     title = "Ratings by criterion"
+    lines, sources = [_SHAPE_WORDS], sources_of_bands(result)
+    if sources:
+        lines.append(f"Bands: {', '.join(sources)}. {FIT_CUTOFFS_SOURCE}.")
     spec = _layers(cells, theme).properties(
         data=cells,
         width="container",
         height=alt.Step(row_height(cells["group"], _ROW)),
-        title=heading(title, theme, [_SHAPE_WORDS, *_source_line(result)]),
+        title=heading(title, theme, lines),
     )
     return (Chart(title, spec, _in_words(cells, result) + left_out, cells),)
 
@@ -90,12 +93,6 @@ def sources_of_bands(result: AnalysisResult) -> list[str]:
     """Whose bands rate the criteria."""
     table = table_with_rows(result, "bands")
     return [] if table is None else list(dict.fromkeys(map(str, table.frame["bands"])))
-
-
-def _source_line(result: AnalysisResult) -> list[str]:
-    """Whose bands the lights go by, as a line of the heading."""
-    sources = sources_of_bands(result)
-    return [f"Bands: {', '.join(sources)}. {FIT_CUTOFFS_SOURCE}."] if sources else []
 
 
 def _coefficients(cells: pd.DataFrame, bounds: Mapping[str, Sequence[float]]) -> list[str]:

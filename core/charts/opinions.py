@@ -153,15 +153,17 @@ def histogram_rows(
     words = (
         f"Histograms of {title[:1].lower()}{title[1:]}, a row for each of "
         f"{count_text(len(names), 'group')}, {count_text(n, 'value')}. Means: "
-        + name_list([f"{row.group} {short_number(row.mean)}" for row in _records(rows)], 8)
+        + name_list(
+            [
+                f"{group} {short_number(mean)}"
+                for group, mean in rows[["group", "mean"]].itertuples(index=False)
+            ],
+            8,
+        )
         + f".{left_out}"
     )
     data = table.merge(rows[["group", "mean", "ci_low", "ci_high"]], on="group", how="left")
     return Chart(title, spec, words, data.drop(columns=["top", "bottom"]), item_columns=())
-
-
-def _records(frame: pd.DataFrame) -> Sequence[Any]:
-    return list(frame.itertuples(index=False))
 
 
 def _binned(values: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme) -> pd.DataFrame:
@@ -296,6 +298,9 @@ def question_map_chart(
         What the chart stands on.
     """
     groups, left_out = first_of(groups, _MOST_COLUMNS)
+    longest = max(len(part) for name in groups for part in name.split(LABEL_BREAK))
+    # parts of names, each on a line of its own, are as narrow as a column
+    upright = longest * _LETTER * len(groups) <= _WIDTH
     across = 2 if shift is not None and len(groups) <= _MOST_SIDE_BY_SIDE else 1
     maps: list[Any] = []
     tables: list[pd.DataFrame] = []
@@ -328,7 +333,7 @@ def question_map_chart(
         if len(groups) > _ONE_DECIMAL:
             cells["label"] = [short_number(value, 1) for value in cells["value"]]
         maps.append(
-            heat_layers(cells, "group", theme, upright=_fit_upright(groups)).properties(
+            heat_layers(cells, "group", theme, upright=upright).properties(
                 data=cells,
                 width="container",
                 title=heading(title, theme, lines, line_length=_LINE_BESIDE),
@@ -343,9 +348,3 @@ def question_map_chart(
     )
     spec = stacked(maps)
     return Chart("All questions", spec, alt_text, table, across=across)
-
-
-def _fit_upright(names: Sequence[str]) -> bool:
-    """Whether the parts of names, each on a line of its own, are as narrow as a column."""
-    longest = max(len(part) for name in names for part in name.split(" · "))
-    return longest * _LETTER * len(names) <= _WIDTH

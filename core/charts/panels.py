@@ -194,15 +194,15 @@ def chart_rows(
     ]
     groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
     ours = columns if isinstance(columns, Mapping) else {name: name for name in columns}
-    rows = pd.DataFrame({ours[name]: _readable_column(frame[name]) for name in columns})
+    rows = pd.DataFrame(
+        {
+            # some texts stand in expressions, which are no data of a chart
+            ours[name]: [*map(readable_value, values)] if values.dtype == object else values
+            for name, values in ((name, frame[name].to_numpy()) for name in columns)
+        }
+    )
     rows.insert(0, "group", [*map(readable, groups)] if factors else ["all"] * len(frame))
     return rows
-
-
-def _readable_column(column: pd.Series[Any]) -> Any:
-    """The values, with readable texts: some stand in expressions, which are no data of a chart."""
-    values = column.to_numpy()
-    return [readable_value(value) for value in values] if values.dtype == object else values
 
 
 def table_with_rows(result: AnalysisResult, name: str) -> ResultTable | None:
