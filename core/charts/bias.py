@@ -95,10 +95,10 @@ def _group_chart(groups: ResultTable, formats: ResultTable | None, theme: Theme)
             f"{count_text(means['group'].nunique(), 'group')}, n up to {rows.n('item')}: {shares}. "
             f"The line at .5 is neutral; {rows.values}; {rows.undefined} undefined."
         ),
-        row,
-        [_NEUTRAL_LINE],
-        partial(free_ends, lines=(0.5,)),
-        (0.5,),
+        row=row,
+        below=[_NEUTRAL_LINE],
+        ends=partial(free_ends, lines=(0.5,)),
+        lines=(0.5,),
         same_scale=True,
     )
     return dot_chart(table, plot, theme)
@@ -217,10 +217,10 @@ def _acquiescence_chart(table: ResultTable, theme: Theme) -> Chart:
             f"no to both, in {rows.items('group')}: {rows.values}; {rows.undefined} undefined. The "
             "line at 0 is no acquiescence."
         ),
-        "Group",
-        ["Dashed: 0, opposite statements are as often both denied as both affirmed"],
-        partial(free_ends, lines=(0.0,)),
-        (0.0,),
+        row="Group",
+        below=["Dashed: 0, opposite statements are as often both denied as both affirmed"],
+        ends=partial(free_ends, lines=(0.0,)),
+        lines=(0.0,),
     )
     return dot_chart(frame, plot, theme)
 
@@ -248,10 +248,10 @@ def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
             f"{clear} with an adjusted p below .05; {Rows(frame).undefined} undefined. "
             "The line at 0 is no difference."
         ),
-        "Pair",
-        ["Dashed: 0, no difference"],
-        partial(free_ends, lines=(0.0,)),
-        (0.0,),
+        row="Pair",
+        below=["Dashed: 0, no difference"],
+        ends=partial(free_ends, lines=(0.0,)),
+        lines=(0.0,),
     )
     return dot_chart(frame, plot, theme)
 
@@ -270,10 +270,10 @@ _SUMMARY_DOTS = DotPlot(
     "The same, with intervals",
     "Value with interval",
     "",
-    "Measure",
-    ["Dashed: .5, neutral for positive answers"],
-    (0.0, 1.0),
-    (_NEUTRAL_RING,),
+    row="Measure",
+    below=["Dashed: .5, neutral for positive answers"],
+    ends=(0.0, 1.0),
+    lines=(_NEUTRAL_RING,),
     same_scale=True,
 )
 

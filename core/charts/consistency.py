@@ -64,9 +64,9 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
             f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
             f"{Rows(rows).values}."
         ),
-        "Format",
-        ["1: the same answer always comes again. 0: all answers are equally frequent."],
-        _from_0_to_1,
+        row="Format",
+        below=["1: the same answer always comes again. 0: all answers are equally frequent."],
+        ends=_from_0_to_1,
         same_scale=True,
         values_in_words=True,
     )
@@ -243,9 +243,9 @@ def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> C
             "Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
             f"intervals, {_formats_and_groups(rows)}: {Rows(rows).values}."
         ),
-        "Format",
-        [f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer."],
-        _from_0,
+        row="Format",
+        below=[f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer."],
+        ends=_from_0,
         same_scale=True,
         values_in_words=True,
     )

@@ -85,7 +85,7 @@ def _means_plot(title: str, axis: str, row: str, words: str) -> DotPlot:
             f"{words} in {rows.groups}, n up to {rows.n('administration')}: {rows.values}; "
             f"{rows.undefined} undefined."
         ),
-        row,
+        row=row,
         ends=free_ends,
         label=two_decimals,
         decimals=2,
@@ -121,10 +121,10 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
             f"{rows.undefined - int(zero.sum())} undefined."
             f"{f' Not drawn, because 0: {names}.' if names else ''}"
         ),
-        "List",
-        ["Dashed: 1, no difference. To the right: as in the stereotype."],
-        _ratio_ends,
-        (1.0,),
+        row="List",
+        below=["Dashed: 1, no difference. To the right: as in the stereotype."],
+        ends=_ratio_ends,
+        lines=(1.0,),
         label=two_decimals,
         decimals=2,
         log=True,
@@ -238,7 +238,7 @@ def coefficient_chart(
             f"{words} of {rows.items(noun)} in {rows.groups}, n up to "
             f"{rows.n('administration')}: {rows.values}; {rows.undefined} undefined."
         ),
-        noun.capitalize(),
+        row=noun.capitalize(),
         label=short_number,
         same_scale=True,
     )
@@ -352,10 +352,10 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
         "Change in CFI from the step before",
         "Change in CFI",
         words,
-        "Step",
-        ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."],
-        partial(_wide_ends, lines=(_CHEN, 0.0)),
-        (_CHEN, 0.0),
+        row="Step",
+        below=["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."],
+        ends=partial(_wide_ends, lines=(_CHEN, 0.0)),
+        lines=(_CHEN, 0.0),
     )
     return (dot_chart(frame, plot, theme),)
 
@@ -394,13 +394,13 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"Differential functioning, {subscale}" if subscale else "Differential functioning",
             "Rise of Nagelkerke's R²",
             words,
-            "Item",
-            [
+            row="Item",
+            below=[
                 "A: negligible or not significant. B: moderate. C: large. Dashed: .035 and .07.",
                 "Classes of Jodoin and Gierl (2001).",
             ],
-            _dif_ends,
-            _JODOIN_GIERL,
+            ends=_dif_ends,
+            lines=_JODOIN_GIERL,
             same_scale=True,
             rows_are_items=True,
         )
@@ -443,10 +443,10 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         "BIC above that of the best model",
         "Difference in BIC",
         words,
-        "Model",
-        ["Lower is better; 0, dashed: the best of the group."],
-        partial(_wide_ends, lines=(0.0,)),
-        (0.0,),
+        row="Model",
+        below=["Lower is better; 0, dashed: the best of the group."],
+        ends=partial(_wide_ends, lines=(0.0,)),
+        lines=(0.0,),
     )
     return (dot_chart(frame, plot, theme, left_out),)
 

@@ -413,14 +413,14 @@ def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
             f"{interval.removesuffix(' low')}, of {count_text(len(rows.frame), 'pair')}. The "
             f"band is the bound of equivalence, ± {bound:g}."
         ),
-        "Pair",
-        [
+        row="Pair",
+        below=[
             f"Dashed: no difference. Band: ± {bound:g}. An interval within the band: equivalent, "
             "before p is adjusted."
         ],
-        partial(free_ends, lines=(0.0, -bound, bound)),
-        (0.0,),
-        (-bound, bound),
+        ends=partial(free_ends, lines=(0.0, -bound, bound)),
+        lines=(0.0,),
+        band=(-bound, bound),
         values_in_words=True,
         tab=table.tab,
     )

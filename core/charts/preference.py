@@ -77,10 +77,10 @@ def _share_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{_pairs_in_words(rows)}; {int((rows.defined > _EVEN).sum())} of {len(rows.defined)} "
             f"above .5, where none is preferred; {rows.undefined} undefined."
         ),
-        "Pair",
-        ["Dashed: .5, where none of the two is preferred.", _MEAN_LINE],
-        (0.0, 1.0),
-        (_EVEN,),
+        row="Pair",
+        below=["Dashed: .5, where none of the two is preferred.", _MEAN_LINE],
+        ends=(0.0, 1.0),
+        lines=(_EVEN,),
         label=short_number,
         same_scale=True,
     )
@@ -114,14 +114,14 @@ def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{_pairs_in_words(rows)}; {int((rows.defined > 0).sum())} of {len(rows.defined)} "
             f"above 0, where being named first helps; {rows.undefined} undefined."
         ),
-        "Pair",
-        [
+        row="Pair",
+        below=[
             "Dashed: 0, where the order of naming does not matter. At the right: being named first "
             "helps.",
             _MEAN_LINE,
         ],
-        partial(free_ends, lines=(0.0,)),
-        (0.0,),
+        ends=partial(free_ends, lines=(0.0,)),
+        lines=(0.0,),
         label=short_number,
         same_scale=True,
         tab=_ORDER_TAB,
@@ -177,10 +177,10 @@ def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"together: {rows.items('entity', 'entities')} in {rows.groups}, n up to "
             f"{rows.n('answer')}: {rows.values}; {rows.undefined} undefined."
         ),
-        "Entity",
-        ["Dashed: 0, the mean of the entities."],
-        partial(free_ends, lines=(0.0,)),
-        (0.0,),
+        row="Entity",
+        below=["Dashed: 0, the mean of the entities."],
+        ends=partial(free_ends, lines=(0.0,)),
+        lines=(0.0,),
         label=lambda value: two_decimals(value).replace("-", "−"),
         decimals=2,
         same_scale=True,

@@ -40,9 +40,9 @@ def stance_reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
             f"{rows.groups}: {rows.values}; a tick shows the share of random answers: "
             f"{range_text(rows.frame['reference'].dropna())}."
         ),
-        "Test",
-        ["Lines: interval over other statements. Tick: random answers."],
-        (0.0, 1.0),
+        row="Test",
+        below=["Lines: interval over other statements. Tick: random answers."],
+        ends=(0.0, 1.0),
         same_scale=True,
     )
     charts = [dot_chart(chart_rows(tests, names, "test"), plot, theme)]
@@ -62,7 +62,7 @@ def _parts_chart(table: ResultTable, part: str, theme: Theme) -> Chart:
             f"Dot plot of the share of reliable statements by {part} in {rows.groups}: "
             f"{rows.values}."
         ),
-        part.capitalize(),
+        row=part.capitalize(),
         ends=(0.0, 1.0),
         same_scale=True,
         tab=table.tab,
@@ -117,10 +117,10 @@ def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
                 f"Dot plot of Cohen's kappa of the original with {rows.items('other wording')} in "
                 f"{rows.groups}: {rows.values}."
             ),
-            "Wording",
-            ["1: the same stance always; 0: chance; −1: the opposite stance always."],
-            (-1.0, 1.0),
-            (0.0,),
+            row="Wording",
+            below=["1: the same stance always; 0: chance; −1: the opposite stance always."],
+            ends=(-1.0, 1.0),
+            lines=(0.0,),
             same_scale=True,
         )
         charts.append(dot_chart(chart_rows(kappas, names, "wording"), plot, theme))
@@ -134,7 +134,7 @@ def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
                 f"Dot plot of Krippendorff's alpha of templates in "
                 f"{count_text(len(rows.frame), 'group')}: {rows.values}."
             ),
-            "Group",
+            row="Group",
             same_scale=True,
             tab=alpha.tab,
         )
@@ -161,8 +161,10 @@ def rater_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
         "Agreement of all raters",
         "Agreement",
         lambda rows: f"Dot plot of coefficients of agreement in {rows.groups}: {rows.values}.",
-        "Coefficient",
-        ["1: agreement; 0: chance. The mean kappa has no interval, because pairs share raters."],
+        row="Coefficient",
+        below=[
+            "1: agreement; 0: chance. The mean kappa has no interval, because pairs share raters."
+        ],
         lines=(0.0,),
         same_scale=True,
     )

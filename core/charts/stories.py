@@ -80,7 +80,7 @@ def _correlations(frame: pd.DataFrame, theme: Theme) -> Chart:
             f"Dot plot of Pearson's r with interval in {rows.groups}, of up to "
             f"{rows.n('story', 'stories')}: {rows.values}; {rows.undefined} undefined."
         ),
-        "Rating, with",
+        row="Rating, with",
         label=short_number,
         same_scale=True,
     )

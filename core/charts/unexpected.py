@@ -240,9 +240,9 @@ def _interval_chart(table: ResultTable, theme: Theme) -> Chart:
             f"Dot plots of the shares of {', '.join(kinds)} in "
             f"{count_text(n_groups, 'group')}, with intervals."
         ),
-        "Group",
-        ["Intervals by resampling; Wilson's where a share is 0 or 1."],
-        _share_ends,
+        row="Group",
+        below=["Intervals by resampling; Wilson's where a share is 0 or 1."],
+        ends=_share_ends,
         percent=True,
         tab="Outputs",
     )
@@ -336,9 +336,9 @@ def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
             f"usable, with intervals, in {count_text(n_groups, 'group')}; invalid at first, "
             f"{'; '.join(first)}."
         ),
-        "Group",
-        ["Intervals resample items; Wilson's where a share is 0 or 1."],
-        _share_ends,
+        row="Group",
+        below=["Intervals resample items; Wilson's where a share is 0 or 1."],
+        ends=_share_ends,
         percent=True,
     )
     return dot_chart(frame, plot, theme, left_out)
@@ -358,9 +358,9 @@ def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
             "Dot plot of the share of trials with a usable answer by each try, in "
             f"{Rows(frame).groups}."
         ),
-        "Try",
-        ["What asking again brings. These are the trials themselves: no intervals."],
-        _share_ends,
+        row="Try",
+        below=["What asking again brings. These are the trials themselves: no intervals."],
+        ends=_share_ends,
         percent=True,
         same_scale=True,
         tab="Tries",
@@ -421,12 +421,12 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
         "Templates by usable answers",
         "Share of trials with a usable answer",
         words,
-        "Template",
-        [
+        row="Template",
+        below=[
             f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share "
             "is 0 or 1."
         ],
-        _share_from_lowest,
+        ends=_share_from_lowest,
         percent=True,
     )
     return dot_chart(frame, plot, theme)

@@ -122,7 +122,7 @@ def _rate_chart(
             f"Dot plot of {', '.join(rates.values()).lower()} in {count_text(n_groups, 'group')}, "
             f"with intervals: {_in_words(parts)}."
         ),
-        "Rate" if together else "Group",
+        row="Rate" if together else "Group",
         ends=(0.0, 1.0),
         # the numbers of more groups would cover each other
         label=percent if n_groups <= _MOST_LABELLED else None,
@@ -389,6 +389,6 @@ def _agreement_chart(table: ResultTable, theme: Theme) -> Chart:
         return f"Dot plot of kappa of {groups}:{ends}."
 
     plot = DotPlot(
-        "Agreement of groups", "Kappa of the classes of words", words, "Pair", tab="Agreement"
+        "Agreement of groups", "Kappa of the classes of words", words, row="Pair", tab="Agreement"
     )
     return dot_chart(frame, plot, theme, left_out)

@@ -101,10 +101,10 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
         "The same, with intervals" if parts else "Stance on domains",
         "Stance with interval, −1 against to 1 for",
         "",
-        "Domain",
-        [f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"],
-        (-1.0, 1.0),
-        (0.0,),
+        row="Domain",
+        below=[f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"],
+        ends=(-1.0, 1.0),
+        lines=(0.0,),
         same_scale=True,
     )
     dots = rows.drop(columns="weak").assign(item=rows["item"].map(marked))
@@ -217,9 +217,9 @@ def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
         "Same stance as parties, by leaning",
         "Share of statements with the same stance",
         words,
-        "Leaning",
-        ["All countries; upper bound: the share of reliable statements"],
-        _from_zero,
+        row="Leaning",
+        below=["All countries; upper bound: the share of reliable statements"],
+        ends=_from_zero,
         same_scale=True,
     )
     return dot_chart(frame, plot, theme)
@@ -245,7 +245,7 @@ def _party_chart(table: ResultTable, theme: Theme) -> Chart:
             f"{rows.items('party', 'parties')}, n up to {rows.n('statement')}: {rows.values}; "
             f"{rows.undefined} undefined."
         ),
-        "Party",
+        row="Party",
         ends=_from_zero,
         same_scale=True,
     )
@@ -272,10 +272,10 @@ def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
             f"{rows.items('pair')}, n up to {rows.n('statement')}: {rows.values}; "
             f"{rows.undefined} undefined."
         ),
-        "Pair",
-        ["Dashed: 0"],
-        (-1.0, 1.0),
-        (0.0,),
+        row="Pair",
+        below=["Dashed: 0"],
+        ends=(-1.0, 1.0),
+        lines=(0.0,),
         same_scale=True,
     )
     return dot_chart(both, plot, theme)
@@ -311,10 +311,10 @@ def _kappa_chart(frame: pd.DataFrame, title: str, what: str, row: str, theme: Th
             f"Dot plot of the {what}, with intervals, {rows.items(row.lower())}, n up to "
             f"{rows.n('item')}: {rows.values}; {rows.undefined} undefined."
         ),
-        row,
-        ["Dashed: 0, agreement as by chance"],
-        lambda table: (min(0.0, free_ends(table, (0.0,))[0]), 1.0),
-        (0.0,),
+        row=row,
+        below=["Dashed: 0, agreement as by chance"],
+        ends=lambda table: (min(0.0, free_ends(table, (0.0,))[0]), 1.0),
+        lines=(0.0,),
         same_scale=True,
     )
     return dot_chart(frame, plot, theme)
