@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from core.charts.estimates import (
-    INTERVAL,
     DotPlot,
     Rows,
     dot_chart,
+    estimate_rows,
     free_ends,
     group_marks,
 )
@@ -72,12 +72,11 @@ def bias_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 def _group_chart(groups: ResultTable, formats: ResultTable | None, theme: Theme) -> Chart:
     """The shares of groups with intervals; of a few groups those of each format too."""
-    names = {"share": "value", **INTERVAL, "n_items": "n"}
-    means = chart_rows(groups, names, "share")
+    means = estimate_rows(groups, "", "share", n="n_items")
     several = formats is not None and len(set(formats.frame["format"])) > 1
     few = means["group"].nunique() <= _MOST_TOGETHER
     if several and few and formats is not None:
-        of_format = chart_rows(formats, {"format": "item", **names}, "format")
+        of_format = estimate_rows(formats, "format", "share", n="n_items")
         table = pd.concat([means.assign(item=_MEAN_OF_FORMATS), of_format], ignore_index=True)
         row = "Format"
     else:
@@ -206,8 +205,7 @@ def _item_map(items: ResultTable, theme: Theme) -> Chart:
 
 def _acquiescence_chart(table: ResultTable, theme: Theme) -> Chart:
     """The index of each group, one panel for each kind of opposite statements."""
-    names = {"opposites": "opposites", "index": "value", **INTERVAL, "n_first": "n"}
-    frame = chart_rows(table, names, "opposites")
+    frame = estimate_rows(table, "", "index", "opposites", n="n_first")
     frame = frame.rename(columns={"group": "item", "opposites": "group"})
     plot = DotPlot(
         "Acquiescence",
@@ -328,8 +326,8 @@ def _summary_rows(table: ResultTable) -> pd.DataFrame:
     """The rows with the last factor as the group and those before it as the panel."""
     frame = table.frame
     factors = list(frame.columns)[: list(frame.columns).index("measure")]
-    names = {"measure": "item", "value": "value", **INTERVAL, "n_items": "n"}
-    rows = frame[list(names)].rename(columns=names)
+    names = {"measure": "item", "n_items": "n"}
+    rows = frame[["measure", "value", "ci_low", "ci_high", "n_items"]].rename(columns=names)
     last = frame[factors[-1]].astype(str) if factors else pd.Series("all", index=frame.index)
     panels = [" · ".join(map(str, row)) for row in frame[factors[:-1]].to_numpy()]
     rows.insert(0, "group", last.where(last != "", "(none)"))

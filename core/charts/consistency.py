@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import INTERVAL_AND_N, DotPlot, Ends, Rows, dot_chart
+from core.charts.estimates import DotPlot, Ends, Rows, dot_chart, estimate_rows
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -55,8 +55,7 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     items = table_with_rows(result, "items")
     if totals is None or formats is None or items is None:
         return ()
-    columns = {"repeatability": "value", **INTERVAL_AND_N}
-    rows = _all_and_formats(totals, formats, columns, "n_items")
+    rows = _all_and_formats(totals, formats, "repeatability")
     plot = DotPlot(
         "Repeatability",
         "Repeatability (1: always the same answer)",
@@ -80,18 +79,14 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
 def _from_0_to_1(table: pd.DataFrame) -> Ends:
     """0 to 1, and further where an interval or a value lies beyond."""
     low, high = table[["value", "ci_low"]].min().min(), table[["value", "ci_high"]].max().max()
-    return min(0.0, low) if math.isfinite(low) else 0.0, max(1.0, high) if math.isfinite(
-        high
-    ) else 1.0
+    low, high = (0.0, 1.0) if math.isnan(low) else (float(low), float(high))
+    return min(0.0, low), max(1.0, high)
 
 
-def _all_and_formats(
-    totals: ResultTable, formats: ResultTable, columns: dict[str, str], before: str
-) -> pd.DataFrame:
+def _all_and_formats(totals: ResultTable, formats: ResultTable, value: str) -> pd.DataFrame:
     """For each group a row for all formats together, where there are several, and one for each."""
-    each = chart_rows(formats, {"format": "item", **columns}, "format")
-    together = chart_rows(totals, columns, before)
-    together.insert(1, "item", _ALL_FORMATS)
+    each = estimate_rows(formats, "format", value)
+    together = estimate_rows(totals, "", value, before="n_items").assign(item=_ALL_FORMATS)
     several = each["group"].map(each.groupby("group").size()) > 1
     together = together[together["group"].isin(each.loc[several, "group"])]
     both = pd.concat([together, each], ignore_index=True)
@@ -231,8 +226,7 @@ def referential_consistency_charts(result: AnalysisResult, theme: Theme) -> tupl
 
 def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> Chart:
     """The mean divergence of each format from the others, of all pairs, and by chance alone."""
-    columns = {"divergence": "value", **INTERVAL_AND_N}
-    rows = _all_and_formats(totals, formats, columns, "n_items")
+    rows = _all_and_formats(totals, formats, "divergence")
     chance = chart_rows(totals, {"chance": "value", "n": "n"}, "n_items")
     chance = chance[chance["value"].notna()].assign(item=_BY_CHANCE)
     both = sort_levels(pd.concat([rows, chance], ignore_index=True), rows["group"])

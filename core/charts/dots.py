@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 
 from core.charts.estimates import (
-    INTERVAL,
-    INTERVAL_AND_N,
     DotPlot,
     Ends,
     Rows,
     correlation_ends,
     dot_chart,
+    estimate_rows,
     free_ends,
 )
 from core.charts.panels import (
@@ -64,8 +63,7 @@ def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     names = [column.name for column in table.columns]
     level = names[names.index("scale") + 1]
-    columns = {"scale": "scale", level: "item", "mean": "value", **INTERVAL_AND_N}
-    frame = chart_rows(table, columns, "scale").astype({"item": str})
+    frame = estimate_rows(table, level, "mean", "scale").astype({"item": str})
 
     def draw(scale: str, rows: pd.DataFrame) -> Chart:
         title = f"Means by group, {scale}" if scale else "Means by group"
@@ -97,15 +95,8 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     table = table_with_rows(result, "odds")
     if table is None:
         return ()
-    columns = {
-        "list": "item",
-        "odds_ratio": "value",
-        **INTERVAL,
-        "total": "n",
-        "other_total": "other_n",
-    }
-    frame = chart_rows(table, columns, "list")
-    frame["n"] = frame["n"] + frame.pop("other_n")
+    frame = estimate_rows(table, "list", "odds_ratio", "other_total", n="total")
+    frame["n"] += frame.pop("other_total")
     frame, left_out = limit_marks(frame, 5)
     numbers = ["value", "ci_low", "ci_high"]
     zero = frame["value"] == 0  # such a ratio has no point on such an axis
@@ -146,13 +137,9 @@ _GOOD_RANGE = (0.4, 0.7)
 
 def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One dot plot for each subscale, with the band of good items."""
-    columns = {
-        "subscale": "subscale",
-        "item": "item",
-        "discrimination": "value",
-        **INTERVAL,
-        "n_discrimination": "n",
-    }
+    frame = estimate_rows(
+        result.tables[0], "item", "discrimination", "subscale", n="n_discrimination"
+    )
 
     def draw(subscale: str, rows: pd.DataFrame) -> Chart:
         plot = DotPlot(
@@ -172,13 +159,12 @@ def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
         )
         return dot_chart(rows, plot, theme)
 
-    return charts_by(chart_rows(result.tables[0], columns), "subscale", draw)
+    return charts_by(frame, "subscale", draw)
 
 
 def alpha_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One dot plot of alpha by subscale."""
-    columns = {"subscale": "item", "alpha": "value", **INTERVAL, "n_administrations": "n"}
-    frame = chart_rows(result.tables[0], columns)
+    frame = estimate_rows(result.tables[0], "subscale", "alpha", n="n_administrations")
     frame["item"] = frame["item"].replace("", "(no subscale)")
     words = "Dot plot of Cronbach's alpha"
     return (coefficient_chart(frame, "Cronbach's α with interval", "α", words, "subscale", theme),)
@@ -189,9 +175,8 @@ def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     table = table_with_rows(result, "reliability")
     if table is None:
         return ()
-    columns = {"scale": "scale", "coefficient": "item", "value": "value", **INTERVAL_AND_N}
     return charts_by(
-        chart_rows(table, columns, "scale"),
+        estimate_rows(table, "coefficient", "value", "scale"),
         "scale",
         lambda scale, rows: coefficient_chart(
             rows,
@@ -209,12 +194,11 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
     table = table_with_rows(result, "correlations")
     if table is None:
         return ()
-    columns = ("scale", "first", "second", "kind", "r", "ci_low", "ci_high", "n_pairs")
-    frame = chart_rows(table, columns, "scale").rename(columns={"r": "value", "n_pairs": "n"})
-    frame = frame[frame["kind"] == "pearson"]
+    frame = estimate_rows(table, "", "r", "scale", "first", "second", "kind", n="n_pairs")
+    frame = frame[frame["kind"] == "pearson"].drop(columns="kind")
     frame["item"] = frame.pop("first").astype(str) + " – " + frame.pop("second").astype(str)
     return charts_by(
-        frame.drop(columns="kind"),
+        frame,
         "scale",
         lambda scale, rows: coefficient_chart(
             rows,
@@ -253,15 +237,8 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "loadings")
     if table is None:
         return ()
-    columns = {
-        "factor": "factor",
-        "item": "item",
-        "standardized": "value",
-        "standardized_low": "ci_low",
-        "standardized_high": "ci_high",
-        "p": "p",
-    }
-    frame = chart_rows(table, columns, "factor")
+    value, low, high = "standardized", "standardized_low", "standardized_high"
+    frame = estimate_rows(table, "item", value, "factor", "p", low=low, high=high, n="")
     fit = table_with_rows(result, "fit")
     sizes = chart_rows(fit, ("n",), "reported") if fit else pd.DataFrame()
     n: dict[str, int] = dict(sizes.itertuples(index=False))
@@ -317,13 +294,7 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     table = table_with_rows(result, "steps")
     if table is None:
         return ()
-    columns = {
-        "step": "item",
-        "cfi_difference": "value",
-        "rmsea_difference": "rmsea_difference",
-        "n": "n",
-    }
-    frame = chart_rows(table, columns, "step")
+    frame = estimate_rows(table, "step", "cfi_difference", "rmsea_difference", low="", high="")
     frame = frame[frame["item"] != "configural"]
     if frame.empty:
         return ()
@@ -370,14 +341,9 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "items")
     if table is None:
         return ()
-    columns = {
-        "subscale": "subscale",
-        "item": "item",
-        "nagelkerke": "value",
-        "jodoin_gierl": "size",
-        "n": "n",
-    }
-    frame = chart_rows(table, columns)
+    frame = estimate_rows(
+        table, "item", "nagelkerke", "subscale", "jodoin_gierl", low="", high=""
+    ).rename(columns={"jodoin_gierl": "size"})
     frame["label"] = frame["size"].map(_CLASSES).fillna("")
 
     def words(rows: Rows) -> str:
@@ -419,8 +385,7 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "fit")
     if table is None:
         return ()
-    columns = {"model": "item", "bic_difference": "value", "n": "n", "admissible": "admissible"}
-    frame = chart_rows(table, columns, "model")
+    frame = estimate_rows(table, "model", "bic_difference", "admissible", low="", high="")
     if frame["value"].isna().all():
         return ()
     frame, left_out = limit_marks(frame, 5)

@@ -23,6 +23,7 @@ from core.charts.panels import (
     Chart,
     Theme,
     beyond_axis_sentences,
+    chart_rows,
     groups_with_values,
     heading,
     items_axis,
@@ -37,6 +38,7 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.domain.numbers import count_text
+from core.domain.results import ResultTable
 
 _ROW, _LABELLED_ROW = 20, 34  # pixels; of a row with its number at the right, or above its point
 _TOGETHER = range(2, 5)  # groups that stand in one picture, each with a line in every row
@@ -51,9 +53,36 @@ _LONGEST_NAME_BESIDE = 16  # characters of the name of a row of panels that stan
 _LONGEST_KEY = 26  # characters of a name of a legend of two columns
 
 Ends = tuple[float, float]
-INTERVAL = {"ci_low": "ci_low", "ci_high": "ci_high"}
-INTERVAL_AND_N = {**INTERVAL, "n": "n"}
-"""Columns that tables of results and dot plots call alike, as for `chart_rows`."""
+
+
+def estimate_rows(
+    table: ResultTable,
+    item: str,
+    value: str,
+    *further: str,
+    low: str = "ci_low",
+    high: str = "ci_high",
+    n: str = "n",
+    before: str = "",
+) -> pd.DataFrame:
+    """The rows of a table under the names of columns that `dot_chart` needs.
+
+    Parameters
+    ----------
+    table : ResultTable
+        With the columns that are named next.
+    item, value, low, high, n : str
+        What a row is, the estimate, its ends, and the number of units; an empty name is no column.
+    further : str
+        Further columns, which keep their names.
+    before : str
+        The first column that is no factor set side by side as `group`; the first of those named
+        otherwise.
+    """
+    names = {name: name for name in further}
+    names |= {item: "item", value: "value", low: "ci_low", high: "ci_high", n: "n"}
+    names.pop("", None)
+    return chart_rows(table, names, before or next(name for name in table.frame if name in names))
 
 
 def correlation_ends(table: pd.DataFrame) -> Ends:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import INTERVAL_AND_N, DotPlot, dot_chart, free_ends
+from core.charts.estimates import DotPlot, dot_chart, estimate_rows, free_ends
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -390,13 +390,7 @@ def _texts_of_r(table: ResultTable, pair: tuple[str, str]) -> dict[str, str]:
 
 
 def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
-    columns = {
-        "first": "first",
-        "second": "second",
-        "difference": "value",
-        **INTERVAL_AND_N,
-    }
-    frame = chart_rows(table, columns, "first")
+    frame = estimate_rows(table, "", "difference", "first", "second")
     frame["item"] = frame.pop("first").astype(str) + " to " + frame.pop("second").astype(str)
     bound = float(table.frame["bound"].iloc[0])
     first_pairs = frame.groupby("group", sort=False).cumcount() < _MOST_PAIRS

@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Ends, dot_chart
+from core.charts.estimates import DotPlot, Ends, dot_chart, estimate_rows
 from core.charts.heat_maps import cells_in_words, color_cells, heat_layers, scale_in_words
 from core.charts.panels import (
     BAND,
@@ -65,13 +65,7 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     in_tabs = [replace(willingness, tab="Groups")]
     genres, types = (table_with_rows(result, name) for name in ("genres", "pair_types"))
     if genres is not None:
-        columns = {
-            "genre": "item",
-            "b": "value",
-            "b_low": "ci_low",
-            "b_high": "ci_high",
-            "questions": "n",
-        }
+        frame = estimate_rows(genres, "genre", "b", low="b_low", high="b_high", n="questions")
         plot = DotPlot(
             "Mean b by genre",
             "Mean b by genre",
@@ -83,15 +77,8 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             values_in_words=True,
             tab="Genres",
         )
-        in_tabs.append(dot_chart(chart_rows(genres, columns, "genre"), plot, theme))
+        in_tabs.append(dot_chart(frame, plot, theme))
     if types is not None:
-        columns = {
-            "type": "item",
-            "share": "value",
-            "ci_low": "ci_low",
-            "ci_high": "ci_high",
-            "pairs": "n",
-        }
         plot = DotPlot(
             "Share of each type of pair",
             "Share of each type of pair",
@@ -102,7 +89,7 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             values_in_words=True,
             tab="Split pairs",
         )
-        in_tabs.append(dot_chart(chart_rows(types, columns, "type"), plot, theme))
+        in_tabs.append(dot_chart(estimate_rows(types, "type", "share", n="pairs"), plot, theme))
     return (first, *in_tabs)
 
 

@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.estimates import INTERVAL, INTERVAL_AND_N, DotPlot, Rows, dot_chart, free_ends
+from core.charts.estimates import DotPlot, Rows, dot_chart, estimate_rows, free_ends
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,
@@ -61,14 +61,8 @@ def _share_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "shares")
     if table is None:
         return ()
-    columns = {
-        "first": "first",
-        "second": "second",
-        "format": "format",
-        "share": "value",
-        **INTERVAL_AND_N,
-    }
-    frame, left_out = _pair_rows(chart_rows(table, columns, "first"), " over ")
+    frame = estimate_rows(table, "", "share", "first", "second", "format")
+    frame, left_out = _pair_rows(frame, " over ")
     plot = DotPlot(
         "Share of wins",
         "Share of wins with interval",
@@ -92,16 +86,8 @@ def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "order_effects")
     if table is None:
         return ()
-    columns = {
-        "first": "first",
-        "second": "second",
-        "format": "format",
-        "effect": "value",
-        **INTERVAL,
-        "n_first": "n",
-        "n_second": "n_second",
-    }
-    frame = chart_rows(table, columns, "first")
+    names = ("first", "second", "format", "n_second")
+    frame = estimate_rows(table, "", "effect", *names, n="n_first")
     frame["n"] += frame.pop("n_second")
     frame, left_out = _pair_rows(frame, " and ")
     if frame["value"].isna().all():
@@ -156,15 +142,8 @@ def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "strengths")
     if table is None:
         return ()
-    columns = {
-        "format": "format",
-        "entity": "item",
-        "strength": "value",
-        "bootstrap_low": "ci_low",
-        "bootstrap_high": "ci_high",
-        "n": "n",
-    }
-    frame = chart_rows(table, columns, "format")
+    ends = {"low": "bootstrap_low", "high": "bootstrap_high"}
+    frame = estimate_rows(table, "entity", "strength", "format", **ends)
     whole = frame.groupby("group", sort=False)["format"].transform("first")
     frame = frame[frame["format"] == whole].drop(columns="format")
     if frame["value"].isna().all():

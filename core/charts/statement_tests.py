@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.charts.estimates import INTERVAL_AND_N, DotPlot, dot_chart
+from core.charts.estimates import DotPlot, dot_chart, estimate_rows
 from core.charts.heat_maps import cells_in_words, color_cells, heat_layers
 from core.charts.panels import (
     Chart,
@@ -31,7 +31,7 @@ def stance_reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     tests, statements = (table_with_rows(result, name) for name in ("tests", "statements"))
     if tests is None or statements is None:
         return ()
-    names = {"test": "item", "share": "value", **INTERVAL_AND_N, "random": "reference"}
+    frame = estimate_rows(tests, "test", "share", "random").rename(columns={"random": "reference"})
     plot = DotPlot(
         "Statements that pass each test",
         "Share of statements that pass",
@@ -45,7 +45,7 @@ def stance_reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
         ends=(0.0, 1.0),
         same_scale=True,
     )
-    charts = [dot_chart(chart_rows(tests, names, "test"), plot, theme)]
+    charts = [dot_chart(frame, plot, theme)]
     for name, part in (("domains", "domain"), ("genres", "genre")):
         table = table_with_rows(result, name)
         if table is not None:
@@ -67,8 +67,7 @@ def _parts_chart(table: ResultTable, part: str, theme: Theme) -> Chart:
         same_scale=True,
         tab=table.tab,
     )
-    names = {part: "item", "share": "value", **INTERVAL_AND_N}
-    return dot_chart(chart_rows(table, names, part), plot, theme)
+    return dot_chart(estimate_rows(table, part, "share"), plot, theme)
 
 
 def _statement_chart(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
@@ -109,7 +108,6 @@ def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
     charts = []
     kappas, alpha = (table_with_rows(result, name) for name in ("kappas", "alpha"))
     if kappas is not None:
-        names = {"wording": "item", "kappa": "value", **INTERVAL_AND_N}
         plot = DotPlot(
             "Agreement with the original",
             "Kappa with the original",
@@ -123,9 +121,9 @@ def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
             lines=(0.0,),
             same_scale=True,
         )
-        charts.append(dot_chart(chart_rows(kappas, names, "wording"), plot, theme))
+        charts.append(dot_chart(estimate_rows(kappas, "wording", "kappa"), plot, theme))
     if alpha is not None and alpha.frame["alpha"].notna().any():
-        frame = chart_rows(alpha, {"alpha": "value", **INTERVAL_AND_N}, "alpha")
+        frame = estimate_rows(alpha, "", "alpha")
         frame = frame.rename(columns={"group": "item"}).assign(group="all")
         plot = DotPlot(
             "Agreement of templates",
@@ -154,8 +152,8 @@ def rater_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
     )
     parts = []
     for title, value, low, high in kinds:
-        names = {value: "value", **({low: "ci_low", high: "ci_high"} if low else {}), "items": "n"}
-        parts.append(chart_rows(groups, names, "raters").assign(item=title))
+        part = estimate_rows(groups, "", value, low=low, high=high, n="items", before="raters")
+        parts.append(part.assign(item=title))
     frame = sort_levels(pd.concat(parts, ignore_index=True), parts[0]["group"])
     plot = DotPlot(
         "Agreement of all raters",

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import DotPlot, dot_chart
+from core.charts.estimates import DotPlot, dot_chart, estimate_rows
 from core.charts.panels import (
     GROUP_COLORS,
     GROUP_SHAPES,
@@ -52,20 +52,10 @@ def story_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         charts.append(_curves(levels, theme))
     correlations = table_with_rows(result, "correlations")
     if correlations is not None:
-        columns = (
-            "quality",
-            "of",
-            "r",
-            "ci_low",
-            "ci_high",
-            "fisher_low",
-            "fisher_high",
-            "stories",
-        )
-        frame = chart_rows(correlations, columns, "quality")
+        names = ("quality", "of", "fisher_low", "fisher_high")
+        frame = estimate_rows(correlations, "", "r", *names, n="stories")
         for end in ("low", "high"):
             frame[f"ci_{end}"] = frame[f"ci_{end}"].fillna(frame.pop(f"fisher_{end}"))
-        frame = frame.rename(columns={"r": "value", "stories": "n"})
         frame["item"] = frame.pop("quality").astype(str) + ", " + frame.pop("of")
         charts.append(_correlations(frame, theme))
     return tuple(charts)

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Ends, Rows, dot_chart
+from core.charts.estimates import DotPlot, Ends, Rows, dot_chart, estimate_rows
 from core.charts.panels import (
     BACKGROUNDS,
     GROUP_COLORS,
@@ -168,6 +168,7 @@ def _bar_layers(
 # What analyses of unexpected outputs and of invalid answers draw.
 
 _USUAL = "label only"
+_WILSON = ("wilson_low", "wilson_high")
 _SUMS = ("any unexpected", "no usable label")
 
 
@@ -222,9 +223,7 @@ def _present(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _interval_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of each sum of outputs, with its interval."""
-    ends = ("ci_low", "ci_high", "wilson_low", "wilson_high")
-    names = {"output": "item", "share": "value", **{end: end for end in ends}, "responses": "n"}
-    frame = chart_rows(table, names, "output")
+    frame = estimate_rows(table, "output", "share", *_WILSON, n="responses")
     kinds = (_SUMS[0], "explained", _SUMS[1])
     frame = frame[frame["item"].isin(kinds)]
     n_groups = frame["group"].nunique()
@@ -310,14 +309,14 @@ _FIRST, _NEVER = "Invalid at the first try", "Never usable"
 def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
     """A panel for each of the two shares, a row for each group."""
     rates = (
-        (_FIRST, "share_invalid", "ci", ("wilson_low", "wilson_high")),
+        (_FIRST, "share_invalid", "ci", _WILSON),
         (_NEVER, "share_never", "never", ()),
     )
     parts = []
     for title, value, interval, wilson in rates:
-        names = {value: "value", f"{interval}_low": "ci_low", f"{interval}_high": "ci_high"}
-        names |= {"replied": "n", **{name: name for name in wilson}}
-        part = chart_rows(table, names, "trials").rename(columns={"group": "item"})
+        ends = {"low": f"{interval}_low", "high": f"{interval}_high"}
+        part = estimate_rows(table, "", value, *wilson, **ends, n="replied", before="trials")
+        part = part.rename(columns={"group": "item"})
         for end in ("low", "high") if wilson else ():
             part[f"ci_{end}"] = part.pop(f"wilson_{end}").fillna(part[f"ci_{end}"])
         parts.append(part.assign(group=title))
@@ -348,8 +347,7 @@ def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
     """The share of trials that have a usable answer by each try."""
     if table is None or table.frame["number"].max() < 2:
         return ()
-    names = {"number": "item", "share_by_now": "value", "replies": "n"}
-    frame = chart_rows(table, names, "number")
+    frame = estimate_rows(table, "number", "share_by_now", low="", high="", n="replies")
     frame["item"] = "try " + frame["item"].astype(str)
     plot = DotPlot(
         "Usable by now",
@@ -371,7 +369,6 @@ def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
 # What a pilot of prompt templates draws.
 
 _PROPOSED = "\N{CHECK MARK}"
-_ENDS_OF_TEMPLATES = ("ci_low", "ci_high", "wilson_low", "wilson_high")
 
 
 def template_pilot_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -385,21 +382,14 @@ def template_pilot_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
 
 def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
     """A row for each template, the best first; its kind is its shape."""
-    names = {
-        "template": "item",
-        "share": "value",
-        **{end: end for end in _ENDS_OF_TEMPLATES},
-        "trials": "n",
-        "kind": "kind",
-        "proposed": "label",
-    }
-    frame = chart_rows(table, names, "rank")
+    names = (*_WILSON, "kind", "proposed")
+    frame = estimate_rows(table, "template", "share", *names, n="trials", before="rank")
     flat = frame["ci_low"].isna() | frame["value"].isin([0, 1])
     frame = frame.assign(
         ci_low=frame["wilson_low"].where(flat, frame["ci_low"]),
         ci_high=frame["wilson_high"].where(flat, frame["ci_high"]),
-        label=frame["label"].astype(bool).map({True: _PROPOSED, False: ""}),
-    ).drop(columns=["wilson_low", "wilson_high"])
+        label=frame["proposed"].astype(bool).map({True: _PROPOSED, False: ""}),
+    ).drop(columns=[*_WILSON, "proposed"])
 
     def words(rows: Rows) -> str:
         shares = [

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Rows, dot_chart, group_marks
+from core.charts.estimates import DotPlot, Rows, dot_chart, estimate_rows, group_marks
 from core.charts.panels import (
     INK,
     Chart,
@@ -108,8 +108,9 @@ def _rate_chart(
     groups, left_out = first_of(list(dict.fromkeys(names)), _MOST_ROWS)
     parts = []
     for name, rate in rates.items():
-        columns = {name: "value", f"{name}_low": "ci_low", f"{name}_high": "ci_high", units: "n"}
-        parts.append(chart_rows(table, columns, units).assign(item=rate, group=names))
+        ends = {"low": f"{name}_low", "high": f"{name}_high"}
+        part = estimate_rows(table, "", name, **ends, n=units, before=units)
+        parts.append(part.assign(item=rate, group=names))
     n_groups = len(set(names))
     together = n_groups <= _MOST_TOGETHER
     frame = pd.concat([part[part["group"].isin(groups)] for part in parts])

@@ -12,12 +12,11 @@ import pandas as pd
 
 from core.charts.bias import comparison_chart
 from core.charts.estimates import (
-    INTERVAL,
-    INTERVAL_AND_N,
     DotPlot,
     Ends,
     Rows,
     dot_chart,
+    estimate_rows,
     free_ends,
     group_marks,
 )
@@ -26,7 +25,6 @@ from core.charts.panels import (
     MARK,
     Chart,
     Theme,
-    chart_rows,
     first_levels,
     heading,
     number_tip,
@@ -52,7 +50,6 @@ _WEAK_LINE = f"{_WEAK_MARK}: few statements (see the table)"
 _LEAST_SHARE = 0.1  # end of an axis of shares, where all are 0 or nearly
 _Align = Literal["left", "center", "right"]
 _Baseline = Literal["bottom", "middle", "top"]
-_SHARES = {"share": "value", **INTERVAL, "statements": "n"}
 
 
 def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -76,8 +73,7 @@ def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 
 def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
-    columns = {"domain": "item", "stance": "value", **INTERVAL_AND_N, "weak": "weak"}
-    frame = chart_rows(table, columns, "domain")
+    frame = estimate_rows(table, "domain", "stance", "weak")
     frame["item"] = frame["item"].str.replace("_", " ")
     few = frame["weak"] != ""
     weak = set(frame.loc[few, "item"])
@@ -191,8 +187,8 @@ def _axis_names(spider: Spider, weak: set[str], theme: Theme) -> list[Any]:
 def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of statements with the stance of each side, and the upper bound."""
     overall = table.frame[table.frame["country"] == table.frame["country"].iloc[0]]
-    names = {"leaning": "item", **_SHARES, "bound": "bound"}
-    frame = chart_rows(replace(table, frame=overall), names, "country")
+    overall = replace(table, frame=overall)
+    frame = estimate_rows(overall, "leaning", "share", "bound", n="statements", before="country")
     bounds = frame.groupby("group", sort=False, as_index=False).agg(
         value=("bound", "max"), n=("n", "max")
     )
@@ -233,7 +229,7 @@ def _from_zero(table: pd.DataFrame) -> Ends:
 
 def _party_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of statements with the stance of each party."""
-    frame = chart_rows(table, {"party": "item", "leaning": "leaning", **_SHARES}, "country")
+    frame = estimate_rows(table, "party", "share", "leaning", n="statements", before="country")
     leaning = frame.pop("leaning")
     names = frame["item"].str.replace("_", " ")
     frame["item"] = names.where(leaning == "", names + " (" + leaning + ")")
@@ -287,16 +283,15 @@ def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
 def annotator_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """The mean kappa of each domain, and the kappa of every two annotators."""
     charts = []
-    ends = {"kappa": "value", **INTERVAL_AND_N}
     domains, pairs = (table_with_rows(result, name) for name in ("domains", "pairs"))
     if domains is not None:
-        frame = chart_rows(domains, {"domain": "item", **ends}, "domain")
+        frame = estimate_rows(domains, "domain", "kappa")
         what = "mean kappa over pairs of annotators"
         charts.append(_kappa_chart(frame, "Agreement on each domain", what, "Domain", theme))
     if pairs is not None:
-        frame = pairs.frame[list(ends)].rename(columns=ends)
-        frame["group"] = pairs.frame["domain"].str.replace("_", " ")
-        frame["item"] = pairs.frame["first"] + " – " + pairs.frame["second"]
+        frame = estimate_rows(pairs, "", "kappa", "domain", "first", "second", before="domain")
+        frame["group"] = frame.pop("domain").str.replace("_", " ")
+        frame["item"] = frame.pop("first") + " – " + frame.pop("second")
         what = "kappa of every two annotators"
         charts.append(_kappa_chart(frame, "Every two annotators", what, "Pair", theme))
     return tuple(charts)
