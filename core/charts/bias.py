@@ -287,7 +287,7 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     without: list[str] = []
     for panel in dict.fromkeys(frame["panel"]):
         in_panel = frame[frame["panel"] == panel]
-        rows, cut = first_levels(in_panel.drop(columns="panel"), most=_MOST_SERIES)
+        rows, cut = first_levels(in_panel.drop(columns="panel"), "group", _MOST_SERIES, "")
         rows = rows.reset_index(drop=True)
         groups = list(dict.fromkeys(rows["group"]))
         complete = rows.groupby("group")["value"].transform("count") == 3

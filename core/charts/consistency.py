@@ -79,8 +79,7 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
 def _from_0_to_1(table: pd.DataFrame) -> Ends:
     """0 to 1, and further where an interval or a value lies beyond."""
     low, high = table[["value", "ci_low"]].min().min(), table[["value", "ci_high"]].max().max()
-    low, high = (0.0, 1.0) if math.isnan(low) else (float(low), float(high))
-    return min(0.0, low), max(1.0, high)
+    return min(0.0, float(low)), max(1.0, float(high))  # NaN is neither below nor above
 
 
 def _all_and_formats(totals: ResultTable, formats: ResultTable, value: str) -> pd.DataFrame:

@@ -235,7 +235,8 @@ def first_of(
     """The first levels, and a sentence saying how many there are where that is not all of them."""
     if len(levels) <= most:
         return list(levels), ""
-    return list(levels[:most]), f" Only the first {most} of {len(levels)} {nouns} are drawn."
+    count = f"{len(levels)} {nouns}".strip()
+    return list(levels[:most]), f" Only the first {most} of {count} are drawn."
 
 
 def first_levels(
