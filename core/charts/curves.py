@@ -157,9 +157,7 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
         y=curves["item"].map(down) + _CELL_HEAD + _CELL_HEIGHT - curves["probability"],
         color=[colors[number] for number in curves["number"]],
     )
-    peaks = pd.concat(
-        [_labels(item_points) for _, item_points in points.groupby("item", sort=False)]
-    )
+    peaks = pd.concat([_labels(curves) for _, curves in points.groupby("item", sort=False)])
     cells = pd.DataFrame(
         {
             "item": items,
