@@ -19,6 +19,7 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    charts_by,
     items_axis,
     limit_marks,
     number_tip,
@@ -27,11 +28,9 @@ from core.charts.panels import (
     panels_across,
     percent,
     readable_on,
-    rows_by_chart,
     two_decimals,
     usual_reach,
     with_number_texts,
-    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
@@ -47,23 +46,27 @@ def option_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One chart of stacked 100 % bars for each response format."""
     columns = ("format", "item", "option", "kind", "count", "share_of_trials", "n_trials")
     frame = chart_rows(result.tables[0], columns).rename(columns={"share_of_trials": "share"})
-    charts = []
-    for response_format, own in rows_by_chart(frame, "format"):
-        shown, left_out = limit_marks(own[own["count"] > 0], 2)
-        table = shown.drop(columns="format").reset_index(drop=True)
-        # Options stand in order of position within an item, so first appearance over all items
-        # that hold every option is that order too.
-        options = list(dict.fromkeys(own.loc[own["kind"] == "option", "option"]))
-        _add_places(table)
-        _add_colors(table, options, theme)
-        title = f"Options by item, {response_format}" if response_format else "Options by item"
-        words = f"Stacked bars, response format {response_format or '(none)'}: {_in_words(table)}"
-        order = " | ".join(map(str, options))[:200]
-        layers = _option_layers(table, theme)
-        subtitle = (f"Left to right: {order}", *_statuses_in_words(table))
-        spec = panels(layers, table, title, theme, subtitle, once=left_out)
-        charts.append(Chart(title, spec, words + left_out, table))
-    return with_undrawn_count(charts, frame["format"].nunique())
+    return charts_by(frame, "format", partial(_option_chart, theme=theme))
+
+
+def _option_chart(response_format: str, frame: pd.DataFrame, theme: Theme) -> Chart:
+    table, left_out = limit_marks(frame[frame["count"] > 0], 2)
+    table = table.reset_index(drop=True)
+    # Options stand in order of position within an item, so first appearance over all items
+    # that hold every option is that order too.
+    options = list(dict.fromkeys(frame.loc[frame["kind"] == "option", "option"]))
+    _add_places(table)
+    _add_colors(table, options, theme)
+    title = f"Options by item, {response_format}" if response_format else "Options by item"
+    words = f"Stacked bars, response format {response_format or '(none)'}: {_in_words(table)}"
+    order = " | ".join(map(str, options))[:200]
+    lines = [f"Left to right: {order}"]
+    statuses = dict.fromkeys(table.loc[table["kind"] == "status", "option"])
+    if statuses:
+        names = ", ".join(str(name).replace("_", " ") for name in statuses)
+        lines.append(f"Dashed gray, at the right end: no usable answer ({names})")
+    spec = panels(_option_layers(table, theme), table, title, theme, lines, once=left_out)
+    return Chart(title, spec, words + left_out, table)
 
 
 def _add_places(table: pd.DataFrame) -> None:
@@ -87,13 +90,6 @@ def _add_colors(table: pd.DataFrame, options: Sequence[str], theme: Theme) -> No
     pairs = zip(table["kind"], table["option"], strict=True)
     table["fill"] = [fills[pair] for pair in pairs]
     table["ink"] = [readable_on(color) for color in table["fill"]]
-
-
-def _statuses_in_words(table: pd.DataFrame) -> tuple[str, ...]:
-    """What the dashed bars are, if there are any."""
-    statuses = list(dict.fromkeys(table.loc[table["kind"] == "status", "option"]))
-    named = ", ".join(str(name).replace("_", " ") for name in statuses)
-    return (f"Dashed gray, at the right end: no usable answer ({named})",) if statuses else ()
 
 
 def _in_words(table: pd.DataFrame) -> str:
@@ -159,10 +155,10 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     names = ("subscale", "bin_low", "bin_high", "count")
     frame = chart_rows(result.tables[1], names)
     scores = chart_rows(result.tables[0], ("subscale", "n", "mean", "sd"))
-    charts = []
-    for subscale, own in rows_by_chart(frame, "subscale"):
-        shown, left_out = limit_marks(own, 1)
-        table = shown.drop(columns="subscale").reset_index(drop=True)
+
+    def draw(subscale: str, rows: pd.DataFrame) -> Chart:
+        table, left_out = limit_marks(rows, 1)
+        table = table.reset_index(drop=True)
         groups = scores[(scores["subscale"] == subscale) & scores["group"].isin(table["group"])]
         means = "; ".join(
             f"{name}: n = {n}, M = {two_decimals(mean)}, SD = {two_decimals(sd)}"
@@ -173,13 +169,14 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         words = f"Histogram of {count_text(int(table['count'].sum()), 'score')}. {means}.{left_out}"
         title = f"Scores, {subscale}" if subscale else "Scores"
         across = panels_across(table)
-        layers = partial(_bins, every=table, theme=theme, across=across)
+        layers = partial(_bins, of_all_groups=table, theme=theme, across=across)
         spec = panels(layers, table, title, theme, across=across, once=left_out)
-        charts.append(Chart(title, spec, words, table, across))
-    return with_undrawn_count(charts, frame["subscale"].nunique())
+        return Chart(title, spec, words, table, across)
+
+    return charts_by(frame, "subscale", draw)
 
 
-def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) -> Any:
+def _bins(rows: pd.DataFrame, of_all_groups: pd.DataFrame, theme: Theme, across: int) -> Any:
     """The bars of one group, counted on an axis of its own, on the scale that scores share."""
     bars = alt.Chart().mark_bar(color=MARK[theme], stroke=BACKGROUNDS[theme], strokeWidth=1)
     bars = with_number_texts(bars, "bin_low", "bin_high").encode(
@@ -187,7 +184,7 @@ def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) ->
             "bin_low:Q",
             title="Score",
             bin="binned",
-            scale=alt.Scale(domain=_score_ends(rows, every)),
+            scale=alt.Scale(domain=_score_ends(rows, of_all_groups)),
         ),
         x2=alt.X2("bin_high:Q"),
         y=alt.Y(
@@ -205,14 +202,14 @@ def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) ->
     return bars.properties(height=_HEIGHT if across == 1 else _HEIGHT_BESIDE)
 
 
-def _score_ends(rows: pd.DataFrame, every: pd.DataFrame) -> list[float]:
+def _score_ends(rows: pd.DataFrame, of_all_groups: pd.DataFrame) -> list[float]:
     """Whole and half scores at both ends, those of all groups but such as lie far from the others.
 
     Subscales and groups of one format then share their axis.
     """
-    reach = usual_reach(every, ("bin_low", "bin_high"), None, "group")
-    middle = float(every.groupby("group", sort=False)["bin_low"].median().median())
-    far = (every[["bin_low", "bin_high"]] - middle).abs().max(axis=1) > reach
-    odd = set(every.loc[far, "group"])
-    own = rows if set(rows["group"]) <= odd else every[~every["group"].isin(odd)]
-    return [math.floor(own["bin_low"].min() * 2) / 2, math.ceil(own["bin_high"].max() * 2) / 2]
+    reach = usual_reach(of_all_groups, ("bin_low", "bin_high"), None, "group")
+    middle = float(of_all_groups.groupby("group", sort=False)["bin_low"].median().median())
+    far = (of_all_groups[["bin_low", "bin_high"]] - middle).abs().max(axis=1) > reach
+    odd = set(of_all_groups.loc[far, "group"])
+    usual = rows if set(rows["group"]) <= odd else of_all_groups[~of_all_groups["group"].isin(odd)]
+    return [math.floor(usual["bin_low"].min() * 2) / 2, math.ceil(usual["bin_high"].max() * 2) / 2]

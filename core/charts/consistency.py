@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import DotAxis, Ends, dot_chart
+from core.charts.estimates import DotPlot, Ends, Rows, dot_chart, estimate_rows
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -19,22 +18,21 @@ from core.charts.heat_maps import (
     heat_layers,
     scale_in_words,
 )
+from core.charts.lines import MOST_LINES, line_layers
 from core.charts.panels import (
-    GROUP_COLORS,
-    INK,
-    MARK,
     MAX_MARKS,
     MAX_PANELS,
     MAX_SMALL_PANELS,
     Chart,
     Theme,
     chart_rows,
+    first_levels,
     limit_marks,
     number_tip,
     panels,
     panels_across,
-    range_text,
     short_number,
+    sort_levels,
     table_with_rows,
     with_number_texts,
 )
@@ -43,9 +41,7 @@ from core.domain.results import AnalysisResult, ResultTable
 
 _ALL_FORMATS = "all formats"
 _BY_CHANCE = "by chance alone"
-_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
 _HEIGHT = 260  # pixels of a panel of lines
-_MARKS_OF_ROW = 2
 _MARKS_OF_CELL = 2
 _MOST_SIDE_BY_SIDE = 4  # formats of heat maps that stand side by side
 
@@ -59,58 +55,41 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     items = table_with_rows(result, "items")
     if totals is None or formats is None or items is None:
         return ()
-    columns = {"repeatability": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
-    rows = _all_and_formats(totals, formats, columns, "n_items")
-    shown, left_out = limit_marks(rows, _MARKS_OF_ROW)
-    axis = DotAxis(
-        "Repeatability (1: always the same answer)",
-        _from_0_to_1,
-        of="Format",
-        common=True,
-        told=True,
-    )
-    words = (
-        f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
-        f"{range_text(rows['value'].dropna())}.{left_out}"
-    )
-    first = dot_chart(
-        shown,
-        axis,
+    rows = _all_and_formats(totals, formats, "repeatability")
+    plot = DotPlot(
         "Repeatability",
-        words,
-        theme,
-        ("1: the same answer always comes again. 0: all answers are equally frequent.",),
-        left_out,
+        "Repeatability (1: always the same answer)",
+        (
+            f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
+            f"{Rows(rows).values}."
+        ),
+        row="Format",
+        below=["1: the same answer always comes again. 0: all answers are equally frequent."],
+        ends=_from_0_to_1,
+        same_scale=True,
+        values_in_words=True,
     )
-    first = replace(first, item_columns=())  # rows are formats
     unit = "bits" if "in bits" in result.method else "nats"
     title = f"Entropy of an item ({unit})"
     frame = chart_rows(items, {"format": "line", "item": "item", "entropy": "value"}, "format")
-    charts = [first, *_sorted_charts(frame, title, "Entropies of items in order", theme)]
-    return tuple(charts)
+    lines = _sorted_charts(frame, title, "Entropies of items in order", theme)
+    return (dot_chart(rows, plot, theme), *lines)
 
 
 def _from_0_to_1(table: pd.DataFrame) -> Ends:
     """0 to 1, and further where an interval or a value lies beyond."""
     low, high = table[["value", "ci_low"]].min().min(), table[["value", "ci_high"]].max().max()
-    return min(0.0, low) if math.isfinite(low) else 0.0, max(1.0, high) if math.isfinite(
-        high
-    ) else 1.0
+    return min(0.0, float(low)), max(1.0, float(high))  # NaN is neither below nor above
 
 
-def _all_and_formats(
-    totals: ResultTable, formats: ResultTable, columns: dict[str, str], before: str
-) -> pd.DataFrame:
+def _all_and_formats(totals: ResultTable, formats: ResultTable, value: str) -> pd.DataFrame:
     """For each group a row for all formats together, where there are several, and one for each."""
-    each = chart_rows(formats, {"format": "item", **columns}, "format")
-    every = chart_rows(totals, columns, before)
-    every.insert(1, "item", _ALL_FORMATS)
+    each = estimate_rows(formats, "format", value)
+    together = estimate_rows(totals, "", value, before="n_items").assign(item=_ALL_FORMATS)
     several = each["group"].map(each.groupby("group").size()) > 1
-    every = every[every["group"].isin(each.loc[several, "group"])]
-    both = pd.concat([every, each], ignore_index=True)
-    place = {group: number for number, group in enumerate(dict.fromkeys(each["group"]))}
-    order = both["group"].map(place).sort_values(kind="stable").index
-    return both.loc[order].reset_index(drop=True)
+    together = together[together["group"].isin(each.loc[several, "group"])]
+    both = pd.concat([together, each], ignore_index=True)
+    return sort_levels(both, each["group"]).reset_index(drop=True)
 
 
 def _formats_and_groups(rows: pd.DataFrame) -> str:
@@ -140,36 +119,34 @@ def _sorted_chart(
 
     `frame` has the columns group (a panel each), line, item and value.
     """
-    known = frame[frame["value"].notna()]
-    if known.empty:
+    defined = frame[frame["value"].notna()]
+    if defined.empty:
         return None
-    lines, all_lines = len(_DASHES), known.groupby("group", sort=False)["line"].unique()
-    shown, left_out = _first_panels(known, all_lines)
-    number = {
-        (group, line): place for group, own in all_lines.items() for place, line in enumerate(own)
-    }
-    place = [number[pair] for pair in zip(shown["group"], shown["line"], strict=True)]
-    shown = shown[[one < lines for one in place]]
-    most = max(map(len, all_lines))
-    if most > lines:
-        left_out += f" Only the first {lines} of {most} {of}s are drawn."
-    shown = shown.sort_values("value", kind="stable")
-    shown = shown.assign(rank=shown.groupby(["group", "line"]).cumcount() + 1)
-    shown = shown.sort_index(kind="stable")
-    drawn, thinned = _thinned(shown)
-    groups = int(shown["line" if of == "group" else "group"].nunique())
-    across = panels_across(drawn)
+    rows, left_out = first_levels(defined, most=MAX_SMALL_PANELS)
+    lines = defined.groupby("group", sort=False)["line"].unique()
+    number = {(group, line): k for group, names in lines.items() for k, line in enumerate(names)}
+    numbers = [number[pair] for pair in zip(rows["group"], rows["line"], strict=True)]
+    rows = rows[[k < MOST_LINES for k in numbers]]
+    most = max(map(len, lines))
+    if most > MOST_LINES:
+        left_out += f" Only the first {MOST_LINES} of {most} {of}s are drawn."
+    rows = rows.sort_values("value", kind="stable")
+    rows = rows.assign(rank=rows.groupby(["group", "line"]).cumcount() + 1)
+    rows = rows.sort_index(kind="stable")
+    points, thinned = _thinned(rows)
+    groups = int(rows["line" if of == "group" else "group"].nunique())
+    across = panels_across(points)
     below = ["Each point is an item; items are in the order of their value, on each line anew."]
     words = (
         f"Line chart of {title[:1].lower()}{title[1:]}: "
-        f"{count_text(shown['item'].nunique(), 'item')} in {count_text(groups, 'group')}, a line "
+        f"{count_text(rows['item'].nunique(), 'item')} in {count_text(groups, 'group')}, a line "
         f"for each {of}; medians: "
-        f"{_medians(shown)}.{left_out}{thinned}"
+        f"{_medians(rows)}.{left_out}{thinned}"
     )
-    ends = float(known["value"].max()) or 1.0
+    ends = float(defined["value"].max()) or 1.0
     spec = panels(
         partial(_lines, axis=axis, of=of, top=ends, theme=theme),
-        drawn,
+        points,
         title,
         theme,
         below,
@@ -177,36 +154,26 @@ def _sorted_chart(
         once=left_out + thinned,
     )
     columns = ["group", "line", "rank", "item", "value"]
-    return Chart(title, spec, words, drawn[columns].reset_index(drop=True), across, tab="Curves")
+    return Chart(title, spec, words, points[columns].reset_index(drop=True), across, tab="Curves")
 
 
-def _first_panels(known: pd.DataFrame, lines: Any) -> tuple[pd.DataFrame, str]:
-    if len(lines) <= MAX_SMALL_PANELS:
-        return known, ""
-    shown = known[known["group"].isin(list(lines.index[:MAX_SMALL_PANELS]))]
-    return shown, f" Only the first {MAX_SMALL_PANELS} of {len(lines)} groups are drawn."
-
-
-def _thinned(shown: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def _thinned(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many points as a picture bears, evenly over the ranks, the ends of lines included."""
-    step = math.ceil(len(shown) / MAX_MARKS)
+    step = math.ceil(len(rows) / MAX_MARKS)
     if step == 1:
-        return shown, ""
-    last = shown.groupby(["group", "line"])["rank"].transform("max")
+        return rows, ""
+    last = rows.groupby(["group", "line"])["rank"].transform("max")
     step += 1  # room for the ends
-    drawn = shown[((shown["rank"] - 1) % step == 0) | (shown["rank"] == last)]
-    return drawn, f" Lines go through every {_ordinal(step)} item; the table of items has all."
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(step % 10, "th")
+    ordinal = f"{step}{'th' if step % 100 in (11, 12, 13) else ending}"
+    points = rows[((rows["rank"] - 1) % step == 0) | (rows["rank"] == last)]
+    return points, f" Lines go through every {ordinal} item; the table of items has all."
 
 
-def _ordinal(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
-
-
-def _medians(shown: pd.DataFrame) -> str:
+def _medians(rows: pd.DataFrame) -> str:
     """The median of each line, the first ones by name."""
-    medians = shown.groupby(["group", "line"], sort=False)["value"].median()
-    several = len(shown["group"].unique()) > 1
+    medians = rows.groupby(["group", "line"], sort=False)["value"].median()
+    several = len(rows["group"].unique()) > 1
     names: list[tuple[str, str]] = medians.index.tolist()
     parts = [
         f"{f'{group}, ' if several else ''}{line} {short_number(float(value))}"
@@ -233,29 +200,8 @@ def _lines(rows: pd.DataFrame, *, axis: str, of: str, top: float, theme: Theme) 
         number_tip("value", "Value"),
     ]
     base = with_number_texts(alt.Chart(), "value").encode(x=x, y=y)
-    if len(names) == 1:
-        line = base.mark_line(color=MARK[theme], strokeWidth=2)
-        points = base.mark_point(color=MARK[theme], size=16, filled=True, opacity=1)
-    else:
-        legend = alt.Legend(
-            orient="top",
-            title=None,
-            labelLimit=240,
-            columns=2,
-            symbolSize=300,
-            symbolType="stroke",
-            labelColor=INK[theme],
-        )
-        colors = alt.Scale(domain=names, range=list(GROUP_COLORS[theme][: len(names)]))
-        dashes = alt.Scale(domain=names, range=[list(d) for d in _DASHES[: len(names)]])
-        color = alt.Color("line:N", scale=colors, legend=legend)
-        line = base.mark_line(strokeWidth=2).encode(
-            color=color, strokeDash=alt.StrokeDash("line:N", scale=dashes, legend=legend)
-        )
-        points = base.mark_point(size=16, filled=True, opacity=1).encode(
-            color=alt.Color("line:N", scale=colors, legend=legend)
-        )
-    return alt.layer(line, points.encode(tooltip=tooltip)).properties(height=_HEIGHT)
+    layers = line_layers(base, names, theme, tooltip=tooltip, point_size=16, label_limit=240)
+    return alt.layer(*layers).properties(height=_HEIGHT)
 
 
 # Formats.
@@ -279,33 +225,24 @@ def referential_consistency_charts(result: AnalysisResult, theme: Theme) -> tupl
 
 def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> Chart:
     """The mean divergence of each format from the others, of all pairs, and by chance alone."""
-    columns = {"divergence": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
-    rows = _all_and_formats(totals, formats, columns, "n_items")
+    rows = _all_and_formats(totals, formats, "divergence")
     chance = chart_rows(totals, {"chance": "value", "n": "n"}, "n_items")
-    chance = chance[chance["value"].notna()].assign(
-        item=_BY_CHANCE, ci_low=math.nan, ci_high=math.nan
-    )
-    both = pd.concat([rows, chance[rows.columns]], ignore_index=True)
-    place = {group: number for number, group in enumerate(dict.fromkeys(rows["group"]))}
-    both = both.loc[both["group"].map(place).sort_values(kind="stable").index]
-    shown, left_out = limit_marks(both.reset_index(drop=True), _MARKS_OF_ROW)
-    axis = DotAxis(
-        "Mean divergence (bits; 0: the same answers)", _from_0, of="Format", common=True, told=True
-    )
-    words = (
-        f"Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
-        f"intervals, {_formats_and_groups(rows)}: {range_text(rows['value'].dropna())}.{left_out}"
-    )
-    chart = dot_chart(
-        shown,
-        axis,
+    chance = chance[chance["value"].notna()].assign(item=_BY_CHANCE)
+    both = sort_levels(pd.concat([rows, chance], ignore_index=True), rows["group"])
+    plot = DotPlot(
         "How far each format lies from the others",
-        words,
-        theme,
-        (f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer.",),
-        left_out,
+        "Mean divergence (bits; 0: the same answers)",
+        (
+            "Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
+            f"intervals, {_formats_and_groups(rows)}: {Rows(rows).values}."
+        ),
+        row="Format",
+        below=[f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer."],
+        ends=_from_0,
+        same_scale=True,
+        values_in_words=True,
     )
-    return replace(chart, item_columns=())
+    return dot_chart(both, plot, theme)
 
 
 def _from_0(table: pd.DataFrame) -> Ends:

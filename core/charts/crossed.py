@@ -21,6 +21,7 @@ from core.charts.panels import (
     Chart,
     Theme,
     beyond_axis_sentences,
+    first_levels,
     heading,
     items_axis,
     largest_count,
@@ -72,27 +73,27 @@ def crossed_chart(
     groups = list(dict.fromkeys(rows["group"]))
     series = list(dict.fromkeys(rows["series"])) if factors.color else []
     specs, beyond = [], []
-    for place, group in enumerate(groups):
-        own = rows[rows["group"] == group]
-        ends = _ends(own)
-        panel = _Panel(ends, tuple(series), place == 0, place == len(groups) - 1, len(groups))
-        lines = beyond_axis_sentences(own, {group: ends}, name_groups=False)
+    for number, group in enumerate(groups):
+        panel_rows = rows[rows["group"] == group]
+        ends = _ends(panel_rows)
+        panel = _Panel(ends, tuple(series), number == 0, number == len(groups) - 1, len(groups))
+        lines = beyond_axis_sentences(panel_rows, {group: ends}, name_groups=False)
         name = f"{titles[factors.panel]}: {group}" if factors.panel else table.title
         beyond += lines
-        layers = _layers(own, panel, titles, factors, theme)
+        layers = _layers(panel_rows, panel, titles, factors, theme)
         title = heading(name, theme, [left_out.strip(), *lines] if panel.first else lines)
-        specs.append(layers.properties(data=own, width="container", title=title))
-    known = rows["value"].dropna()
+        specs.append(layers.properties(data=panel_rows, width="container", title=title))
+    defined = rows["value"].dropna()
     words = (
         f"Dot plot, {table.title}: {count_text(len(rows), 'point')}"
         f"{', with 95% intervals' if rows['ci_low'].notna().any() else ''}, "
-        f"n up to {largest_count(rows['n']):,}: {range_text(known)}{_extremes(rows, factors)}; "
-        f"{len(rows) - len(known)} undefined.{left_out}"
+        f"n up to {largest_count(rows['n']):,}: {range_text(defined)}{_extremes(rows, factors)}; "
+        f"{len(rows) - len(defined)} undefined.{left_out}"
     )
     words = " ".join([words, *dict.fromkeys(beyond)])
     spec = stacked(specs)
-    places = {"item": factors.axis, "series": factors.color, "group": factors.panel}
-    items = tuple(column for column, factor in places.items() if factor == "item")
+    factor_of = {"item": factors.axis, "series": factors.color, "group": factors.panel}
+    items = tuple(column for column, factor in factor_of.items() if factor == "item")
     return Chart(table.title, spec, words, rows.reset_index(drop=True), item_columns=items)
 
 
@@ -117,53 +118,47 @@ def _rows(frame: pd.DataFrame, factors: CrossedFactors) -> pd.DataFrame:
 
 def _limited(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many panels, colors and levels as can be read, and a sentence saying what was left out."""
-    left_out = ""
-    for column, most, noun in (
-        ("group", MAX_PANELS, "panels"),
-        ("series", len(GROUP_SHAPES), "colors"),
-    ):
-        levels = list(dict.fromkeys(rows[column]))
-        if len(levels) > most:
-            rows = rows[rows[column].isin(levels[:most])]
-            left_out += f" Only the first {most} of {len(levels)} {noun} are drawn."
+    rows, left_out = first_levels(rows, "group", MAX_PANELS, "panels")
+    rows, cut = first_levels(rows, "series", len(GROUP_SHAPES), "colors")
+    left_out += cut
     room = MAX_MARKS // 4
     if len(rows) > room:
         levels = list(dict.fromkeys(rows["item"]))
-        counts = rows["item"].map(rows["item"].value_counts()[levels].cumsum())
-        rows = rows[counts <= room]
-        drawn = rows["item"].nunique()
-        left_out += f" Only the first {drawn} of {len(levels)} levels of the axis are drawn."
+        n_rows = rows["item"].value_counts()[levels].cumsum()
+        n_levels = int((n_rows <= room).sum())
+        rows, cut = first_levels(rows, "item", n_levels, "levels of the axis")
+        left_out += cut
     return rows, left_out + (" The table has all." if left_out else "")
 
 
 def _extremes(rows: pd.DataFrame, factors: CrossedFactors) -> str:
     """The lowest and the highest point by name."""
-    known = rows.dropna(subset=["value"])
-    if len(known) < 2:
+    defined = rows.dropna(subset=["value"])
+    if len(defined) < 2:
         return ""
 
-    def name(place: Any) -> str:
-        row = known.loc[place]
+    def name(index: Any) -> str:
+        row = defined.loc[index]
         parts = [row["group"] if factors.panel else "", row["item"], row["series"]]
         return f"{', '.join(part for part in parts if part)} ({short_number(row['value'])})"
 
-    return f"; lowest {name(known['value'].idxmin())}, highest {name(known['value'].idxmax())}"
+    return f"; lowest {name(defined['value'].idxmin())}, highest {name(defined['value'].idxmax())}"
 
 
 def _ends(rows: pd.DataFrame) -> tuple[float, float]:
     """All values and intervals with a margin, but for what would squeeze those of most levels."""
     columns = ["value", "ci_low", "ci_high"]
-    known = rows.dropna(subset=["value"])
-    if known.empty:
+    defined = rows.dropna(subset=["value"])
+    if defined.empty:
         return 0.0, 1.0
-    center = float(known.groupby("item", sort=False)["value"].median().median())
-    reach = usual_reach(known, columns, center, "item")
-    numbers = known[columns].to_numpy(dtype=float)
-    drawn = numbers[np.isfinite(numbers)]
-    usual = drawn[np.abs(drawn - center) <= reach]
-    if len(usual) and np.ptp(drawn) > _STRETCH * np.ptp(usual):
-        drawn = usual
-    low, high = float(drawn.min()), float(drawn.max())
+    center = float(defined.groupby("item", sort=False)["value"].median().median())
+    reach = usual_reach(defined, columns, center, "item")
+    numbers = defined[columns].to_numpy(dtype=float)
+    finite = numbers[np.isfinite(numbers)]
+    usual = finite[np.abs(finite - center) <= reach]
+    if len(usual) and np.ptp(finite) > _STRETCH * np.ptp(usual):
+        finite = usual
+    low, high = float(finite.min()), float(finite.max())
     margin = (high - low or abs(high) or 1.0) * _MARGIN
     return low - margin, high + margin
 
@@ -247,16 +242,16 @@ def _color_and_shape(series: Sequence[str], theme: Theme, *, with_legend: bool) 
     legend = alt.Legend(
         title=None, orient="top", labelLimit=_LEGEND_LIMIT, columns=2, symbolSize=70, rowPadding=0
     )
-    shown = legend if with_legend else None
+    legend_of_panel = legend if with_legend else None
     return (
         alt.Color(
             "series:N",
             scale=alt.Scale(domain=levels, range=list(GROUP_COLORS[theme][:n_levels])),
-            legend=shown,
+            legend=legend_of_panel,
         ),
         alt.Shape(
             "series:N",
             scale=alt.Scale(domain=levels, range=list(GROUP_SHAPES[:n_levels])),
-            legend=shown,
+            legend=legend_of_panel,
         ),
     )

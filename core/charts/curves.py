@@ -20,6 +20,7 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    charts_by,
     heading,
     largest_count,
     limit_marks,
@@ -27,13 +28,11 @@ from core.charts.panels import (
     option_colors,
     panels,
     panels_across,
-    rows_by_chart,
     short_number,
     spaced_places,
     table_with_rows,
     two_decimals,
     with_number_texts,
-    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
@@ -77,31 +76,30 @@ def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     frame["set"] = frame["group"] + "\n" + frame["subscale"]
     frame = frame[frame["converged"].astype(bool) & frame["a"].notna()]
     several = len(set(frame["group"])) > 1
-    charts = []
-    for _, own in rows_by_chart(frame, "set"):
-        group, subscale = own["group"].iloc[0], own["subscale"].iloc[0]
-        room = MAX_MARKS // (_POINTS * (own[b].notna().sum(axis=1).max() + 1))
-        shown = own.head(min(MAX_ITEMS, max(room, 1)))
-        named = [name for name in (subscale, group if several else "") if name]
-        title = " · ".join(["Option curves", *named])
-        curves = _curves(shown, b)
-        cut_words = (
-            f" Only the first {len(shown)} of {len(own)} items are drawn."
-            if len(own) > len(shown)
+
+    def draw(_: str, rows: pd.DataFrame) -> Chart:
+        group, subscale = rows["group"].iloc[0], rows["subscale"].iloc[0]
+        room = MAX_MARKS // (_POINTS * (rows[b].notna().sum(axis=1).max() + 1))
+        items = rows.head(min(MAX_ITEMS, max(room, 1)))
+        names = [name for name in (subscale, group if several else "") if name]
+        title = " · ".join(["Option curves", *names])
+        curves = _curves(items, b)
+        left_out = (
+            f" Only the first {len(items)} of {len(rows)} items are drawn."
+            if len(rows) > len(items)
             else ""
         )
-        steepest = shown.loc[[shown["a"].abs().idxmax()]].iloc[0]
+        steepest = items.loc[[items["a"].abs().idxmax()]].iloc[0]
         words = (
             f"Curves of the chance of each score over the trait, {group}, {subscale or 'items'}: "
-            f"{count_text(len(shown), 'item')}, n up to "
-            f"{count_text(largest_count(shown['n']), 'administration')}; a from "
-            f"{short_number(float(shown['a'].min()))} to "
-            f"{short_number(float(shown['a'].max()))}, steepest "
-            f"{steepest['item']}.{cut_words}"
+            f"{count_text(len(items), 'item')}, n up to "
+            f"{count_text(largest_count(items['n']), 'administration')}; a from "
+            f"{short_number(float(items['a'].min()))} to {short_number(float(items['a'].max()))}, "
+            f"steepest {steepest['item']}.{left_out}"
         )
-        spec = _small_charts(curves, list(shown["item"]), title, theme)
-        charts.append(Chart(title, spec, words, curves))
-    return with_undrawn_count(charts, frame["set"].nunique())
+        return Chart(title, _small_charts(curves, list(items["item"]), title, theme), words, curves)
+
+    return charts_by(frame, "set", draw)
 
 
 def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
@@ -133,9 +131,9 @@ def _labels(item: pd.DataFrame) -> pd.DataFrame:
     highest = highest if rising else highest.iloc[::-1]
     wanted = spaced_places(list(highest["trait"]), -edge, edge, _LABELS_APART)
     rows = []
-    for number, place in zip(highest["number"], wanted, strict=True):
-        own = item[item["number"] == number]
-        rows.append(own.iloc[[int((own["trait"] - place).abs().to_numpy().argmin())]])
+    for number, wanted_trait in zip(highest["number"], wanted, strict=True):
+        curve = item[item["number"] == number]
+        rows.append(curve.iloc[[int((curve["trait"] - wanted_trait).abs().to_numpy().argmin())]])
     labels: pd.DataFrame = pd.concat(rows)
     return labels
 
@@ -154,12 +152,12 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     width = across * (_CELL_WIDTH + _CELL_GAP)
     height = rows * (_CELL_HEIGHT + _CELL_HEAD + 0.3)
     colors = option_colors(int(curves["number"].max()) + 1, theme)
-    drawn = curves.assign(
+    points = curves.assign(
         x=curves["item"].map(left) + curves["trait"] + _LIMIT,
         y=curves["item"].map(down) + _CELL_HEAD + _CELL_HEIGHT - curves["probability"],
         color=[colors[number] for number in curves["number"]],
     )
-    peaks = pd.concat([_labels(own) for _, own in drawn.groupby("item", sort=False)])
+    peaks = pd.concat([_labels(curves) for _, curves in points.groupby("item", sort=False)])
     cells = pd.DataFrame(
         {
             "item": items,
@@ -200,7 +198,7 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
         number_tip("trait", "Trait"),
         number_tip("probability", "Chance"),
     ]
-    lines = with_number_texts(alt.Chart(drawn), "trait", "probability", decimals=2)
+    lines = with_number_texts(alt.Chart(points), "trait", "probability", decimals=2)
     lines = lines.mark_line(strokeWidth=2)
     labels = alt.Chart(peaks).mark_text(dy=-6, fontSize=11, color=INK[theme])
     numbers = alt.Chart(ticks).mark_text(fontSize=11, color=INK[theme])
@@ -230,48 +228,37 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """Information and standard error over the trait, one chart for each subscale."""
     frame = chart_rows(table, ("subscale", "trait", "information", "standard_error"))
     frame = frame[frame["information"].notna()]
-    charts = []
-    for subscale, own in rows_by_chart(frame, "subscale"):
-        shown, left_out = limit_marks(own.drop(columns="subscale"), 2)
-        shown = shown.reset_index(drop=True)
-        best = shown.loc[[shown["information"].idxmax()]].iloc[0]
+
+    def draw(subscale: str, rows: pd.DataFrame) -> Chart:
+        table, left_out = limit_marks(rows, 2)
+        table = table.reset_index(drop=True)
+        best = table.loc[[table["information"].idxmax()]].iloc[0]
         words = (
             f"Test information over the trait, {subscale or 'all items'}, in "
-            f"{count_text(shown['group'].nunique(), 'group')}: highest "
+            f"{count_text(table['group'].nunique(), 'group')}: highest "
             f"{two_decimals(float(best['information']))} at a trait of "
             f"{two_decimals(float(best['trait']))} ({best['group']}), where the standard error is "
             f"{two_decimals(float(best['standard_error']))} SD; standard errors above "
             f"{_HIGHEST_ERROR:g} SD are beyond the chart.{left_out}"
         )
-        title = f"Test information, {subscale}" if subscale else "Test information"
-        tops = {
-            str(group): _top_of_information(own)
-            for group, own in shown.groupby("group", sort=False)
-        }
-        highest = shown.groupby("group", sort=False)["information"].max()
-        beyond = [(group, one) for group, one in highest.items() if one > tops[str(group)]]
+        beyond = [
+            f"{group} ({short_number(float(rows['information'].max()))})"
+            for group, rows in table.groupby("group", sort=False)
+            if rows["information"].max() > _top_of_information(rows)
+        ]
         if beyond:
-            named = [f"{group} ({short_number(float(one))})" for group, one in beyond]
-            words += f" {_TIPS} beyond the chart, highest of {name_list(named)}."
-        across = panels_across(shown)
-        spec = panels(
-            partial(_information_layers, theme=theme, height=_height(across)),
-            shown,
-            title,
-            theme,
-            _information_lines,
-            across=across,
-            once=left_out,
-        )
-        charts.append(Chart(title, spec, words, shown, across))
-    return with_undrawn_count(charts, frame["subscale"].nunique())
+            words += f" {_TIPS} beyond the chart, highest of {name_list(beyond)}."
+        title = f"Test information, {subscale}" if subscale else "Test information"
+        across = panels_across(table)
+        height = _HEIGHT if across == 1 else _HEIGHT_BESIDE
+        layers = partial(_information_layers, theme=theme, height=height)
+        spec = panels(layers, table, title, theme, _information_lines, across=across, once=left_out)
+        return Chart(title, spec, words, table, across)
+
+    return charts_by(frame, "subscale", draw)
 
 
 _TIPS = "Tips at the edge: information"
-
-
-def _height(across: int) -> int:
-    return _HEIGHT if across == 1 else _HEIGHT_BESIDE
 
 
 def _information_lines(rows: pd.DataFrame) -> list[str]:
@@ -345,13 +332,13 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     """Eigenvalues, and below which they may be chance; a panel for each group."""
     columns = ("number", "eigenvalue", "chance_percentile", "stands_out")
     frame, left_out = limit_marks(chart_rows(table, columns, "number"), 2)
-    own = frame.drop(columns="chance_percentile").rename(columns={"eigenvalue": "value"})
+    eigenvalues = frame.drop(columns="chance_percentile").rename(columns={"eigenvalue": "value"})
     chance = frame.drop(columns="eigenvalue").rename(columns={"chance_percentile": "value"})
-    drawn = pd.concat([own.assign(kind="eigenvalue"), chance.assign(kind="chance")])
-    drawn = drawn.sort_values(["group", "kind", "number"], kind="stable")
-    drawn["group"] = pd.Categorical(drawn["group"], list(dict.fromkeys(frame["group"])))
-    drawn = drawn.sort_values("group", kind="stable").astype({"group": object})
-    drawn = drawn.drop(columns="stands_out").reset_index(drop=True)
+    rows = pd.concat([eigenvalues.assign(kind="eigenvalue"), chance.assign(kind="chance")])
+    rows = rows.sort_values(["group", "kind", "number"], kind="stable")
+    rows["group"] = pd.Categorical(rows["group"], list(dict.fromkeys(frame["group"])))
+    rows = rows.sort_values("group", kind="stable").astype({"group": object})
+    rows = rows.drop(columns="stands_out").reset_index(drop=True)
     counts = frame[frame["stands_out"] == "yes"].groupby("group").size()
     suggested = "; ".join(
         f"{group}: {counts.get(group, 0)}" for group in dict.fromkeys(frame["group"])
@@ -366,23 +353,23 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     lines = ["Solid with points: eigenvalues. Dashed: 95th percentile of chance."]
     title = "Eigenvalues and those of chance"
     across = panels_across(frame)
-    layers = partial(_scree_layers, theme=theme, height=_height(across))
-    spec = panels(layers, drawn, title, theme, lines, across=across, once=left_out)
-    return Chart(title, spec, words, drawn, across)
+    layers = partial(_scree_layers, theme=theme, height=_HEIGHT if across == 1 else _HEIGHT_BESIDE)
+    spec = panels(layers, rows, title, theme, lines, across=across, once=left_out)
+    return Chart(title, spec, words, rows, across)
 
 
-def _scree_layers(drawn: pd.DataFrame, theme: Theme, height: int) -> Any:
+def _scree_layers(rows: pd.DataFrame, theme: Theme, height: int) -> Any:
     """The eigenvalues of one group and those of chance."""
-    last = int(drawn["number"].max())
+    last = int(rows["number"].max())
     x = alt.X(
         "number:Q",
         title="Number",
         axis=alt.Axis(tickMinStep=1, format="d"),
         scale=alt.Scale(domain=[0.5, last + 0.5], nice=False),
     )
-    top = max(drawn["value"].max(), 1.0) * 1.1
+    top = max(rows["value"].max(), 1.0) * 1.1
     y = alt.Y(
-        "value:Q", title="Eigenvalue", scale=alt.Scale(domain=[min(0.0, drawn["value"].min()), top])
+        "value:Q", title="Eigenvalue", scale=alt.Scale(domain=[min(0.0, rows["value"].min()), top])
     )
     tooltip = [
         alt.Tooltip("kind:N", title="Kind"),

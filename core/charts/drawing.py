@@ -180,17 +180,17 @@ def _environment(folder: Path) -> dict[str, str]:
     memory, with which pictures take a third of the time. Other fonts, such as those with Chinese
     letters, stay in use.
     """
-    own = dict(os.environ)
-    if sys.platform != "linux" or "FONTCONFIG_FILE" in own:
-        return own
+    environment = dict(os.environ)
+    if sys.platform != "linux" or "FONTCONFIG_FILE" in environment:
+        return environment
     folders = [part for root in _font_folders() for part in folders_without_liberation(root)]
     if folders:  # with none, vl-convert looks into all again
-        lines = "".join(f"<dir>{escape(str(one))}</dir>" for one in folders)
+        lines = "".join(f"<dir>{escape(str(font_folder))}</dir>" for font_folder in folders)
         settings = folder / "fonts.conf"
         text = f'<?xml version="1.0"?><fontconfig>{lines}</fontconfig>'
         settings.write_text(text, encoding="utf-8")
-        own["FONTCONFIG_FILE"] = str(settings)
-    return own
+        environment["FONTCONFIG_FILE"] = str(settings)
+    return environment
 
 
 def _font_folders() -> list[Path]:
@@ -202,7 +202,11 @@ def _font_folders() -> list[Path]:
         except OSError:
             continue
         named += re.findall(r"<dir>\s*([/~][^<]*?)\s*</dir>", text)
-    return [path for one in dict.fromkeys(named) if (path := Path(one).expanduser()).is_dir()]
+    return [
+        path
+        for name_of_folder in dict.fromkeys(named)
+        if (path := Path(name_of_folder).expanduser()).is_dir()
+    ]
 
 
 def folders_without_liberation(folder: Path) -> list[Path]:
@@ -211,14 +215,14 @@ def folders_without_liberation(folder: Path) -> list[Path]:
         inner = sorted(folder.iterdir())
     except OSError:
         return [folder]
-    fonts = [one.name for one in inner if one.suffix.lower() in (".ttf", ".otf", ".ttc", ".otc")]
+    fonts = [path.name for path in inner if path.suffix.lower() in (".ttf", ".otf", ".ttc", ".otc")]
     if any(name.startswith(_LETTERS) for name in fonts):
         return [] if all(name.startswith(_FAMILY) for name in fonts) else [folder]
-    folders = [one for one in inner if one.is_dir()]
+    folders = [path for path in inner if path.is_dir()]
     parts = [
         part
-        for one in folders
-        for part in ([one] if one.is_symlink() else folders_without_liberation(one))
+        for path in folders
+        for part in ([path] if path.is_symlink() else folders_without_liberation(path))
     ]
     return [folder] if fonts or parts == folders else parts
 

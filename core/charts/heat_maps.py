@@ -20,8 +20,11 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    charts_by,
     color_at,
     column_limit,
+    first_levels,
+    first_of,
     groups_with_values,
     heading,
     largest_count,
@@ -31,11 +34,9 @@ from core.charts.panels import (
     panels_across,
     range_text,
     readable_on,
-    rows_by_chart,
     short_number,
     table_with_rows,
     with_number_texts,
-    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
@@ -55,14 +56,19 @@ _MOST_SIDE_BY_SIDE = 4  # columns of panels that stand side by side
 Ends = tuple[float, float]
 
 
-def color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
-    """The cells with color, ink and label; where undefined, a dash on the background."""
-    low = ends[0]
+def color_cells(
+    cells: pd.DataFrame, ends: Ends, theme: Theme, *, two_colors: bool = False
+) -> pd.DataFrame:
+    """The cells with color, ink and label; where undefined, a dash on the background.
+
+    Values below 0 are orange and others blue, so that gray never means less than 0; with
+    `two_colors`, the half of values at the low end is orange.
+    """
+    start = 0.0 if two_colors or ends[0] < 0 else 0.5
     fills = [
         BACKGROUNDS[theme]
         if math.isnan(value)
-        # Values of one sign take the half from gray to blue, so gray never means less than 0.
-        else color_at(_share(value, ends) if low < 0 else 0.5 + 0.5 * _share(value, ends), theme)
+        else color_at(start + (1 - start) * _share(value, ends), theme)
         for value in cells["value"]
     ]
     inks = [
@@ -70,11 +76,11 @@ def color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
         for value, fill in zip(cells["value"], fills, strict=True)
     ]
     labels = [short_number(value) for value in cells["value"]]
-    known = cells["value"].notna()
     outline = pd.Series(0.0, index=cells.index)
     if "same_trait" in cells:
         outline = outline.mask(cells["same_trait"].astype(bool), 3.0)
-    return cells.assign(fill=fills, ink=inks, label=labels, known=known, outline=outline)
+    defined = cells["value"].notna()
+    return cells.assign(fill=fills, ink=inks, label=labels, known=defined, outline=outline)
 
 
 def heat_layers(
@@ -88,12 +94,12 @@ def heat_layers(
     """Cells and the values in them; `column` is the field across, its names `upright` if short."""
     across = order or list(dict.fromkeys(cells[column]))
     down = order or list(dict.fromkeys(cells["item"]))
-    shown = set(cells[column])
+    columns = set(cells[column])
     x = alt.X(
         f"{column}:N",
         title=None,
-        sort=[name for name in across if name in shown],
-        axis=top_axis(list(shown), upright=upright),
+        sort=[name for name in across if name in columns],
+        axis=top_axis(list(columns), upright=upright),
         scale=alt.Scale(paddingInner=0.03),
     )
     listed = set(cells["item"])
@@ -160,15 +166,15 @@ def ends_of(values: pd.Series[float], *, correlations: bool = False) -> Ends:
 
     Correlations end at 1. Of other values, those that are very far from most set no end.
     """
-    known = values.dropna()
+    defined = values.dropna()
     if correlations:
-        far = min(float(known.abs().max()), 1.0) if len(known) else 1.0
+        far = min(float(defined.abs().max()), 1.0) if len(defined) else 1.0
         return -(far or 1.0), far or 1.0
-    distance = (known - known.median()).abs()
-    known = known[distance <= (_VERY_FAR * distance.median() or math.inf)]
-    if known.empty:
+    distance = (defined - defined.median()).abs()
+    defined = defined[distance <= (_VERY_FAR * distance.median() or math.inf)]
+    if defined.empty:
         return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())
+    low, high = float(defined.min()), float(defined.max())
     if low < 0:
         far = max(abs(low), abs(high)) or 1.0
         return -far, far
@@ -199,26 +205,28 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     frame = chart_rows(table, ("subscale", "item", "value", "n"))
     ends = ends_of(frame["value"])
     what = next(column.title for column in table.columns if column.name == "value")
-    charts = []
-    for subscale, own in rows_by_chart(frame, "subscale"):
-        cells, left_out = _first_columns(own.drop(columns="subscale"))
-        cells = color_cells(cells, ends, theme)
+
+    def draw(subscale: str, rows: pd.DataFrame) -> Chart:
+        cells, left_out = first_levels(rows, most=_MAX_COLUMNS)
+        room = MAX_MARKS // (_MARKS_PER_CELL * cells["group"].nunique())
+        cells, cut = first_levels(cells, "item", room, "items")
+        left_out += cut
+        cells = color_cells(cells.reset_index(drop=True), ends, theme)
         title = f"{what}, {subscale}" if subscale else what
         words = (
             f"Heat map of {what[:1].lower()}{what[1:]}: "
             f"{count_text(cells['item'].nunique(), 'item')} by "
-            f"{count_text(cells['group'].nunique(), 'group')}, "
-            f"n up to {count_text(largest_count(cells['n']), 'administration')}: "
-            f"{cells_in_words(cells)}"
+            f"{count_text(cells['group'].nunique(), 'group')}, n up to "
+            f"{count_text(largest_count(cells['n']), 'administration')}: {cells_in_words(cells)}"
             f"{left_out}"
         )
+        lines = [scale_in_words(ends, frame["value"]), left_out.strip()]
         spec = heat_layers(cells, "group", theme).properties(
-            data=cells,
-            width="container",
-            title=heading(title, theme, [scale_in_words(ends, frame["value"]), left_out.strip()]),
+            data=cells, width="container", title=heading(title, theme, lines)
         )
-        charts.append(Chart(title, spec, words, cells))
-    return with_undrawn_count(charts, frame["subscale"].nunique())
+        return Chart(title, spec, words, cells)
+
+    return charts_by(frame, "subscale", draw)
 
 
 def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
@@ -245,37 +253,31 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
 
 def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """Items by levels of the trait, one chart for each subscale, a panel for each group."""
-    levels = {c.name: c.title.removeprefix("At ") for c in table.columns if c.title[:3] == "At "}
+    names = [column.name for column in table.columns]
+    at_levels = table.columns[names.index("highest_at") + 1 :]
+    levels = {column.name: column.title.removeprefix("At ") for column in at_levels}
     wide = chart_rows(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
     frame = wide.melt(["group", "subscale", "item", "n"], var_name="trait", value_name="value")
-    charts = []
-    for subscale, own in rows_by_chart(frame, "subscale"):
-        own = own[own.groupby("group")["value"].transform("count") > 0]
-        if own.empty:
-            continue
-        cells, left_out = limit_marks(own.drop(columns="subscale"), _MARKS_PER_CELL)
+    defined = frame.groupby(["subscale", "group"])["value"].transform("count") > 0
+
+    def draw(subscale: str, rows: pd.DataFrame) -> Chart:
+        cells, left_out = limit_marks(rows, _MARKS_PER_CELL)
         groups = cells.reset_index(drop=True).groupby("group", sort=False)
         cells = pd.concat(
             [color_cells(rows, ends_of(rows["value"]), theme) for _, rows in groups]
         ).sort_index()  # rows stay in the order of the result
         title = f"Item information, {subscale}" if subscale else "Item information"
         words = (
-            f"Heat map of information: {count_text(cells['item'].nunique(), 'item')} by levels "
-            "of the "
-            f"trait in SD, in {count_text(cells['group'].nunique(), 'group')}, n up to "
+            f"Heat map of information: {count_text(cells['item'].nunique(), 'item')} by levels of "
+            f"the trait in SD, in {count_text(cells['group'].nunique(), 'group')}, n up to "
             f"{count_text(largest_count(cells['n']), 'administration')}: "
             f"{cells_in_words(cells, 'trait')}{left_out}"
         )
         layers = heat_layers(cells, "trait", theme, upright=True)
-        charts.append(
-            Chart(
-                title,
-                panels(layers, cells, title, theme, _information_lines, once=left_out),
-                words,
-                cells,
-            )
-        )
-    return tuple(charts)
+        spec = panels(layers, cells, title, theme, _information_lines, once=left_out)
+        return Chart(title, spec, words, cells)
+
+    return charts_by(frame[defined], "subscale", draw)
 
 
 def _information_lines(rows: pd.DataFrame) -> list[str]:
@@ -297,16 +299,15 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     if "kind" in frame:
         frame = frame[frame["kind"] == frame["kind"].iloc[0]].drop(columns="kind")
     order = list(dict.fromkeys([*frame["score_1"], *frame["score_2"]]))
-    drawn_scores = order[: _MAX_COLUMNS + 1]
-    frame = frame[frame["score_1"].isin(drawn_scores) & frame["score_2"].isin(drawn_scores)]
+    scores, cut = first_of(order, _MAX_COLUMNS + 1, "scores")
+    frame = frame[frame["score_1"].isin(scores) & frame["score_2"].isin(scores)]
     frame = _lower_half(frame, order)
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
-    if len(order) > len(drawn_scores):
-        left_out += f" Only the first {len(drawn_scores)} of {len(order)} scores are drawn."
+    left_out += cut
     ends = ends_of(cells["value"], correlations=True)
     cells = color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
-        f"Heat map of correlations between {count_text(len(drawn_scores), 'score')} in "
+        f"Heat map of correlations between {count_text(len(scores), 'score')} in "
         f"{count_text(cells['group'].nunique(), 'group')}, n up to {largest_count(cells['n']):,}: "
         f"{cells_in_words(cells, 'column')}{left_out}"
     )
@@ -315,10 +316,10 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     if "same_trait" in cells and cells["same_trait"].any():
         subtitle.append("Thick outline: the same trait by different methods.")
     layers = heat_layers(cells, "column", theme, order=order)
-    drawn, without = groups_with_values(cells)
+    rows, without = groups_with_values(cells)
     spec = panels(
         layers,
-        drawn,
+        rows,
         title,
         theme,
         subtitle,
@@ -329,30 +330,15 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     return (Chart(title, spec, words, cells, item_columns=()),)  # rows are scores
 
 
-def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """As many groups and items as can be read, and what was left out."""
-    groups = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(groups[:_MAX_COLUMNS])]
-    left_out = ""
-    if len(groups) > _MAX_COLUMNS:
-        left_out = f" Only the first {_MAX_COLUMNS} of {len(groups)} groups are drawn."
-    items = list(dict.fromkeys(shown["item"]))
-    room = MAX_MARKS // (_MARKS_PER_CELL * min(len(groups), _MAX_COLUMNS))
-    if len(items) > room:
-        left_out += f" Only the first {room} of {len(items)} items are drawn."
-        shown = shown[shown["item"].isin(items[:room])]
-    return shown.reset_index(drop=True), left_out
-
-
 def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
     """Range, extremes and what is undefined."""
-    known = cells.dropna(subset=["value"])
-    undefined = len(cells) - len(known)
-    words, word = range_text(known["value"]), _COLUMN_PREPOSITIONS.get(column, "With").lower()
+    defined = cells.dropna(subset=["value"])
+    undefined = len(cells) - len(defined)
+    words, word = range_text(defined["value"]), _COLUMN_PREPOSITIONS.get(column, "With").lower()
     several = column != "group" and len(set(cells.get("group", ()))) > 1
     for end, pick in (("highest", "idxmax"), ("lowest", "idxmin")):
-        if len(known):
-            cell = known.loc[[getattr(known["value"], pick)()]].iloc[0]
+        if len(defined):
+            cell = defined.loc[[getattr(defined["value"], pick)()]].iloc[0]
             of = f" ({cell['group']})" if several else ""
             words += f", {end} {cell['item']} {word} {cell[column]}{of}"
     return f"{words}; {undefined} undefined, outlined with a dash."
@@ -360,11 +346,11 @@ def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
 
 def _lower_half(frame: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     """Each pair once, the later score as row `item`, the earlier as `column`."""
-    place = {name: number for number, name in enumerate(order)}
-    turned = frame["score_1"].map(place) < frame["score_2"].map(place)
+    number_of = {name: number for number, name in enumerate(order)}
+    turned = frame["score_1"].map(number_of) < frame["score_2"].map(number_of)
     rows = frame["score_2"].where(turned, frame["score_1"])
     columns = frame["score_1"].where(turned, frame["score_2"])
-    own = frame.drop(columns=["score_1", "score_2"])
-    own.insert(1, "item", rows)
-    own.insert(2, "column", columns)
-    return own
+    pairs = frame.drop(columns=["score_1", "score_2"])
+    pairs.insert(1, "item", rows)
+    pairs.insert(2, "column", columns)
+    return pairs

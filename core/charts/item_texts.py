@@ -86,15 +86,15 @@ def _copied(spec: Any) -> Any:
 
     Altair would copy every part of every layer several times.
     """
-    own = copy(spec)
-    object.__setattr__(own, "_kwds", dict(spec._kwds))
+    copied = copy(spec)
+    object.__setattr__(copied, "_kwds", dict(spec._kwds))
     for name in ("vconcat", "layer"):
         parts = spec._kwds.get(name)
         if isinstance(parts, list):
-            own[name] = [_copied(part) for part in parts]
+            copied[name] = [_copied(part) for part in parts]
     if isinstance(spec._kwds.get("encoding"), alt.SchemaBase):
-        own.encoding = _copied(spec.encoding)
-    return own
+        copied.encoding = _copied(spec.encoding)
+    return copied
 
 
 def _units(spec: Any) -> Iterator[Any]:

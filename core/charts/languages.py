@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart, free_ends
+from core.charts.estimates import DotPlot, dot_chart, estimate_rows, free_ends
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -25,10 +23,11 @@ from core.charts.panels import (
     INK,
     MARK,
     MAX_MARKS,
-    MAX_PANELS,
     Chart,
     Theme,
     chart_rows,
+    first_levels,
+    first_of,
     groups_with_values,
     largest_count,
     limit_marks,
@@ -104,34 +103,33 @@ def _heat_map(table: ResultTable, theme: Theme, half: Half) -> Chart:
     if half == "full":
         turned = frame.rename(columns={"column": "item", "item": "column"})
         frame = pd.concat([frame, turned[frame.columns]], ignore_index=True)
-    drawn = order[:_MOST_LEVELS]
-    frame = frame[frame["column"].isin(drawn) & frame["item"].isin(drawn)]
+    levels, cut = first_of(order, _MOST_LEVELS, "levels")
+    frame = frame[frame["column"].isin(levels) & frame["item"].isin(levels)]
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
-    if len(order) > len(drawn):
-        left_out += f" Only the first {len(drawn)} of {len(order)} levels are drawn."
+    left_out += cut
     ends = ends_of(cells["value"], correlations=True)
     cells = color_cells(cells.reset_index(drop=True), ends, theme)
     kind = next(column for column in table.columns if column.name == "r").help
     shown_in_words = cells_in_words(cells, "column")
     words = (
-        f"Heat map of correlations between {count_text(len(drawn), 'level')} "
-        f"({', '.join(drawn)}) in {count_text(cells['group'].nunique(), 'group')}, n up to "
+        f"Heat map of correlations between {count_text(len(levels), 'level')} "
+        f"({', '.join(levels)}) in {count_text(cells['group'].nunique(), 'group')}, n up to "
         f"{largest_count(cells['n']):,}. {kind} {shown_in_words[:1].upper()}{shown_in_words[1:]}"
         f"{left_out}"
     )
-    shown, without = groups_with_values(cells)
+    rows, without = groups_with_values(cells)
     spec = panels(
-        heat_layers(cells, "column", theme, order=drawn),
-        shown,
+        heat_layers(cells, "column", theme, order=levels),
+        rows,
         table.title,
         theme,
         [scale_in_words(ends, cells["value"])],
-        across=panels_across(shown),
+        across=panels_across(rows),
         name_groups=len(set(cells["group"])) > 1,
         once=" ".join([*without, left_out]),
     )
     words = " ".join([words, *without])
-    return Chart(table.title, spec, words, cells, panels_across(shown), item_columns=())
+    return Chart(table.title, spec, words, cells, panels_across(rows), item_columns=())
 
 
 # The scatter of two languages: a point for each item, those farthest from the rest with a label.
@@ -139,10 +137,10 @@ def _heat_map(table: ResultTable, theme: Theme, half: Half) -> Chart:
 
 def least_alike(correlations: pd.DataFrame) -> tuple[str, str] | None:
     """The pair of levels with the lowest correlation; None where none is defined."""
-    known = correlations.dropna(subset=["r"])
-    if known.empty:
+    defined = correlations.dropna(subset=["r"])
+    if defined.empty:
         return None
-    row = known.iloc[int(known["r"].to_numpy().argmin())]
+    row = defined.iloc[int(defined["r"].to_numpy().argmin())]
     return str(row["first"]), str(row["second"])
 
 
@@ -167,20 +165,16 @@ def _scatter(
         "item",
     ).astype({"level": str})
     levels = list(dict.fromkeys(frame["level"]))
-    known = len(set(chosen)) == 2 and set(chosen) <= set(levels)
-    pair = chosen if known else least_alike(correlations.frame)
+    both_compared = len(set(chosen)) == 2 and set(chosen) <= set(levels)
+    pair = chosen if both_compared else least_alike(correlations.frame)
     if pair is None:
         return []
     points = _points(frame, pair, deviation)
     if points.empty:
         return []
+    points, left_out = first_levels(points)
     groups = list(dict.fromkeys(points["group"]))
-    drawn_groups = groups[:MAX_PANELS]
-    left_out = ""
-    if len(groups) > len(drawn_groups):
-        left_out = f" Only the first {len(drawn_groups)} of {len(groups)} groups are drawn."
-    points = points[points["group"].isin(drawn_groups)]
-    room = MAX_MARKS // len(drawn_groups) - 4 * _MOST_LABELS
+    room = MAX_MARKS // len(groups) - 4 * _MOST_LABELS
     rank = points.groupby("group", sort=False)["size"].rank(ascending=False, method="first")
     if (rank > room).any():
         left_out += f" Only the {room} items of a group that lie farthest are drawn."
@@ -207,15 +201,15 @@ def _scatter(
         once=left_out,
     )
     named = points[points["name"] != ""]
-    correlated = " ".join(by_r[group] for group in drawn_groups if group in by_r)
+    correlated = " ".join(by_r[group] for group in groups if group in by_r)
     words = (
         f"Scatter plot of the values of {count_text(points['item'].nunique(), 'item')} in "
-        f"{pair[0]} (across) and {pair[1]} (up) in {count_text(len(drawn_groups), 'group')}, with "
+        f"{pair[0]} (across) and {pair[1]} (up) in {count_text(len(groups), 'group')}, with "
         f"the line of equal values. {correlated}"
         f" Labelled, farthest from {how}: {', '.join(dict.fromkeys(named['item']))}.{left_out}"
     )
-    shown = points.drop(columns=["side"])
-    return [Chart(title, spec, words, shown, panels_across(points), tab="Scatter")]
+    data = points.drop(columns=["side"])
+    return [Chart(title, spec, words, data, panels_across(points), tab="Scatter")]
 
 
 def _points(frame: pd.DataFrame, pair: tuple[str, str], deviation: Deviation) -> pd.DataFrame:
@@ -229,9 +223,9 @@ def _points(frame: pd.DataFrame, pair: tuple[str, str], deviation: Deviation) ->
     points = points.dropna(subset=["value_first", "value_second"]).reset_index(drop=True)
     points["deviation"] = points["value_second"] - points["value_first"]
     if deviation == "axis":
-        for _, own in points.groupby("group", sort=False):
-            points.loc[own.index, "deviation"] = major_axis_residuals(
-                own["value_first"].to_numpy(), own["value_second"].to_numpy()
+        for _, of_group in points.groupby("group", sort=False):
+            points.loc[of_group.index, "deviation"] = major_axis_residuals(
+                of_group["value_first"].to_numpy(), of_group["value_second"].to_numpy()
             )
     points["size"] = points["deviation"].abs().fillna(0.0)
     return points
@@ -254,7 +248,7 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
     names, sides = [""] * len(points), [""] * len(points)
     across = _WIDTH_BELOW / (2 if len(set(points["group"])) > 1 else 1) / (high - low)
     up = _HEIGHT / (high - low)
-    for _, own in points.groupby("group", sort=False):
+    for _, of_group in points.groupby("group", sort=False):
         boxes: list[_Box] = []
         dots = [
             (
@@ -263,27 +257,31 @@ def _placed(points: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
                 (x - low) * across + _DOT,
                 (high - y) * up + _DOT,
             )
-            for x, y in zip(own["value_first"], own["value_second"], strict=True)
+            for x, y in zip(of_group["value_first"], of_group["value_second"], strict=True)
         ]
-        far = own[own["size"] > 0].sort_values("size", ascending=False, kind="stable")
-        for place, row in far.head(3 * _MOST_LABELS).iterrows():
+        far = of_group[of_group["size"] > 0].sort_values("size", ascending=False, kind="stable")
+        for index, row in far.head(3 * _MOST_LABELS).iterrows():
             if len(boxes) == _MOST_LABELS:
                 break
-            name = _short_name(str(row["item"]))
+            name = str(row["item"])
+            if len(name) > _LONGEST_NAME:
+                name = f"{name[: _LONGEST_NAME - 1]}…"
             x, y = (row["value_first"] - low) * across, (high - row["value_second"]) * up
             for side in _SIDES:
                 box = _box(x, y, name, side)
                 within = box[0] >= 0 and box[2] <= across * (high - low)
-                if within and not any(_overlap(box, other) for other in (*boxes, *dots)):
+                if within and not any(
+                    box[0] < other[2]
+                    and other[0] < box[2]
+                    and box[1] < other[3]
+                    and other[1] < box[3]
+                    for other in (*boxes, *dots)
+                ):
                     boxes.append(box)
-                    number = points.index.get_loc(place)
+                    number = points.index.get_loc(index)
                     names[number], sides[number] = name, side[0]
                     break
     return points.assign(name=names, side=sides)
-
-
-def _short_name(item: str) -> str:
-    return item if len(item) <= _LONGEST_NAME else item[: _LONGEST_NAME - 1] + "…"
 
 
 def _box(x: float, y: float, name: str, side: _Side) -> _Box:
@@ -293,10 +291,6 @@ def _box(x: float, y: float, name: str, side: _Side) -> _Box:
     start = {"left": 0.0, "right": -width, "center": -width / 2}[align]
     left, middle = x + right + start, y + down
     return left, middle - _LINE / 2, left + width, middle + _LINE / 2
-
-
-def _overlap(one: Sequence[float], other: Sequence[float]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _scatter_layers(
@@ -317,8 +311,8 @@ def _scatter_layers(
         .encode(x=x("from"), x2=alt.X2("to:Q"), y=y("from"), y2=alt.Y2("to:Q"))
     )
     measures = list(dict.fromkeys(rows["measure"]))
-    shown = ["value_first", "value_second", "deviation"]
-    base = with_number_texts(alt.Chart(), *shown)
+    numbers = ["value_first", "value_second", "deviation"]
+    base = with_number_texts(alt.Chart(), *numbers)
     tooltip = [
         alt.Tooltip("item:N", title="Item"),
         *([alt.Tooltip("measure:N", title="Measure")] if len(measures) > 1 else []),
@@ -396,51 +390,32 @@ def _texts_of_r(table: ResultTable, pair: tuple[str, str]) -> dict[str, str]:
 
 
 def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
-    columns = {
-        "first": "first",
-        "second": "second",
-        "difference": "value",
-        "ci_low": "ci_low",
-        "ci_high": "ci_high",
-        "bound": "bound",
-        "verdict": "verdict",
-        "n": "n",
-    }
-    frame = chart_rows(table, columns, "first")
-    frame.insert(1, "item", frame["first"].astype(str) + " to " + frame["second"].astype(str))
-    bound = float(frame["bound"].iloc[0])
-    order = frame.groupby("group", sort=False)["value"].transform(lambda own: np.arange(len(own)))
-    drawn, left_out = frame[order < _MOST_PAIRS], ""
-    if len(drawn) < len(frame):
+    frame = estimate_rows(table, "", "difference", "first", "second")
+    frame["item"] = frame.pop("first").astype(str) + " to " + frame.pop("second").astype(str)
+    bound = float(table.frame["bound"].iloc[0])
+    first_pairs = frame.groupby("group", sort=False).cumcount() < _MOST_PAIRS
+    left_out = ""
+    if not first_pairs.all():
         left_out = f" Only the first {_MOST_PAIRS} pairs of a group are drawn."
-    drawn, further = limit_marks(drawn.drop(columns=["first", "second", "bound"]), 4)
     what = table.title.partition(": ")[2]
     interval = next(column.title for column in table.columns if column.name == "ci_low")
-    axis = DotAxis(
+    plot = DotPlot(
+        f"Mean differences: {what}",
         f"{what}: second minus first",
-        lambda rows: free_ends(rows, (0.0, -bound, bound)),
+        lambda rows: (
+            f"Dot plot of mean differences of {what} between pairs, with "
+            f"{interval.removesuffix(' low')}, of {count_text(len(rows.frame), 'pair')}. The "
+            f"band is the bound of equivalence, ± {bound:g}."
+        ),
+        row="Pair",
+        below=[
+            f"Dashed: no difference. Band: ± {bound:g}. An interval within the band: equivalent, "
+            "before p is adjusted."
+        ],
+        ends=partial(free_ends, lines=(0.0, -bound, bound)),
         lines=(0.0,),
         band=(-bound, bound),
-        of="Pair",
-        told=True,
+        values_in_words=True,
+        tab=table.tab,
     )
-    words = (
-        f"Dot plot of mean differences of {what} between pairs, with "
-        f"{interval.removesuffix(' low')}, of {count_text(len(drawn), 'pair')}. The "
-        f"band is the bound of equivalence, ± {bound:g}."
-        f"{left_out}{further}"
-    )
-    lines = [
-        f"Dashed: no difference. Band: ± {bound:g}. An interval within the band: equivalent, "
-        "before p is adjusted."
-    ]
-    chart = dot_chart(
-        drawn.drop(columns="verdict"),
-        axis,
-        f"Mean differences: {what}",
-        words,
-        theme,
-        lines,
-        left_out + further,
-    )
-    return replace(chart, tab=table.tab)
+    return dot_chart(frame[first_pairs], plot, theme, left_out)

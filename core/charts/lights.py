@@ -20,6 +20,7 @@ from core.charts.panels import (
     Theme,
     chart_rows,
     column_limit,
+    first_levels,
     heading,
     label_offset,
     largest_count,
@@ -50,8 +51,8 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     columns = ("criterion", "value", "cfi", "n", "rating", "light")
     frame = chart_rows(table, columns, "criterion")
-    groups = list(dict.fromkeys(frame["group"]))
-    cells = frame[frame["group"].isin(groups[:_MAX_GROUPS])].reset_index(drop=True)
+    cells, left_out = first_levels(frame, most=_MAX_GROUPS)
+    cells = cells.reset_index(drop=True)
     colors = LIGHTS[theme]
     empty = cells["light"] == "grey"
     cells["shape"] = cells["light"].map(_SHAPES)
@@ -61,15 +62,15 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     rating = cells["rating"].fillna("").astype(str)
     rating = rating.mask((rating == "") & cells["value"].isna(), _NO_COEFFICIENT)
     cells["rating"] = rating.mask(rating == "", _NOT_JUDGED).str.replace("-", "−")
-    left_out = ""
-    if len(groups) > _MAX_GROUPS:
-        left_out = f" Only the first {_MAX_GROUPS} of {len(groups)} groups are drawn."
     title = "Ratings by criterion"
+    lines, sources = [_SHAPE_WORDS], sources_of_bands(result)
+    if sources:
+        lines.append(f"Bands: {', '.join(sources)}. {FIT_CUTOFFS_SOURCE}.")
     spec = _layers(cells, theme).properties(
         data=cells,
         width="container",
         height=alt.Step(row_height(cells["group"], _ROW)),
-        title=heading(title, theme, [_SHAPE_WORDS, *_source_line(result)]),
+        title=heading(title, theme, lines),
     )
     return (Chart(title, spec, _in_words(cells, result) + left_out, cells),)
 
@@ -81,8 +82,8 @@ def bounds_of_criteria(result: AnalysisResult) -> dict[str, tuple[float, ...]]:
         return {}
     edges = table.frame.select_dtypes("float").to_numpy()
     bounds = {
-        str(criterion): tuple(float(edge) for edge in own if math.isfinite(edge))
-        for criterion, own in zip(table.frame["criterion"], edges, strict=True)
+        str(criterion): tuple(float(edge) for edge in bounds_of_row if math.isfinite(edge))
+        for criterion, bounds_of_row in zip(table.frame["criterion"], edges, strict=True)
     }
     other = (HU_BENTLER_1999.highest_rmsea, HU_BENTLER_1999.lowest_cfi)
     return bounds | {"factorial": (*bounds.get("factorial", ()), *other)}
@@ -94,19 +95,14 @@ def sources_of_bands(result: AnalysisResult) -> list[str]:
     return [] if table is None else list(dict.fromkeys(map(str, table.frame["bands"])))
 
 
-def _source_line(result: AnalysisResult) -> list[str]:
-    """Whose bands the lights go by, as a line of the heading."""
-    sources = sources_of_bands(result)
-    return [f"Bands: {', '.join(sources)}. {FIT_CUTOFFS_SOURCE}."] if sources else []
-
-
 def _coefficients(cells: pd.DataFrame, bounds: Mapping[str, Sequence[float]]) -> list[str]:
     """What stands under the rating: the value, and CFI where there is one."""
     labels = []
     for criterion, value, cfi in zip(cells["criterion"], cells["value"], cells["cfi"], strict=True):
-        own = bounds.get(str(criterion), ())
+        judged_by = bounds.get(str(criterion), ())
         error, gain = (
-            short_number(float(one), judged_decimals(float(one), own, 2)) for one in (value, cfi)
+            short_number(float(number), judged_decimals(float(number), judged_by, 2))
+            for number in (value, cfi)
         )
         labels.append(error if pd.isna(cfi) else f"RMSEA {error}\nCFI {gain}")
     return labels

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart
+from core.charts.estimates import DotPlot, Ends, dot_chart, estimate_rows
 from core.charts.heat_maps import cells_in_words, color_cells, heat_layers, scale_in_words
 from core.charts.panels import (
     BAND,
@@ -22,9 +23,9 @@ from core.charts.panels import (
     Theme,
     chart_rows,
     color_at,
+    first_of,
     heading,
     label_offset,
-    limit_marks,
     number_tip,
     row_height,
     short_number,
@@ -33,7 +34,7 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, ResultTable
+from core.domain.results import AnalysisResult
 from core.stats.inputs import Booleans, Floats, name_list
 
 # Histograms of all groups under one axis: a row for each group, with the mean and its interval.
@@ -42,7 +43,6 @@ _ROW = 46  # pixels of a group
 _LINE_BESIDE = 56  # characters of a line above a map
 _FULL = 0.84  # of a row, the height of the highest bar
 _MOST_GROUPS = 20
-Ends = tuple[float, float]
 
 
 def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -61,58 +61,36 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         )
         values = rows.rename(columns={name: "value"})[["group", "item", "value"]]
         charts.append(histogram_rows(values, means, title, ends, lines, theme))
-    first, *others = charts
-    in_tabs = [_in_tab(chart, "Groups") for chart in others]
+    first, willingness = charts
+    in_tabs = [replace(willingness, tab="Groups")]
     genres, types = (table_with_rows(result, name) for name in ("genres", "pair_types"))
     if genres is not None:
-        columns = {
-            "genre": "item",
-            "b": "value",
-            "b_low": "ci_low",
-            "b_high": "ci_high",
-            "questions": "n",
-        }
-        words = "Dot plot of the mean b by genre, with intervals over redrawn questions."
-        in_tabs.append(
-            _dots(genres, columns, "genre", "Mean b by genre", (-1.0, 1.0), words, theme, "Genres")
+        frame = estimate_rows(genres, "genre", "b", low="b_low", high="b_high", n="questions")
+        plot = DotPlot(
+            "Mean b by genre",
+            "Mean b by genre",
+            "Dot plot of the mean b by genre, with intervals over redrawn questions.",
+            row="Genre",
+            ends=(-1.0, 1.0),
+            lines=(0.0,),
+            same_scale=True,
+            values_in_words=True,
+            tab="Genres",
         )
+        in_tabs.append(dot_chart(frame, plot, theme))
     if types is not None:
-        columns = {
-            "type": "item",
-            "share": "value",
-            "ci_low": "ci_low",
-            "ci_high": "ci_high",
-            "pairs": "n",
-        }
-        title = "Share of each type of pair"
-        words = "Dot plot of the share of each type of pair asked both ways, with intervals."
-        in_tabs.append(
-            _dots(types, columns, "type", title, (0.0, 1.0), words, theme, "Split pairs")
+        plot = DotPlot(
+            "Share of each type of pair",
+            "Share of each type of pair",
+            "Dot plot of the share of each type of pair asked both ways, with intervals.",
+            row="Type",
+            ends=(0.0, 1.0),
+            same_scale=True,
+            values_in_words=True,
+            tab="Split pairs",
         )
+        in_tabs.append(dot_chart(estimate_rows(types, "type", "share", n="pairs"), plot, theme))
     return (first, *in_tabs)
-
-
-def _dots(
-    table: ResultTable,
-    columns: Mapping[str, str],
-    before: str,
-    title: str,
-    ends: Ends,
-    words: str,
-    theme: Theme,
-    tab: str,
-) -> Chart:
-    """A dot plot of one table, with a panel for each group; `before` as in `chart_rows`."""
-    frame, left_out = limit_marks(chart_rows(table, columns, before), 3)
-    axis = DotAxis(
-        title,
-        ends_of=lambda _rows: ends,
-        lines=(0.0,) if ends[0] < 0 else (),
-        common=True,
-        of=before.capitalize(),
-        told=True,
-    )
-    return _in_tab(dot_chart(frame, axis, title, words + left_out, theme, left_out=left_out), tab)
 
 
 def shift_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -145,16 +123,12 @@ def histogram_rows(
     theme : "light" or "dark"
         What the chart stands on.
     """
-    names = list(dict.fromkeys(means["group"]))
-    left_out = ""
-    if len(names) > _MOST_GROUPS:
-        left_out = f" Only the first {_MOST_GROUPS} of {len(names)} groups are drawn."
-        names = names[:_MOST_GROUPS]
+    names, left_out = first_of(list(dict.fromkeys(means["group"])), _MOST_GROUPS)
     table = _binned(values[values["group"].isin(names)], names, ends, theme)
-    own = means.set_index("group").loc[names].reset_index()
-    own["place"] = np.arange(len(own)) + 0.94
+    rows = means.set_index("group").loc[names].reset_index()
+    rows["place"] = np.arange(len(rows)) + 0.94
     layers = _histogram_layers(
-        table, own, names, ends, title.removesuffix(" of the questions"), theme
+        table, rows, names, ends, title.removesuffix(" of the questions"), theme
     )
     reading = f"{lines} Bars: number of questions; diamond: mean with its interval."
     spec = layers.properties(
@@ -166,15 +140,17 @@ def histogram_rows(
     words = (
         f"Histograms of {title[:1].lower()}{title[1:]}, a row for each of "
         f"{count_text(len(names), 'group')}, {count_text(n, 'value')}. Means: "
-        + name_list([f"{row.group} {short_number(row.mean)}" for row in _records(own)], 8)
+        + name_list(
+            [
+                f"{group} {short_number(mean)}"
+                for group, mean in rows[["group", "mean"]].itertuples(index=False)
+            ],
+            8,
+        )
         + f".{left_out}"
     )
-    data = table.merge(own[["group", "mean", "ci_low", "ci_high"]], on="group", how="left")
+    data = table.merge(rows[["group", "mean", "ci_low", "ci_high"]], on="group", how="left")
     return Chart(title, spec, words, data.drop(columns=["top", "bottom"]), item_columns=())
-
-
-def _records(frame: pd.DataFrame) -> Sequence[Any]:
-    return list(frame.itertuples(index=False))
 
 
 def _binned(values: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme) -> pd.DataFrame:
@@ -185,8 +161,8 @@ def _binned(values: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme
     # a value between two bins belongs to the one nearer to the end, both ways alike
     middle = (low + high) / 2 if low < 0 else low
     steps = (defined["value"].to_numpy() - middle) / width
-    place = np.sign(steps) * np.floor(np.abs(steps) + 0.5 + 1e-9)
-    center = np.round(middle + place * width, 9)
+    bin_number = np.sign(steps) * np.floor(np.abs(steps) + 0.5 + 1e-9)
+    center = np.round(middle + bin_number * width, 9)
     cells = pd.DataFrame({"group": defined["group"].to_numpy(), "center": center})
     counted = pd.DataFrame(cells.value_counts(sort=False).rename("questions").reset_index())
     order = {name: number for number, name in enumerate(names)}
@@ -308,13 +284,11 @@ def question_map_chart(
     theme : "light" or "dark"
         What the chart stands on.
     """
-    shown = list(groups[:_MOST_COLUMNS])
-    left_out = (
-        f" Only the first {len(shown)} of {len(groups)} groups are drawn."
-        if len(shown) < len(groups)
-        else ""
-    )
-    across = 2 if shift is not None and len(shown) <= _MOST_SIDE_BY_SIDE else 1
+    groups, left_out = first_of(groups, _MOST_COLUMNS)
+    longest = max(len(part) for name in groups for part in name.split(LABEL_BREAK))
+    # parts of names, each on a line of its own, are as narrow as a column
+    upright = longest * _LETTER * len(groups) <= _WIDTH
+    across = 2 if shift is not None and len(groups) <= _MOST_SIDE_BY_SIDE else 1
     maps: list[Any] = []
     tables: list[pd.DataFrame] = []
     words: list[str] = []
@@ -326,13 +300,13 @@ def question_map_chart(
             continue
         cells = pd.DataFrame(
             {
-                "item": np.repeat(np.asarray(items, dtype=object), len(shown)),
-                "group": np.tile(np.asarray(shown, dtype=object), len(items)),
-                "value": values[:, : len(shown)].ravel(),
+                "item": np.repeat(np.asarray(items, dtype=object), len(groups)),
+                "group": np.tile(np.asarray(groups, dtype=object), len(items)),
+                "value": values[:, : len(groups)].ravel(),
             }
         )
         cells = color_cells(cells, ends, theme)
-        neutral = strong_neutral[:, : len(shown)].ravel()
+        neutral = strong_neutral[:, : len(groups)].ravel()
         outlined = name == "b" and bool(neutral.any())
         if outlined:
             cells["outline"] = np.where(neutral, _STRONG, 0.0)
@@ -343,10 +317,10 @@ def question_map_chart(
             # as many lines above both maps, so that their rows stand side by side
             lines.append("Rows as beside.")
         lines += [left_out.strip()] if left_out else []
-        if len(shown) > _ONE_DECIMAL:
+        if len(groups) > _ONE_DECIMAL:
             cells["label"] = [short_number(value, 1) for value in cells["value"]]
         maps.append(
-            heat_layers(cells, "group", theme, upright=_fit_upright(shown)).properties(
+            heat_layers(cells, "group", theme, upright=upright).properties(
                 data=cells,
                 width="container",
                 title=heading(title, theme, lines, line_length=_LINE_BESIDE),
@@ -357,19 +331,7 @@ def question_map_chart(
     table = pd.concat(tables, ignore_index=True).drop(columns=["label", "known"])
     alt_text = (
         f"Heat map of {count_text(len(items), 'question')} by "
-        f"{count_text(len(shown), 'group')}. {' '.join(words)}{left_out}"
+        f"{count_text(len(groups), 'group')}. {' '.join(words)}{left_out}"
     )
     spec = stacked(maps)
     return Chart("All questions", spec, alt_text, table, across=across)
-
-
-def _fit_upright(names: Sequence[str]) -> bool:
-    """Whether the parts of names, each on a line of its own, are as narrow as a column."""
-    longest = max(len(part) for name in names for part in name.split(" · "))
-    return longest * _LETTER * len(names) <= _WIDTH
-
-
-def _in_tab(chart: Chart, tab: str) -> Chart:
-    return Chart(
-        chart.title, chart.spec, chart.alt, chart.table, chart.across, chart.item_columns, tab
-    )

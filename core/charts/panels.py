@@ -68,9 +68,9 @@ def option_colors(n_options: int, theme: Theme) -> tuple[str, ...]:
 def color_at(share: float, theme: Theme) -> str:
     """The color at a share of the way from orange (0) over gray (.5) to blue (1)."""
     stops = [_rgb(color) for color in _OPTION_STOPS[theme]]
-    place = share * (len(stops) - 1)
-    left = min(int(place), len(stops) - 2)
-    rest = place - left
+    position = share * (len(stops) - 1)
+    left = min(int(position), len(stops) - 2)
+    rest = position - left
     mixed = [round(a + (b - a) * rest) for a, b in zip(stops[left], stops[left + 1], strict=True)]
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
@@ -161,12 +161,12 @@ class Chart:
         panels = self.panels
         if len(panels) == 1:
             return (self.alt,)
-        own = [_panel_in_words(panel.data) for panel in panels]
+        texts = [_panel_in_words(panel.data) for panel in panels]
         return tuple(
-            f"Panel {place} of {len(panels)}"
+            f"Panel {number} of {len(panels)}"
             + (f", {words}" if words else ".")
-            + (f" {self.alt}" if place == 1 or not words else f" {self.title}.")
-            for place, words in enumerate(own, 1)
+            + (f" {self.alt}" if number == 1 or not words else f" {self.title}.")
+            for number, words in enumerate(texts, 1)
         )
 
 
@@ -194,15 +194,15 @@ def chart_rows(
     ]
     groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
     ours = columns if isinstance(columns, Mapping) else {name: name for name in columns}
-    own = pd.DataFrame({ours[name]: _readable_column(frame[name]) for name in columns})
-    own.insert(0, "group", [*map(readable, groups)] if factors else ["all"] * len(frame))
-    return own
-
-
-def _readable_column(column: pd.Series[Any]) -> Any:
-    """The values, with readable texts: some stand in expressions, which are no data of a chart."""
-    values = column.to_numpy()
-    return [readable_value(value) for value in values] if values.dtype == object else values
+    rows = pd.DataFrame(
+        {
+            # some texts stand in expressions, which are no data of a chart
+            ours[name]: [*map(readable_value, values)] if values.dtype == object else values
+            for name, values in ((name, frame[name].to_numpy()) for name in columns)
+        }
+    )
+    rows.insert(0, "group", [*map(readable, groups)] if factors else ["all"] * len(frame))
+    return rows
 
 
 def table_with_rows(result: AnalysisResult, name: str) -> ResultTable | None:
@@ -210,10 +210,47 @@ def table_with_rows(result: AnalysisResult, name: str) -> ResultTable | None:
     return next((t for t in result.tables if t.name == name and len(t.frame)), None)
 
 
-def rows_by_chart(frame: pd.DataFrame, name: str) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each chart, as many charts as a page bears."""
-    values = list(dict.fromkeys(frame[name]))[:_MAX_CHARTS]
-    return [(str(value), frame[frame[name] == value]) for value in values]
+def charts_by(
+    frame: pd.DataFrame,
+    name: str,
+    draw: Callable[[str, pd.DataFrame], Chart],
+    most: int = _MAX_CHARTS,
+) -> tuple[Chart, ...]:
+    """A chart for each value of a column; the last one says how many more there would have been."""
+    values = list(dict.fromkeys(frame[name]))
+    charts = [
+        draw(str(value), frame[frame[name] == value].drop(columns=name)) for value in values[:most]
+    ]
+    further = len(values) - len(charts)
+    if further and charts:
+        verb = "chart is" if further == 1 else "charts are"
+        alt_text = f"{charts[-1].alt} {further} further {verb} not drawn; see the table."
+        charts[-1] = replace(charts[-1], alt=alt_text)
+    return tuple(charts)
+
+
+def first_of(
+    levels: Sequence[str], most: int = MAX_PANELS, nouns: str = "groups"
+) -> tuple[list[str], str]:
+    """The first levels, and a sentence saying how many there are where that is not all of them."""
+    if len(levels) <= most:
+        return list(levels), ""
+    count = f"{len(levels)} {nouns}".strip()
+    return list(levels[:most]), f" Only the first {most} of {count} are drawn."
+
+
+def first_levels(
+    frame: pd.DataFrame, name: str = "group", most: int = MAX_PANELS, nouns: str = "groups"
+) -> tuple[pd.DataFrame, str]:
+    """The rows of the first levels of a column, and a sentence as of `first_of`."""
+    levels, left_out = first_of(list(dict.fromkeys(frame[name])), most, nouns)
+    return (frame[frame[name].isin(levels)] if left_out else frame), left_out
+
+
+def sort_levels(frame: pd.DataFrame, levels: Iterable[str], name: str = "group") -> pd.DataFrame:
+    """The rows with the levels of a column in this order; rows of one level keep theirs."""
+    order = {level: number for number, level in enumerate(dict.fromkeys(levels))}
+    return frame.sort_values(name, key=lambda column: column.map(order), kind="stable")
 
 
 def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, str]:
@@ -224,19 +261,14 @@ def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, 
     groups = list(dict.fromkeys(frame["group"]))
     room = MAX_MARKS // marks_per_row
     n_rows = frame["group"].value_counts()[groups].cumsum()
-    n_shown = max(MAX_PANELS, int((n_rows <= room)[:MAX_SMALL_PANELS].sum()))
-    shown = frame[frame["group"].isin(groups[:n_shown])]
-    left_out = (
-        f" Only the first {n_shown} of {len(groups)} groups are drawn."
-        if (len(groups) > n_shown)
-        else ""
-    )
-    if "item" in shown and len(shown) > room:
-        items = list(dict.fromkeys(shown["item"]))
-        rows = shown["item"].map(shown["item"].value_counts()[items].cumsum())
-        shown = shown[rows <= room]
-        left_out += f" Only the first {shown['item'].nunique()} of {len(items)} items are drawn."
-    return shown, left_out
+    n_groups = max(MAX_PANELS, int((n_rows <= room)[:MAX_SMALL_PANELS].sum()))
+    rows, left_out = first_levels(frame, most=n_groups)
+    if "item" in rows and len(rows) > room:
+        items = list(dict.fromkeys(rows["item"]))
+        n_rows = rows["item"].value_counts()[items].cumsum()
+        items, cut = first_of(items, int((n_rows <= room).sum()), "items")
+        rows, left_out = rows[rows["item"].isin(items)], left_out + cut
+    return rows, left_out
 
 
 def groups_with_values(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -249,15 +281,6 @@ def groups_with_values(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         return table, []
     without = list(dict.fromkeys(table.loc[~defined, "group"]))
     return table[defined], [f"Not drawn, because no value is defined: {name_list(without)}."]
-
-
-def with_undrawn_count(charts: list[Chart], n_charts: int) -> tuple[Chart, ...]:
-    """The charts; the last one says how many more there would have been."""
-    if n_charts > len(charts) and charts:
-        last, further = charts[-1], n_charts - len(charts)
-        which = "further chart is" if further == 1 else "further charts are"
-        charts[-1] = replace(last, alt=f"{last.alt} {further} {which} not drawn; see the table.")
-    return tuple(charts)
 
 
 def items_axis(table: pd.DataFrame, padding: float | None = None) -> Any:
@@ -379,7 +402,7 @@ def panels(
     """
     groups = list(map(str, dict.fromkeys(table["group"])))
     in_two_lines = max(map(len, groups), default=0) + len(title) > _TITLE_BESIDE
-    own: list[Any] = []
+    specs: list[Any] = []
     for group in groups:
         rows = table[table["group"].astype(str) == group]
         name: str | list[str] = title
@@ -390,22 +413,22 @@ def panels(
                 levels = group.split(LABEL_BREAK) if len(group) > limit else [group]
                 name = [title, *levels] if across == 1 else [*levels, title]
         below = list(lines(rows) if callable(lines) else lines)
-        if once and not own:
+        if once and not specs:
             below.append(once.strip())
         # Altair copies all layers for each change of a chart, but for its attributes.
-        drawn = layers(rows) if callable(layers) else layers.copy(deep=False)
+        spec = layers(rows) if callable(layers) else layers.copy(deep=False)
         above = heading(name, theme, below, line_length=_LINE if across == 1 else _LINE_BESIDE)
-        drawn.data, drawn.width, drawn.title = rows, "container", above
-        own.append(drawn)
-    return stacked(own)
+        spec.data, spec.width, spec.title = rows, "container", above
+        specs.append(spec)
+    return stacked(specs)
 
 
-def stacked(own: Sequence[Any]) -> Any:
+def stacked(specs: Sequence[Any]) -> Any:
     """Panels one under another, as they are: Altair would copy every part of them."""
-    if len(own) == 1:
-        return own[0]
+    if len(specs) == 1:
+        return specs[0]
     whole = alt.vconcat()
-    whole.vconcat = list(own)
+    whole.vconcat = list(specs)
     return whole
 
 
@@ -458,21 +481,21 @@ def spaced_places(
     order = np.argsort(places_wanted, kind="stable")
     room = (high - low) / max(len(order) - 1, 1)
     distance = min(distance, room)
-    places = np.clip(np.asarray(places_wanted, dtype=float)[order], low, high)
-    for k in range(1, len(places)):
-        places[k] = max(places[k], places[k - 1] + distance)
-    for k in range(len(places) - 1, -1, -1):
-        places[k] = min(places[k], high - distance * (len(places) - 1 - k))
-    placed = np.empty(len(places))
-    placed[order] = places
-    return [float(place) for place in placed]
+    positions = np.clip(np.asarray(places_wanted, dtype=float)[order], low, high)
+    for k in range(1, len(positions)):
+        positions[k] = max(positions[k], positions[k - 1] + distance)
+    for k in range(len(positions) - 1, -1, -1):
+        positions[k] = min(positions[k], high - distance * (len(positions) - 1 - k))
+    placed = np.empty(len(positions))
+    placed[order] = positions
+    return [float(position) for position in placed]
 
 
-def range_text(known: pd.Series[float]) -> str:
+def range_text(values: pd.Series[float]) -> str:
     """The range of the values in words."""
-    if known.empty:
+    if values.empty:
         return "no value is defined"
-    low, high = float(known.min()), float(known.max())
+    low, high = float(values.min()), float(values.max())
     alike = low != high and short_number(low) == short_number(high)
     decimals = DECIMALS if alike else 2
     return f"values from {short_number(low, decimals)} to {short_number(high, decimals)}"
@@ -496,33 +519,35 @@ def _values_of_group(rows: pd.DataFrame) -> str:
         return ""
     further = [name for name in ("column", "trait", "kind") if name in rows]
     if "line" in rows:
-        own = rows.groupby("line", sort=False)[value].median()
-        return f": medians {_named_values(own)}"
-    names = [" with ".join(map(str, one)) for one in rows[["item", *further]].to_numpy()]
-    own = pd.Series(rows[value].to_numpy(dtype=float), index=names)
-    if len(own) <= _MOST_IN_WORDS:
-        return f": {_named_values(own)}{_n_in_words(rows)}"
-    known = own.dropna()
-    words = range_text(known)
-    if len(known) and known.min() == known.max():
-        words = f"every value {short_number(float(known.min()))}"
-    elif len(known):
-        words += f", highest {known.idxmax()}, lowest {known.idxmin()}"
-    undefined = f"; {len(own) - len(known)} undefined" if len(own) > len(known) else ""
+        named = rows.groupby("line", sort=False)[value].median()
+        return f": medians {_named_values(named)}"
+    names = [" with ".join(map(str, parts)) for parts in rows[["item", *further]].to_numpy()]
+    named = pd.Series(rows[value].to_numpy(dtype=float), index=names)
+    if len(named) <= _MOST_IN_WORDS:
+        return f": {_named_values(named)}{_n_in_words(rows)}"
+    defined = named.dropna()
+    words = range_text(defined)
+    if len(defined) and defined.min() == defined.max():
+        words = f"every value {short_number(float(defined.min()))}"
+    elif len(defined):
+        words += f", highest {defined.idxmax()}, lowest {defined.idxmin()}"
+    undefined = f"; {len(named) - len(defined)} undefined" if len(named) > len(defined) else ""
     return f": {words}{undefined}{_n_in_words(rows)}"
 
 
 def _named_values(values: pd.Series[float]) -> str:
     decimals = DECIMALS if values.abs().max() < _SMALL else 2
-    return ", ".join(f"{name} {short_number(float(one), decimals)}" for name, one in values.items())
+    return ", ".join(
+        f"{name} {short_number(float(number), decimals)}" for name, number in values.items()
+    )
 
 
 def _n_in_words(rows: pd.DataFrame) -> str:
     """The number of answers or other units behind the values, where the table has one."""
-    known = rows["n"].dropna() if "n" in rows else rows.iloc[:0, 0]
-    if known.empty:
+    counts = rows["n"].dropna() if "n" in rows else rows.iloc[:0, 0]
+    if counts.empty:
         return ""
-    low, high = known.min(), known.max()
+    low, high = counts.min(), counts.max()
     return f"; n = {low:,.0f}" if low == high else f"; n {low:,.0f} to {high:,.0f}"
 
 
@@ -556,8 +581,8 @@ def with_number_texts(
     """
     for field in fields:
         value = f"datum['{field}']"
-        places = decimals + 2 * percent
-        size = f"floor(toNumber(toString(abs({value})) + 'e{places}') + 0.5)"
+        shift = decimals + 2 * percent
+        size = f"floor(toNumber(toString(abs({value})) + 'e{shift}') + 0.5)"
         # Numbers below 1e-6 have an exponent of their own, and are 0 with few decimals.
         size = f"(abs({value}) < 1e-6 ? 0 : {size})"
         sign = f"({value} < 0 && {size} > 0 ? '−' : '')"
@@ -638,8 +663,8 @@ def beyond_axis_sentences(
 
     `ends` are those of the axis of each group.
     """
-    low = table["group"].map({group: one[0] for group, one in ends.items()})
-    high = table["group"].map({group: one[1] for group, one in ends.items()})
+    low = table["group"].map({group: axis[0] for group, axis in ends.items()})
+    high = table["group"].map({group: axis[1] for group, axis in ends.items()})
     intervals = int(((table["ci_low"] < low) | (table["ci_high"] > high)).sum())
     values = table[(table["value"] < low) | (table["value"] > high)]
     sentences = []

@@ -93,8 +93,8 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
     counts = _table_rows(result, "fit", {"reported": "reported", "n": "n"})
     models, without = [], []
     for group in dict.fromkeys(loadings["group"]):
-        own = _rows_of_group(loadings, group)
-        if not own["value"].notna().any():
+        of_group = _rows_of_group(loadings, group)
+        if not of_group["value"].notna().any():
             without.append(group)
             continue
         rest = _rows_of_group(unexplained, group)
@@ -103,7 +103,7 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
             _path_model(
                 group,
                 n,
-                own,
+                of_group,
                 _rows_of_group(correlations, group),
                 _rows_of_group(pairs, group),
                 dict(zip(rest["item"], rest["value"], strict=True)),
@@ -130,12 +130,14 @@ def _path_model(
     explained = set(loadings.loc[behind, "item"])
     higher = tuple(dict.fromkeys(loadings.loc[behind, "factor"]))
     lower = [factor for factor in factors if factor not in higher]
-    every = _items_by_factor(loadings[~behind])
-    items = list(_items_with_room(every, loadings))
-    place = {item: row for row, item in enumerate(items)}
-    drawn = loadings[behind | loadings["item"].isin(items)]
+    all_items = _items_by_factor(loadings[~behind])
+    items = list(_items_with_room(all_items, loadings))
+    row_of = {item: row for row, item in enumerate(items)}
+    of_items = loadings[behind | loadings["item"].isin(items)]
     middle = (
-        drawn[~behind[drawn.index]].groupby("factor")["item"].agg(lambda own: own.map(place).mean())
+        of_items[~behind[of_items.index]]
+        .groupby("factor")["item"]
+        .agg(lambda names: names.map(row_of).mean())
     )
     lower.sort(key=lambda factor: middle.get(factor, len(items)))
     free = (
@@ -150,11 +152,11 @@ def _path_model(
         tuple(lower),
         higher,
         tuple(items),
-        drawn,
+        of_items,
         correlations[free],
         pairs[both],
         unexplained,
-        len(every),
+        len(all_items),
         worded=any(texts.get(item) for item in items),
     )
 
@@ -167,8 +169,8 @@ def _items_by_factor(loadings: pd.DataFrame) -> list[str]:
     items = list(dict.fromkeys(loadings["item"]))
     factors = [
         factor
-        for factor, own in loadings.groupby("factor", sort=False)["item"]
-        if own.nunique() < len(items)
+        for factor, names in loadings.groupby("factor", sort=False)["item"]
+        if names.nunique() < len(items)
     ]
     rank = {factor: number for number, factor in enumerate(factors)}
     first = loadings["factor"].map(rank).fillna(len(rank)).groupby(loadings["item"]).min()
@@ -190,7 +192,7 @@ def _table_rows(result: AnalysisResult, name: str, names: dict[str, str]) -> pd.
     """Columns of a table under our names, after `group`; without rows where there is no table."""
     table = table_with_rows(result, name)
     if table is None:
-        return pd.DataFrame({"group": [], **{own: [] for own in names.values()}})
+        return pd.DataFrame({"group": [], **{column: [] for column in names.values()}})
     return chart_rows(table, names, next(iter(names)))
 
 
@@ -256,7 +258,7 @@ def layout_of(model: PathModel) -> DiagramLayout:
     lane = _LANE if lanes and max(lanes) < _LANES_AT_MOST else _LANE * 0.7
     right = 100 - _UNEXPLAINED - (lane * (max(lanes) + 1) + 3 if lanes else 0)
     factors = _factor_places(model, y_of, height + HEAD)
-    room = right - max(place.x for place in factors.values()) - _ARROW
+    room = right - max(middle.x for middle in factors.values()) - _ARROW
     box = max(_BOX, min(_WORDED_BOX, room)) if model.worded else _BOX
     items = {item: Place(right - box, y) for item, y in y_of.items()}
     curves, curve_labels = _curves(model, factors)
@@ -277,16 +279,16 @@ def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> d
         )
     )
     x = 9.0 + (_widest(model) if len(model.correlations) else 0) + (22.0 if model.higher else 0)
-    places = {factor: Place(x, y) for factor, y in placed.items()}
+    places_of = {factor: Place(x, y) for factor, y in placed.items()}
     behind = [_middle(model, factor, placed) for factor in model.higher]
     spread = spaced_places(behind, HEAD + 24, bottom - 24, _FACTOR_DISTANCE)
-    return places | {f: Place(x - 22, y) for f, y in zip(model.higher, spread, strict=True)}
+    return places_of | {f: Place(x - 22, y) for f, y in zip(model.higher, spread, strict=True)}
 
 
 def _middle(model: PathModel, factor: str, y_of: dict[str, float]) -> float:
-    own = model.loadings.loc[model.loadings["factor"] == factor, "item"]
-    known = [y_of[item] for item in own if item in y_of]
-    return float(np.mean(known)) if known else max(y_of.values(), default=0.0)
+    items = model.loadings.loc[model.loadings["factor"] == factor, "item"]
+    middles = [y_of[item] for item in items if item in y_of]
+    return float(np.mean(middles)) if middles else max(y_of.values(), default=0.0)
 
 
 def _widest(model: PathModel) -> float:
@@ -329,7 +331,11 @@ def _lanes(pairs: pd.DataFrame, rows: dict[str, float]) -> list[int]:
     for k in sorted(range(len(ends)), key=lambda k: ends[k][1] - ends[k][0]):
         low, high = ends[k]
         lane = next(
-            (lane for lane, own in enumerate(taken) if all(high < a or low > b for a, b in own)),
+            (
+                lane
+                for lane, spans in enumerate(taken)
+                if all(high < a or low > b for a, b in spans)
+            ),
             len(taken),
         )
         if lane == len(taken):
@@ -396,30 +402,30 @@ def _path_layers(model: PathModel, layout: DiagramLayout, theme: Theme) -> list[
 
 def _arrows(model: PathModel, layout: DiagramLayout) -> pd.DataFrame:
     """One row per loading: its ends, how thick it is, and which loading of its item it is."""
-    own = model.loadings.dropna(subset=["value"]).reset_index(drop=True)
-    start = [layout.factors[name] for name in own["factor"]]
-    to_item = own["item"].isin(list(layout.items)) & ~(
-        own["item"].isin(list(layout.factors)) & own["factor"].isin(model.higher)
+    rows = model.loadings.dropna(subset=["value"]).reset_index(drop=True)
+    start = [layout.factors[name] for name in rows["factor"]]
+    to_item = rows["item"].isin(list(layout.items)) & ~(
+        rows["item"].isin(list(layout.factors)) & rows["factor"].isin(model.higher)
     )
     end = [
         layout.items[item] if box else layout.factors[item]
-        for item, box in zip(own["item"], to_item, strict=True)
+        for item, box in zip(rows["item"], to_item, strict=True)
     ]
     return pd.DataFrame(
         {
-            "x1": [place.x for place in start],
-            "y1": [place.y for place in start],
-            "x2": [place.x for place in end],
-            "y2": [place.y for place in end],
+            "x1": [point.x for point in start],
+            "y1": [point.y for point in start],
+            "x2": [point.x for point in end],
+            "y2": [point.y for point in end],
             "to_item": to_item,
-            "place": own.groupby("item").cumcount(),
-            "from": own["factor"],
-            "to": own["item"],
-            "value": own["value"],
-            "p": own["p"],
-            "thickness": 0.6 + 3.2 * own["value"].abs().clip(upper=1),
-            "negative": own["value"] < 0,
-            "label": own["value"].map(short_number),
+            "place": rows.groupby("item").cumcount(),
+            "from": rows["factor"],
+            "to": rows["item"],
+            "value": rows["value"],
+            "p": rows["p"],
+            "thickness": 0.6 + 3.2 * rows["value"].abs().clip(upper=1),
+            "negative": rows["value"] < 0,
+            "label": rows["value"].map(short_number),
         }
     )
 
@@ -471,11 +477,11 @@ def _arrow_layers(arrows: pd.DataFrame, canvas: _Canvas) -> list[Any]:
     heads = base.mark_point(
         shape=_HEAD_OF_ARROW, filled=True, size=260, color=MARK[canvas.theme], opacity=1
     ).encode(x=canvas.x("tip_x"), y=canvas.y("tip_y"), angle=alt.Angle("angle:Q", scale=None))
-    places = {"x": canvas.x("label_x"), "y": canvas.y("label_y"), "text": "label:N"}
-    return [lines, heads, *_on_background(base, places, canvas)]
+    channels = {"x": canvas.x("label_x"), "y": canvas.y("label_y"), "text": "label:N"}
+    return [lines, heads, *_on_background(base, channels, canvas)]
 
 
-def _on_background(base: Any, places: dict[str, Any], canvas: _Canvas) -> list[Any]:
+def _on_background(base: Any, channels: dict[str, Any], canvas: _Canvas) -> list[Any]:
     """Text that can be read where lines run behind it."""
     halo = base.mark_text(
         fontSize=11,
@@ -484,7 +490,7 @@ def _on_background(base: Any, places: dict[str, Any], canvas: _Canvas) -> list[A
         color=BACKGROUNDS[canvas.theme],
     )
     text = base.mark_text(fontSize=11, color=INK[canvas.theme])
-    return [halo.encode(**places), text.encode(**places, tooltip=_TOOLTIP)]
+    return [halo.encode(**channels), text.encode(**channels, tooltip=_TOOLTIP)]
 
 
 def _curve_layers(
@@ -494,9 +500,9 @@ def _curve_layers(
     if not len(pairs):
         return []
     values = pairs["value"].reset_index(drop=True)
-    drawn = lines.assign(negative=lines["pair"].map(values) < 0)
+    curves = lines.assign(negative=lines["pair"].map(values) < 0)
     joints = (
-        alt.Chart(drawn)
+        alt.Chart(curves)
         .mark_line(color=MARK[canvas.theme], strokeWidth=1.5)
         .encode(
             x=canvas.x("x"),
@@ -508,8 +514,8 @@ def _curve_layers(
     )
     numbers = pd.DataFrame(
         {
-            "x": [place.x for place in labels],
-            "y": [place.y for place in labels],
+            "x": [label.x for label in labels],
+            "y": [label.y for label in labels],
             "from": pairs["first"].to_numpy(),
             "to": pairs["second"].to_numpy(),
             "value": values,
@@ -517,17 +523,17 @@ def _curve_layers(
             "label": values.map(short_number),
         }
     )
-    places = {"x": canvas.x("x"), "y": canvas.y("y"), "text": "label:N"}
+    channels = {"x": canvas.x("x"), "y": canvas.y("y"), "text": "label:N"}
     return [
         joints,
-        *_on_background(with_number_texts(alt.Chart(numbers), "value", "p"), places, canvas),
+        *_on_background(with_number_texts(alt.Chart(numbers), "value", "p"), channels, canvas),
     ]
 
 
 def _factor_layers(layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
     """Ellipses with names."""
     frame = pd.DataFrame(
-        [(name, place.x, place.y) for name, place in layout.factors.items()],
+        [(name, middle.x, middle.y) for name, middle in layout.factors.items()],
         columns=["factor", "x", "y"],
     )
     base = alt.Chart(frame).encode(
@@ -552,7 +558,7 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
     """Boxes with names, and their unexplained shares."""
     half = layout.box_height / 2
     frame = pd.DataFrame(
-        [(item, place.x, place.y) for item, place in layout.items.items()],
+        [(item, text_x.x, text_x.y) for item, text_x in layout.items.items()],
         columns=["item", "left", "y"],
     )
     rest = frame["item"].map(model.unexplained).astype(float)
@@ -576,8 +582,8 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
     limit = alt.ExprRef(f"{layout.box_width} * width / 100 - 12")
     align = {"align": "left", "dx": 6} if model.worded else {"align": "center"}
     names = base.mark_text(fontSize=11, limit=limit, color=INK[canvas.theme], **align)
-    place = canvas.x("left" if model.worded else "middle")
-    layers = [boxes, names.encode(x=place, y=canvas.y("y"), text=alt.Text("item:N"))]
+    text_x = canvas.x("left" if model.worded else "middle")
+    layers = [boxes, names.encode(x=text_x, y=canvas.y("y"), text=alt.Text("item:N"))]
     if not model.unexplained:
         return layers
     tails = base.mark_rule(color=INK[canvas.theme]).encode(
@@ -605,26 +611,28 @@ def path_diagrams(
 ) -> tuple[Chart, ...]:
     """The path diagram of each group that could be fitted."""
     models, without = path_models(result)
-    shown = models[:MAX_PANELS]
+    first_models = models[:MAX_PANELS]
     left_out = ""
-    if len(models) > len(shown):
-        left_out += f" Only the first {len(shown)} of {len(models)} groups have a path diagram."
+    if len(models) > len(first_models):
+        left_out += (
+            f" Only the first {len(first_models)} of {len(models)} groups have a path diagram."
+        )
     if without:
         left_out += f" Not drawn, because not fitted: {name_list(without)}."
     charts = []
-    for model in shown:
-        drawn = model.without_insignificant() if significant_only else model
+    for model in first_models:
+        model_to_draw = model.without_insignificant() if significant_only else model
         several = len(models) + len(without) > 1
         title = f"Path diagram · {model.group}" if several else "Path diagram"
-        table = _table(drawn)
+        table = _table(model_to_draw)
         charts.append(
             Chart(
                 title,
-                _drawing(drawn, title, theme),
-                _in_words(drawn) + left_out,
+                _drawing(model_to_draw, title, theme),
+                _in_words(model_to_draw) + left_out,
                 table,
                 # paths start at factors, but residual correlations start at items
-                item_columns=(*(["from"] if len(drawn.pairs) else []), "to", "item"),
+                item_columns=(*(["from"] if len(model_to_draw.pairs) else []), "to", "item"),
             )
         )
     return tuple(charts)
@@ -649,20 +657,21 @@ def _table(model: PathModel) -> pd.DataFrame:
 
 def _in_words(model: PathModel) -> str:
     """The diagram for those who cannot see it."""
-    own = model.loadings.dropna(subset=["value"])
+    loadings = model.loadings.dropna(subset=["value"])
     words = [
         f"Path diagram of {model.group}, n = {model.n:,}: "
         f"{count_text(len(model.factors) + len(model.higher), 'factor')} "
         f"({name_list([*model.higher, *model.factors])}) and {count_text(len(model.items), 'item')}"
     ]
-    if len(own):
-        ranked = own.sort_values("value", key=abs, ascending=False, kind="stable")
+    if len(loadings):
+        ranked = loadings.sort_values("value", key=abs, ascending=False, kind="stable")
         strong, weak = ranked.iloc[0], ranked.iloc[-1]
         words.append(
-            f"standardized loadings from {short_number(own['value'].min())} to "
-            f"{short_number(own['value'].max())}, strongest {strong['item']} on {strong['factor']} "
-            f"({short_number(strong['value'])}), weakest {weak['item']} on {weak['factor']} "
-            f"({short_number(weak['value'])}), {int((own['value'] < 0).sum())} negative (dashed)"
+            f"standardized loadings from {short_number(loadings['value'].min())} to "
+            f"{short_number(loadings['value'].max())}, strongest {strong['item']} on "
+            f"{strong['factor']} ({short_number(strong['value'])}), weakest {weak['item']} on "
+            f"{weak['factor']} ({short_number(weak['value'])}), "
+            f"{int((loadings['value'] < 0).sum())} negative (dashed)"
         )
     if model.n_hidden:
         words.append(f"{count_text(model.n_hidden, 'loading')} with p of .05 or more not drawn")
@@ -673,14 +682,16 @@ def _in_words(model: PathModel) -> str:
         + name_list(
             [
                 f"{a} with {b} {short_number(r)}"
-                for a, b, r in zip(own["first"], own["second"], own["value"], strict=True)
+                for a, b, r in zip(
+                    loadings["first"], loadings["second"], loadings["value"], strict=True
+                )
             ]
         )
-        for what, own in (
+        for what, loadings in (
             ("correlation of factors", model.correlations),
             ("residual correlation", model.pairs),
         )
-        if len(own)
+        if len(loadings)
     ]
     cut = (
         f" Only the first {len(model.items)} of {model.n_items} items are drawn."

@@ -87,12 +87,12 @@ def _longest_label(part: Any) -> int:
         and axis.get("labelLimit") == _LABEL_LIMIT
         and isinstance(names, list)
     ):
-        return max((len(name) + sum(map(_is_broad, name)) for name in map(str, names)), default=0)
+        # a Chinese letter is as broad as two others
+        lengths = [
+            len(name) + len(re.findall("[\u2e80-\U0010ffff]", name)) for name in map(str, names)
+        ]
+        return max(lengths, default=0)
     return max((_longest_label(inner) for name, inner in part.items() if name != "data"), default=0)
-
-
-def _is_broad(letter: str) -> bool:
-    return letter >= "\u2e80"
 
 
 def _sized(part: Any, width: int, room: float) -> Any:
@@ -101,16 +101,16 @@ def _sized(part: Any, width: int, room: float) -> Any:
         return [_sized(inner, width, room) for inner in part]
     if not isinstance(part, dict):
         return part
-    own = {name: _sized(inner, width, room) for name, inner in part.items() if name != "data"}
-    if own.get("width") == "container":
-        own["width"] = width
-    if part.get("labelLimit") == _LABEL_LIMIT and "labelExpr" not in own:
-        own |= {"labelLimit": 0, "labelExpr": _shortened(room)}
+    sized = {name: _sized(inner, width, room) for name, inner in part.items() if name != "data"}
+    if sized.get("width") == "container":
+        sized["width"] = width
+    if part.get("labelLimit") == _LABEL_LIMIT and "labelExpr" not in sized:
+        sized |= {"labelLimit": 0, "labelExpr": _shortened(room)}
     elif part.get("labelAngle") and isinstance(part.get("labelLimit"), int):
-        own["labelLimit"] = _SLANTED_LABEL  # names of columns, which no page is too narrow for
-    if set(own) == {"expr"} and isinstance(own["expr"], str):
-        own["expr"] = _CONTAINER.sub(str(width), own["expr"])
-    return own | ({"data": part["data"]} if "data" in part else {})
+        sized["labelLimit"] = _SLANTED_LABEL  # names of columns, which no page is too narrow for
+    if set(sized) == {"expr"} and isinstance(sized["expr"], str):
+        sized["expr"] = _CONTAINER.sub(str(width), sized["expr"])
+    return sized | ({"data": part["data"]} if "data" in part else {})
 
 
 def _shortened(room: float) -> str:
@@ -137,16 +137,12 @@ def _with_own_size(part: Any, panel: Mapping[str, Any]) -> Any:
     if not isinstance(part, dict):
         return part
     if set(part) == {"expr"} and isinstance(part["expr"], str):
-        return {"expr": _SIZE.sub(lambda name: _pixels(panel, name[0]), part["expr"])}
+        sizes = {name: str(x) for name, x in panel.items() if isinstance(x, int | float)}
+        return {"expr": _SIZE.sub(lambda name: sizes.get(name[0], name[0]), part["expr"])}
     return {
         name: inner if name == "data" else _with_own_size(inner, panel)
         for name, inner in part.items()
     }
-
-
-def _pixels(panel: Mapping[str, Any], name: str) -> str:
-    size = panel.get(name)
-    return str(size) if isinstance(size, int | float) else name
 
 
 def json_file(chart: Chart) -> bytes:

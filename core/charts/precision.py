@@ -9,10 +9,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts.lines import MOST_LINES, line_layers
 from core.charts.panels import (
-    GROUP_COLORS,
     INK,
-    MARK,
     Chart,
     Theme,
     number_tip,
@@ -24,7 +23,6 @@ from core.charts.panels import (
 )
 from core.domain.results import AnalysisResult
 
-_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
 _HEIGHT = 280  # pixels
 _TICKS = tuple(digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 5))
 _FAR = 5  # times the lowest half-width, from which the axis has equal ratios
@@ -45,32 +43,30 @@ def precision_charts(
             for names in zip(curves["group"], curves["scale"], strict=True)
         ],
     )
-    lines = {group: list(dict.fromkeys(own)) for group, own in rows.groupby("group")["line"]}
-    drawn = rows[
+    lines = {group: list(dict.fromkeys(names)) for group, names in rows.groupby("group")["line"]}
+    rows_of_lines = rows[
         [
-            line in lines[group][: len(_DASHES)]
+            line in lines[group][:MOST_LINES]
             for group, line in zip(rows["group"], rows["line"], strict=True)
         ]
     ]
     most = max(map(len, lines.values()))
-    cut = (
-        f" Only the first {len(_DASHES)} of {most} lines are drawn." if most > len(_DASHES) else ""
-    )
+    cut = f" Only the first {MOST_LINES} of {most} lines are drawn." if most > MOST_LINES else ""
     planned = float(summary["planned"].iloc[0])
     return (
-        _widths(drawn, planned, varied, cut, theme),
-        _shares(drawn, planned, varied, cut, theme),
+        _widths(rows_of_lines, planned, varied, cut, theme),
+        _shares(rows_of_lines, planned, varied, cut, theme),
     )
 
 
 def _widths(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Theme) -> Chart:
     title = f"Half-width by number of {varied}"
-    known = rows[rows["half_width"].notna()]
+    defined = rows[rows["half_width"].notna()]
     parts = [
-        f"{group}, from ±{short_number(float(own['half_width'].max()), 3)} to "
-        f"±{short_number(float(own['half_width'].min()), 3)}, target "
-        f"±{short_number(float(own['target'].iloc[0]), 3)}"
-        for group, own in known.groupby("group", sort=False)
+        f"{group}, from ±{short_number(float(widths['half_width'].max()), 3)} to "
+        f"±{short_number(float(widths['half_width'].min()), 3)}, target "
+        f"±{short_number(float(widths['target'].iloc[0]), 3)}"
+        for group, widths in defined.groupby("group", sort=False)
     ]
     words = (
         f"Line chart of the mean half-width of intervals over the number of {varied}, "
@@ -78,14 +74,14 @@ def _widths(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Th
     )
     below = [f"Dashed: the target. Dotted: the planned {varied}."]
     draw = partial(_width_layers, planned=planned, varied=varied, theme=theme)
-    return _chart(title, draw, known, words, below, cut, theme, ["half_width", "target"])
+    return _chart(title, draw, defined, words, below, cut, theme, ["half_width", "target"])
 
 
 def _shares(rows: pd.DataFrame, planned: float, varied: str, cut: str, theme: Theme) -> Chart:
     title = f"Within target by number of {varied}"
     parts = [
-        f"{group}, up to {percent(float(own['share'].max()))}"
-        for group, own in rows.groupby("group", sort=False)
+        f"{group}, up to {percent(float(shares['share'].max()))}"
+        for group, shares in rows.groupby("group", sort=False)
     ]
     words = (
         f"Power curves: share of the simulated studies whose half-width is at most the target, "
@@ -166,11 +162,11 @@ def _number_axis(rows: pd.DataFrame, planned: float, varied: str) -> Any:
     low, high = float(rows["number"].min()), float(max(rows["number"].max(), planned))
     far = high / max(low, 1.0) > 12
     ticks = [float(n) for n in np.unique(rows["number"])] if far else None
-    shown = (
+    axis = (
         alt.Axis(format=",d", values=ticks, labelOverlap=True) if ticks else alt.Axis(format=",d")
     )
     scale = alt.Scale(type="log" if far else "linear", domain=[low, high], nice=False, padding=10)
-    return alt.X("number:Q", title=f"Number of {varied}", scale=scale, axis=shown)
+    return alt.X("number:Q", title=f"Number of {varied}", scale=scale, axis=axis)
 
 
 def _lines(
@@ -187,24 +183,5 @@ def _lines(
         alt.Tooltip("number:Q", title=varied.capitalize(), format=",d"),
         *tips,
     ]
-    if len(names) == 1:
-        line = base.mark_line(color=MARK[theme], strokeWidth=2)
-        points = base.mark_point(color=MARK[theme], size=40, filled=True, opacity=1)
-    else:
-        legend = alt.Legend(
-            orient="top",
-            title=None,
-            labelLimit=260,
-            columns=2,
-            symbolSize=300,
-            symbolType="stroke",
-            labelColor=INK[theme],
-        )
-        colors = alt.Scale(domain=names, range=list(GROUP_COLORS[theme][: len(names)]))
-        dashes = alt.Scale(domain=names, range=[list(d) for d in _DASHES[: len(names)]])
-        color = alt.Color("line:N", scale=colors, legend=legend)
-        line = base.mark_line(strokeWidth=2).encode(
-            color=color, strokeDash=alt.StrokeDash("line:N", scale=dashes, legend=legend)
-        )
-        points = base.mark_point(size=40, filled=True, opacity=1).encode(color=color)
-    return [line, points.encode(tooltip=tooltip), rule.encode(x=alt.X("number:Q"))]
+    layers = line_layers(base, names, theme, tooltip=tooltip, point_size=40, label_limit=260)
+    return [*layers, rule.encode(x=alt.X("number:Q"))]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart, free_ends
+from core.charts.estimates import DotPlot, Rows, dot_chart, estimate_rows, free_ends
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,
@@ -23,17 +24,17 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    charts_by,
+    first_levels,
+    first_of,
     largest_count,
-    limit_marks,
     number_tip,
     panels,
     range_text,
-    rows_by_chart,
     short_number,
     table_with_rows,
     two_decimals,
     with_number_texts,
-    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
@@ -41,14 +42,15 @@ from core.stats.inputs import name_list
 from core.stats.paired_comparison.transitivity import preference_order
 
 _EVEN = 0.5
+_MEAN_LINE = "A row without a format is the mean of formats."
 _MOST_ROWS = 40  # of pairs with their formats; of more pairs the means alone are drawn
 _ORDER_TAB, _TRANSITIVITY_TAB, _STRENGTH_TAB = "Order of naming", "Transitivity", "Strengths"
 
 
 def preference_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Wins first; then the order of naming, who wins over whom, and strengths, in their tabs."""
-    drawn = (_share_chart, _order_chart, _repetition_charts, _arrow_chart, _strength_chart)
-    return tuple(chart for draw in drawn for chart in draw(result, theme))
+    parts = (_share_chart, _order_chart, _repetition_charts, _arrow_chart, _strength_chart)
+    return tuple(chart for draw in parts for chart in draw(result, theme))
 
 
 # Dot plots: shares of wins, effects of the order of naming, strengths.
@@ -59,34 +61,24 @@ def _share_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "shares")
     if table is None:
         return ()
-    columns = {
-        "first": "first",
-        "second": "second",
-        "format": "format",
-        "share": "value",
-        "ci_low": "ci_low",
-        "ci_high": "ci_high",
-        "n": "n",
-    }
-    frame, cut = _pair_rows(chart_rows(table, columns, "first"), " over ")
-    return (
-        _pair_chart(
-            frame,
-            "Share of wins",
-            "Dot plot of the share of wins of the first entity of each pair",
-            cut,
-            theme,
-            DotAxis("Share of wins with interval", _share_ends, (_EVEN,), of="Pair", common=True),
-            "Dashed: .5, where none of the two is preferred.",
-            lambda known: (
-                f"{int((known > _EVEN).sum())} of {len(known)} above .5, where none is preferred"
-            ),
+    frame = estimate_rows(table, "", "share", "first", "second", "format")
+    frame, left_out = _pair_rows(frame, " over ")
+    plot = DotPlot(
+        "Share of wins",
+        "Share of wins with interval",
+        lambda rows: (
+            "Dot plot of the share of wins of the first entity of each pair: "
+            f"{_pairs_in_words(rows)}; {int((rows.defined > _EVEN).sum())} of {len(rows.defined)} "
+            f"above .5, where none is preferred; {rows.undefined} undefined."
         ),
+        row="Pair",
+        below=["Dashed: .5, where none of the two is preferred.", _MEAN_LINE],
+        ends=(0.0, 1.0),
+        lines=(_EVEN,),
+        label=short_number,
+        same_scale=True,
     )
-
-
-def _share_ends(_rows: pd.DataFrame) -> tuple[float, float]:
-    return 0.0, 1.0
+    return (dot_chart(frame, plot, theme, left_out),)
 
 
 def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -94,44 +86,33 @@ def _order_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "order_effects")
     if table is None:
         return ()
-    columns = {
-        "first": "first",
-        "second": "second",
-        "format": "format",
-        "effect": "value",
-        "ci_low": "ci_low",
-        "ci_high": "ci_high",
-        "n_first": "n_first",
-        "n_second": "n_second",
-    }
-    own = chart_rows(table, columns, "first")
-    own["n"] = own.pop("n_first") + own.pop("n_second")
-    frame, cut = _pair_rows(own, " and ")
+    names = ("first", "second", "format", "n_second")
+    frame = estimate_rows(table, "", "effect", *names, n="n_first")
+    frame["n"] += frame.pop("n_second")
+    frame, left_out = _pair_rows(frame, " and ")
     if frame["value"].isna().all():
         return ()
-    axis = DotAxis(
-        "Effect of being named first, with interval", _effect_ends, (0.0,), of="Pair", common=True
-    )
-    return (
-        _pair_chart(
-            frame,
-            "Effect of the order of naming",
-            "Dot plot of the share of wins of an entity named first less its share named second",
-            cut,
-            theme,
-            axis,
-            "Dashed: 0, where the order of naming does not matter. At the right: "
-            "being named first helps.",
-            lambda known: (
-                f"{int((known > 0).sum())} of {len(known)} above 0, where being named first helps"
-            ),
-            tab=_ORDER_TAB,
+    plot = DotPlot(
+        "Effect of the order of naming",
+        "Effect of being named first, with interval",
+        lambda rows: (
+            "Dot plot of the share of wins of an entity named first less its share named second: "
+            f"{_pairs_in_words(rows)}; {int((rows.defined > 0).sum())} of {len(rows.defined)} "
+            f"above 0, where being named first helps; {rows.undefined} undefined."
         ),
+        row="Pair",
+        below=[
+            "Dashed: 0, where the order of naming does not matter. At the right: being named first "
+            "helps.",
+            _MEAN_LINE,
+        ],
+        ends=partial(free_ends, lines=(0.0,)),
+        lines=(0.0,),
+        label=short_number,
+        same_scale=True,
+        tab=_ORDER_TAB,
     )
-
-
-def _effect_ends(rows: pd.DataFrame) -> tuple[float, float]:
-    return free_ends(rows, (0.0,))
+    return (dot_chart(frame, plot, theme, left_out),)
 
 
 def _pair_rows(frame: pd.DataFrame, between: str) -> tuple[pd.DataFrame, str]:
@@ -140,44 +121,20 @@ def _pair_rows(frame: pd.DataFrame, between: str) -> tuple[pd.DataFrame, str]:
     is_mean = frame["format"] == frame["format"].iloc[0]  # the mean stands first
     frame = frame[is_mean | (single > 2)]
     is_mean = is_mean[frame.index]
-    cut = ""
+    left_out = ""
     if frame.drop_duplicates(["first", "second", "format"]).shape[0] > _MOST_ROWS:
-        frame, cut = frame[is_mean], " Only the means of formats are drawn; see the table."
+        frame, left_out = frame[is_mean], " Only the means of formats are drawn; see the table."
         is_mean = is_mean[frame.index]
     pair = frame["first"].astype(str) + between + frame["second"].astype(str)
     item = pair.where(is_mean, frame["format"].astype(str) + ": " + pair)
-    columns = ["group", "value", "ci_low", "ci_high", "n"]
-    drawn = frame[columns].reset_index(drop=True)
-    drawn.insert(1, "item", item.to_numpy())
-    return drawn, cut
+    return frame.drop(columns=["first", "second", "format"]).assign(item=item), left_out
 
 
-def _pair_chart(
-    frame: pd.DataFrame,
-    title: str,
-    words: str,
-    cut: str,
-    theme: Theme,
-    axis: DotAxis,
-    line: str,
-    counted: Callable[[pd.Series[float]], str],
-    *,
-    tab: str = "More charts",
-) -> Chart:
-    """A dot plot of pairs and formats."""
-    drawn, left_out = limit_marks(frame, 5)
-    drawn = drawn.reset_index(drop=True)
-    drawn["label"] = [short_number(value) for value in drawn["value"]]
-    known = drawn["value"].dropna()
-    text = (
-        f"{words}: {count_text(drawn['item'].nunique(), 'row')} (the mean of formats of each pair, "
-        f"then its formats) in {count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(largest_count(drawn['n']), 'answer')}: {range_text(known)}; "
-        f"{counted(known)}; {len(drawn) - len(known)} undefined.{cut}{left_out}"
+def _pairs_in_words(rows: Rows) -> str:
+    return (
+        f"{rows.items('row')} (the mean of formats of each pair, then its formats) in "
+        f"{rows.groups}, n up to {rows.n('answer')}: {rows.values}"
     )
-    lines = [line, "A row without a format is the mean of formats."]
-    chart = dot_chart(drawn, axis, title, text, theme, lines, f"{cut}{left_out}".strip())
-    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, (), tab)
 
 
 def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -185,43 +142,30 @@ def _strength_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "strengths")
     if table is None:
         return ()
-    columns = {
-        "format": "format",
-        "entity": "item",
-        "strength": "value",
-        "bootstrap_low": "ci_low",
-        "bootstrap_high": "ci_high",
-        "n": "n",
-    }
-    frame = chart_rows(table, columns, "format")
+    ends = {"low": "bootstrap_low", "high": "bootstrap_high"}
+    frame = estimate_rows(table, "entity", "strength", "format", **ends)
     whole = frame.groupby("group", sort=False)["format"].transform("first")
     frame = frame[frame["format"] == whole].drop(columns="format")
     if frame["value"].isna().all():
         return ()
-    drawn, left_out = limit_marks(frame, 5)
-    drawn = drawn.reset_index(drop=True)
-    drawn["label"] = [two_decimals(value).replace("-", "−") for value in drawn["value"]]
-    known = drawn["value"].dropna()
-    words = (
-        "Dot plot of the strengths of the Bradley-Terry model, in logits, all formats together: "
-        f"{count_text(drawn['item'].nunique(), 'entity', 'entities')} in "
-        f"{count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(largest_count(drawn['n']), 'answer')}: {range_text(known)}; "
-        f"{len(drawn) - len(known)} undefined.{left_out}"
-    )
-    axis = DotAxis(
+    plot = DotPlot(
+        "Strengths",
         "Strength (logit) with bootstrap interval",
-        _effect_ends,
-        (0.0,),
-        of="Entity",
+        lambda rows: (
+            "Dot plot of the strengths of the Bradley-Terry model, in logits, all formats "
+            f"together: {rows.items('entity', 'entities')} in {rows.groups}, n up to "
+            f"{rows.n('answer')}: {rows.values}; {rows.undefined} undefined."
+        ),
+        row="Entity",
+        below=["Dashed: 0, the mean of the entities."],
+        ends=partial(free_ends, lines=(0.0,)),
+        lines=(0.0,),
+        label=lambda value: two_decimals(value).replace("-", "−"),
         decimals=2,
-        common=True,
+        same_scale=True,
+        tab=_STRENGTH_TAB,
     )
-    lines = ["Dashed: 0, the mean of the entities."]
-    chart = dot_chart(drawn, axis, "Strengths", words, theme, lines, left_out)
-    return (
-        Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, (), _STRENGTH_TAB),
-    )
+    return (dot_chart(frame, plot, theme),)
 
 
 # Lines by repetition, the first and the second order of naming marked.
@@ -241,41 +185,36 @@ def _repetition_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     frame = chart_rows(table, columns, "first").rename(columns={"share": "value"})
     frame["pair"] = frame["first"].astype(str) + " over " + frame["second"].astype(str)
     frame["place"] = _places(frame)
-    charts = []
     if frame["place"].max() <= 2:  # one repetition of each order is no line
         return ()
-    for pair, own in rows_by_chart(frame, "pair")[:_MOST_LINE_CHARTS]:
-        drawn, left_out = _limit_lines(own.drop(columns=["first", "second", "pair"]))
-        drawn["mean"] = drawn["format"] == drawn["format"].iloc[0]
-        whole = drawn[drawn["mean"]]
-        several = len(set(whole["group"])) > 1
-        by_order = whole.groupby(["group", "named_first"], sort=False)["value"].mean()
-        orders = by_order.reset_index().to_dict("records")[: 2 * MAX_PANELS]
-        means = "; ".join(
-            f"{str(row['group']) + ', ' if several else ''}{row['named_first']} named first: "
-            f"{short_number(float(row['value']))}"
-            for row in orders
-        )
-        words = (
-            f"Lines of the share of wins of {pair} over the repetitions, those of one order of "
-            f"naming first, in {count_text(drawn['group'].nunique(), 'group')}, n up to "
-            f"{count_text(largest_count(drawn['n']), 'answer')}: "
-            f"{range_text(drawn['value'].dropna())}; mean of formats, {means}.{left_out}"
-        )
-        title = f"By repetition: {pair}"
-        spec = panels(
-            lambda rows: _line_layers(rows, theme),
-            drawn,
-            title,
-            theme,
-            [
-                "Dashed: .5, where none of the two is preferred; the upright line divides the two "
-                "orders of naming."
-            ],
-            once=left_out,
-        )
-        charts.append(Chart(title, spec, words, drawn, 1, (), _ORDER_TAB))
-    return with_undrawn_count(charts, frame["pair"].nunique())
+    draw = partial(_lines_of_pair, theme=theme)
+    return charts_by(frame.drop(columns=["first", "second"]), "pair", draw, _MOST_LINE_CHARTS)
+
+
+def _lines_of_pair(pair: str, frame: pd.DataFrame, theme: Theme) -> Chart:
+    rows, left_out = _limit_lines(frame)
+    rows["mean"] = rows["format"] == rows["format"].iloc[0]
+    whole = rows[rows["mean"]]
+    several = len(set(whole["group"])) > 1
+    orders = whole.groupby(["group", "named_first"], sort=False)["value"].mean().reset_index()
+    means = "; ".join(
+        f"{f'{group}, ' if several else ''}{first} named first: {short_number(share)}"
+        for group, first, share in orders.head(2 * MAX_PANELS).itertuples(index=False)
+    )
+    words = (
+        f"Lines of the share of wins of {pair} over the repetitions, those of one order of "
+        f"naming first, in {count_text(rows['group'].nunique(), 'group')}, n up to "
+        f"{count_text(largest_count(rows['n']), 'answer')}: "
+        f"{range_text(rows['value'].dropna())}; mean of formats, {means}.{left_out}"
+    )
+    title = f"By repetition: {pair}"
+    lines = [
+        "Dashed: .5, where none of the two is preferred; the upright line divides the two "
+        "orders of naming."
+    ]
+    layers = partial(_line_layers, theme=theme)
+    spec = panels(layers, rows, title, theme, lines, once=left_out)
+    return Chart(title, spec, words, rows, 1, (), _ORDER_TAB)
 
 
 def _places(frame: pd.DataFrame) -> pd.Series[Any]:
@@ -284,33 +223,29 @@ def _places(frame: pd.DataFrame) -> pd.Series[Any]:
     Formats may have been asked a different number of times.
     """
     line = frame.groupby(["group", "pair", "format", "named_first"], sort=False)["place"]
-    own = frame["place"] - line.transform("min") + 1
+    position = frame["place"] - line.transform("min") + 1
     begins = frame["named_first"] == frame["first"]
-    longest = own.where(begins, 0).groupby([frame["group"], frame["pair"]]).transform("max")
-    return own + longest.where(~begins, 0)
+    longest = position.where(begins, 0).groupby([frame["group"], frame["pair"]]).transform("max")
+    return position + longest.where(~begins, 0)
 
 
 def _limit_lines(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many groups, formats and repetitions as can be read, and what is left out."""
-    groups = list(dict.fromkeys(frame["group"]))
-    formats = list(dict.fromkeys(frame["format"]))
-    shown = frame[frame["group"].isin(groups[:MAX_PANELS])]
-    left_out = ""
-    if len(groups) > MAX_PANELS:
-        left_out += f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-    if len(formats) == 2:  # one format is its own mean
-        shown = shown[shown["format"] == formats[0]]
-    elif len(formats) > _MOST_FORMATS + 1:
-        shown = shown[shown["format"].isin(formats[: _MOST_FORMATS + 1])]
-        left_out += f" Only the first {_MOST_FORMATS} of {len(formats) - 1} formats are drawn."
-    if 2 * len(shown) > MAX_MARKS and len(formats) > 2:
-        shown = shown[shown["format"] == formats[0]]
+    mean, *formats = dict.fromkeys(frame["format"])
+    rows, left_out = first_levels(frame)
+    if len(formats) == 1:  # one format is its own mean
+        rows = rows[rows["format"] == mean]
+    elif formats:
+        formats, cut = first_of(formats, _MOST_FORMATS, "formats")
+        rows, left_out = rows[rows["format"].isin([mean, *formats])], left_out + cut
+    if 2 * len(rows) > MAX_MARKS and len(formats) > 1:
+        rows = rows[rows["format"] == mean]
         left_out += " Only the mean of formats is drawn."
-    if 2 * len(shown) > MAX_MARKS:
-        step = math.ceil(2 * len(shown) / MAX_MARKS)
-        shown = shown[shown["place"] % step == 1 % step]
+    if 2 * len(rows) > MAX_MARKS:
+        step = math.ceil(2 * len(rows) / MAX_MARKS)
+        rows = rows[rows["place"] % step == 1 % step]
         left_out += f" Every repetition number {step} is drawn."
-    return shown.reset_index(drop=True), left_out
+    return rows.reset_index(drop=True), left_out
 
 
 def _line_layers(rows: pd.DataFrame, theme: Theme) -> Any:
@@ -397,42 +332,34 @@ def _arrow_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     columns = ("winner", "loser", "share", "ci_low", "ci_high", "clear", "n")
     frame = chart_rows(table, columns, "winner").rename(columns={"share": "value"})
-    groups = list(dict.fromkeys(frame["group"]))
-    drawn = frame[frame["group"].isin(groups[:MAX_PANELS])]
-    left_out = (
-        f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-        if len(groups) > MAX_PANELS
-        else ""
-    )
-    entities = _entities(drawn)
-    if len(entities) > _MOST_ENTITIES:
-        left_out += f" Only the first {_MOST_ENTITIES} of {len(entities)} entities are drawn."
-        entities = entities[:_MOST_ENTITIES]
-    drawn = drawn[drawn["winner"].isin(entities) & drawn["loser"].isin(entities)]
-    drawn = drawn.reset_index(drop=True)
-    drawn["cycle"] = _in_cycle(drawn, entities)
-    several = len(set(drawn["group"])) > 1
+    rows, left_out = first_levels(frame)
+    entities, cut = first_of(_entities(rows), _MOST_ENTITIES, "entities")
+    left_out += cut
+    rows = rows[rows["winner"].isin(entities) & rows["loser"].isin(entities)]
+    rows = rows.reset_index(drop=True)
+    rows["cycle"] = _in_cycle(rows, entities)
+    several = len(set(rows["group"])) > 1
     wins = [
         f"{f'{group}, ' if several else ''}{winner} over {loser} {short_number(float(share))}"
         for group, winner, loser, share in zip(
-            drawn["group"], drawn["winner"], drawn["loser"], drawn["value"], strict=True
+            rows["group"], rows["winner"], rows["loser"], rows["value"], strict=True
         )
         if share > _EVEN
     ]
     words = (
         f"Arrows from winner to loser between {count_text(len(entities), 'entity', 'entities')} in "
-        f"{count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(largest_count(drawn['n']), 'answer')}: {name_list(wins, 10) or 'none wins'}; "
-        f"{int((drawn['value'] == _EVEN).sum())} even, {int(drawn['value'].isna().sum())} "
-        f"undefined; {int(drawn['cycle'].sum())} arrows in a cycle.{left_out}"
+        f"{count_text(rows['group'].nunique(), 'group')}, n up to "
+        f"{count_text(largest_count(rows['n']), 'answer')}: {name_list(wins, 10) or 'none wins'}; "
+        f"{int((rows['value'] == _EVEN).sum())} even, {int(rows['value'].isna().sum())} "
+        f"undefined; {int(rows['cycle'].sum())} arrows in a cycle.{left_out}"
     )
     title = "Who wins over whom"
     lines = [
         "An arrow leads from winner to loser, with the winner's share. Dashed: the interval "
         "holds .5, or there is none. No head: even. Thick: part of a cycle."
     ]
-    spec = panels(lambda rows: _circle(rows, theme), drawn, title, theme, lines, once=left_out)
-    return (Chart(title, spec, words, drawn, 1, (), _TRANSITIVITY_TAB),)
+    spec = panels(partial(_circle, theme=theme), rows, title, theme, lines, once=left_out)
+    return (Chart(title, spec, words, rows, 1, (), _TRANSITIVITY_TAB),)
 
 
 def _entities(frame: pd.DataFrame) -> list[str]:
@@ -449,15 +376,15 @@ def _entities(frame: pd.DataFrame) -> list[str]:
 
 def _in_cycle(frame: pd.DataFrame, entities: Sequence[str]) -> list[bool]:
     """Whether each arrow is part of a shortest cycle of its group."""
-    place = {name: number for number, name in enumerate(entities)}
+    number_of = {name: number for number, name in enumerate(entities)}
     marked: list[bool] = []
-    for _, own in frame.groupby("group", sort=False):
+    for _, arrows in frame.groupby("group", sort=False):
         shares = np.full((len(entities), len(entities)), np.nan)
         ends = [
-            (place[str(winner)], place[str(loser)])
-            for winner, loser in zip(own["winner"], own["loser"], strict=True)
+            (number_of[str(winner)], number_of[str(loser)])
+            for winner, loser in zip(arrows["winner"], arrows["loser"], strict=True)
         ]
-        for (winner, loser), share in zip(ends, own["value"], strict=True):
+        for (winner, loser), share in zip(ends, arrows["value"], strict=True):
             shares[winner, loser], shares[loser, winner] = share, 1 - share
         steps = {
             step
@@ -537,13 +464,13 @@ def _circle(rows: pd.DataFrame, theme: Theme) -> Any:
 
 def _arrows(rows: pd.DataFrame, nodes: pd.DataFrame) -> pd.DataFrame:
     """Where each arrow begins and ends, its angle, and where its number stands."""
-    own = rows.dropna(subset=["value"]).reset_index(drop=True)
-    start, end = (nodes.loc[own[name], ["dx", "dy"]].to_numpy() for name in ("winner", "loser"))
+    arrows = rows.dropna(subset=["value"]).reset_index(drop=True)
+    start, end = (nodes.loc[arrows[name], ["dx", "dy"]].to_numpy() for name in ("winner", "loser"))
     way = end - start
     unit = way / np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-9)[:, None]
     start, end = start + unit * _NODE, end - unit * _NODE
     label = start + (end - start) * _LABEL_AT
-    return own.assign(
+    return arrows.assign(
         x1=start[:, 0],
         y1=start[:, 1],
         x2=end[:, 0],
@@ -551,5 +478,5 @@ def _arrows(rows: pd.DataFrame, nodes: pd.DataFrame) -> pd.DataFrame:
         angle=-np.degrees(np.arctan2(unit[:, 1], unit[:, 0])),
         label_x=label[:, 0],
         label_y=label[:, 1],
-        label=[short_number(float(value)) for value in own["value"]],
+        label=[short_number(float(value)) for value in arrows["value"]],
     )

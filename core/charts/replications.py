@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import free_ends
+from core.charts.estimates import free_ends
 from core.charts.panels import (
     INK,
     MARK,
@@ -45,38 +45,38 @@ def comparison_chart(table: ResultTable, quantity: str, theme: Theme) -> Chart |
         What the chart stands on.
     """
     frame = table.frame[table.frame["quantity"] == quantity]
-    known = frame[frame["published"].notna() & frame["yours"].notna()]
-    if known.empty:
+    pairs = frame[frame["published"].notna() & frame["yours"].notna()]
+    if pairs.empty:
         return None
-    rows = _rows(known)
-    drawn = rows.head(_MOST_ROWS)
+    rows = _rows(pairs)
+    first_rows = rows.head(_MOST_ROWS)
     left_out = (
         f"Only the first {_MOST_ROWS} of {len(rows)} rows are drawn."
-        if len(rows) > len(drawn)
+        if len(rows) > len(first_rows)
         else ""
     )
     title = f"{quantity}: published and yours"
-    spec = _layers(drawn, quantity, theme).properties(
-        data=drawn,
+    spec = _layers(first_rows, quantity, theme).properties(
+        data=first_rows,
         width="container",
         title=heading(title, theme, [_LEGEND, *([left_out] if left_out else [])]),
     )
-    return Chart(title, spec, _words(drawn, quantity, left_out), drawn, item_columns=())
+    return Chart(title, spec, _words(first_rows, quantity, left_out), first_rows, item_columns=())
 
 
-def _rows(known: pd.DataFrame) -> pd.DataFrame:
+def _rows(pairs: pd.DataFrame) -> pd.DataFrame:
     """A row for each pair of values, labelled with its keys."""
-    keys = list(known.columns)[: list(known.columns).index("quantity")]
-    item = [" · ".join(str(cell) for cell in row if cell) for row in known[keys].to_numpy()]
+    keys = list(pairs.columns)[: list(pairs.columns).index("quantity")]
+    item = [" · ".join(str(cell) for cell in row if cell) for row in pairs[keys].to_numpy()]
     return pd.DataFrame(
         {
             "item": item,
-            "value": known["yours"].to_numpy(),
-            "ci_low": known["ci_low"].to_numpy(),
-            "ci_high": known["ci_high"].to_numpy(),
-            "published": known["published"].to_numpy(),
-            "yours_of": known["yours_of"].to_numpy(),
-            "n": known["n"].to_numpy(),
+            "value": pairs["yours"].to_numpy(),
+            "ci_low": pairs["ci_low"].to_numpy(),
+            "ci_high": pairs["ci_high"].to_numpy(),
+            "published": pairs["published"].to_numpy(),
+            "yours_of": pairs["yours_of"].to_numpy(),
+            "n": pairs["n"].to_numpy(),
         }
     )
 
@@ -125,8 +125,8 @@ def _words(rows: pd.DataFrame, quantity: str, left_out: str) -> str:
     first = rows.head(_NAMED)
     values = zip(first["item"], first["published"].tolist(), first["value"].tolist(), strict=True)
     pairs = "; ".join(
-        f"{item}: {short_number(published, _SHOWN)} published, {short_number(own, _SHOWN)} yours"
-        for item, published, own in values
+        f"{item}: {short_number(published, _SHOWN)} published, {short_number(yours, _SHOWN)} yours"
+        for item, published, yours in values
     )
     further = f"; {len(rows) - _NAMED} more in the table" if len(rows) > _NAMED else ""
     return (

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart
+from core.charts.estimates import DotPlot, dot_chart, estimate_rows
 from core.charts.heat_maps import cells_in_words, color_cells, heat_layers
 from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    first_levels,
+    first_of,
     limit_marks,
     panels,
     range_text,
+    sort_levels,
     table_with_rows,
 )
 from core.domain.numbers import count_text
@@ -23,7 +24,6 @@ from core.domain.results import AnalysisResult, ResultTable
 _MOST_STATEMENTS = 30
 _MOST_GROUPS = 6
 _MOST_RATERS = 16
-_ENDS = {"ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
 
 
 def stance_reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -31,44 +31,43 @@ def stance_reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     tests, statements = (table_with_rows(result, name) for name in ("tests", "statements"))
     if tests is None or statements is None:
         return ()
-    names = {"test": "item", "share": "value", **_ENDS, "random": "reference"}
-    frame, left_out = limit_marks(chart_rows(tests, names, "test"), 4)
-    axis = DotAxis(
-        "Share of statements that pass", _whole_share, of="Test", common=True, decimals=3
+    frame = estimate_rows(tests, "test", "share", "random").rename(columns={"random": "reference"})
+    plot = DotPlot(
+        "Statements that pass each test",
+        "Share of statements that pass",
+        lambda rows: (
+            f"Dot plot of the share of statements that pass each of {rows.items('test')} in "
+            f"{rows.groups}: {rows.values}; a tick shows the share of random answers: "
+            f"{range_text(rows.frame['reference'].dropna())}."
+        ),
+        row="Test",
+        below=["Lines: interval over other statements. Tick: random answers."],
+        ends=(0.0, 1.0),
+        same_scale=True,
     )
-    title = "Statements that pass each test"
-    words = (
-        f"Dot plot of the share of statements that pass each of "
-        f"{count_text(frame['item'].nunique(), 'test')} in "
-        f"{count_text(frame['group'].nunique(), 'group')}: {range_text(frame['value'].dropna())}; "
-        f"a tick shows the share of random answers: {range_text(frame['reference'].dropna())}."
-        f"{left_out}"
-    )
-    lines = ["Lines: interval over other statements. Tick: random answers."]
-    first = dot_chart(frame.reset_index(drop=True), axis, title, words, theme, lines, left_out)
-    charts = [replace(first, item_columns=())]
-    for name, before, noun in (("domains", "domain", "domain"), ("genres", "genre", "genre")):
+    charts = [dot_chart(frame, plot, theme)]
+    for name, part in (("domains", "domain"), ("genres", "genre")):
         table = table_with_rows(result, name)
         if table is not None:
-            charts.append(_parts_chart(table, before, noun, theme))
+            charts.append(_parts_chart(table, part, theme))
     return (*charts, *_statement_chart(statements, theme))
 
 
-def _parts_chart(table: ResultTable, before: str, noun: str, theme: Theme) -> Chart:
+def _parts_chart(table: ResultTable, part: str, theme: Theme) -> Chart:
     """Share of reliable statements by domain or genre."""
-    names = {before: "item", "share": "value", **_ENDS}
-    frame, left_out = limit_marks(chart_rows(table, names, before), 3)
-    axis = DotAxis(
-        "Share of statements that are reliable", _whole_share, of=noun.capitalize(), common=True
+    plot = DotPlot(
+        f"Reliable statements by {part}",
+        "Share of statements that are reliable",
+        lambda rows: (
+            f"Dot plot of the share of reliable statements by {part} in {rows.groups}: "
+            f"{rows.values}."
+        ),
+        row=part.capitalize(),
+        ends=(0.0, 1.0),
+        same_scale=True,
+        tab=table.tab,
     )
-    words = (
-        f"Dot plot of the share of reliable statements by {noun} in "
-        f"{count_text(frame['group'].nunique(), 'group')}: {range_text(frame['value'].dropna())}."
-        f"{left_out}"
-    )
-    title = f"Reliable statements by {noun}"
-    chart = dot_chart(frame.reset_index(drop=True), axis, title, words, theme, left_out=left_out)
-    return replace(chart, tab=table.tab, item_columns=())
+    return dot_chart(estimate_rows(table, part, "share"), plot, theme)
 
 
 def _statement_chart(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
@@ -76,22 +75,19 @@ def _statement_chart(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     tests = [column for column in table.columns if column.name.startswith("passed_")]
     names = {"item": "item", **{column.name: column.title for column in tests}}
     wide = chart_rows(table, names, "item")
-    groups = list(dict.fromkeys(wide["group"]))
-    wide = wide[wide["group"].isin(groups[:_MOST_GROUPS])]
+    wide, _ = first_levels(wide, most=_MOST_GROUPS)
     wide = wide.groupby("group", sort=False).head(_MOST_STATEMENTS)
     cells = wide.melt(["group", "item"], var_name="column", value_name="value")
     cells = cells.astype({"value": float})
     if cells["value"].isna().all():
         return ()
-    order = {name: number for number, name in enumerate(groups)}
-    cells = cells.iloc[cells["group"].map(order).argsort(kind="stable")].reset_index(drop=True)
-    cells, left_out = limit_marks(cells, 2)
+    cells, left_out = limit_marks(sort_levels(cells, wide["group"]), 2)
     cells = color_cells(cells.reset_index(drop=True), (0.0, 1.0), theme)
     title = "The most fragile statements"
     if len(table.frame) > len(wide):
         left_out = (
             f" The {_MOST_STATEMENTS} most fragile statements of "
-            f"{count_text(min(len(groups), _MOST_GROUPS), 'group')} are drawn.{left_out}"
+            f"{count_text(wide['group'].nunique(), 'group')} are drawn.{left_out}"
         )
     words = (
         f"Heat map of the share of templates in which a statement passes a test: "
@@ -107,51 +103,41 @@ def _statement_chart(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     return (Chart(title, spec, words, cells, tab=table.tab),)
 
 
-def _whole_share(_table: pd.DataFrame) -> tuple[float, float]:
-    return 0.0, 1.0
-
-
 def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Kappas of each wording with the original, by group; alpha of the templates."""
     charts = []
     kappas, alpha = (table_with_rows(result, name) for name in ("kappas", "alpha"))
     if kappas is not None:
-        names = {"wording": "item", "kappa": "value", **_ENDS}
-        frame, left_out = limit_marks(chart_rows(kappas, names, "wording"), 3)
-        axis = DotAxis(
-            "Kappa with the original", _kappa_ends, lines=(0.0,), of="Wording", common=True
+        plot = DotPlot(
+            "Agreement with the original",
+            "Kappa with the original",
+            lambda rows: (
+                f"Dot plot of Cohen's kappa of the original with {rows.items('other wording')} in "
+                f"{rows.groups}: {rows.values}."
+            ),
+            row="Wording",
+            below=["1: the same stance always; 0: chance; −1: the opposite stance always."],
+            ends=(-1.0, 1.0),
+            lines=(0.0,),
+            same_scale=True,
         )
-        words = (
-            f"Dot plot of Cohen's kappa of the original with "
-            f"{count_text(frame['item'].nunique(), 'other wording')} in "
-            f"{count_text(frame['group'].nunique(), 'group')}: "
-            f"{range_text(frame['value'].dropna())}.{left_out}"
-        )
-        lines = ["1: the same stance always; 0: chance; −1: the opposite stance always."]
-        title = "Agreement with the original"
-        chart = dot_chart(frame.reset_index(drop=True), axis, title, words, theme, lines, left_out)
-        charts.append(replace(chart, item_columns=()))
+        charts.append(dot_chart(estimate_rows(kappas, "wording", "kappa"), plot, theme))
     if alpha is not None and alpha.frame["alpha"].notna().any():
-        frame = chart_rows(alpha, {"alpha": "value", **_ENDS}, "alpha")
-        frame, left_out = limit_marks(
-            frame.rename(columns={"group": "item"}).assign(group="all"), 3
+        frame = estimate_rows(alpha, "", "alpha")
+        frame = frame.rename(columns={"group": "item"}).assign(group="all")
+        plot = DotPlot(
+            "Agreement of templates",
+            "Krippendorff's alpha of templates",
+            lambda rows: (
+                f"Dot plot of Krippendorff's alpha of templates in "
+                f"{count_text(len(rows.frame), 'group')}: {rows.values}."
+            ),
+            row="Group",
+            same_scale=True,
+            tab=alpha.tab,
         )
-        axis = DotAxis("Krippendorff's alpha of templates", of="Group", common=True)
-        words = (
-            f"Dot plot of Krippendorff's alpha of templates in "
-            f"{count_text(len(frame), 'group')}: {range_text(frame['value'].dropna())}.{left_out}"
-        )
-        title = "Agreement of templates"
-        columns = ["group", "item", "value", "ci_low", "ci_high", "n"]
-        chart = dot_chart(
-            frame[columns].reset_index(drop=True), axis, title, words, theme, left_out=left_out
-        )
-        charts.append(replace(chart, tab=alpha.tab, item_columns=()))
+        charts.append(dot_chart(frame, plot, theme))
     return tuple(charts)
-
-
-def _kappa_ends(_table: pd.DataFrame) -> tuple[float, float]:
-    return -1.0, 1.0
 
 
 def rater_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -160,57 +146,47 @@ def rater_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
     if groups is None or pairs is None:
         return ()
     kinds = (
-        ("Mean kappa of pairs", "kappa", None, None),
+        ("Mean kappa of pairs", "kappa", "", ""),
         ("Krippendorff's alpha", "alpha", "ci_low", "ci_high"),
         ("Fleiss' kappa", "fleiss", "fleiss_low", "fleiss_high"),
     )
     parts = []
     for title, value, low, high in kinds:
-        names = {value: "value", "items": "n", **({low: "ci_low", high: "ci_high"} if low else {})}
-        rows = chart_rows(groups, {str(k): v for k, v in names.items()}, "raters")
-        parts.append(rows.assign(item=title))
-    frame = pd.concat(parts, ignore_index=True).reindex(
-        columns=["group", "item", "value", "ci_low", "ci_high", "n"]
+        part = estimate_rows(groups, "", value, low=low, high=high, n="items", before="raters")
+        parts.append(part.assign(item=title))
+    frame = sort_levels(pd.concat(parts, ignore_index=True), parts[0]["group"])
+    plot = DotPlot(
+        "Agreement of all raters",
+        "Agreement",
+        lambda rows: f"Dot plot of coefficients of agreement in {rows.groups}: {rows.values}.",
+        row="Coefficient",
+        below=[
+            "1: agreement; 0: chance. The mean kappa has no interval, because pairs share raters."
+        ],
+        lines=(0.0,),
+        same_scale=True,
     )
-    frame = frame.sort_values("group", key=lambda own: own.map(_places(own)), kind="stable")
-    frame, left_out = limit_marks(frame.reset_index(drop=True), 3)
-    axis = DotAxis("Agreement", of="Coefficient", common=True, lines=(0.0,))
-    words = (
-        f"Dot plot of coefficients of agreement in "
-        f"{count_text(frame['group'].nunique(), 'group')}: "
-        f"{range_text(frame['value'].dropna())}.{left_out}"
-    )
-    lines = ["1: agreement; 0: chance. The mean kappa has no interval, because pairs share raters."]
-    title = "Agreement of all raters"
-    first = dot_chart(frame, axis, title, words, theme, lines, left_out)
-    return (replace(first, item_columns=()), *_rater_pairs(pairs, theme))
-
-
-def _places(names: pd.Series[str]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return (dot_chart(frame, plot, theme), *_rater_pairs(pairs, theme))
 
 
 def _rater_pairs(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """A heat map of the kappas of every two raters, a panel for each group."""
     names = {"first": "column", "second": "item", "kappa": "value", "n": "n"}
     frame = chart_rows(table, names, "first")
-    groups = list(dict.fromkeys(frame["group"]))
-    frame = frame[frame["group"].isin(groups[:_MOST_GROUPS])]
-    raters = list(dict.fromkeys([*frame["column"], *frame["item"]]))
-    shown = raters[:_MOST_RATERS]
-    cells = frame[frame["column"].isin(shown) & frame["item"].isin(shown)]
-    cells, left_out = limit_marks(cells.reset_index(drop=True), 2)
-    if len(raters) > len(shown):
-        left_out += f" Only the first {len(shown)} of {len(raters)} raters are drawn."
-    if len(groups) > _MOST_GROUPS:
-        left_out += f" Only the first {_MOST_GROUPS} of {len(groups)} groups are drawn."
+    frame, cut_groups = first_levels(frame, most=_MOST_GROUPS)
+    raters, cut_raters = first_of(
+        list(dict.fromkeys([*frame["column"], *frame["item"]])), _MOST_RATERS, "raters"
+    )
+    cells = frame[frame["column"].isin(raters) & frame["item"].isin(raters)]
+    cells, left_out = limit_marks(cells, 2)
+    left_out += cut_raters + cut_groups
     cells = color_cells(cells.reset_index(drop=True), (-1.0, 1.0), theme)
     words = (
-        f"Heat map of Cohen's kappa of every two of {count_text(len(shown), 'rater')}: "
+        f"Heat map of Cohen's kappa of every two of {count_text(len(raters), 'rater')}: "
         f"{cells_in_words(cells, 'column')}{left_out}"
     )
     lines = ["Orange: below 0; gray: 0, chance; blue: above 0, to 1. Dashed: undefined."]
-    layers = heat_layers(cells, "column", theme, order=shown)
+    layers = heat_layers(cells, "column", theme, order=raters)
     several = len(set(cells["group"])) > 1
     title = "Kappa of every two raters"
     spec = panels(layers, cells, title, theme, lines, name_groups=several, once=left_out)

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart
+from core.charts.estimates import DotPlot, dot_chart, estimate_rows
 from core.charts.panels import (
     GROUP_COLORS,
     GROUP_SHAPES,
@@ -22,7 +22,6 @@ from core.charts.panels import (
     number_tip,
     panels,
     panels_across,
-    range_text,
     short_number,
     spaced_places,
     table_with_rows,
@@ -53,40 +52,29 @@ def story_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         charts.append(_curves(levels, theme))
     correlations = table_with_rows(result, "correlations")
     if correlations is not None:
-        columns = (
-            "quality",
-            "of",
-            "r",
-            "ci_low",
-            "ci_high",
-            "fisher_low",
-            "fisher_high",
-            "stories",
-        )
-        frame = chart_rows(correlations, columns, "quality")
+        names = ("quality", "of", "fisher_low", "fisher_high")
+        frame = estimate_rows(correlations, "", "r", *names, n="stories")
         for end in ("low", "high"):
             frame[f"ci_{end}"] = frame[f"ci_{end}"].fillna(frame.pop(f"fisher_{end}"))
-        frame = frame.rename(columns={"r": "value", "stories": "n"})
-        frame.insert(1, "item", frame.pop("quality").astype(str) + ", " + frame.pop("of"))
+        frame["item"] = frame.pop("quality").astype(str) + ", " + frame.pop("of")
         charts.append(_correlations(frame, theme))
     return tuple(charts)
 
 
 def _correlations(frame: pd.DataFrame, theme: Theme) -> Chart:
     """Correlations with intervals."""
-    title = "Correlation of the number of words with ratings"
-    drawn, left_out = limit_marks(frame, 4)
-    drawn = drawn.reset_index(drop=True)
-    drawn["label"] = [short_number(value) for value in drawn["value"]]
-    known = drawn["value"].dropna()
-    words = (
-        "Dot plot of Pearson's r with interval in "
-        f"{count_text(drawn['group'].nunique(), 'group')}, "
-        f"of up to {count_text(largest_count(drawn['n']), 'story', 'stories')}: "
-        f"{range_text(known)}; {len(drawn) - len(known)} undefined.{left_out}"
+    plot = DotPlot(
+        "Correlation of the number of words with ratings",
+        "Pearson's r with interval",
+        lambda rows: (
+            f"Dot plot of Pearson's r with interval in {rows.groups}, of up to "
+            f"{rows.n('story', 'stories')}: {rows.values}; {rows.undefined} undefined."
+        ),
+        row="Rating, with",
+        label=short_number,
+        same_scale=True,
     )
-    axis = DotAxis("Pearson's r with interval", of="Rating, with", common=True)
-    return dot_chart(drawn, axis, title, words, theme, left_out=left_out)
+    return dot_chart(frame, plot, theme)
 
 
 def _curves(table: ResultTable, theme: Theme) -> Chart:
@@ -94,30 +82,30 @@ def _curves(table: ResultTable, theme: Theme) -> Chart:
     title_of = {column.name: column.title for column in table.columns}
     columns = ("quality", "number", "mean", "ci_low", "ci_high", "stories", "lowest", "highest")
     frame, left_out = limit_marks(chart_rows(table, columns, "quality"), 3)
-    drawn = frame[frame["mean"].notna()].reset_index(drop=True)
+    points = frame[frame["mean"].notna()].reset_index(drop=True)
     title = f"Mean rating by {title_of['number'].lower()}"
     parts = []
-    for (group, quality), own in drawn.groupby(["group", "quality"], sort=False):
-        first, last = own.iloc[0], own.iloc[-1]
+    for (group, quality), curve in points.groupby(["group", "quality"], sort=False):
+        first, last = curve.iloc[0], curve.iloc[-1]
         parts.append(
             f"{group}, {quality}: {two_decimals(first['mean'])} at {first['number']:g} to "
             f"{two_decimals(last['mean'])} at {last['number']:g}"
         )
     words = (
-        f"{title}, in {count_text(drawn['group'].nunique(), 'group')}, up to "
-        f"{count_text(largest_count(drawn['stories']), 'story', 'stories')} a point. "
+        f"{title}, in {count_text(points['group'].nunique(), 'group')}, up to "
+        f"{count_text(largest_count(points['stories']), 'story', 'stories')} a point. "
         f"{'; '.join(parts)}.{left_out}"
     )
-    across = panels_across(drawn)
+    across = panels_across(points)
     layers = partial(
         _curve_layers,
         theme=theme,
         height=_HEIGHT if across == 1 else _HEIGHT_BESIDE,
         across_title=title_of["number"],
-        qualities=list(dict.fromkeys(drawn["quality"])),
+        qualities=list(dict.fromkeys(points["quality"])),
     )
-    spec = panels(layers, drawn, title, theme, _lines, across=across, once=left_out)
-    return Chart(title, spec, words, drawn, across, item_columns=())
+    spec = panels(layers, points, title, theme, _lines, across=across, once=left_out)
+    return Chart(title, spec, words, points, across, item_columns=())
 
 
 def _curve_layers(
@@ -125,9 +113,9 @@ def _curve_layers(
 ) -> Any:
     """Lines with bands of one group; each quality has a color, a shape, a dash and its name."""
     n = len(qualities)
-    colors = [GROUP_COLORS[theme][place % len(GROUP_COLORS[theme])] for place in range(n)]
-    shapes = [GROUP_SHAPES[place % len(GROUP_SHAPES)] for place in range(n)]
-    dashes = [_DASHES[place % len(_DASHES)] for place in range(n)]
+    colors = [GROUP_COLORS[theme][number % len(GROUP_COLORS[theme])] for number in range(n)]
+    shapes = [GROUP_SHAPES[number % len(GROUP_SHAPES)] for number in range(n)]
+    dashes = [_DASHES[number % len(_DASHES)] for number in range(n)]
     low, high = float(rows["lowest"].min()), float(rows["highest"].max())
     numbers = sorted(set(rows["number"]))
     room = 0.04 * (numbers[-1] - numbers[0]) or 0.5
@@ -169,10 +157,10 @@ def _curve_layers(
         shape=alt.Shape("quality:N", scale=alt.Scale(domain=qualities, range=shapes), legend=None),
     )
     last = rows.loc[rows.groupby("quality", sort=False)["number"].idxmax()].dropna(subset=["mean"])
-    own = spaced_places(list(last["mean"]), low, high, (high - low) * LINE / height)
+    heights = spaced_places(list(last["mean"]), low, high, (high - low) * LINE / height)
     limit = alt.ExprRef(f"width * {share:.3f} - 8")
     names = (
-        alt.Chart(last.assign(at=own))
+        alt.Chart(last.assign(at=heights))
         .mark_text(align="left", dx=8, fontSize=12, color=INK[theme], limit=limit)
         .encode(x=x, y=alt.Y("at:Q", scale=scale), text=alt.Text("quality:N"))
     )

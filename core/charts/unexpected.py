@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart
+from core.charts.estimates import DotPlot, Ends, Rows, dot_chart, estimate_rows
 from core.charts.panels import (
     BACKGROUNDS,
     GROUP_COLORS,
@@ -18,6 +17,8 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    first_levels,
+    first_of,
     heading,
     items_axis,
     limit_marks,
@@ -25,6 +26,7 @@ from core.charts.panels import (
     panels,
     percent,
     readable_on,
+    sort_levels,
     table_with_rows,
     with_number_texts,
 )
@@ -78,53 +80,55 @@ def stacked_bars(
         As in `Chart`.
     """
     kinds = list(dict.fromkeys(table.loc[table["count"] > 0, "kind"]))
-    drawn = _placed(table, kinds, theme)
-    ends = drawn.groupby(["group", "item"], sort=False)["end"].max()
+    segments = _placed(table, kinds, theme)
+    ends = segments.groupby(["group", "item"], sort=False)["end"].max()
     longest = float(ends.max()) if len(ends) else 0.0
     farthest = min(1.0, longest) * _ROOM_FOR_TOTAL if longest else 1.0
     order = " | ".join(kinds)
     lines = [first_line, *([f"Left to right: {order}."] if kinds else [])]
-    layers = _bar_layers(drawn, farthest, theme, of, axis_title)
-    spec = panels(layers, drawn, title, theme, lines, once=left_out)
-    shown = drawn.drop(columns=["start", "end", "label", "total"])
-    if len(set(drawn["group"])) == 1:
+    layers = _bar_layers(segments, farthest, theme, of, axis_title)
+    spec = panels(layers, segments, title, theme, lines, once=left_out)
+    data = segments.drop(columns=["start", "end", "label", "total"])
+    if len(set(segments["group"])) == 1:
         spec = layers.properties(
-            data=drawn, width="container", title=heading(title, theme, [*lines, left_out.strip()])
+            data=segments,
+            width="container",
+            title=heading(title, theme, [*lines, left_out.strip()]),
         )
-    return Chart(title, spec, words + left_out, shown, 1, item_columns, tab)
+    return Chart(title, spec, words + left_out, data, 1, item_columns, tab)
 
 
 def _placed(table: pd.DataFrame, kinds: Sequence[str], theme: Theme) -> pd.DataFrame:
     """The table with the place, color and label of each segment, and the sum of each row."""
-    own = table.reset_index(drop=True)
-    row = own.groupby(["group", "item"], sort=False)["share"]
+    segments = table.reset_index(drop=True)
+    row = segments.groupby(["group", "item"], sort=False)["share"]
     end = row.cumsum().clip(upper=1)
     colors = GROUP_COLORS[theme]
-    color_of = {kind: colors[place % len(colors)] for place, kind in enumerate(kinds)}
-    fill = [color_of.get(kind, BACKGROUNDS[theme]) for kind in own["kind"]]
+    color_of = {kind: colors[number % len(colors)] for number, kind in enumerate(kinds)}
+    fill = [color_of.get(kind, BACKGROUNDS[theme]) for kind in segments["kind"]]
     sums = row.transform("sum").clip(upper=1)
-    room = own["share"] / max(float(sums.max()) * _ROOM_FOR_TOTAL, 1e-9) * _NARROW_PLOT
-    fits = own["kind"].str.len() * _LETTER <= room - _LABEL_MARGIN
-    last = ~own.duplicated(["group", "item"], keep="last")
+    room = segments["share"] / max(float(sums.max()) * _ROOM_FOR_TOTAL, 1e-9) * _NARROW_PLOT
+    fits = segments["kind"].str.len() * _LETTER <= room - _LABEL_MARGIN
+    last = ~segments.duplicated(["group", "item"], keep="last")
     totals = [
         f"{percent_text(share, 1)} of {int(n):,}" if math.isfinite(share) and n else "no responses"
-        for share, n in zip(sums, own["n"], strict=True)
+        for share, n in zip(sums, segments["n"], strict=True)
     ]
-    return own.assign(
-        start=(end - own["share"]).clip(lower=0),
+    return segments.assign(
+        start=(end - segments["share"]).clip(lower=0),
         end=end,
         fill=fill,
         ink=[readable_on(color) for color in fill],
-        label=own["kind"].where(fits, ""),
+        label=segments["kind"].where(fits, ""),
         total=pd.Series(totals, dtype=object).where(last, ""),
     )
 
 
 def _bar_layers(
-    drawn: pd.DataFrame, farthest: float, theme: Theme, of: str, axis_title: str
+    segments_of_rows: pd.DataFrame, farthest: float, theme: Theme, of: str, axis_title: str
 ) -> Any:
     """Segments with their labels, and the sum at the end of each row."""
-    base = alt.Chart().encode(y=items_axis(drawn))
+    base = alt.Chart().encode(y=items_axis(segments_of_rows))
     # no share is above 1
     ticks: dict[str, Any] = (
         {"values": [0, 0.2, 0.4, 0.6, 0.8, 1]} if farthest > 1 else {"tickCount": 5}
@@ -164,6 +168,7 @@ def _bar_layers(
 # What analyses of unexpected outputs and of invalid answers draw.
 
 _USUAL = "label only"
+_WILSON = ("wilson_low", "wilson_high")
 _SUMS = ("any unexpected", "no usable label")
 
 
@@ -174,7 +179,7 @@ def unexpected_output_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
         return ()
     return (
         _groups_chart(table, theme),
-        *_interval_charts(table, theme),
+        _interval_chart(table, theme),
         *_items_charts(table_with_rows(result, "items"), theme),
     )
 
@@ -183,11 +188,9 @@ def _groups_chart(table: ResultTable, theme: Theme) -> Chart:
     """One bar for each group."""
     names = {"output": "kind", "count": "count", "share": "share", "responses": "n"}
     frame = chart_rows(table, names, "output")
-    every = list(dict.fromkeys(frame["group"]))
-    own = frame[~frame["kind"].isin([_USUAL, *_SUMS])].rename(columns={"group": "item"})
-    shown = own[own["item"].isin(every[:_MOST_ROWS])].fillna({"share": 0.0})
-    left_out = _groups_left_out(every)
-    shown = _present(shown.assign(group="all"))
+    groups, left_out = first_of(list(dict.fromkeys(frame["group"])), _MOST_ROWS)
+    rows = frame[~frame["kind"].isin([_USUAL, *_SUMS]) & frame["group"].isin(groups)]
+    rows = rows.fillna({"share": 0.0}).rename(columns={"group": "item"}).assign(group="all")
     sums = frame[frame["kind"] == _SUMS[0]]
     parts = [
         f"{group}: {percent_text(share, 1) if math.isfinite(share) else 'no responses'} of {int(n)}"
@@ -196,11 +199,11 @@ def _groups_chart(table: ResultTable, theme: Theme) -> Chart:
     further = len(sums) - len(parts)
     words = (
         f"Stacked bars of the responses that are not just a label, in "
-        f"{count_text(len(every), 'group')}: {'; '.join(parts)}"
+        f"{count_text(frame['group'].nunique(), 'group')}: {'; '.join(parts)}"
         f"{f'; and {further} more' if further > 0 else ''}."
     )
     return stacked_bars(
-        shown,
+        _present(rows),
         "Unexpected outputs",
         words,
         theme,
@@ -218,41 +221,34 @@ def _present(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[(frame["count"] > 0) | (first & ~some)]
 
 
-def _interval_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+def _interval_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of each sum of outputs, with its interval."""
-    ends = ("ci_low", "ci_high", "wilson_low", "wilson_high")
-    names = {"output": "item", "share": "value", **{end: end for end in ends}, "responses": "n"}
-    frame = chart_rows(table, names, "output")
+    frame = estimate_rows(table, "output", "share", *_WILSON, n="responses")
     kinds = (_SUMS[0], "explained", _SUMS[1])
     frame = frame[frame["item"].isin(kinds)]
-    every = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(every[:_MOST_ROWS])]
-    shown = shown.assign(
-        ci_low=shown["wilson_low"].fillna(shown["ci_low"]),
-        ci_high=shown["wilson_high"].fillna(shown["ci_high"]),
-        group=shown["item"],
-        item=shown["group"],
-    ).drop(columns=["wilson_low", "wilson_high"])
-    left_out = _groups_left_out(every)
-    place = {kind: number for number, kind in enumerate(kinds)}
-    shown = shown.iloc[shown["group"].map(place).argsort(kind="stable")].reset_index(drop=True)
-    words = (
-        f"Dot plots of the shares of {', '.join(kinds)} in "
-        f"{count_text(len(every), 'group')}, with intervals.{left_out}"
+    n_groups = frame["group"].nunique()
+    frame, left_out = first_levels(frame, most=_MOST_ROWS)
+    frame = frame.rename(columns={"group": "item", "item": "group"})
+    for end in ("low", "high"):
+        frame[f"ci_{end}"] = frame.pop(f"wilson_{end}").fillna(frame[f"ci_{end}"])
+    frame = sort_levels(frame, kinds)
+    plot = DotPlot(
+        "Share with interval",
+        "Share of all responses",
+        (
+            f"Dot plots of the shares of {', '.join(kinds)} in "
+            f"{count_text(n_groups, 'group')}, with intervals."
+        ),
+        row="Group",
+        below=["Intervals by resampling; Wilson's where a share is 0 or 1."],
+        ends=_share_ends,
+        percent=True,
+        tab="Outputs",
     )
-    axis = DotAxis("Share of all responses", _share_ends, of="Group", percent=True)
-    lines = ["Intervals by resampling; Wilson's where a share is 0 or 1."]
-    chart = dot_chart(shown, axis, "Share with interval", words, theme, lines, left_out)
-    return (replace(chart, tab="Outputs", item_columns=()),)
+    return dot_chart(frame, plot, theme, left_out)
 
 
-def _groups_left_out(groups: Sequence[str]) -> str:
-    if len(groups) <= _MOST_ROWS:
-        return ""
-    return f" Only the first {_MOST_ROWS} of {len(groups)} groups are drawn."
-
-
-def _share_ends(table: pd.DataFrame) -> tuple[float, float]:
+def _share_ends(table: pd.DataFrame) -> Ends:
     """From 0 to a little above the highest end of an interval, and to 1% at least."""
     highest = table[["value", "ci_high"]].max().max()
     return 0.0, min(1.0, max(_LEAST_SHARE, 1.1 * float(highest))) if highest > 0 else 1.0
@@ -274,9 +270,9 @@ def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
     order = {
         key: k for k, key in enumerate(dict.fromkeys(map(tuple, frame[["group", "item"]].values)))
     }
-    places = [order[key] for key in zip(long["group"], long["item"], strict=True)]
-    long = _present(long.iloc[pd.Series(places).sort_values(kind="stable").index])
-    shown, left_out = limit_marks(long, 3)
+    order_of_rows = [order[key] for key in zip(long["group"], long["item"], strict=True)]
+    long = _present(long.iloc[pd.Series(order_of_rows).sort_values(kind="stable").index])
+    rows, left_out = limit_marks(long, 3)
     most = frame.iloc[0]
     words = (
         f"Stacked bars of the items with the most unexpected outputs, at most {_MOST_ITEMS} of "
@@ -285,7 +281,7 @@ def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
         f"{int(most['responses'])})."
     )
     chart = stacked_bars(
-        shown,
+        rows,
         "Items with the most unexpected outputs",
         words,
         theme,
@@ -312,65 +308,67 @@ _FIRST, _NEVER = "Invalid at the first try", "Never usable"
 
 def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
     """A panel for each of the two shares, a row for each group."""
-    own = {
-        _FIRST: ("share_invalid", "ci_low", "ci_high", "replied"),
-        _NEVER: ("share_never", "never_low", "never_high", "replied"),
-    }
-    parts = []
-    for title, (value, low, high, n) in own.items():
-        names = {value: "value", low: "ci_low", high: "ci_high", n: "n"}
-        if value == "share_invalid":
-            names |= {"wilson_low": "wilson_low", "wilson_high": "wilson_high"}
-        part = chart_rows(table, names, "trials").rename(columns={"group": "item"})
-        for end in ("low", "high"):
-            if f"wilson_{end}" in part:
-                part[f"ci_{end}"] = part.pop(f"wilson_{end}").fillna(part[f"ci_{end}"])
-        parts.append(part.head(_MOST_ROWS).assign(group=title))
-    every = list(dict.fromkeys(chart_rows(table, {"trials": "n"}, "trials")["group"]))
-    drawn = pd.concat(parts, ignore_index=True)
-    left_out = _groups_left_out(every)
-    first = parts[0]
-    said = [
-        f"{item}: {percent_text(value, 1) if math.isfinite(value) else 'no reply'} of {int(n):,}"
-        for item, value, n in first[["item", "value", "n"]].head(6).itertuples(index=False)
-    ]
-    words = (
-        f"Dot plots of the share of trials whose first reply is invalid, and of those never usable,"
-        f" with intervals, in {count_text(len(every), 'group')}; invalid at first, "
-        f"{'; '.join(said)}.{left_out}"
+    rates = (
+        (_FIRST, "share_invalid", "ci", _WILSON),
+        (_NEVER, "share_never", "never", ()),
     )
-    axis = DotAxis("Share of trials", _share_ends, of="Group", percent=True)
-    lines = ["Intervals resample items; Wilson's where a share is 0 or 1."]
-    chart = dot_chart(drawn, axis, "Invalid answers", words, theme, lines, left_out)
-    return replace(chart, item_columns=())
+    parts = []
+    for title, value, interval, wilson in rates:
+        ends = {"low": f"{interval}_low", "high": f"{interval}_high"}
+        part = estimate_rows(table, "", value, *wilson, **ends, n="replied", before="trials")
+        part = part.rename(columns={"group": "item"})
+        for end in ("low", "high") if wilson else ():
+            part[f"ci_{end}"] = part.pop(f"wilson_{end}").fillna(part[f"ci_{end}"])
+        parts.append(part.assign(group=title))
+    frame = pd.concat(parts)
+    n_groups = frame["item"].nunique()
+    frame, left_out = first_levels(frame, "item", _MOST_ROWS)
+    first = [
+        f"{item}: {percent_text(value, 1) if math.isfinite(value) else 'no reply'} of {int(n):,}"
+        for item, value, n in parts[0][["item", "value", "n"]].head(6).itertuples(index=False)
+    ]
+    plot = DotPlot(
+        "Invalid answers",
+        "Share of trials",
+        (
+            "Dot plots of the share of trials whose first reply is invalid, and of those never "
+            f"usable, with intervals, in {count_text(n_groups, 'group')}; invalid at first, "
+            f"{'; '.join(first)}."
+        ),
+        row="Group",
+        below=["Intervals resample items; Wilson's where a share is 0 or 1."],
+        ends=_share_ends,
+        percent=True,
+    )
+    return dot_chart(frame, plot, theme, left_out)
 
 
 def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
     """The share of trials that have a usable answer by each try."""
     if table is None or table.frame["number"].max() < 2:
         return ()
-    names = {"number": "number", "share_by_now": "value", "replies": "n"}
-    frame = chart_rows(table, names, "number")
-    frame = frame.assign(
-        item="try " + frame["number"].astype(str), ci_low=math.nan, ci_high=math.nan
-    ).drop(columns="number")
-    shown, left_out = limit_marks(frame, 2)
-    words = (
-        "Dot plot of the share of trials with a usable answer by each try, in "
-        f"{count_text(frame['group'].nunique(), 'group')}.{left_out}"
+    frame = estimate_rows(table, "number", "share_by_now", low="", high="", n="replies")
+    frame["item"] = "try " + frame["item"].astype(str)
+    plot = DotPlot(
+        "Usable by now",
+        "Share of trials with a reply",
+        (
+            "Dot plot of the share of trials with a usable answer by each try, in "
+            f"{Rows(frame).groups}."
+        ),
+        row="Try",
+        below=["What asking again brings. These are the trials themselves: no intervals."],
+        ends=_share_ends,
+        percent=True,
+        same_scale=True,
+        tab="Tries",
     )
-    axis = DotAxis("Share of trials with a reply", _share_ends, of="Try", common=True, percent=True)
-    lines = ["What asking again brings. These are the trials themselves: no intervals."]
-    chart = dot_chart(
-        shown.reset_index(drop=True), axis, "Usable by now", words, theme, lines, left_out
-    )
-    return (replace(chart, tab="Tries", item_columns=()),)
+    return (dot_chart(frame, plot, theme),)
 
 
 # What a pilot of prompt templates draws.
 
 _PROPOSED = "\N{CHECK MARK}"
-_ENDS_OF_TEMPLATES = ("ci_low", "ci_high", "wilson_low", "wilson_high")
 
 
 def template_pilot_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -384,52 +382,47 @@ def template_pilot_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
 
 def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
     """A row for each template, the best first; its kind is its shape."""
-    names = {
-        "template": "item",
-        "share": "value",
-        **{end: end for end in _ENDS_OF_TEMPLATES},
-        "trials": "n",
-        "kind": "kind",
-        "proposed": "label",
-    }
-    frame = chart_rows(table, names, "rank")
+    names = (*_WILSON, "kind", "proposed")
+    frame = estimate_rows(table, "template", "share", *names, n="trials", before="rank")
     flat = frame["ci_low"].isna() | frame["value"].isin([0, 1])
     frame = frame.assign(
         ci_low=frame["wilson_low"].where(flat, frame["ci_low"]),
         ci_high=frame["wilson_high"].where(flat, frame["ci_high"]),
-        label=frame["label"].astype(bool).map({True: _PROPOSED, False: ""}),
-    ).drop(columns=["wilson_low", "wilson_high"])
-    shown, left_out = limit_marks(frame, 4)
-    shown = shown.reset_index(drop=True)
-    kinds = tuple(dict.fromkeys(shown["kind"]))
-    best = shown.dropna(subset=["value"])
-    said = [
-        f"{item} ({kind}) {percent_text(value, 1)} of {int(n):,}"
-        for item, kind, value, n in best[["item", "kind", "value", "n"]].head(6).to_numpy()
-    ]
-    chosen = list(dict.fromkeys(shown.loc[shown["label"] != "", "item"]))
-    words = (
-        f"Dot plot of the share of usable answers of "
-        f"{count_text(shown['item'].nunique(), 'template')} in "
-        f"{count_text(shown['group'].nunique(), 'group')}, the best first, with intervals: "
-        f"{'; '.join(said) or 'no reply yet'}. Proposed: {', '.join(chosen) or 'none'}.{left_out}"
-    )
-    axis = DotAxis(
+        label=frame["proposed"].astype(bool).map({True: _PROPOSED, False: ""}),
+    ).drop(columns=[*_WILSON, "proposed"])
+
+    def words(rows: Rows) -> str:
+        shares = [
+            f"{item} ({kind}) {percent_text(value, 1)} of {int(n):,}"
+            for item, kind, value, n in rows.frame.dropna(subset=["value"])[
+                ["item", "kind", "value", "n"]
+            ]
+            .head(6)
+            .itertuples(index=False)
+        ]
+        proposed = dict.fromkeys(rows.frame.loc[rows.frame["label"] != "", "item"])
+        return (
+            f"Dot plot of the share of usable answers of {rows.items('template')} in "
+            f"{rows.groups}, the best first, with intervals: "
+            f"{'; '.join(shares) or 'no reply yet'}. Proposed: {', '.join(proposed) or 'none'}."
+        )
+
+    plot = DotPlot(
+        "Templates by usable answers",
         "Share of trials with a usable answer",
-        _share_from_lowest,
-        of="Template",
-        kinds=kinds,
+        words,
+        row="Template",
+        below=[
+            f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share "
+            "is 0 or 1."
+        ],
+        ends=_share_from_lowest,
         percent=True,
     )
-    lines = [
-        f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share is "
-        "0 or 1."
-    ]
-    chart = dot_chart(shown, axis, "Templates by usable answers", words, theme, lines, left_out)
-    return replace(chart, item_columns=())
+    return dot_chart(frame, plot, theme)
 
 
-def _share_from_lowest(table: pd.DataFrame) -> tuple[float, float]:
+def _share_from_lowest(table: pd.DataFrame) -> Ends:
     """From a little below the lowest end of an interval to 1."""
     lowest = table[["value", "ci_low"]].min().min()
     return (max(0.0, float(lowest) - 0.05), 1.0) if math.isfinite(lowest) else (0.0, 1.0)

@@ -19,10 +19,13 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    first_levels,
     number_tip,
     panels,
+    panels_across,
     percent,
     short_number,
+    sort_levels,
     table_with_rows,
     with_number_texts,
 )
@@ -63,39 +66,32 @@ def _share_chart(table: ResultTable, coefficients: ResultTable | None, theme: Th
     """Bars of shares with their intervals, the largest first, a panel for each group."""
     columns = ("source", "share", "share_low", "share_high", "df")
     frame = chart_rows(table, columns, "source").dropna(subset=["share"])
-    groups = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(groups[:MAX_PANELS])]
-    shown = shown.sort_values("share", ascending=False, kind="stable")
-    shown = shown.groupby("group", sort=False).head(_MOST_SOURCES)
-    place = shown["group"].map({group: number for number, group in enumerate(groups)})
-    shown = shown.assign(place=place).sort_values("place", kind="stable")
-    shown = shown.drop(columns="place").reset_index(drop=True)
-    left_out = (
-        f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-        if (len(groups) > MAX_PANELS)
-        else ""
-    )
+    n_groups = frame["group"].nunique()
     n_sources = int(frame.groupby("group")["source"].size().max())
+    rows, left_out = first_levels(frame)
     if n_sources > _MOST_SOURCES:
         left_out += f" Only the {_MOST_SOURCES} largest of {n_sources} sources are drawn."
-    largest = "; ".join(
-        f"{f'{group}: ' if len(groups) > 1 else ''}"
+    largest = rows.sort_values("share", ascending=False, kind="stable")
+    largest = largest.groupby("group", sort=False).head(_MOST_SOURCES)
+    rows = sort_levels(largest, rows["group"]).reset_index(drop=True)
+    rows["label"] = [percent(share) for share in rows["share"]]
+    first = "; ".join(
+        f"{f'{group}: ' if n_groups > 1 else ''}"
         + ", ".join(
-            f"{source} {percent(share)}"
-            for source, share in own[["source", "share"]].head(3).itertuples(index=False)
+            f"{source} {label}"
+            for source, label in sources[["source", "label"]].head(3).itertuples(index=False)
         )
-        for group, own in shown.groupby("group", sort=False)
+        for group, sources in rows.groupby("group", sort=False)
     )
-    shown["label"] = [percent(share) for share in shown["share"]]
     words = (
         f"Bars of the shares of variance, with intervals, of {count_text(n_sources, 'source')} in "
-        f"{count_text(len(groups), 'group')}. Largest: {largest}."
+        f"{count_text(n_groups, 'group')}. Largest: {first}."
         f"{_objects_in_words(coefficients)}{left_out}"
     )
     title = "Sources of variance"
     lines = ["Bars: share of the variance of an answer. Lines: interval."]
-    spec = panels(partial(_bars, theme=theme), shown, title, theme, lines, once=left_out)
-    return Chart(title, spec, words, shown)
+    spec = panels(partial(_bars, theme=theme), rows, title, theme, lines, once=left_out)
+    return Chart(title, spec, words, rows)
 
 
 def _bars(table: pd.DataFrame, theme: Theme) -> Any:
@@ -138,27 +134,21 @@ def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
     frame = chart_rows(table, columns, "facet")
     n_groups = len(set(frame["group"]))
     frame["group"] = (frame["group"] + " · " if n_groups > 1 else "") + frame["facet"]
-    names = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(names[:MAX_PANELS])]
+    n_facets = frame["group"].nunique()
+    rows, left_out = first_levels(frame, nouns="curves")
     long = pd.concat(
         [
-            shown.drop(columns=["g", "phi"]).assign(coefficient=name, value=shown[name])
-            for name in ("g", "phi")
+            rows.drop(columns=["g", "phi"]).assign(coefficient=title, value=rows[name])
+            for name, title in (("g", "G"), ("phi", "phi"))
         ]
     ).reset_index(drop=True)
-    long["coefficient"] = long["coefficient"].replace({"g": "G"})
-    left_out = (
-        f" Only the first {MAX_PANELS} of {len(names)} curves are drawn."
-        if (len(names) > MAX_PANELS)
-        else ""
-    )
-    now = shown[shown["study"] != ""]
+    now = rows[rows["study"] != ""]
     named = "; ".join(
         f"{group}: G {short_number(g)}, phi {short_number(phi)} with {short_number(levels, 1)}"
         for group, levels, g, phi in now[["group", "levels", "g", "phi"]].itertuples(index=False)
     )
     words = (
-        f"Curves of G and phi over the number of levels of {count_text(len(names), 'facet')} in "
+        f"Curves of G and phi over the number of levels of {count_text(n_facets, 'facet')} in "
         f"{count_text(n_groups, 'group')}, with a line at {short_number(target)}. "
         f"As it is: {named}.{left_out}"
     )
@@ -167,7 +157,7 @@ def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
         "Solid: G (order of scores). Dashed: phi (scores themselves).",
         f"Points: as it is. Horizontal line: {short_number(target)}, the coefficient wanted.",
     ]
-    across = min(len(set(long["group"])), 2)
+    across = panels_across(long)
     layers = partial(_curves, target=target, theme=theme)
     spec = panels(layers, long, title, theme, lines, across=across, name_groups=True, once=left_out)
     return Chart(title, spec, words, long, across, (), tab="D-study")

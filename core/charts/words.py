@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from core.charts.dots import DotAxis, dot_chart, group_marks
+from core.charts.estimates import DotPlot, Rows, dot_chart, estimate_rows, group_marks
 from core.charts.panels import (
     INK,
-    MAX_PANELS,
     Chart,
     Theme,
     chart_rows,
+    first_levels,
+    first_of,
     number_tip,
     panels,
     panels_across,
+    percent,
     table_with_rows,
     with_number_texts,
 )
@@ -45,8 +47,8 @@ def word_association_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart
     if table is None:
         return ()
     charts = [
-        rate_chart(table, _CLASSES, "Shares of words", "words", theme),
-        replace(rate_chart(table, _OTHERS, "Rates of answers", "words", theme), tab="Groups"),
+        _rate_chart(table, _CLASSES, "Shares of words", "words", theme),
+        _rate_chart(table, _OTHERS, "Rates of answers", "words", theme, "Groups"),
         *_curve_charts(table, theme),
     ]
     top = table_with_rows(result, "top_words")
@@ -65,18 +67,21 @@ def instrument_rate_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
         return ()
     parts = {"midpoint": "Midpoint", "unusable": "Unusable"}
     return (
-        rate_chart(table, _OTHERS, "Consistency and reluctancy", "items", theme),
-        replace(
-            rate_chart(table, parts, "What reluctancy consists of", "items", theme), tab="Groups"
-        ),
+        _rate_chart(table, _OTHERS, "Consistency and reluctancy", "items", theme),
+        _rate_chart(table, parts, "What reluctancy consists of", "items", theme, "Groups"),
     )
 
 
 # Rates with their intervals.
 
 
-def rate_chart(
-    table: ResultTable, rates: dict[str, str], title: str, before: str, theme: Theme
+def _rate_chart(
+    table: ResultTable,
+    rates: dict[str, str],
+    title: str,
+    units: str,
+    theme: Theme,
+    tab: str = Chart.tab,
 ) -> Chart:
     """Some rates of every group, with their intervals.
 
@@ -87,42 +92,45 @@ def rate_chart(
     ----------
     table : ResultTable
         For each rate, the columns of its name, and of its name with `_low` and `_high`; and
-        `before`, the number of units.
+        `units`, the first column that is no factor.
     rates : dict
         Names of columns, and what the reader sees.
     title : str
         Of the chart.
-    before : str
-        The first column that is no factor, with the number of units.
+    units : str
+        The column with the number of units.
     theme : "light" or "dark"
         What the chart stands on.
+    tab : str
+        As in `Chart`.
     """
+    names = varying_names(table, units)
+    groups, left_out = first_of(list(dict.fromkeys(names)), _MOST_ROWS)
     parts = []
-    for name, shown in rates.items():
-        columns = {name: "value", f"{name}_low": "ci_low", f"{name}_high": "ci_high", before: "n"}
-        part = chart_rows(table, columns, before).assign(item=shown)
-        parts.append(part.assign(group=varying_names(table, before)))
-    every = list(dict.fromkeys(parts[0]["group"]))
-    drawn = pd.concat([part[part["group"].isin(every[:_MOST_ROWS])] for part in parts])
-    together = len(every) <= _MOST_TOGETHER
+    for name, rate in rates.items():
+        ends = {"low": f"{name}_low", "high": f"{name}_high"}
+        part = estimate_rows(table, "", name, **ends, n=units, before=units)
+        parts.append(part.assign(item=rate, group=names))
+    n_groups = len(set(names))
+    together = n_groups <= _MOST_TOGETHER
+    frame = pd.concat([part[part["group"].isin(groups)] for part in parts])
     if not together:
-        drawn = drawn.rename(columns={"group": "item", "item": "group"})
-    drawn = drawn[["group", "item", "value", "ci_low", "ci_high", "n"]].reset_index(drop=True)
-    if len(every) <= _MOST_LABELLED:  # the numbers of more would cover each other
-        drawn["label"] = [percent_text(v, 0) if v == v else "—" for v in drawn["value"]]
-    left_out = (
-        f" Only the first {_MOST_ROWS} of {len(every)} groups are drawn."
-        if len(every) > _MOST_ROWS
-        else ""
+        frame = frame.rename(columns={"group": "item", "item": "group"})
+    plot = DotPlot(
+        title,
+        "Share",
+        (
+            f"Dot plot of {', '.join(rates.values()).lower()} in {count_text(n_groups, 'group')}, "
+            f"with intervals: {_in_words(parts)}."
+        ),
+        row="Rate" if together else "Group",
+        ends=(0.0, 1.0),
+        # the numbers of more groups would cover each other
+        label=percent if n_groups <= _MOST_LABELLED else None,
+        same_scale=True,
+        tab=tab,
     )
-    words = (
-        f"Dot plot of {', '.join(rates.values()).lower()} in {count_text(len(every), 'group')}, "
-        f"with intervals: {_in_words(parts)}.{left_out}"
-    )
-    axis = DotAxis(
-        "Share", lambda _rows: (0.0, 1.0), of="Rate" if together else "Group", common=True
-    )
-    return dot_chart(drawn, axis, title, words, theme, [], left_out)
+    return dot_chart(frame, plot, theme, left_out)
 
 
 def varying_names(table: ResultTable, before: str) -> list[str]:
@@ -131,23 +139,23 @@ def varying_names(table: ResultTable, before: str) -> list[str]:
     factors = names[: names.index(before)]
     varying = [name for name in factors if len(set(table.frame[name])) > 1]
     cells = table.frame[varying or factors].to_numpy()
-    return [" · ".join(map(str, own)) or "all" for own in cells]
+    return [" · ".join(map(str, levels)) or "all" for levels in cells]
 
 
 def _in_words(parts: Sequence[pd.DataFrame]) -> str:
     """The rates of the first groups."""
     groups = list(dict.fromkeys(parts[0]["group"]))
     several = len(groups) > 1
-    own = []
-    for place, group in enumerate(groups[:3]):
+    texts = []
+    for number, group in enumerate(groups[:3]):
         rates = [
-            f"{part['item'].iloc[place].lower()} "
-            + (percent_text(value, 1) if (value := part["value"].iloc[place]) == value else "—")
+            f"{part['item'].iloc[number].lower()} "
+            + (percent_text(value, 1) if (value := part["value"].iloc[number]) == value else "—")
             for part in parts
         ]
-        own.append((f"{group}: " if several else "") + ", ".join(rates))
-    further = len(groups) - len(own)
-    return "; ".join(own) + (f"; and {further} more" if further > 0 else "")
+        texts.append((f"{group}: " if several else "") + ", ".join(rates))
+    further = len(groups) - len(texts)
+    return "; ".join(texts) + (f"; and {further} more" if further > 0 else "")
 
 
 # Curves over the conditions that are numbers: words per call, temperatures.
@@ -171,18 +179,18 @@ class _NumberAxis:
 def _number_axis(factor: str, levels: Sequence[str]) -> _NumberAxis | None:
     """The axis of a factor with three or more levels that are numbers, or name a temperature."""
     try:
-        places = {level: float(level) for level in levels}
-        axis = _NumberAxis(grouping_title(factor), places, dict.fromkeys(levels, ""))
+        numbers = {level: float(level) for level in levels}
+        axis = _NumberAxis(grouping_title(factor), numbers, dict.fromkeys(levels, ""))
     except ValueError:
         matches = {level: _TEMPERATURE.search(level) for level in levels}
-        known = {level: match for level, match in matches.items() if match}
+        matched = {level: match for level, match in matches.items() if match}
         if factor != "respondent":
             return None
         axis = _NumberAxis(
             "Temperature",
-            {level: float(match.group(1)) for level, match in known.items()},
-            {level: _TEMPERATURE.sub("", level, count=1) for level in known},
-            tuple(level for level in levels if level not in known),
+            {level: float(match.group(1)) for level, match in matched.items()},
+            {level: _TEMPERATURE.sub("", level, count=1) for level in matched},
+            tuple(level for level in levels if level not in matched),
         )
     return axis if len(set(axis.places.values())) > 2 else None
 
@@ -197,14 +205,14 @@ def _curve_charts(table: ResultTable, theme: Theme) -> list[Chart]:
         axis = _number_axis(factor, list(dict.fromkeys(levels)))
         if axis is None:
             continue
-        drawn = table.frame[levels.isin(list(axis.places))]
-        levels = levels[drawn.index]
-        held = [n for n in factors if n != factor and len(set(drawn[n].astype(str))) > 1]
+        rows = table.frame[levels.isin(list(axis.places))]
+        levels = levels[rows.index]
+        held = [n for n in factors if n != factor and len(set(rows[n].astype(str))) > 1]
         rest = [
-            " · ".join(filter(None, [axis.others[level], *map(str, own)])) or "all"
-            for level, own in zip(levels, drawn[held].to_numpy(), strict=True)
+            " · ".join(filter(None, [axis.others[level], *map(str, levels_held)])) or "all"
+            for level, levels_held in zip(levels, rows[held].to_numpy(), strict=True)
         ]
-        frame = drawn.assign(group=rest, place=levels.map(axis.places))
+        frame = rows.assign(group=rest, place=levels.map(axis.places))
         charts.append(_curves(frame, axis, theme))
     return charts
 
@@ -216,52 +224,48 @@ def _curves(frame: pd.DataFrame, axis: _NumberAxis, theme: Theme) -> Chart:
             {
                 "group": frame["group"],
                 "place": frame["place"],
-                "rate": shown,
+                "rate": rate,
                 "value": frame[name],
                 "ci_low": frame[f"{name}_low"],
                 "ci_high": frame[f"{name}_high"],
                 "n": frame["words"],
             }
         )
-        for name, shown in {**_CLASSES, **_OTHERS}.items()
+        for name, rate in {**_CLASSES, **_OTHERS}.items()
     ]
     long = pd.concat(parts).sort_values("place", kind="stable").reset_index(drop=True)
-    groups = list(dict.fromkeys(long["group"]))
-    shown = long[long["group"].isin(groups[:MAX_PANELS])].reset_index(drop=True)
-    left_out = (
-        f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-        if len(groups) > MAX_PANELS
-        else ""
-    )
+    n_groups = long["group"].nunique()
+    rows, left_out = first_levels(long)
+    rows = rows.reset_index(drop=True)
     if axis.unknown:
         left_out += f" Not drawn, because the name states no number: {name_list(axis.unknown)}."
     title = f"Rates by {axis.title.lower()}"
-    low, high = shown["place"].min(), shown["place"].max()
+    low, high = rows["place"].min(), rows["place"].max()
     words = (
         f"Lines of the five rates over {axis.title.lower()} from {low:g} to {high:g}, with "
-        f"intervals, in {count_text(len(groups), 'group')}: {_changes(shown)}.{left_out}"
+        f"intervals, in {count_text(n_groups, 'group')}: {_changes(rows)}.{left_out}"
     )
     spec = panels(
         partial(_curve_layers, title=axis.title, theme=theme),
-        shown,
+        rows,
         title,
         theme,
         [],
-        across=panels_across(shown),
+        across=panels_across(rows),
         once=left_out,
     )
-    return Chart(title, spec, words, shown, panels_across(shown), (), tab="Groups")
+    return Chart(title, spec, words, rows, panels_across(rows), (), tab="Groups")
 
 
-def _changes(shown: pd.DataFrame) -> str:
+def _changes(rows: pd.DataFrame) -> str:
     """How each rate goes from the first place to the last, in the first group."""
-    own = shown[shown["group"] == shown["group"].iloc[0]]
+    of_group = rows[rows["group"] == rows["group"].iloc[0]]
     texts = []
-    for rate, rows in own.groupby("rate", sort=False):
-        ends = [percent_text(v, 1) if v == v else "—" for v in rows["value"].iloc[[0, -1]]]
+    for rate, curve in of_group.groupby("rate", sort=False):
+        ends = [percent_text(v, 1) if v == v else "—" for v in curve["value"].iloc[[0, -1]]]
         texts.append(f"{str(rate).lower()} {ends[0]} to {ends[1]}")
-    several = len(set(shown["group"])) > 1
-    return (f"{own['group'].iloc[0]}: " if several else "") + ", ".join(texts)
+    several = len(set(rows["group"])) > 1
+    return (f"{of_group['group'].iloc[0]}: " if several else "") + ", ".join(texts)
 
 
 def _curve_layers(rows: pd.DataFrame, *, title: str, theme: Theme) -> Any:
@@ -305,17 +309,18 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
     sides = ("positive", "negative", "neutral")
     frame = chart_rows(table, ("place", *sides, *(f"{side}_rank" for side in sides)), "place")
     frame["group"] = varying_names(table, "place")
-    groups = list(dict.fromkeys(frame["group"]))
-    own = frame[frame["group"].isin(groups[:MAX_PANELS]) & (frame["place"] <= _MOST_PLACES)]
+    n_groups, first_group = frame["group"].nunique(), frame["group"].iloc[0]
+    rows, left_out = first_levels(frame)
+    rows = rows[rows["place"] <= _MOST_PLACES]
     long = pd.concat(
         [
             pd.DataFrame(
                 {
-                    "group": own["group"],
-                    "place": own["place"],
+                    "group": rows["group"],
+                    "place": rows["place"],
                     "list": side.capitalize(),
-                    "word": own[side],
-                    "rank": own[f"{side}_rank"],
+                    "word": rows[side],
+                    "rank": rows[f"{side}_rank"],
                 }
             )
             for side in sides
@@ -324,21 +329,18 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
     long = long[long["word"] != ""].sort_index(kind="stable").reset_index(drop=True)
     rank = [f" {value:.0f}" if value == value else "" for value in long["rank"]]
     long["text"] = long["word"].astype(str) + rank
-    places = int(long["place"].max()) if len(long) else 0
-    left_out = ""
-    if len(groups) > MAX_PANELS:
-        left_out = f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn."
-    first = long[(long["place"] <= 3) & (long["group"] == groups[0])]
+    n_places = int(long["place"].max()) if len(long) else 0
+    first = long[(long["place"] <= 3) & (long["group"] == first_group)]
     named = "; ".join(
         f"{str(name).lower()}: {', '.join(part['word'])}"
         for name, part in first.groupby("list", sort=False)
     )
-    of_group = f" of {groups[0]}" if len(groups) > 1 else ""
+    of_group = f" of {first_group}" if n_groups > 1 else ""
     words = (
-        f"Lists of the first {places} positive, negative and neutral words of "
-        f"{count_text(len(groups), 'group')}. First{of_group}: {named}.{left_out}"
+        f"Lists of the first {n_places} positive, negative and neutral words of "
+        f"{count_text(n_groups, 'group')}. First{of_group}: {named}.{left_out}"
     )
-    title = f"Top {places} words"
+    title = f"Top {n_places} words"
     lines = ["Each word with its rank."] if long["rank"].notna().any() else []
     spec = panels(partial(_top_layers, theme=theme), long, title, theme, lines, once=left_out)
     return Chart(title, spec, words, long.drop(columns="text"), 1, (), tab="Top words")
@@ -371,27 +373,23 @@ def _top_layers(rows: pd.DataFrame, *, theme: Theme) -> Any:
 
 def _agreement_chart(table: ResultTable, theme: Theme) -> Chart:
     """Kappa of every pair of groups, a panel for each factor in which they differ."""
-    frame = table.frame.head(_MOST_ROWS)
-    held = [f" ({own})" if own else "" for own in frame["held"]]
-    drawn = pd.DataFrame(
-        {
-            "group": frame["factor"],
-            "item": frame["first"] + " – " + frame["second"] + held,
-            "value": frame["kappa"],
-            "ci_low": frame["kappa_low"],
-            "ci_high": frame["kappa_high"],
-            "n": frame["words"],
-        }
+    n_pairs, left_out = len(table.frame), ""
+    pairs = table.frame.head(_MOST_ROWS)
+    if n_pairs > len(pairs):
+        left_out = f" Only the first {_MOST_ROWS} of {n_pairs} pairs are drawn."
+    held = [f" ({name})" if name else "" for name in pairs["held"]]
+    frame = pairs[["factor", "kappa", "kappa_low", "kappa_high", "words"]].set_axis(
+        ["group", "value", "ci_low", "ci_high", "n"], axis=1
     )
-    known = drawn["value"].dropna()
-    left_out = (
-        f" Only the first {_MOST_ROWS} of {len(table.frame)} pairs are drawn."
-        if len(table.frame) > _MOST_ROWS
-        else ""
+    frame["item"] = pairs["first"] + " – " + pairs["second"] + held
+
+    def words(rows: Rows) -> str:
+        low, high = rows.defined.min(), rows.defined.max()
+        ends = f" from {low:.2f} to {high:.2f}" if len(rows.defined) else " undefined"
+        groups = count_text(n_pairs, "pair of groups", "pairs of groups")
+        return f"Dot plot of kappa of {groups}:{ends}."
+
+    plot = DotPlot(
+        "Agreement of groups", "Kappa of the classes of words", words, row="Pair", tab="Agreement"
     )
-    ends = f" from {known.min():.2f} to {known.max():.2f}" if len(known) else " undefined"
-    pairs = count_text(len(table.frame), "pair of groups", "pairs of groups")
-    words = f"Dot plot of kappa of {pairs}:{ends}.{left_out}"
-    axis = DotAxis("Kappa of the classes of words", of="Pair")
-    chart = dot_chart(drawn, axis, "Agreement of groups", words, theme, [], left_out)
-    return replace(chart, tab="Agreement", item_columns=())
+    return dot_chart(frame, plot, theme, left_out)

@@ -3,41 +3,44 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from textwrap import wrap
 from typing import Any, Literal
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from core.charts.bias import comparison_chart
-from core.charts.dots import DotAxis, dot_chart, free_ends, group_marks
+from core.charts.estimates import (
+    DotPlot,
+    Ends,
+    Rows,
+    dot_chart,
+    estimate_rows,
+    free_ends,
+    group_marks,
+)
 from core.charts.panels import (
-    BAND,
     INK,
     MARK,
-    MAX_PANELS,
     Chart,
     Theme,
-    chart_rows,
+    first_levels,
     heading,
-    largest_count,
-    limit_marks,
     number_tip,
-    range_text,
     short_number,
+    sort_levels,
     stacked,
     table_with_rows,
     with_number_texts,
 )
-from core.domain.numbers import count_text
+from core.charts.spiders import Spider
 from core.domain.results import AnalysisResult, ResultTable
 
 _RADIUS = 130  # pixels from the center to the end of an axis
 _ABOVE, _BELOW = 46, 46  # pixels for names of axes
 _RINGS = (-0.5, 0.0, 0.5, 1.0)
 _FEWEST_AXES = 3
-_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2])
 _NAME_LINE = 14  # characters of a line of the name of an axis
 _ROOM_FOR_NAMES = 92  # pixels at each side
 _OUT = 1.06  # radii from the center to a name
@@ -45,23 +48,21 @@ _LINE_HEIGHT = 13  # pixels
 _WEAK_MARK = "*"
 _WEAK_LINE = f"{_WEAK_MARK}: few statements (see the table)"
 _LEAST_SHARE = 0.1  # end of an axis of shares, where all are 0 or nearly
-_ENDS = {"stance": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
 _Align = Literal["left", "center", "right"]
 _Baseline = Literal["bottom", "middle", "top"]
-_SHARES = {"share": "value", "ci_low": "ci_low", "ci_high": "ci_high", "statements": "n"}
 
 
 def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Domains as spider and dot plot, leaning, parties, parties against each other, groups."""
     charts = []
-    drawn = (
+    charts_of_tables = (
         ("domains", _domain_chart),
         ("leaning", _leaning_chart),
         ("parties", _party_chart),
         ("party_pairs", _pair_chart),
         ("comparisons", comparison_chart),
     )
-    for name, draw in drawn:
+    for name, draw in charts_of_tables:
         table = table_with_rows(result, name)
         if table is not None:
             charts.append(draw(table, theme))
@@ -72,62 +73,46 @@ def worldview_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 
 def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
-    frame = chart_rows(table, {"domain": "item", **_ENDS, "weak": "weak"}, "domain")
+    frame = estimate_rows(table, "domain", "stance", "weak")
     frame["item"] = frame["item"].str.replace("_", " ")
     few = frame["weak"] != ""
     weak = set(frame.loc[few, "item"])
-    every = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(every[:MAX_PANELS])].reset_index(drop=True)
-    left_out = (
-        f"Only the first {MAX_PANELS} of {len(every)} groups are drawn."
-        if len(every) > MAX_PANELS
-        else ""
-    )
-    known = frame["value"].dropna()
+    rows, left_out = first_levels(frame)
+    rows = rows.reset_index(drop=True)
+    summary = Rows(frame)
     words = (
-        "Spider chart of the stance on "
-        f"{count_text(frame['item'].nunique(), 'domain')} from −1 (against) to 1 (for), and dot "
-        f"plot of the same with intervals, {count_text(len(every), 'group')}, n up to "
-        f"{count_text(largest_count(frame['n']), 'statement')}: {_extremes(shown)}. "
-        f"{range_text(known)}; {len(frame) - len(known)} undefined; {int(few.sum())} of few "
-        f"statements, marked {_WEAK_MARK}. {left_out}"
-    ).strip()
-    parts: list[Any] = []
-    if shown["item"].nunique() >= _FEWEST_AXES and len(known):
-        lines = ["Center: −1, against; dashed: 0; edge: 1, for", "Order of axes: arbitrary"]
-        if few.any():
-            lines.append(_WEAK_LINE)
-        title = heading(
-            "Stance on domains",
-            theme,
-            [line for line in (*lines, left_out) if line],
-        )
-        parts.append(_spider(shown, weak, theme).properties(width="container", title=title))
-    marked = {name: f"{name} {_WEAK_MARK}" if name in weak else name for name in shown["item"]}
-    dots = shown.drop(columns="weak").assign(item=shown["item"].map(marked))
-    axis = DotAxis(
-        "Stance with interval, −1 against to 1 for",
-        _whole_scale,
-        lines=(0.0,),
-        of="Domain",
-        common=True,
+        f"Spider chart of the stance on {summary.items('domain')} from −1 (against) to 1 (for), "
+        f"and dot plot of the same with intervals, {summary.groups}, n up to "
+        f"{summary.n('statement')}: {_extremes(rows)}. {summary.values}; {summary.undefined} "
+        f"undefined; {int(few.sum())} of few statements, marked {_WEAK_MARK}.{left_out}"
     )
-    dots_title = "The same, with intervals" if parts else "Stance on domains"
-    below = [f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"]
-    parts += dot_chart(dots, axis, dots_title, "", theme, below).panels
-    spec = stacked(parts)
-    return Chart("Stance on domains", spec, words, shown, 1, ())
-
-
-def _whole_scale(_table: pd.DataFrame) -> tuple[float, float]:
-    return -1.0, 1.0
+    parts: list[Any] = []
+    if rows["item"].nunique() >= _FEWEST_AXES and len(summary.defined):
+        lines = ["Center: −1, against; dashed: 0; edge: 1, for", "Order of axes: arbitrary"]
+        lines += [_WEAK_LINE] if few.any() else []
+        title = heading("Stance on domains", theme, [*lines, left_out.strip()])
+        parts.append(_spider(rows, weak, theme).properties(width="container", title=title))
+    marked = {name: f"{name} {_WEAK_MARK}" if name in weak else name for name in rows["item"]}
+    plot = DotPlot(
+        "The same, with intervals" if parts else "Stance on domains",
+        "Stance with interval, −1 against to 1 for",
+        "",
+        row="Domain",
+        below=[f"Dashed: 0. {_WEAK_LINE}" if few.any() else "Dashed: 0"],
+        ends=(-1.0, 1.0),
+        lines=(0.0,),
+        same_scale=True,
+    )
+    dots = rows.drop(columns="weak").assign(item=rows["item"].map(marked))
+    spec = stacked([*parts, *dot_chart(dots, plot, theme).panels])
+    return Chart("Stance on domains", spec, words, rows, 1, ())
 
 
 def _extremes(frame: pd.DataFrame) -> str:
     """The domains at both ends of each group."""
     texts = []
-    for group, own in frame.dropna(subset=["value"]).groupby("group", sort=False):
-        ordered = own.sort_values("value", kind="stable").to_dict("records")
+    for group, rows in frame.dropna(subset=["value"]).groupby("group", sort=False):
+        ordered = rows.sort_values("value", kind="stable").to_dict("records")
         bottom, top = ordered[0], ordered[-1]
         texts.append(
             f"{group}: most for {top['item']} ({short_number(top['value'])}), least for "
@@ -136,46 +121,19 @@ def _extremes(frame: pd.DataFrame) -> str:
     return "; ".join(texts) or "no stance is defined"
 
 
-def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
-    """An axis for each domain from −1 to 1, rings, and a line with points for each group.
-
-    The line of a group breaks where a domain has no value.
-    """
-    axes = list(dict.fromkeys(shown["item"]))
-    groups = list(dict.fromkeys(shown["group"]))
-    angles = {name: math.pi / 2 - 2 * math.pi * k / len(axes) for k, name in enumerate(axes)}
-    color, shape = group_marks(groups, theme)
-    x, y = _places()
-    rings = _rings(list(angles.values()))
-    layers = [
-        alt.Chart(rings[own])
-        .mark_line(strokeWidth=width, color=BAND[theme], strokeDash=dash)
-        .encode(x=x, y=y, detail=alt.Detail("ring:N"), order=alt.Order("step:Q"))
-        for own, width, dash in (
-            (rings["ring"] != 0, 1, [1, 0]),
-            (rings["ring"] == 0, 1.8, [5, 4]),
-        )
-    ]
-    corners = pd.DataFrame(
-        [(math.cos(a), math.sin(a), 0.0, 0.0) for a in angles.values()],
-        columns=["x", "y", "x0", "y0"],
+def _spider(rows: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
+    """An axis for each domain from −1 to 1, rings, and a line with points for each group."""
+    axes = list(dict.fromkeys(rows["item"]))
+    groups = list(dict.fromkeys(rows["group"]))
+    spider = Spider(
+        {name: math.pi / 2 - 2 * math.pi * k / len(axes) for k, name in enumerate(axes)},
+        _RADIUS,
+        _ABOVE,
+        _ABOVE + 2 * _RADIUS + _BELOW,
+        f"width / 2 - {_ROOM_FOR_NAMES}",
     )
-    spokes = alt.Chart(corners).mark_rule(color=BAND[theme], strokeWidth=1)
-    layers.append(spokes.encode(x=x, y=y, x2=alt.X2("x0:Q"), y2=alt.Y2("y0:Q")))
-    angle = shown["item"].map(angles)
-    reach = (shown["value"] + 1) / 2
-    points = shown.assign(x=reach * np.cos(angle), y=reach * np.sin(angle))
-    # A layer for each group, because dashes in an encoding would also dash the keys of the legend.
-    for place, group in enumerate(groups):
-        own = points[points["group"] == group].set_index("item").reindex([*axes, axes[0]])
-        own = own.assign(step=range(len(own)), group=group).reset_index(drop=True)
-        line = alt.Chart(own[["x", "y", "step", "group"]]).mark_line(
-            strokeWidth=2,
-            color=MARK[theme],
-            strokeDash=list(_DASHES[place % len(_DASHES)]),
-            invalid="break-paths-show-path-domains",
-        )
-        layers.append(line.encode(x=x, y=y, order=alt.Order("step:Q"), **color))
+    color, shape = group_marks(groups, theme)
+    points = spider.points(rows, (rows["value"] + 1) / 2)
     marks = with_number_texts(
         alt.Chart(points[points["value"].notna()]), "value", "ci_low", "ci_high"
     ).mark_point(filled=True, size=70, opacity=1, color=MARK[theme])
@@ -187,47 +145,18 @@ def _spider(shown: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
         number_tip("ci_high", "Interval to"),
         alt.Tooltip("n:Q", title="Reliable statements", format=".1f"),
     ]
-    layers.append(marks.encode(x=x, y=y, tooltip=tooltip, **color, **shape))
-    layers += _axis_names(angles, weak, theme)
-    return alt.layer(*layers).properties(height=_plot_height())
+    return alt.layer(
+        *spider.web({ring: (ring + 1) / 2 for ring in _RINGS}, 0.0, 1.8, theme),
+        *spider.lines(points, groups, color, theme),
+        marks.encode(x=spider.x, y=spider.y, tooltip=tooltip, **color, **shape),
+        *_axis_names(spider, weak, theme),
+    ).properties(height=spider.height)
 
 
-def _plot_height() -> int:
-    """Pixels of a spider with the names of its axes."""
-    return _ABOVE + 2 * _RADIUS + _BELOW
-
-
-def _places() -> tuple[Any, Any]:
-    """Across and down in units of the radius around the center, the same length both ways.
-
-    The radius is smaller on a small screen, where names stand at both sides.
-    """
-    whole = _plot_height()
-    radius = f"min(height * {_RADIUS / whole:.4f}, width / 2 - {_ROOM_FOR_NAMES})"
-    center = f"height * {(_ABOVE + _RADIUS) / whole:.4f}"
-    across = [alt.ExprRef(f"width / 2 {sign} {radius}") for sign in "-+"]
-    down = [alt.ExprRef(f"{center} {sign} {radius}") for sign in "+-"]
-    return (
-        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-1, 1], range=across, nice=False)),
-        alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-1, 1], range=down, nice=False)),
-    )
-
-
-def _rings(angles: list[float]) -> pd.DataFrame:
-    """Closed lines of equal stance."""
-    rows = [
-        (ring, step, (ring + 1) / 2 * math.cos(angle), (ring + 1) / 2 * math.sin(angle))
-        for ring in _RINGS
-        for step, angle in enumerate([*angles, angles[0]])
-    ]
-    return pd.DataFrame(rows, columns=["ring", "step", "x", "y"])
-
-
-def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[Any]:
+def _axis_names(spider: Spider, weak: set[str], theme: Theme) -> list[Any]:
     """The names around the spider, each in lines, drawn away from the center."""
-    x, y = _places()
     rows: dict[tuple[_Align, _Baseline, int], list[tuple[float, float, str]]] = {}
-    for name, angle in angles.items():
+    for name, angle in spider.angles.items():
         text = f"{name} {_WEAK_MARK}" if name in weak else name
         across, up = math.cos(angle), math.sin(angle)
         align: _Align = "center" if abs(across) < 0.2 else "left" if across > 0 else "right"
@@ -235,11 +164,11 @@ def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[
         lines = wrap(text, _NAME_LINE) or [text]
         below_first = (len(lines) - 1) * _LINE_HEIGHT
         moved = {"bottom": below_first, "middle": below_first // 2, "top": 0}[baseline]
-        own_rows = rows.setdefault((align, baseline, -moved), [])
-        own_rows.append((_OUT * across, _OUT * up, "\n".join(lines)))
+        names = rows.setdefault((align, baseline, -moved), [])
+        names.append((_OUT * across, _OUT * up, "\n".join(lines)))
     layers = []
-    for (align, baseline, moved), own in rows.items():
-        texts = alt.Chart(pd.DataFrame(own, columns=["x", "y", "text"])).mark_text(
+    for (align, baseline, moved), names in rows.items():
+        texts = alt.Chart(pd.DataFrame(names, columns=["x", "y", "text"])).mark_text(
             align=align,
             baseline=baseline,
             dy=moved,
@@ -248,7 +177,7 @@ def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[
             lineBreak="\n",
             lineHeight=_LINE_HEIGHT,
         )
-        layers.append(texts.encode(x=x, y=y, text=alt.Text("text:N")))
+        layers.append(texts.encode(x=spider.x, y=spider.y, text=alt.Text("text:N")))
     return layers
 
 
@@ -257,45 +186,42 @@ def _axis_names(angles: dict[str, float], weak: set[str], theme: Theme) -> list[
 
 def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of statements with the stance of each side, and the upper bound."""
-    own = table.frame[table.frame["country"] == table.frame["country"].iloc[0]]
-    overall = ResultTable(table.name, table.title, own.reset_index(drop=True), table.columns)
-    names = {"leaning": "item", **_SHARES, "bound": "bound"}
-    frame = chart_rows(overall, names, "country")
+    overall = table.frame[table.frame["country"] == table.frame["country"].iloc[0]]
+    overall = replace(table, frame=overall)
+    frame = estimate_rows(overall, "leaning", "share", "bound", n="statements", before="country")
     bounds = frame.groupby("group", sort=False, as_index=False).agg(
         value=("bound", "max"), n=("n", "max")
     )
-    bounds = bounds.assign(item="upper bound: reliable", ci_low=math.nan, ci_high=math.nan)
-    table_drawn = pd.concat([frame.drop(columns="bound"), bounds])[
-        ["group", "item", "value", "ci_low", "ci_high", "n"]
-    ]
-    order = {name: k for k, name in enumerate(dict.fromkeys(frame["group"]))}
-    drawn = table_drawn.sort_values("group", key=lambda c: c.map(order), kind="stable")
-    drawn, left_out = limit_marks(drawn.reset_index(drop=True), 3)
-    drawn = drawn.reset_index(drop=True)
-    words = (
-        "Dot plot of the share of statements with the stance of parties, by leaning, over all "
-        f"countries, with intervals, n up to {count_text(largest_count(drawn['n']), 'statement')}: "
-        + "; ".join(
+    bounds = bounds.assign(item="upper bound: reliable")
+    frame = sort_levels(pd.concat([frame.drop(columns="bound"), bounds]), frame["group"])
+
+    def words(rows: Rows) -> str:
+        shares = "; ".join(
             f"{group}: "
             + ", ".join(
                 f"{item} {short_number(value)}"
-                for item, value in rows[["item", "value"]].itertuples(index=False)
+                for item, value in side[["item", "value"]].itertuples(index=False)
             )
-            for group, rows in drawn.groupby("group", sort=False)
+            for group, side in rows.frame.groupby("group", sort=False)
         )
-        + f".{left_out}"
+        return (
+            "Dot plot of the share of statements with the stance of parties, by leaning, over all "
+            f"countries, with intervals, n up to {rows.n('statement')}: {shares}."
+        )
+
+    plot = DotPlot(
+        "Same stance as parties, by leaning",
+        "Share of statements with the same stance",
+        words,
+        row="Leaning",
+        below=["All countries; upper bound: the share of reliable statements"],
+        ends=_from_zero,
+        same_scale=True,
     )
-    axis = DotAxis(
-        "Share of statements with the same stance", _from_zero, of="Leaning", common=True
-    )
-    lines = ["All countries; upper bound: the share of reliable statements"]
-    chart = dot_chart(
-        drawn, axis, "Same stance as parties, by leaning", words, theme, lines, left_out
-    )
-    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, ())
+    return dot_chart(frame, plot, theme)
 
 
-def _from_zero(table: pd.DataFrame) -> tuple[float, float]:
+def _from_zero(table: pd.DataFrame) -> Ends:
     """From a little below 0, where points stand, and not to less than a tenth."""
     high = max(free_ends(table, (0.0,))[1], _LEAST_SHARE)
     return -0.04 * high, high
@@ -303,74 +229,52 @@ def _from_zero(table: pd.DataFrame) -> tuple[float, float]:
 
 def _party_chart(table: ResultTable, theme: Theme) -> Chart:
     """The share of statements with the stance of each party."""
-    frame = chart_rows(table, {"party": "party", "leaning": "leaning", **_SHARES}, "country")
-    names = frame["party"].str.replace("_", " ")
-    frame.insert(
-        1, "item", names.where(frame["leaning"] == "", names + " (" + frame["leaning"] + ")")
-    )
-    return _plain_dots(
-        frame.drop(columns=["party", "leaning"]),
+    frame = estimate_rows(table, "party", "share", "leaning", n="statements", before="country")
+    leaning = frame.pop("leaning")
+    names = frame["item"].str.replace("_", " ")
+    frame["item"] = names.where(leaning == "", names + " (" + leaning + ")")
+    plot = DotPlot(
         "Same stance as each party",
-        DotAxis("Share of statements with the same stance", _from_zero, of="Party", common=True),
-        "Dot plot of the share of statements with the stance of each party, with intervals",
-        "statement",
-        theme,
+        "Share of statements with the same stance",
+        lambda rows: (
+            "Dot plot of the share of statements with the stance of each party, with intervals, "
+            f"{rows.items('party', 'parties')}, n up to {rows.n('statement')}: {rows.values}; "
+            f"{rows.undefined} undefined."
+        ),
+        row="Party",
+        ends=_from_zero,
+        same_scale=True,
     )
+    return dot_chart(frame, plot, theme)
 
 
 def _pair_chart(table: ResultTable, theme: Theme) -> Chart:
     """Spearman's correlation of every two parties, with neutral positions and without."""
-    own = table.frame
-    first, second = (own[name].str.replace("_", " ") for name in ("first", "second"))
-    pairs = first + " – " + second
+    pairs = table.frame["first"] + " – " + table.frame["second"]
     both = pd.concat(
-        pd.DataFrame(
-            {
-                "group": group,
-                "item": pairs,
-                "value": own[value],
-                "ci_low": own[low],
-                "ci_high": own[high],
-                "n": own[n],
-            }
-        )
-        for group, value, low, high, n in (
-            ("neutral kept", "rho", "rho_low", "rho_high", "n"),
-            ("without neutral", "rho_decided", "decided_low", "decided_high", "n_decided"),
+        table.frame[list(columns)]
+        .set_axis(["value", "ci_low", "ci_high", "n"], axis=1)
+        .assign(group=group, item=pairs.str.replace("_", " "))
+        for group, columns in (
+            ("neutral kept", ("rho", "rho_low", "rho_high", "n")),
+            ("without neutral", ("rho_decided", "decided_low", "decided_high", "n_decided")),
         )
     )
-    return _plain_dots(
-        both,
+    plot = DotPlot(
         "Parties against each other",
-        DotAxis("Spearman's ρ with interval", _whole_scale, lines=(0.0,), of="Pair", common=True),
-        "Dot plot of Spearman's correlation between the positions of parties, with intervals",
-        "statement",
-        theme,
-        ["Dashed: 0"],
+        "Spearman's ρ with interval",
+        lambda rows: (
+            "Dot plot of Spearman's correlation between the positions of parties, with intervals, "
+            f"{rows.items('pair')}, n up to {rows.n('statement')}: {rows.values}; "
+            f"{rows.undefined} undefined."
+        ),
+        row="Pair",
+        below=["Dashed: 0"],
+        ends=(-1.0, 1.0),
+        lines=(0.0,),
+        same_scale=True,
     )
-
-
-def _plain_dots(
-    frame: pd.DataFrame,
-    title: str,
-    axis: DotAxis,
-    what: str,
-    noun: str,
-    theme: Theme,
-    lines: list[str] | None = None,
-) -> Chart:
-    """A dot plot of rows that are no items."""
-    drawn, left_out = limit_marks(frame.reset_index(drop=True), 3)
-    drawn = drawn.reset_index(drop=True)
-    known = drawn["value"].dropna()
-    noun_of, many = axis.of.lower(), "parties" if axis.of == "Party" else ""
-    words = (
-        f"{what}, {count_text(drawn['item'].nunique(), noun_of, many)}, n up to "
-        f"{count_text(largest_count(drawn['n']), noun)}: {range_text(known)}; "
-        f"{len(drawn) - len(known)} undefined.{left_out}"
-    )
-    chart = dot_chart(drawn, axis, title, words, theme, lines or [], left_out)
-    return Chart(chart.title, chart.spec, chart.alt, chart.table, chart.across, ())
+    return dot_chart(both, plot, theme)
 
 
 # Agreement of annotators.
@@ -379,56 +283,33 @@ def _plain_dots(
 def annotator_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """The mean kappa of each domain, and the kappa of every two annotators."""
     charts = []
-    domains = table_with_rows(result, "domains")
+    domains, pairs = (table_with_rows(result, name) for name in ("domains", "pairs"))
     if domains is not None:
-        names = {
-            "domain": "item",
-            "kappa": "value",
-            "ci_low": "ci_low",
-            "ci_high": "ci_high",
-            "n": "n",
-        }
-        charts.append(
-            _kappa_chart(
-                chart_rows(domains, names, "domain"),
-                "Agreement on each domain",
-                "mean kappa over pairs of annotators",
-                "Domain",
-                theme,
-            )
-        )
-    pairs = table_with_rows(result, "pairs")
+        frame = estimate_rows(domains, "domain", "kappa")
+        what = "mean kappa over pairs of annotators"
+        charts.append(_kappa_chart(frame, "Agreement on each domain", what, "Domain", theme))
     if pairs is not None:
-        own = pairs.frame
-        frame = own[["ci_low", "ci_high", "n"]].assign(
-            group=own["domain"], item=own["first"] + " – " + own["second"], value=own["kappa"]
-        )
-        frame["group"] = frame["group"].str.replace("_", " ")
-        charts.append(
-            _kappa_chart(
-                frame[["group", "item", "value", "ci_low", "ci_high", "n"]],
-                "Every two annotators",
-                "kappa of every two annotators",
-                "Pair",
-                theme,
-            )
-        )
+        frame = estimate_rows(pairs, "", "kappa", "domain", "first", "second", before="domain")
+        frame["group"] = frame.pop("domain").str.replace("_", " ")
+        frame["item"] = frame.pop("first") + " – " + frame.pop("second")
+        what = "kappa of every two annotators"
+        charts.append(_kappa_chart(frame, "Every two annotators", what, "Pair", theme))
     return tuple(charts)
 
 
-def _kappa_chart(frame: pd.DataFrame, title: str, what: str, of: str, theme: Theme) -> Chart:
+def _kappa_chart(frame: pd.DataFrame, title: str, what: str, row: str, theme: Theme) -> Chart:
     frame["item"] = frame["item"].str.replace("_", " ")
-    axis = DotAxis("Cohen's κ with interval", _kappa_ends, lines=(0.0,), of=of, common=True)
-    return _plain_dots(
-        frame,
+    plot = DotPlot(
         title,
-        axis,
-        f"Dot plot of the {what}, with intervals",
-        "item",
-        theme,
-        ["Dashed: 0, agreement as by chance"],
+        "Cohen's κ with interval",
+        lambda rows: (
+            f"Dot plot of the {what}, with intervals, {rows.items(row.lower())}, n up to "
+            f"{rows.n('item')}: {rows.values}; {rows.undefined} undefined."
+        ),
+        row=row,
+        below=["Dashed: 0, agreement as by chance"],
+        ends=lambda table: (min(0.0, free_ends(table, (0.0,))[0]), 1.0),
+        lines=(0.0,),
+        same_scale=True,
     )
-
-
-def _kappa_ends(table: pd.DataFrame) -> tuple[float, float]:
-    return min(0.0, free_ends(table, (0.0,))[0]), 1.0
+    return dot_chart(frame, plot, theme)

@@ -145,7 +145,9 @@ def test_triangles_lie_where_their_values_are():
     (chart,) = charts_of("consistency_summary", own)
     values = dict(zip(chart.table["item"], chart.table["value"], strict=True))
     points = next(
-        rows for rows in chart.panels[0].to_dict()["datasets"].values() if "spoke" in rows[0]
+        rows
+        for rows in chart.panels[0].to_dict()["datasets"].values()
+        if {"x", "n"} <= set(rows[0])
     )
     placed = {row["item"]: (row["x"], row["y"]) for row in points}
     assert placed["Positive answers"] == pytest.approx((0, values["Positive answers"]))

@@ -13,7 +13,7 @@ from core.analysis.items.option_distribution import option_distribution
 from core.analysis.repeatability.random_consistency.analysis import random_consistency
 from core.analysis.scales.internal_consistency import internal_consistency
 from core.analysis.scales.score_distribution import score_distribution
-from core.charts.dots import DotAxis, dot_chart
+from core.charts.estimates import DotPlot, dot_chart
 from core.charts.heat_maps import cells_in_words
 from core.charts.panels import (
     BACKGROUNDS,
@@ -228,10 +228,10 @@ def test_panels_that_stand_side_by_side_are_named_first_by_their_group():
 def test_rows_with_long_names_have_the_whole_width_and_shares_are_percentages():
     """Groups such as "model · format · entity" differ at their end, which half a width cuts off."""
     rows = pd.DataFrame({"item": ["a", "b"], "value": 0.0, "ci_low": 0.0, "ci_high": 0.001, "n": 9})
-    shares = DotAxis("Share", lambda _rows: (0.0, 0.01), percent=True)
+    shares = DotPlot("Shares", "Share", "", ends=(0.0, 0.01), percent=True)
     for names, across in ((["a", "b"], 2), (["gemma-2b-it · likert_4 · Apple", "b"], 1)):
         both = [rows.assign(item=names, group=group) for group in ("first", "never")]
-        chart = dot_chart(pd.concat(both, ignore_index=True), shares, "Shares", "", "light")
+        chart = dot_chart(pd.concat(both, ignore_index=True), shares, "light")
         assert chart.across == across
     drawn = chart.panels[0].to_dict()["layer"][0]
     assert drawn["encoding"]["x"]["axis"]["format"] == "~%"
@@ -241,26 +241,14 @@ def test_rows_with_long_names_have_the_whole_width_and_shares_are_percentages():
 def test_each_panel_says_its_own_group_values_and_n():
     rows = pd.DataFrame({"item": ["yes", "no"], "value": [0.25, 0.5], "n": 103})
     both = pd.concat([rows.assign(group="Apple"), rows.assign(group="Huawei", value=[0.046, NAN])])
-    axis = DotAxis("Share", lambda _rows: (0.0, 1.0))
-    chart = dot_chart(
-        both.assign(ci_low=NAN, ci_high=NAN).reset_index(drop=True),
-        axis,
-        "Shares",
-        "All of it.",
-        "light",
-    )
+    plot = DotPlot("Shares", "Share", "All of it.", ends=(0.0, 1.0))
+    chart = dot_chart(both, plot, "light")
     assert chart.panel_alts == (
         "Panel 1 of 2, Apple: yes .25, no .50; n = 103. All of it.",
         "Panel 2 of 2, Huawei: yes .046, no —; n = 103. Shares.",
     )
-    told = replace(axis, common=True, told=True)
-    chart = dot_chart(
-        both.assign(ci_low=NAN, ci_high=NAN).reset_index(drop=True),
-        told,
-        "Shares",
-        "Of two.",
-        "light",
-    )
+    together = replace(plot, words="Of two.", same_scale=True, values_in_words=True)
+    chart = dot_chart(both, together, "light")
     assert chart.panel_alts == (
         "Of two. Apple: yes .25, no .50; n = 103. Huawei: yes .046, no —; n = 103.",
     )
@@ -275,10 +263,10 @@ def test_each_panel_says_its_own_group_values_and_n():
 
 def test_titles_of_panels_side_by_side_have_two_lines_where_one_would_be_cut():
     rows = pd.DataFrame({"item": ["a"], "value": 0.2, "ci_low": 0.1, "ci_high": 0.3, "n": 9})
-    axis = DotAxis("Share", lambda _rows: (0.0, 1.0))
+    plot = DotPlot("Distance", "Share", "", ends=(0.0, 1.0))
     for group, title in (("a", "a · Distance"), ("gemma-2b-it · Samsung · likert_5", None)):
         both = pd.concat([rows.assign(group=group), rows.assign(group="b")], ignore_index=True)
-        chart = dot_chart(both, axis, "Distance", "", "light")
+        chart = dot_chart(both, plot, "light")
         assert chart.panels[0].to_dict()["title"]["text"] == (title or [group, "Distance"])
 
 

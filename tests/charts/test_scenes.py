@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.charts.dots import coefficient_chart, correlation_ends
+from core.charts.dots import coefficient_chart
+from core.charts.estimates import correlation_ends
 from core.charts.heat_maps import item_map_charts
 from core.charts.lights import light_charts
 from core.charts.opinions import histogram_rows
