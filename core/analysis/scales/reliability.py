@@ -5,190 +5,167 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
-import pandas as pd
-
+from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.shared import sentences
 from core.analysis.shared.factor_models.groups import n_scores_used
 from core.analysis.shared.matrices import (
-    INDEPENDENCE,
     MISSING_COLUMNS,
     MISSING_WORDS,
     ScoreMatrix,
-    by_columns,
     choose_missing,
-    data_cautions,
-    data_notes,
-    distinct,
-    group_name,
     incomplete_administrations,
     score_matrices,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.rows import (
-    analysis_unit,
-    n_planned,
-    n_without_score,
-    row_cautions,
-    row_notes,
-)
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
-from core.analysis.shared.sentences import (
-    AGAINST_HELP,
-    GroupAnswers,
-    TableRow,
-    answers_by_group,
-    coefficient_text,
-    interval_text,
-    join_parts,
-    names_of,
-    rule_words,
-    scale_name,
-    with_items_against,
-)
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import Place, about, kind_of, undefined_note
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.notes import about, kind_of, undefined_note
+from core.domain.results import AnalysisResult, TextFile
+from core.domain.tables import TableRows, TableSpec, count, estimate, key, remark, text
 from core.domain.wide_scores import ItemScores
-from core.errors import NotEnoughData
-from core.stats.inputs import ROWS_USED, Estimate, ItemRule, item_rows, rule_of_rows
-from core.stats.reliability.alpha import SplitHalf, cronbach_alpha, split_half, stratified_alpha
+from core.stats.inputs import (
+    ROWS_USED,
+    Estimate,
+    ItemRule,
+    UsableItems,
+    item_rows,
+    rule_of_rows,
+)
+from core.stats.reliability.alpha import cronbach_alpha, split_half, stratified_alpha
 from core.stats.reliability.omega import omega_hierarchical, omega_total
 from core.stats.resampling import Bootstrap
 
-# The coefficients of one score matrix.
+RELIABILITY = TableSpec(
+    "reliability",
+    "Reliability",
+    (
+        key("scale", "Scale", "All items together, then each subscale."),
+        key("coefficient", "Coefficient", "Explained under Method and in the references."),
+        *estimate(
+            "value",
+            "Value",
+            "correlation",
+            "Share of the score's variance that is not error, as this coefficient defines error; "
+            "at most 1. Cronbach (1951); McDonald (1999).",
+            "By the method in the same row; a dash where the method has no interval.",
+        ),
+        count("n_items", "Items", "Items that vary; others are left out and named."),
+        count("n", "n", "Administrations used."),
+        count("n_left_out", "Missing", "Administrations left out for missing answers."),
+        *MISSING_COLUMNS,
+        text("method", "Method"),
+        text("against", "Against the scale", sentences.AGAINST_HELP),
+        remark("Why a coefficient is undefined, and cautions."),
+    ),
+)
 
 MOST_ITEMS = 150
 """Factor models of more items take minutes and gigabytes."""
-
+FELDT, FULL_INFORMATION = "α (Feldt)", "α (full information)"
+_ANSWERING = {FELDT: "α", FULL_INFORMATION: "α", "ω total": "ω"}
+"""The coefficients that answer the question, and what the sentence calls them."""
 _ONE_FACTOR = (
     "Takes one factor to be behind all items, which subscales make doubtful: see its fit under "
     "Factors (one general factor)."
 )
-
 _ROWS: Mapping[ItemRule, str] = {
     "listwise": "administrations complete on the scale",
     "fiml": MISSING_WORDS["fiml"],
 }
 
-Coefficients = list[tuple[str, Estimate]]
-
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """One scale of one group with its coefficients, and the items and rows behind them."""
+    """The coefficients of one scale of one group by their titles, and the rows behind them."""
 
     matrix: ScoreMatrix
-    items: tuple[str, ...]
-    n: int
-    coefficients: Coefficients
+    rows: UsableItems
     missing: ItemRule
-    n_scores: int  # behind them
+    coefficients: Mapping[str, Estimate]
 
     @property
     def defined(self) -> bool:
         """Whether any coefficient has a value."""
-        return any(estimate.defined for _, estimate in self.coefficients)
+        return any(coefficient.defined for coefficient in self.coefficients.values())
 
 
-def _scale_coefficients(
+def scale_coefficients(
     matrix: ScoreMatrix,
-    owner: Mapping[str, str],
+    subscale_of: Mapping[str, str],
     level: float,
     bootstrap: Bootstrap,
     missing: ItemRule,
 ) -> Scale:
     """Every coefficient of one matrix.
 
-    `owner` tells the subscale of each item where the matrix is the whole scale; it is empty for a
-    subscale, which has no strata and no general factor above others.
+    `subscale_of` tells the subscale of each item where the matrix is the whole scale; it is empty
+    for a subscale, which has no strata and no general factor above others.
     """
     scores, items = matrix.scores, matrix.items
     rows = item_rows(scores, items, "listwise" if missing == "listwise" else "available")
     missing = rule_of_rows(rows, missing)
     alpha = cronbach_alpha(scores, names=items, level=level, missing=missing)
-    coefficients: Coefficients = [(_FULL_INFORMATION, alpha)]
+    coefficients = {FULL_INFORMATION: alpha}
     if missing == "listwise":  # rows with gaps are not resampled: each resample has to be searched
         resampled = cronbach_alpha(scores, names=items, level=level, bootstrap=bootstrap)
-        coefficients = [(_FELDT, alpha), ("α (bootstrap)", resampled)]
+        coefficients = {FELDT: alpha, "α (bootstrap)": resampled}
 
-    def add_modelled(title: str, fit: Callable[[], Estimate]) -> None:
-        coefficients.append((title, _too_many(rows.n, rows.n_items, rows.n_left_out) or fit()))
+    def of_model(fit: Callable[[], Estimate]) -> Estimate:
+        if rows.n_items <= MOST_ITEMS:
+            return fit()
+        reason = undefined_note(
+            f"Undefined: factor models are fitted to at most {MOST_ITEMS} items, and "
+            f"{rows.n_items} vary."
+        )
+        return Estimate(
+            math.nan, n=rows.n, n_left_out=rows.n_left_out, method="none", problems=(reason,)
+        )
 
-    if owner:
+    omega = of_model(lambda: omega_total(scores, names=items, level=level, missing=missing))
+    if subscale_of:
         # subscales may oppose each other, so only the rest of its own subscale says that of an item
-        coefficients = [(title, replace(own, against=())) for title, own in coefficients]
-        strata = [owner[item] for item in items]
-        stratified = stratified_alpha(
+        coefficients = {
+            title: replace(coefficient, against=()) for title, coefficient in coefficients.items()
+        }
+        strata = [subscale_of[item] for item in items]
+        coefficients["Stratified α"] = stratified_alpha(
             scores, strata, names=items, level=level, bootstrap=bootstrap, missing=missing
         ).coefficient
-        coefficients.append(("Stratified α", stratified))
-    add_modelled(
-        "ω total",
-        lambda: _with_one_factor_caution(
-            omega_total(scores, names=items, level=level, missing=missing), owner
-        ),
-    )
-    if owner:
-        add_modelled(
-            "ω hierarchical",
+        if omega.defined:
+            omega = replace(omega, problems=(*omega.problems, _ONE_FACTOR))
+    coefficients["ω total"] = omega
+    if subscale_of:
+        coefficients["ω hierarchical"] = of_model(
             lambda: (
                 omega_hierarchical(
                     scores, strata, names=items, level=level, missing=missing
                 ).hierarchical
-            ),
+            )
         )
     halves = split_half(scores, names=items, seed=bootstrap.seed, missing=missing)
-    coefficients += _split_halves(halves, ROWS_USED[missing])
-    n_behind = n_scores_used(rows.scores, missing)
-    return Scale(matrix, rows.names, rows.n, coefficients, missing, n_behind)
-
-
-def _with_one_factor_caution(omega: Estimate, owner: Mapping[str, str]) -> Estimate:
-    """Omega of a scale with subscales, with what it takes for granted."""
-    if not owner or not omega.defined:
-        return omega
-    return replace(omega, problems=(*omega.problems, _ONE_FACTOR))
-
-
-def _too_many(n: int, n_items: int, n_left_out: int) -> Estimate | None:
-    """An undefined coefficient with its reason where no factor model is fitted."""
-    if n_items <= MOST_ITEMS:
-        return None
-    reason = undefined_note(
-        f"Undefined: factor models are fitted to at most {MOST_ITEMS} items, and {n_items} vary."
-    )
-    return Estimate(math.nan, n=n, n_left_out=n_left_out, method="none", problems=(reason,))
-
-
-def _split_halves(halves: SplitHalf, rows: str) -> Coefficients:
-    """The split-half coefficients as rows of the table."""
-    over = "all" if halves.every_split else "random"
-    every = f"{halves.n_splits:,} splits ({over})"
+    splits = f"{halves.n_splits:,} splits ({'all' if halves.every_split else 'random'})"
     # odd against even items may not be among random splits, and so lie outside
     some = halves.n_splits and not halves.every_split
     of_some = f" of {halves.n_splits:,} random splits" if some else ""
-    return [
-        (
-            title,
-            Estimate(
-                value,
-                n=halves.n,
-                n_left_out=halves.n_left_out,
-                problems=halves.problems,
-                method=f"Spearman-Brown, {how}, {rows}, no interval",
-            ),
+    for title, value, how in (
+        ("Split-half, odd-even", halves.odd_even, "odd against even items"),
+        ("Split-half, mean", halves.mean, f"mean of {splits}"),
+        (f"Split-half, lowest{of_some}", halves.lowest, f"lowest of {splits}"),
+        (f"Split-half, highest{of_some}", halves.highest, f"highest of {splits}"),
+    ):
+        coefficients[title] = Estimate(
+            value,
+            n=halves.n,
+            n_left_out=halves.n_left_out,
+            problems=halves.problems,
+            method=f"Spearman-Brown, {how}, {ROWS_USED[missing]}, no interval",
         )
-        for title, value, how in (
-            ("Split-half, odd-even", halves.odd_even, "odd against even items"),
-            ("Split-half, mean", halves.mean, f"mean of {every}"),
-            (f"Split-half, lowest{of_some}", halves.lowest, f"lowest of {every}"),
-            (f"Split-half, highest{of_some}", halves.highest, f"highest of {every}"),
-        )
-    ]
+    return Scale(matrix, rows, missing, coefficients)
 
 
 Resamples = Annotated[
@@ -215,32 +192,24 @@ def reliability_scripts(
     return reliability_files(groups, ci_level=ci_level, rule=rule)
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Alpha and omega of every scale."""
 
-    def sentence(rows: Sequence[TableRow]) -> str:
+    def sentence(rows: Sequence[sentences.TableRow]) -> str:
         scales: dict[str, list[str]] = {}
         for row in rows:
-            own = scales.setdefault(row["scale"], [])
-            if row["coefficient"] in _ANSWERING:
-                name = _ANSWERING[row["coefficient"]]
-                own.append(
-                    f"{name} = {coefficient_text(row['value'])}"
-                    f"{interval_text(row['ci_low'], row['ci_high'])}"
-                    if math.isfinite(row["value"])
-                    else f"{name} is undefined (see its remark)"
-                )
-        parts = (f"{scale_name(scale, scales)}: {', '.join(own)}" for scale, own in scales.items())
-        against = names_of(row["against"] for row in rows)
-        sentence = f"{join_parts(parts, 'scales').removesuffix('.')}{rule_words(*rows)}."
-        return with_items_against(sentence, against)
+            of_scale = scales.setdefault(row["scale"], [])
+            if symbol := _ANSWERING.get(row["coefficient"]):
+                of_scale.append(sentences.estimate_text(row, "value", symbol, "see its remark"))
+        parts = (
+            f"{sentences.scale_name(scale, scales)}: {', '.join(of_scale)}"
+            for scale, of_scale in scales.items()
+        )
+        listed = sentences.join_parts(parts, "scales").removesuffix(".")
+        against = sentences.names_of(row["against"] for row in rows)
+        return sentences.with_items_against(f"{listed}{sentences.rule_words(*rows)}.", against)
 
-    return answers_by_group(result.tables[0], "scale", sentence)
-
-
-_FELDT, _FULL_INFORMATION = "α (Feldt)", "α (full information)"
-_ANSWERING = {_FELDT: "α", _FULL_INFORMATION: "α", "ω total": "ω"}
-"""The coefficients that answer the question, and what the sentence calls them."""
+    return sentences.answers_of_groups(result.tables[0], sentence)
 
 
 @analysis(
@@ -290,14 +259,9 @@ def reliability(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; every coefficient is computed within each.
     missing : "automatic", "listwise" or "available"
         Administrations complete on the scale, or all by full information (the likeliest covariances
-        of the items). Automatic: the latter, where complete administrations leave out more than a
-        tenth of those of any group, as a note says.
-    ci_level : float in (0, 1)
-        Two-sided coverage of the intervals.
+        of the items).
     resamples : int
         Bootstrap resamples of administrations.
     seed : int
@@ -307,10 +271,7 @@ def reliability(
     -------
     AnalysisResult
         `reliability`, one row per group, scale ("all items" where there are several subscales,
-        then each subscale) and coefficient: `value` (unitless, at most 1), `ci_low`, `ci_high`
-        (NaN where the method has no interval), `n_items` (that vary), `n` (administrations used),
-        `n_left_out` (others), `incomplete` (with a gap), `missing_rule`, `method`, `against` (items
-        that run against the rest of their subscale), and `remark`: why undefined, and cautions.
+        then each subscale) and coefficient.
 
     Raises
     ------
@@ -329,143 +290,87 @@ def reliability(
     Repeated administrations of one model are not independent, so intervals are too narrow.
     Alpha agrees with psych 2.4.12, omega total with lavaan 0.6-19 (see docs/analyses).
     """
-    names = distinct(by)
-    matrices = score_matrices(item_scores, names)
-    wholes = {matrix.group: matrix for matrix in score_matrices(item_scores, names, whole=True)}
+    matrices = score_matrices(item_scores, by)
+    wholes = {matrix.group: matrix for matrix in score_matrices(item_scores, by, whole=True)}
     bootstrap = Bootstrap(resamples, seed)
     rule, why = choose_missing(missing, (whole.scores for whole in wholes.values()), "fiml")
     scales: list[Scale] = []
     n_used = 0
     for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
-        own = [matrix for matrix in matrices if matrix.group == group]
-        parts = [_scale_coefficients(matrix, {}, ci_level, bootstrap, rule) for matrix in own]
-        owner = {item: matrix.subscale or "(none)" for matrix in own for item in matrix.items}
-        # a single subscale is all there is, so the whole would only repeat it
-        whole = (
-            _scale_coefficients(wholes[group], owner, ci_level, bootstrap, rule)
-            if len(own) > 1
-            else None
-        )
-        n_used += _n_used(parts, whole)
-        scales += [*([whole] if whole else []), *parts]
-    remarks = [_remarks(scale) for scale in scales]
-    cautions = [caution for own, _ in remarks for caution in own]
-    notes = [note for _, own in remarks for note in own]
+        of_group = [matrix for matrix in matrices if matrix.group == group]
+        parts = [scale_coefficients(part, {}, ci_level, bootstrap, rule) for part in of_group]
+        scales += parts
+        whole = None
+        if len(parts) > 1:  # a single subscale is all there is, so the whole would only repeat it
+            subscale_of = {
+                item: matrix.subscale or "(none)" for matrix in of_group for item in matrix.items
+            }
+            whole = scale_coefficients(wholes[group], subscale_of, ci_level, bootstrap, rule)
+            scales.insert(-len(parts), whole)
+        # Each score counts once. A row complete on all items is complete on each subscale, so the
+        # whole scale adds scores only where a subscale has no coefficient of its own.
+        for part in parts:
+            if part.defined:
+                n_used += n_scores_used(part.rows.scores, part.missing)
+            elif whole and whole.defined:
+                columns = [item in part.matrix.items for item in whole.rows.names]
+                n_used += n_scores_used(whole.rows.scores[:, columns], whole.missing)
+    rows = TableRows(RELIABILITY, by, ci_level)
+    findings = Findings()
+    for scale in scales:
+        incomplete = incomplete_administrations(scale.matrix.scores)[1]
+        for title, coefficient in scale.coefficients.items():
+            rows.add(
+                scale.matrix.group,
+                scale=scale.matrix.subscale,
+                coefficient=title,
+                value=coefficient,
+                n_items=scale.rows.n_items,
+                n=coefficient.n,
+                n_left_out=coefficient.n_left_out,
+                incomplete=incomplete,
+                missing_rule=scale.missing,
+                method=coefficient.method,
+                against=", ".join(coefficient.against),
+                remark=" ".join(coefficient.problems),
+            )
+        _add_findings(findings, scale)
     if not any(scale.defined for scale in scales):
-        raise NotEnoughData(
-            f"No reliability can be computed. {' '.join([*cautions, *notes][:3])}".strip(),
+        raise findings.refusal(
+            "No reliability can be computed.",
             "It needs two items that vary and two complete administrations (contexts or "
             "repetitions).",
         )
-    columns = (*by_columns(names), *_columns(ci_level))
-    rows = [row for scale in scales for row in _rows(scale)]
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    n_missing = n_without_score(item_scores)
-    return AnalysisResult(
-        tables=(ResultTable("reliability", "Reliability", frame, columns),),
-        unit=analysis_unit(item_scores, called="row"),
+    return score_result(
+        item_scores,
+        [rows.table()],
+        findings,
         n_used=n_used,
-        n_missing=n_missing,
         method=f"Coefficients from {_ROWS[rule]}; {ci_level * 100:g}% "
         f"intervals by the method in the same row ({resamples:,} resamples, seed {seed}). "
         "Scores are after reverse-keying.",
-        cautions=(
-            *data_cautions(item_scores, matrices),
-            *cautions,
-            *row_cautions(item_scores, *INDEPENDENCE),
-        ),
-        notes=(*data_notes(item_scores), *notes, *why, *row_notes(item_scores, *INDEPENDENCE)),
-        n_left_out=n_planned(item_scores) - n_missing - n_used,
+        matrices=matrices,
+        called="row",
+        later_notes=why,
     )
 
 
-def _columns(ci_level: float) -> tuple[Column, ...]:
-    """What follows the groups in the table."""
-    interval = f"{ci_level * 100:g}% CI"
-    how = "By the method in the same row; a dash where the method has no interval."
-    return (
-        Column("scale", "Scale", help="All items together, then each subscale."),
-        Column("coefficient", "Coefficient", help="Explained under Method and in the references."),
-        Column(
-            "value",
-            "Value",
-            "correlation",
-            "Share of the score's variance that is not error, as this coefficient defines error; "
-            "at most 1. Cronbach (1951); McDonald (1999).",
-        ),
-        Column("ci_low", f"{interval} low", "correlation", how),
-        Column("ci_high", f"{interval} high", "correlation", how),
-        Column("n_items", "Items", "count", "Items that vary; others are left out and named."),
-        Column("n", "n", "count", "Administrations used."),
-        Column("n_left_out", "Missing", "count", "Administrations left out for missing answers."),
-        *MISSING_COLUMNS,
-        Column("method", "Method"),
-        Column("against", "Against the scale", help=AGAINST_HELP),
-        Column("remark", "Remark", help="Why a coefficient is undefined, and cautions."),
-    )
-
-
-def _rows(scale: Scale) -> list[tuple[Any, ...]]:
-    """The rows of one scale."""
-    matrix = scale.matrix
-    lead = (*matrix.group, matrix.subscale)
-    gaps = (incomplete_administrations(matrix.scores)[1], scale.missing)
-    return [
-        (
-            *lead,
-            title,
-            own.value,
-            own.low,
-            own.high,
-            len(scale.items),
-            own.n,
-            own.n_left_out,
-            *gaps,
-            own.method,
-            ", ".join(own.against),
-            " ".join(own.problems),
-        )
-        for title, own in scale.coefficients
-    ]
-
-
-def _remarks(scale: Scale) -> tuple[list[str], list[str]]:
+def _add_findings(findings: Findings, scale: Scale) -> None:
     """What is undefined or perhaps keyed wrongly, and what was dropped, each once.
 
     Whatever else is in the column of remarks.
     """
-    concerned: dict[str, list[tuple[str, Estimate]]] = {}
-    for title, estimate in scale.coefficients:
-        for problem in estimate.problems:
-            concerned.setdefault(problem, []).append((title, estimate))
-    where = Place(group_name(scale.matrix.group), "scale", scale.matrix.subscale)
-    cautions: list[str] = []
-    notes: list[str] = []
-    for problem, own in concerned.items():
-        undefined = [title for title, estimate in own if not estimate.defined]
-        if len(own) == len(scale.coefficients):
-            kind = cautions if undefined or kind_of(problem) == "keying" else notes
-            kind.append(about(where, problem))
-        elif kind_of(problem) == "keying":
-            cautions.append(about(where, problem, "; ".join((title for title, _ in own))))
-        elif undefined:
-            cautions.append(about(where, problem, "; ".join(undefined)))
-    return cautions, notes
-
-
-def _n_used(parts: list[Scale], whole: Scale | None) -> int:
-    """Scores behind the coefficients of a group, each counted once.
-
-    A row complete on all items is complete on each subscale, so the whole scale adds scores only
-    where a subscale has no coefficient of its own.
-    """
-    used = 0
-    for part in parts:
-        if part.defined:
-            used += part.n_scores
-        elif whole and whole.defined:
-            own = set(whole.items) & set(part.matrix.items)
-            scores = whole.matrix.scores[:, [item in own for item in whole.matrix.items]]
-            listwise = whole.missing == "listwise"
-            used += whole.n * len(own) if listwise else n_scores_used(scores, whole.missing)
-    return used
+    concerned: dict[str, list[str]] = {}
+    for title, coefficient in scale.coefficients.items():
+        for problem in coefficient.problems:
+            concerned.setdefault(problem, []).append(title)
+    place = scale_of_group(scale.matrix.group, scale.matrix.subscale, "scale")
+    for problem, titles in concerned.items():
+        undefined = [title for title in titles if not scale.coefficients[title].defined]
+        keying = kind_of(problem) == "keying"
+        if len(titles) == len(scale.coefficients):
+            kind = findings.cautions if undefined or keying else findings.notes
+            kind.append(about(place, problem))
+        elif keying or undefined:
+            of_titles = "; ".join(titles if keying else undefined)
+            findings.cautions.append(about(place, problem, of_titles))
