@@ -4,57 +4,103 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared import progress
-from core.analysis.shared.matrices import (
-    ALL_ITEMS,
-    ScoreMatrix,
-    by_columns,
-    data_cautions,
-    data_notes,
-    distinct,
-    group_name,
-    matrices_of,
-)
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.shared import sentences
+from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
 from core.analysis.shared.options import SCORE_RULES, By, ScoreMissing
+from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import (
     Floats,
     Integers,
-    MatrixLayout,
     administrations_of,
-    analysis_unit,
     cells_of,
     codes_of,
     items_of,
     relative_scores,
-    row_cautions,
     scores_of,
 )
 from core.analysis.shared.scores import basis_text, item_group, unanswered_notes
-from core.analysis.shared.sentences import (
-    GroupAnswers,
-    TableRow,
-    answers_by_group,
-    decimal_text,
-    join_parts,
-    scale_name,
-)
 from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about
 from core.domain.numbers import judged_decimals, percent_text
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult
+from core.domain.tables import TableRows, TableSpec, count, key, number
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
 from core.stats.distributions import floor_and_ceiling, moments, quartiles, skewness_and_kurtosis
 from core.stats.inputs import name_list
 from core.stats.scores import row_scores
+
+_MANY = 0.15
+"""More administrations than this share at one end: a floor or ceiling effect (Terwee et al.)."""
+_ENDS = "Lowest and highest are those of the options of the answer format; Terwee et al. (2007)."
+_SCORE = key("subscale", "Score", "A subscale, or all items.")
+
+SCORES = TableSpec(
+    "scores",
+    "Scores",
+    (
+        _SCORE,
+        count("n_items", "Items", "Items of the score that were answered."),
+        count("items_left_out", "Items left out", "Others that other groups answered."),
+        count("n", "n", "Administrations with a score."),
+        count("missing", "Missing", "Administrations without a score."),
+        count("n_fewer", "Fewer items", "Scores of some of the items only."),
+        number("mean", "M", "points", "Mean of the scores; a score is the mean of its items."),
+        number("variance", "Variance", "points squared", "Of the scores; divisor n - 1."),
+        number("sd", "SD", "points", "Square root of the variance; divisor n - 1."),
+        number(
+            "skewness",
+            "Skewness",
+            help="0 if both sides are alike, above 0 with a long tail of high scores. Adjusted "
+            "Fisher-Pearson G1, as in SPSS and SAS; Joanes & Gill (1998).",
+        ),
+        number(
+            "kurtosis",
+            "Excess kurtosis",
+            help="Weight of the tails: 0 for a normal distribution, above 0 for heavier tails. G2, "
+            "as in SPSS and SAS; Joanes & Gill (1998).",
+        ),
+        number("min", "Min", "points", "Lowest score."),
+        number("q1", "Q1", "points", "A quarter lies below; interpolated linearly (R type 7)."),
+        number("median", "Median", "points", "Half lie below."),
+        number("q3", "Q3", "points", "Three quarters lie below; interpolated linearly (R type 7)."),
+        number("max", "Max", "points", "Highest score."),
+        number("range", "Range", "points", "Highest minus lowest score."),
+        number(
+            "floor",
+            "Floor",
+            "proportion",
+            f"Administrations with every answer at the low end. {_ENDS}",
+            (_MANY,),
+        ),
+        number(
+            "ceiling",
+            "Ceiling",
+            "proportion",
+            f"Administrations with every answer at the top. {_ENDS}",
+            (_MANY,),
+        ),
+    ),
+)
+HISTOGRAM = TableSpec(
+    "histogram",
+    "Histogram of scores",
+    (
+        _SCORE,
+        key("bin_low", "Scores low", "From, included.", "points"),
+        key("bin_high", "Scores high", "Up to, excluded but for the last bin.", "points"),
+        count("count", "Administrations", "Scores in the bin."),
+    ),
+)
 
 # Edges of the histogram of scores, chosen so that no bin holds more possible scores by accident.
 #
@@ -72,12 +118,13 @@ def values_by_subscale(item_scores: ItemScores) -> dict[str, Floats]:
     format_code, formats = codes_of(administrations_of(item_scores)["format"])
     subscale_code, subscales = codes_of(items_of(item_scores)["subscale"])
     scores = scores_of(item_scores)
-    rows = [format_code == code for code in range(len(formats))] if len(formats) > 1 else [...]
-    values_of_format = [_known(pd.unique(scores[own].reshape(-1))) for own in rows]
+    # a single format takes all scores, without a copy of them
+    rows_of = [format_code == code for code in range(len(formats))] if len(formats) > 1 else [...]
+    values_of_format = [_different_scores(pd.unique(scores[rows].reshape(-1))) for rows in rows_of]
     values: dict[str, list[Floats]] = {ALL_ITEMS: values_of_format}
     for subscale, code in _subscales_asked(item_scores, subscale_code, format_code):
         values.setdefault(str(subscales[subscale]), []).append(values_of_format[code])
-    return {name: _known(np.concatenate(parts)) for name, parts in values.items()}
+    return {name: _different_scores(np.concatenate(parts)) for name, parts in values.items()}
 
 
 def _subscales_asked(
@@ -89,9 +136,9 @@ def _subscales_asked(
         return list(pairs.drop_duplicates().itertuples(index=False, name=None))
     planned = item_scores.status != NOT_PLANNED
     return [
-        (int(code), int(own))
+        (int(code), int(format_code))
         for code in pd.unique(subscale)
-        for own in pd.unique(response_format[planned[:, subscale == code].any(axis=1)])
+        for format_code in pd.unique(response_format[planned[:, subscale == code].any(axis=1)])
     ]
 
 
@@ -113,68 +160,10 @@ def _bin_edges(values: Floats, n_items: int, bins: int) -> Floats:
     return np.asarray(values[0] - step / 2 + step * each * np.arange(n_bins + 1))
 
 
-def _known(scores: Floats) -> Floats:
+def _different_scores(scores: Floats) -> Floats:
     """The different scores, sorted."""
     scores = np.asarray(scores, dtype=np.float64)
     return np.unique(scores[np.isfinite(scores)])
-
-
-# Columns of the tables.
-
-_MANY = 0.15
-"""More administrations than this share at one end: a floor or ceiling effect (Terwee et al.)."""
-_ENDS = "Lowest and highest are those of the options of the answer format; Terwee et al. (2007)."
-
-_SCORES = (
-    Column("subscale", "Score", help="A subscale, or all items."),
-    Column("n_items", "Items", "count", "Items of the score that were answered."),
-    Column("items_left_out", "Items left out", "count", "Others that other groups answered."),
-    Column("n", "n", "count", "Administrations with a score."),
-    Column("missing", "Missing", "count", "Administrations without a score."),
-    Column("n_fewer", "Fewer items", "count", "Scores of some of the items only."),
-    Column("mean", "M", "points", "Mean of the scores; a score is the mean of its items."),
-    Column("variance", "Variance", "points squared", "Of the scores; divisor n - 1."),
-    Column("sd", "SD", "points", "Square root of the variance; divisor n - 1."),
-    Column(
-        "skewness",
-        "Skewness",
-        help="0 if both sides are alike, above 0 with a long tail of high scores. Adjusted "
-        "Fisher-Pearson G1, as in SPSS and SAS; Joanes & Gill (1998).",
-    ),
-    Column(
-        "kurtosis",
-        "Excess kurtosis",
-        help="Weight of the tails: 0 for a normal distribution, above 0 for heavier tails. G2, as "
-        "in SPSS and SAS; Joanes & Gill (1998).",
-    ),
-    Column("min", "Min", "points", "Lowest score."),
-    Column("q1", "Q1", "points", "A quarter lies below; interpolated linearly (R type 7)."),
-    Column("median", "Median", "points", "Half lie below."),
-    Column("q3", "Q3", "points", "Three quarters lie below; interpolated linearly (R type 7)."),
-    Column("max", "Max", "points", "Highest score."),
-    Column("range", "Range", "points", "Highest minus lowest score."),
-    Column(
-        "floor",
-        "Floor",
-        "proportion",
-        f"Administrations with every answer at the low end. {_ENDS}",
-        (_MANY,),
-    ),
-    Column(
-        "ceiling",
-        "Ceiling",
-        "proportion",
-        f"Administrations with every answer at the top. {_ENDS}",
-        (_MANY,),
-    ),
-)
-
-_BINS = (
-    Column("subscale", "Score", help="A subscale, or all items."),
-    Column("bin_low", "Scores low", "points", "From, included."),
-    Column("bin_high", "Scores high", "points", "Up to, excluded but for the last bin."),
-    Column("count", "Administrations", "count", "Scores in the bin."),
-)
 
 
 _CAUTION = (
@@ -183,27 +172,28 @@ _CAUTION = (
 )
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Mean, spread and ends of the scores on every scale."""
 
-    def of(row: TableRow, rows: Sequence[TableRow]) -> str:
-        scale = scale_name(row["subscale"], (other["subscale"] for other in rows))
+    def part(row: sentences.TableRow, scales: Sequence[str]) -> str:
+        scale = sentences.scale_name(row["subscale"], scales)
         if not math.isfinite(row["mean"]):
             return f"{scale}: undefined (no scores)"
         counts = ("missing", "n_fewer", "n_items", "items_left_out")
         basis = basis_text(*(int(row[name]) for name in counts))
+        mean, sd = (sentences.decimal_text(row[name]) for name in ("mean", "sd"))
         ends = f"{percent_text(row['floor'])} at the lowest and {percent_text(row['ceiling'])} at "
-        return f"{scale}: M = {decimal_text(row['mean'])}, SD = {decimal_text(row['sd'])}" + (
+        return f"{scale}: M = {mean}, SD = {sd}" + (
             f", {ends}the highest score{basis}"
             if math.isfinite(row["floor"] + row["ceiling"])
             else basis
         )
 
-    return answers_by_group(
-        result.tables[0],
-        "subscale",
-        lambda rows: join_parts((of(row, rows) for row in rows), "scales"),
-    )
+    def sentence(rows: Sequence[sentences.TableRow]) -> str:
+        scales = [row["subscale"] for row in rows]
+        return sentences.join_parts((part(row, scales) for row in rows), "scales")
+
+    return sentences.answers_of_groups(result.tables[0], sentence)
 
 
 @analysis(
@@ -247,8 +237,6 @@ def score_distribution(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; scores are described within each.
     missing : "prorated", "listwise", "half" or "available"
         An administration has a score, the mean of its answers, where it answers 80 % of the items
         planned of the scale, all of them, half of them, or any.
@@ -259,10 +247,8 @@ def score_distribution(
     Returns
     -------
     AnalysisResult
-        `scores`, one row per group and subscale (and "all items" where there are several):
-        `n_items`, `items_left_out`, `n`, `missing`, `n_fewer`, `mean`, `variance`, `sd`,
-        `skewness`, `kurtosis`, `min`, `q1`, `median`, `q3`, `max`, `range`, `floor`, `ceiling`.
-        `histogram`: `bin_low`, `bin_high`, `count`.
+        `scores`, one row per group and subscale (and "all items" where there are several), and
+        `histogram`, one row per bin.
 
     Raises
     ------
@@ -280,175 +266,119 @@ def score_distribution(
     names those above 15%, a floor or ceiling effect after Terwee et al. (2007).
     Repeated administrations of one model are not independent: n overstates what is known.
     """
-    names = distinct(by)
-    parts, laid_out = _matrices(item_scores, names)
-    matrices = [matrix for matrix, _ in laid_out]
-    scores = [row_scores(matrix.scores, missing, matrix.n_asked(1)) for matrix in matrices]
-    if not any(np.isfinite(values).any() for values in scores):
+    cells, values = cells_of(item_scores, by), scores_of(item_scores)
+    layouts = cells.layouts()
+    parts = matrices_of(layouts, values)
+    n_parts = Counter(part.group for part in parts)
+    laid_out = list(zip(parts, layouts, strict=True))
+    if max(n_parts.values()) > 1:
+        wholes = [layout for layout in cells.layouts(ALL_ITEMS) if n_parts[layout.group] > 1]
+        laid_out += zip(matrices_of(wholes, values), wholes, strict=True)
+    order = {group: number for number, group in enumerate(n_parts)}
+    laid_out.sort(key=lambda matrix_and_layout: order[matrix_and_layout[0].group])
+    scores_of_matrices = [
+        row_scores(matrix.scores, missing, matrix.n_asked(1)) for matrix, _ in laid_out
+    ]
+    if not any(np.isfinite(scores).any() for scores in scores_of_matrices):
         raise NotEnoughData(
             "No administration has a score.",
             "Take scores with answers to half of the items, or the mean of the answers there are.",
         )
-    columns, bin_columns = (*by_columns(names), *_SCORES), (*by_columns(names), *_BINS)
-    relative = relative_scores(item_scores)
-    answered: dict[tuple[Any, ...], set[str]] = {}
-    same = [item_group(matrix.group, matrix.subscale, names) for matrix in matrices]
-    for matrix, key in zip(matrices, same, strict=True):
-        answered.setdefault(key, set()).update(matrix.answered().items)
-    rows = [
-        _row(matrix, layout.filled(relative), values, len(answered[key]))
-        for (matrix, layout), values, key in progress.with_progress(
-            list(zip(laid_out, scores, same, strict=True)), "groups and subscales"
+    # the items that any of the groups answered, and the most of a subscale: its groups share bins
+    items_answered: dict[tuple[Any, ...], set[str]] = {}
+    most_items: Counter[str] = Counter()
+    for matrix, _ in laid_out:
+        alike = item_group(matrix.group, matrix.subscale, by)
+        items_answered.setdefault(alike, set()).update(matrix.answered().items)
+        most_items[matrix.subscale] = max(len(matrix.items), most_items[matrix.subscale])
+    possible, relative = values_by_subscale(item_scores), relative_scores(item_scores)
+    table, histogram = TableRows(SCORES, by), TableRows(HISTOGRAM, by)
+    findings = Findings(notes=[*unanswered_notes(item_scores)])
+    at_the_ends: dict[str, list[str]] = {"floor": [], "ceiling": []}
+    scored: dict[tuple[Any, ...], Integers] = {}  # administrations with a score
+    for (matrix, layout), scores in with_progress(
+        list(zip(laid_out, scores_of_matrices, strict=True)), "groups and subscales"
+    ):
+        has_score, answered = np.isfinite(scores), np.isfinite(matrix.scores)
+        scored[matrix.group, matrix.subscale] = matrix.administrations[has_score]
+        n_items = int(answered.any(axis=0).sum())
+        alike = item_group(matrix.group, matrix.subscale, by)
+        spread = moments(scores)
+        skewness, kurtosis = skewness_and_kurtosis(scores)
+        low, q1, median, q3, high = quartiles(scores).tolist()
+        floor, ceiling = floor_and_ceiling(layout.filled(relative)[has_score])
+        table.add(
+            matrix.group,
+            subscale=matrix.subscale,
+            n_items=n_items,
+            items_left_out=len(items_answered[alike]) - n_items,
+            n=spread.n,
+            missing=len(scores) - spread.n,
+            n_fewer=int((has_score & (answered.sum(axis=1) < n_items)).sum()),
+            mean=spread.mean,
+            variance=spread.variance,
+            sd=spread.sd,
+            skewness=skewness,
+            kurtosis=kurtosis,
+            min=low,
+            q1=q1,
+            median=median,
+            q3=q3,
+            max=high,
+            range=high - low,
+            floor=floor,
+            ceiling=ceiling,
         )
-    ]
-    del relative  # as large as all scores
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    histogram = pd.DataFrame(
-        _histogram(matrices, scores, values_by_subscale(item_scores), int(bins)),
-        columns=[column.name for column in bin_columns],
-    )
-    n_scores = sum(part.n_used for part in parts)
-    n_used = _n_used(parts, zip(matrices, scores, strict=True))
-    return AnalysisResult(
-        tables=(
-            ResultTable("scores", "Scores", frame, columns),
-            ResultTable("histogram", "Histogram of scores", histogram, bin_columns),
-        ),
-        unit=analysis_unit(item_scores),
-        n_used=n_used,
-        n_missing=sum(part.n_missing for part in parts),
+        if possible[matrix.subscale].size:
+            edges = _bin_edges(possible[matrix.subscale], most_items[matrix.subscale], int(bins))
+            counts, _ = np.histogram(scores[has_score], bins=edges)
+            for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts, strict=True):
+                histogram.add(
+                    matrix.group, subscale=matrix.subscale, bin_low=low, bin_high=high, count=int(n)
+                )
+        group, scale = group_name(matrix.group), matrix.subscale or "(no subscale)"
+        for end, share in (("floor", floor), ("ceiling", ceiling)):
+            if share > _MANY:
+                percent = percent_text(share, judged_decimals(share, [_MANY], 2) - 2)
+                at_the_ends[end].append(f"{group}, {scale} ({percent})")
+        if not spread.n:
+            findings.notes.append(about(group, "no administration has a score.", scale))
+        if spread.n and math.isnan(kurtosis):
+            equal = spread.n > 3 and spread.sd == 0
+            reason = "all scores are equal" if equal else f"n = {spread.n}"
+            words = f"skewness or kurtosis is undefined ({reason})."
+            findings.notes.append(about(group, words, scale))
+        if spread.n and math.isnan(floor):
+            words = "floor and ceiling are undefined (only one score came up)."
+            findings.notes.append(about(group, words, scale))
+    for end, word in (("floor", "lowest"), ("ceiling", "highest")):
+        if at_the_ends[end]:
+            findings.cautions.append(
+                f"{end.capitalize()} effect (more than 15% of administrations give the {word} "
+                f"answer throughout): {name_list(at_the_ends[end])}. Differences beyond that end "
+                "cannot show."
+            )
+    return score_result(
+        item_scores,
+        [table.table(), histogram.table()],
+        findings,
+        n_used=_n_used(parts, scored),
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "SD divides by n - 1; skewness and excess kurtosis are the adjusted estimators G1 and G2.",
-        cautions=(
-            *data_cautions(item_scores, parts),
-            *_at_the_ends(frame, names),
-            *row_cautions(item_scores, *_CAUTION),
-        ),
-        notes=(
-            *data_notes(item_scores),
-            *unanswered_notes(item_scores),
-            *_undefined(matrices, frame),
-        ),
-        n_left_out=n_scores - n_used,
+        matrices=parts,
+        taken_for_granted=_CAUTION,
     )
 
 
-def _matrices(
-    item_scores: ItemScores, names: Sequence[str]
-) -> tuple[tuple[ScoreMatrix, ...], list[tuple[ScoreMatrix, MatrixLayout]]]:
-    """Scores by group and subscale; and with all items, each with the layout it was made by."""
-    cells, scores = cells_of(item_scores, names), scores_of(item_scores)
-    layouts = cells.layouts()
-    parts = matrices_of(layouts, scores)
-    laid_out = list(zip(parts, layouts, strict=True))
-    n_parts = Counter(part.group for part in parts)
-    if max(n_parts.values()) > 1:
-        several = [one for one in cells.layouts(ALL_ITEMS) if n_parts[one.group] > 1]
-        laid_out += zip(matrices_of(several, scores), several, strict=True)
-    place = {group: number for number, group in enumerate(n_parts)}
-    laid_out.sort(key=lambda one: place[one[0].group])
-    return parts, laid_out
+def _n_used(parts: Sequence[ScoreMatrix], scored: Mapping[tuple[Any, ...], Integers]) -> int:
+    """Item scores behind any score, of their subscale or of all items; each counts once.
 
-
-def _n_used(parts: Sequence[ScoreMatrix], scored: Iterable[tuple[ScoreMatrix, Floats]]) -> int:
-    """Item scores behind any score, of their subscale or of all items; each counts once."""
-    behind: dict[tuple[Any, ...], set[int]] = {}
-    for matrix, scores in scored:
-        ids = matrix.administrations[np.isfinite(scores)]
-        behind[matrix.group, matrix.subscale] = set(ids.tolist())
-    used = 0
-    for part in parts:
-        own = behind[part.group, part.subscale] | behind.get((part.group, ALL_ITEMS), set())
-        rows = np.isin(part.administrations, list(own))
-        used += int(np.isfinite(part.scores[rows]).sum())
-    return used
-
-
-def _row(
-    matrix: ScoreMatrix, relative: Floats, all_scores: Floats, n_answered: int
-) -> tuple[Any, ...]:
-    """The row of one group and subscale; `relative` are its scores between 0 and 1.
-
-    `n_answered` is how many items of the subscale any group answered.
+    `scored` are the administrations with a score, by group and scale.
     """
-    scored, answered = np.isfinite(all_scores), np.isfinite(matrix.scores)
-    n_items = int(answered.any(axis=0).sum())
-    n_fewer = scored & (answered.sum(axis=1) < n_items)
-    own, five = moments(all_scores), quartiles(all_scores)
-    return (
-        *matrix.group,
-        matrix.subscale,
-        n_items,
-        n_answered - n_items,
-        own.n,
-        len(all_scores) - own.n,
-        int(n_fewer.sum()),
-        own.mean,
-        own.variance,
-        own.sd,
-        *skewness_and_kurtosis(all_scores),
-        *(float(value) for value in five),
-        float(five[-1] - five[0]),
-        *floor_and_ceiling(relative[scored]),
-    )
-
-
-def _histogram(
-    matrices: Sequence[ScoreMatrix],
-    scores: Sequence[Floats],
-    values: Mapping[str, Floats],
-    bins: int,
-) -> list[tuple[Any, ...]]:
-    """Rows of the histogram: the same edges for all groups of a subscale."""
-    sizes: dict[str, int] = {}
-    for matrix in matrices:
-        sizes[matrix.subscale] = max(len(matrix.items), sizes.get(matrix.subscale, 0))
-    rows: list[tuple[Any, ...]] = []
-    for matrix, own in zip(matrices, scores, strict=True):
-        possible = values[matrix.subscale]
-        if possible.size:
-            edges = _bin_edges(possible, sizes[matrix.subscale], bins)
-            counts, _ = np.histogram(own[np.isfinite(own)], bins=edges)
-            rows += [
-                (*matrix.group, matrix.subscale, float(low), float(high), int(count))
-                for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
-            ]
-    return rows
-
-
-def _undefined(matrices: Sequence[ScoreMatrix], frame: pd.DataFrame) -> list[str]:
-    """Notes on what is undefined, naming group and subscale."""
-    notes: list[str] = []
-    for matrix, (_, row) in zip(matrices, frame.iterrows(), strict=True):
-        where, scale = group_name(matrix.group), matrix.subscale or "(no subscale)"
-        if row["n"] == 0:
-            notes.append(about(where, "no administration has a score.", scale))
-            continue
-        if math.isnan(row["kurtosis"]):
-            reason = (
-                "all scores are equal" if row["n"] > 3 and row["sd"] == 0 else f"n = {row['n']}"
-            )
-            notes.append(about(where, f"skewness or kurtosis is undefined ({reason}).", scale))
-        if math.isnan(row["floor"]):
-            notes.append(
-                about(where, "floor and ceiling are undefined (only one score came up).", scale)
-            )
-    return notes
-
-
-def _at_the_ends(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Notes on scores at which more administrations than usual reach an end of the range."""
-    notes = []
-    for end, word in (("floor", "lowest"), ("ceiling", "highest")):
-        many = frame[frame[end] > _MANY]
-        places = [
-            f"{group_name([row[name] for name in names])}, {row['subscale'] or '(no subscale)'} "
-            f"({percent_text(row[end], judged_decimals(row[end], [_MANY], 2) - 2)})"
-            for _, row in many.iterrows()
-        ]
-        if places:
-            notes.append(
-                f"{end.capitalize()} effect (more than 15% of administrations give the {word} "
-                f"answer throughout): {name_list(places)}. Differences beyond that end cannot show."
-            )
-    return notes
+    n_used = 0
+    for part in parts:
+        of_whole = scored.get((part.group, ALL_ITEMS), part.administrations[:0])
+        behind = np.concatenate([scored[part.group, part.subscale], of_whole])
+        rows = np.isin(part.administrations, behind)
+        n_used += int(np.isfinite(part.scores[rows]).sum())
+    return n_used

@@ -182,7 +182,7 @@ def item_group(group: Sequence[Any], scale: str, by: Sequence[str]) -> tuple[Any
 
     Groups that are alike in these may have answers to the same items.
     """
-    values = zip(by, group, strict=True)
+    values = zip(distinct(by), group, strict=True)
     return (scale, *(value for name, value in values if is_attribute(name)))
 
 
