@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.scales.score_correlations import MOST_LEVELS, STARS, level_pairs, table
+from core.analysis.kit.adjusting import STARS
+from core.analysis.scales.score_correlations import MOST_LEVELS, level_pairs, table
 from core.analysis.shared.comparisons import asked_alike
 from core.analysis.shared.matrices import (
     by_columns,

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from core.analysis.kit.adjusting import STARS
 from core.analysis.scales.multitrait_matrix.scores import Score, ScoreSource, ScoreTable
-from core.analysis.scales.score_correlations import STARS, table
+from core.analysis.scales.score_correlations import table
 from core.analysis.shared.matrices import by_columns
 from core.analysis.shared.scores import level_sort_key
 from core.domain.notes import Note
