@@ -8,35 +8,20 @@ from typing import Annotated, Literal
 
 import pandas as pd
 
+from core.analysis.kit.results import Findings, count_result
+from core.analysis.scales.generalizability import tables as group_tables
 from core.analysis.scales.generalizability.facets import counted, group_designs, require_known
-from core.analysis.scales.generalizability.tables import (
-    DECISION_COLUMNS,
-    N_DRAWS,
-    NEED_COLUMNS,
-    GroupTables,
-    StudyPlan,
-    add_group,
-    coefficient_columns,
-    component_columns,
-)
-from core.analysis.shared.matrices import by_columns, data_notes, distinct, result_table
+from core.analysis.shared import sentences
+from core.analysis.shared.matrices import data_notes, distinct
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, DesignFactors, Number, Text, analysis
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    coefficient_text,
-    interval_text,
-    rows_by_group,
-    table_of,
-)
 from core.charts.variance import variance_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult
 from core.domain.study import FACTORS
+from core.domain.tables import TableRows
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 from core.stats.variance.components import Estimator, variance_components
@@ -123,57 +108,57 @@ Seed = Annotated[
 ]
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The largest shares, and the coefficients."""
-    measured = rows_by_group(table_of(result, "coefficients"), "objects")
+    measured = sentences.rows_by_group(sentences.table_of(result, "coefficients"))
+    components = sentences.rows_by_group(sentences.table_of(result, "components"))
     return tuple(
-        GroupAnswer(group, f"{_shares_sentence(rows)} {_measured_sentence(measured[group])}")
-        for group, rows in rows_by_group(table_of(result, "components"), "source").items()
+        sentences.GroupAnswer(group, f"{_shares_text(rows)} {_coefficients_text(measured[group])}")
+        for group, rows in components.items()
     )
 
 
-def _shares_sentence(rows: Sequence[TableRow]) -> str:
+def _shares_text(rows: Sequence[sentences.TableRow]) -> str:
     """Where the variance comes from, the largest shares first."""
-    known = [row for row in rows if math.isfinite(row["share"])]
-    if not known:
+    defined = [row for row in rows if math.isfinite(row["share"])]
+    if not defined:
         return "The shares of variance are undefined (see the remark)."
-    residual = known.pop()
-    known.sort(key=lambda row: -float(row["share"]))
-    named = [row for row in known if row["share"] >= 0.005][:_MOST_SOURCES]
+    residual = defined.pop()
+    defined.sort(key=lambda row: -float(row["share"]))
+    named = [row for row in defined if row["share"] >= 0.005][:_MOST_SOURCES]
     parts = [
-        f"{percent_text(row['share'])} comes from {row['source'][0].lower()}{row['source'][1:]}"
-        if number == 0
-        else f"{percent_text(row['share'])} from {row['source'][0].lower()}{row['source'][1:]}"
+        f"{percent_text(row['share'])} {'from' if number else 'comes from'} "
+        f"{row['source'][0].lower()}{row['source'][1:]}"
         for number, row in enumerate(named)
     ]
-    rest = sum(row["share"] for row in known) - sum(row["share"] for row in named)
+    rest = sum(row["share"] for row in defined) - sum(row["share"] for row in named)
     if rest >= 0.005:
-        parts.append(f"{percent_text(rest)} from {len(known) - len(named)} other sources")
+        parts.append(f"{percent_text(rest)} from {len(defined) - len(named)} other sources")
     name = residual["source"].removeprefix("Residual")
     last = f"{percent_text(residual['share'])} is residual{name}"
-    text = f"Of the variance of an answer, {', '.join(parts)}" if parts else "Of the variance"
-    return f"{text}{' and ' if parts else ', '}{last}."
+    if not parts:
+        return f"Of the variance, {last}."
+    return f"Of the variance of an answer, {', '.join(parts)} and {last}."
 
 
-def _measured_sentence(rows: Sequence[TableRow]) -> str:
+def _coefficients_text(rows: Sequence[sentences.TableRow]) -> str:
     """G and phi of these answers and of the planned study."""
-    sentences = []
+    parts = []
     for study in dict.fromkeys(row["study"] for row in rows):
-        own = {row["coefficient"]: row for row in rows if row["study"] == study}
-        first = own["G"]
+        of_study = [row for row in rows if row["study"] == study]
+        first = next(row for row in of_study if row["coefficient"] == "G")
         if not math.isfinite(first["value"]):
             return "G and phi are undefined."
         values = [
-            f"{name} = {coefficient_text(row['value'])}"
-            f"{interval_text(row['ci_low'], row['ci_high'])}"
-            for name, row in own.items()
+            sentences.estimate_text(row, "value", row["coefficient"], "see the remark")
+            for row in of_study
         ]
-        sentences.append(
+        parts.append(
             f"For scores of {counted(first['objects'], int(first['n']))} "
             f"{'planned ' if study == 'Planned' else ''}"
             f"over {first['over']}, {' and '.join(values)}."
         )
-    return " ".join(sentences)
+    return " ".join(parts)
 
 
 @analysis(
@@ -250,23 +235,18 @@ def generalizability(
     target : float
         The coefficient whose numbers of levels are asked for.
     by : tuple of factors
-        Groups to set side by side; no facets.
+        No facets.
     estimator : "automatic", "anova" or "reml"
         See `core.stats.variance.components.variance_components`.
-    ci_level : float in (0, 1)
-        Two-sided coverage of the intervals.
     seed : int
         Of the draws behind the intervals.
 
     Returns
     -------
     AnalysisResult
-        `components`, one row per group and source: `levels`, `df`, `mean_square`, `estimate` and
-        `se` (scores from 0 to 100), `ci_low`, `ci_high`, `share` with interval, `remark`.
-        `coefficients`, G and phi of these answers and of a planned study: `value` with interval,
-        `universe`, `error`, `sem`, `over`, `n` (objects). `decisions`, G and phi over numbers of
-        levels of each random facet. `needs`, the levels that the target needs; NaN where none is
-        enough.
+        `components`, one row per group and source; `coefficients`, G and phi of these answers and
+        of a planned study; `needs`, the levels of each random facet that the target needs, NaN
+        where none is enough; `decisions`, G and phi over numbers of levels of each.
 
     Raises
     ------
@@ -285,54 +265,44 @@ def generalizability(
     names = distinct(by)
     require_known(facets, "Facets")
     require_known(fixed, "Fixed facets")
-    plan = StudyPlan(objects, fixed, _numbers_of(numbers), target, ci_level, seed)
-    tables = GroupTables()
+    plan = group_tables.StudyPlan(objects, fixed, _numbers_of(numbers), target, ci_level, seed)
+    components, coefficients, needs, decisions = (
+        TableRows(spec, names, ci_level)
+        for spec in (
+            group_tables.COMPONENTS,
+            group_tables.COEFFICIENTS,
+            group_tables.NEEDS,
+            group_tables.DECISIONS,
+        )
+    )
+    scored = item_scores["score"].notna().groupby(item_scores["item"].astype(str)).any()
+    findings = Findings(notes=data_notes(item_scores))
+    if not scored.all():
+        without = name_list(list(scored.index[~scored.to_numpy()]))
+        findings.notes.append(f"Left out, because nobody answered: {without}.")
+    tables = group_tables.GroupTables(components, coefficients, needs, decisions, findings)
     designs = group_designs(item_scores, names, distinct(facets))
     for design in with_progress(designs, "groups"):
-        add_group(tables, design, variance_components(design.cells, estimator), plan)
+        parts = variance_components(design.cells, estimator)
+        group_tables.add_group(tables, design, parts, plan)
     if not tables.n_used:
         raise NotEnoughData(
-            f"No sources of variance can be told apart. {' '.join(tables.cautions[:1])}".strip(),
+            f"No sources of variance can be told apart. {' '.join(findings.cautions[:1])}".strip(),
             "It needs several items and several contexts, repetitions, languages or other ways of "
             "asking, and answers that differ.",
         )
-    lead = by_columns(names)
-    n_missing = int(item_scores["score"].isna().sum())
-    return AnalysisResult(
-        tables=(
-            result_table(
-                "components",
-                "Variance components",
-                tables.components,
-                (*lead, *component_columns(ci_level)),
-                "Components",
-            ),
-            result_table(
-                "coefficients",
-                "Coefficients",
-                tables.coefficients,
-                (*lead, *coefficient_columns(ci_level)),
-                "Coefficients",
-            ),
-            result_table("needs", "Levels needed", tables.needs, (*lead, *NEED_COLUMNS), "D-study"),
-            result_table(
-                "decisions",
-                "Coefficients over numbers of levels",
-                tables.decisions,
-                (*lead, *DECISION_COLUMNS),
-                "D-study",
-            ),
-        ),
+    return count_result(
+        [rows.table() for rows in (components, coefficients, needs, decisions)],
+        findings,
         unit="one answer: an item in one administration",
-        n_used=tables.n_used,
-        n_missing=n_missing,
+        trials=len(item_scores),
+        usable=int(item_scores["score"].notna().sum()),
+        used=tables.n_used,
         method="Scores go from 0, the lowest option of the format, to 100, the highest, after "
         "reverse-keying. All facets and their interactions are random"
         + (f" but {name_list(fixed)}, fixed in the coefficients" if fixed else "")
-        + f". {ci_level * 100:g}% generalized intervals ({N_DRAWS:,} draws, seed {seed}).",
-        cautions=tuple(tables.cautions),
-        notes=(*data_notes(item_scores), *_unanswered(item_scores), *tables.notes),
-        n_left_out=len(item_scores) - n_missing - tables.n_used,
+        + f". {ci_level * 100:g}% generalized intervals ({group_tables.N_DRAWS:,} draws, seed "
+        f"{seed}).",
     )
 
 
@@ -357,10 +327,3 @@ def _numbers_of(text: str) -> dict[str, float]:
         require_known((name,), "Levels in a planned study")
         numbers[name] = float(value)
     return numbers
-
-
-def _unanswered(item_scores: pd.DataFrame) -> list[str]:
-    """A note on the items without any score."""
-    scored = item_scores["score"].notna().groupby(item_scores["item"].astype(str)).any()
-    without = list(scored.index[~scored.to_numpy()])
-    return [f"Left out, because nobody answered: {name_list(without)}."] if without else []

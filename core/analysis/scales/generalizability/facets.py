@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from core.analysis.shared.rows import (
@@ -73,16 +72,12 @@ class GroupDesign:
     cells: Cells
     effects: Effects
     n_scores: int
-    constant: tuple[str, ...]
     pooled: tuple[str, ...]
     left_out: tuple[str, ...]
 
     def number(self, column: str) -> int | None:
         """The number of the facet that a column is behind; None where it is behind none."""
-        for number, own in enumerate(self.columns):
-            if column in own:
-                return number
-        return None
+        return next((n for n, columns in enumerate(self.columns) if column in columns), None)
 
     @property
     def confounded(self) -> tuple[str, ...]:
@@ -97,11 +92,11 @@ class GroupDesign:
     def source(self, effect: int) -> str:
         """The name of an effect: "Item × model", with the facets that it lies within."""
         generators = self.effects.generators(effect)
-        names = [" × ".join(self.facets[one] for one in members(own)) for own in generators]
+        names = [" × ".join(self.facets[facet] for facet in members(of)) for of in generators]
         around = effect
-        for own in generators:
-            around &= ~own
-        within = [self.facets[one] for one in members(around)]
+        for of in generators:
+            around &= ~of
+        within = [self.facets[facet] for facet in members(around)]
         text = " or ".join(names) + (f" (within {' and '.join(within)})" if within else "")
         return text[0].upper() + text[1:]
 
@@ -109,11 +104,7 @@ class GroupDesign:
     def residual(self) -> str:
         """The name of what is left."""
         if self.cells.replicated:
-            return (
-                "Residual (repetition)"
-                if self.pooled in ((), ("repetition",))
-                else (f"Residual ({', '.join(title(one) for one in self.pooled)})")
-            )
+            return f"Residual ({', '.join(map(title, self.pooled or ('repetition',)))})"
         if not self.facets:
             return "Residual (chance)"
         name = self.source(self.cells.everything)
@@ -168,34 +159,22 @@ def group_designs(
     places = row_cells(item_scores, by)
     scores = relative_scores(item_scores) * SCALE
     usable = np.isfinite(scores)
-    names = list(
-        dict.fromkeys(
-            ("item", *(one for one in (*CANDIDATES, *chosen, "repetition") if one not in by))
-        )
-    )
+    others = (name for name in (*CANDIDATES, *chosen, "repetition") if name not in by)
+    names = list(dict.fromkeys(("item", *others)))
     codes = {
         name: places.item if name == "item" else codes_of(item_scores[name])[0] for name in names
     }
     wanted = ("item", *chosen) if chosen else CANDIDATES
     people = rows_are_people(item_scores)
-    return tuple(
-        _group_design(
-            group,
-            scores[rows],
-            {name: own[rows] for name, own in codes.items()},
-            [name for name in names if name in wanted],
-            people=people,
-        )
-        for code, group in places.groups.items()
-        if (rows := _rows(usable & (places.group == code))) is not None
-    )
-
-
-def _rows(taken: npt.NDArray[np.bool_]) -> Any:
-    """The rows taken, all of them as a slice; None where there are none."""
-    if taken.all():
-        return slice(None)
-    return np.flatnonzero(taken) if taken.any() else None
+    designs = []
+    for code, group in places.groups.items():
+        in_group = usable & (places.group == code)
+        if in_group.any():
+            rows = slice(None) if in_group.all() else np.flatnonzero(in_group)
+            columns = {name: of_rows[rows] for name, of_rows in codes.items()}
+            facets = [name for name in names if name in wanted]
+            designs.append(_group_design(group, scores[rows], columns, facets, people=people))
+    return tuple(designs)
 
 
 def _group_design(
@@ -207,31 +186,31 @@ def _group_design(
     people: bool,
 ) -> GroupDesign:
     """The design of one group with usable scores."""
-    own, n_levels = {}, {}
+    columns, n_levels = {}, {}  # codes without gaps
     for name, column in codes.items():
         came_up = np.bincount(column) > 0
         n_levels[name] = int(came_up.sum())
-        own[name] = column if came_up.all() else (np.cumsum(came_up) - 1)[column]
+        columns[name] = column if came_up.all() else (np.cumsum(came_up) - 1)[column]
     varying = [name for name in wanted if n_levels[name] > 1]
-    table = [own[name] for name in varying]
-    groups = same_partition(table, [n_levels[name] for name in varying])
-    behind = [tuple(varying[place] for place in one) for one in groups]
+    partitions = same_partition(
+        [columns[name] for name in varying], [n_levels[name] for name in varying]
+    )
+    behind = [tuple(varying[number] for number in partition) for partition in partitions]
     taken, left_out = behind[:MOST_FACETS], behind[MOST_FACETS:]
-    firsts = [one[0] for one in taken]
-    codes_taken = np.array([own[name] for name in firsts], dtype=np.int64)
+    firsts = [names[0] for names in taken]
+    codes_taken = np.array([columns[name] for name in firsts], dtype=np.int64)
     codes_taken = codes_taken.reshape(len(firsts), len(scores))
     design = cells(scores, codes_taken, [n_levels[name] for name in firsts])
-    pooled = _vary_within(design, codes_taken, own, n_levels, [n for one in taken for n in one])
+    in_facets = [name for names in taken for name in names]
     return GroupDesign(
         group,
-        tuple(_facet_name(one, people) for one in taken),
+        tuple(_facet_name(names, people) for names in taken),
         tuple(taken),
         design,
         effects(design),
         len(scores),
-        tuple(name for name in wanted if n_levels[name] == 1),
-        pooled,
-        tuple(_facet_name(one, people) for one in left_out),
+        _vary_within(design, codes_taken, columns, n_levels, in_facets),
+        tuple(_facet_name(names, people) for names in left_out),
     )
 
 
@@ -264,9 +243,9 @@ def _facet_name(columns: Sequence[str], people: bool) -> str:
 
 def require_known(names: Sequence[str], option: str) -> None:
     """Raise NotEnoughData where an option names something that can be no facet."""
-    known = ("item", "repetition", *GROUPINGS)
-    unknown = [name for name in names if name not in known and not is_attribute(name)]
+    possible = ("item", "repetition", *GROUPINGS)
+    unknown = [name for name in names if name not in possible and not is_attribute(name)]
     if unknown:
         raise NotEnoughData(
-            f"{option}: there is no facet '{unknown[0]}'.", f"Use: {name_list(known, 30)}."
+            f"{option}: there is no facet '{unknown[0]}'.", f"Use: {name_list(possible, 30)}."
         )
