@@ -207,8 +207,11 @@ class TableRows:
             raise TypeError(f"table {self.spec.name!r} has no columns {sorted(without_column)}")
         self.rows.append(tuple(values))
 
+    def frame(self) -> pd.DataFrame:
+        """The rows to the last digit, also of numbers that are 0 but for rounding."""
+        columns = self.spec.columns_for(self.by, self.level)
+        return pd.DataFrame(self.rows, columns=[column.name for column in columns])
+
     def table(self) -> ResultTable:
         """The table of the rows."""
-        columns = self.spec.columns_for(self.by, self.level)
-        frame = pd.DataFrame(self.rows, columns=[column.name for column in columns])
-        return ResultTable(self.spec.name, self.spec.title, frame, columns, self.spec.tab)
+        return self.spec.table(self.frame(), self.by, self.level)

@@ -16,22 +16,17 @@ from core.analysis.items.item_statistics import (
     item_table,
     left_out_notes,
 )
-from core.analysis.shared.matrices import (
-    MISSING_WORDS,
-    by_columns,
-    data_cautions,
-    data_notes,
-    distinct,
-    group_name,
-)
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.shared import sentences
+from core.analysis.shared.matrices import MISSING_WORDS, group_name
 from core.analysis.shared.options import By, MissingRule
 from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.rows import analysis_unit, known_ends, row_cautions, row_notes
-from core.analysis.shared.sentences import GroupAnswer, GroupAnswers, decimal_text, rows_by_group
+from core.analysis.shared.rows import known_ends
 from core.charts.heat_maps import item_map_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable, Unit, with_tabs
+from core.domain.results import AnalysisResult, ResultTable, Unit
+from core.domain.tables import TableSpec, count, key, number
 from core.domain.wide_scores import ItemScores
 
 Statistic = Literal[
@@ -72,36 +67,35 @@ _NO_INTERVALS = (
 MOST_GROUPS = 40
 """With more groups, the table with a column for each shows the first ones; the long one has all."""
 
-_N = {"discrimination": "n_discrimination", "alpha_if_dropped": "n_discrimination"}
+_OF_OTHER_ITEMS = ("discrimination", "alpha_if_dropped")
+"""Statistics that come from the administrations that the rule for missing answers leaves."""
+_KEYS = (key("subscale", "Subscale"), key("item", "Item"))
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """How far apart the values of an item are between groups; no map says by more than chance."""
-    title = next(c.title for c in result.tables[0].columns if c.name == "value")
-    values: dict[str, list[tuple[float, str]]] = {}
-    for group, rows in rows_by_group(result.tables[0], "subscale").items():
-        for row in rows:
-            if math.isfinite(row["value"]):
-                values.setdefault(row["item"], []).append((row["value"], group))
-    compared = {item: own for item, own in values.items() if len(own) > 1}
-    if not compared:
+    table = result.tables[0]
+    title = next(column.title for column in table.columns if column.name == "value")
+    values: dict[str, list[float]] = {}
+    for item, value in zip(table.frame["item"], table.frame["value"], strict=True):
+        if math.isfinite(value):
+            values.setdefault(item, []).append(value)
+    spans = [max(several) - min(several) for several in values.values() if len(several) > 1]
+    if not spans:
         sentence = f"{title}: undefined (no item has a value in two groups)."
-        return (GroupAnswer("all groups", sentence),)
-    spans = [max(own)[0] - min(own)[0] for own in compared.values()]
+        return (sentences.GroupAnswer("all groups", sentence),)
     items = count_text(len(spans), "item has", "items have")
+    median, low, high = map(
+        sentences.decimal_text, (float(np.median(spans)), min(spans), max(spans))
+    )
     return (
-        GroupAnswer(
+        sentences.GroupAnswer(
             "all groups",
-            f"{title}: {items} values in several groups, which lie "
-            f"{decimal_text(float(np.median(spans)))} apart (median; from "
-            f"{decimal_text(min(spans))} to {decimal_text(max(spans))}). A map has no intervals, "
-            "so no item and no group is named.",
+            f"{title}: {items} values in several groups, which lie {median} apart (median; from "
+            f"{low} to {high}). A map has no intervals, so no item and no group is named.",
         ),
     )
-
-
-_TABS = {"map": "One row per value", "wide": "One row per item"}
 
 
 @analysis(
@@ -149,15 +143,15 @@ def item_map(
         "mean" and "variance" (points), "discrimination", "difficulty", "alpha_if_dropped" or
         "missing_share" (no unit), all as `item_statistics` defines them.
     by : tuple of factors
-        Groups, each a column of the map; the statistic is computed within each.
+        Each group is a column of the map.
     missing : "automatic", "listwise", "pairwise" or "fiml"
         As in `item_statistics`: which administrations discrimination and alpha come from.
 
     Returns
     -------
     AnalysisResult
-        `map`, one row per group and item: `subscale`, `item`, `value` and `n`, the administrations
-        behind it. `wide`, one row per item with a column for each group (at most 40 groups).
+        `map`, one row per group and item, and `wide`, one row per item with a column for each group
+        (at most 40 groups).
 
     Raises
     ------
@@ -173,97 +167,75 @@ def item_map(
     differ in chance as well: a map has no intervals, and repeated administrations of one model are
     not independent.
     """
-    names = distinct(by)
-    items = item_table(item_scores, names, missing, 0.95)
+    items = item_table(item_scores, by, missing, 0.95)
     matrices, frame = items.matrices, items.frame
     title, unit, says = STATISTICS[statistic]
-    frame = frame.assign(
-        missing_share=frame["missing"] / (frame["n"] + frame["missing"]),
-        planned=frame["n"] + frame["missing"],
-    )
-    counts = "planned" if statistic == "missing_share" else _N.get(statistic, "n")
+    planned = frame["n"] + frame["missing"]
+    frame = frame.assign(missing_share=frame["missing"] / planned)
+    n = frame["n"]
+    if statistic == "missing_share":
+        n = planned
+    elif statistic in _OF_OTHER_ITEMS:
+        n = frame["n_discrimination"]
     columns = (
-        *by_columns(names),
-        Column("subscale", "Subscale"),
-        Column("item", "Item"),
-        Column("value", title, unit, says),
-        Column("n", "n", "count", "Administrations behind the value."),
+        *_KEYS,
+        number("value", title, unit, says),
+        count("n", "n", "Administrations behind the value."),
     )
-    long = frame.assign(value=frame[statistic].astype(float), n=frame[counts])
-    long = long[[column.name for column in columns]]
+    values = frame.assign(value=frame[statistic].astype(float), n=n)
+    long = TableSpec("map", "Item map", columns, "One row per value").table(values, by)
+    findings = item_remarks(items) if long.frame["value"].isna().any() else Findings()
+    if statistic in _OF_OTHER_ITEMS:
+        findings.notes[:0] = [*left_out_notes(matrices, items.missing), *items.why]
+    if statistic == "difficulty" and not known_ends(item_scores).all():
+        findings.cautions.append(OBSERVED_RANGE)
     groups = list(dict.fromkeys(matrix.group for matrix in matrices))
+    if len(groups) > MOST_GROUPS:
+        findings.notes.append(
+            f"There are {len(groups)} groups; the table with a column for each shows the first "
+            f"{MOST_GROUPS}, the other table all."
+        )
     owner = np.array([groups.index(m.group) for m in matrices for _ in m.items], dtype=np.int64)
-    cautions, notes = item_remarks(items) if long["value"].isna().any() else ([], [])
-    rule = MISSING_WORDS[items.missing]
-    return AnalysisResult(
-        tables=with_tabs(
-            (
-                ResultTable("map", "Item map", long, columns),
-                _wide_table(long, owner, [group_name(group) for group in groups], (unit, says)),
-            ),
-            _TABS,
-        ),
-        unit=analysis_unit(item_scores),
+    of_rule = f"From {MISSING_WORDS[items.missing]}. " if statistic in _OF_OTHER_ITEMS else ""
+    return score_result(
+        item_scores,
+        [long, _wide_table(long.frame, owner, [group_name(g) for g in groups], unit, says)],
+        findings,
         n_used=sum(matrix.n_used for matrix in matrices),
-        n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"{title} of every item in every group: {says} "
-        f"{f'From {rule}. ' if statistic in _N else ''}Scores are after reverse-keying.",
-        cautions=(
-            *data_cautions(item_scores, matrices),
-            *cautions,
-            *(
-                (OBSERVED_RANGE,)
-                if statistic == "difficulty" and not known_ends(item_scores).all()
-                else ()
-            ),
-            *row_cautions(item_scores, *_NO_INTERVALS),
-        ),
-        notes=(
-            *data_notes(item_scores),
-            *((*left_out_notes(matrices, items.missing), *items.why) if statistic in _N else ()),
-            *notes,
-            *_wide_table_notes(len(groups)),
-            *row_notes(item_scores, *_NO_INTERVALS),
-        ),
+        method=f"{title} of every item in every group: {says} {of_rule}Scores are after "
+        "reverse-keying.",
+        matrices=matrices,
+        taken_for_granted=_NO_INTERVALS,
     )
 
 
 def _wide_table(
-    long: pd.DataFrame, owner: Any, titles: Sequence[str], statistic: tuple[Unit, str]
+    long: pd.DataFrame, owner: Any, titles: Sequence[str], unit: Unit, says: str
 ) -> ResultTable:
-    """One row per item, one column for each of the first groups."""
-    keys = ["subscale", "item"]
+    """One row per item, one column for each of the first groups; `owner` is the group of a row."""
+    keys = [column.name for column in _KEYS]
     wide = long[keys].drop_duplicates().reset_index(drop=True)
-    place = pd.MultiIndex.from_frame(wide)
-    columns = [Column("subscale", "Subscale"), Column("item", "Item")]
-    taken_names, taken_titles = set(keys), {column.title for column in columns}
-    for number, title in enumerate(titles[:MOST_GROUPS]):
-        own = long[owner == number]
+    rows = pd.MultiIndex.from_frame(wide)
+    columns = list(_KEYS)
+    names, column_titles = set(keys), {column.title for column in _KEYS}
+    for group, title in enumerate(titles[:MOST_GROUPS]):
+        of_group = long[owner == group]
         values = np.full(len(wide), np.nan)
-        values[place.get_indexer(pd.MultiIndex.from_frame(own[keys]))] = own["value"]
+        values[rows.get_indexer(pd.MultiIndex.from_frame(of_group[keys]))] = of_group["value"]
         # Names of groups are whatever users and models are called: no field may be made of them.
         safe = "group_" + _UNSAFE.sub("_", title.lower()).strip("_")[:60]
-        name = _distinct_name(safe.rstrip("_"), taken_names, "_{}")
-        columns.append(Column(name, _distinct_name(title, taken_titles, " ({})"), *statistic))
+        name = _distinct_name(safe.rstrip("_"), names, "_{}")
+        columns.append(number(name, _distinct_name(title, column_titles, " ({})"), unit, says))
         wide[name] = values
-    return ResultTable("wide", "Item map, a column for each group", wide, tuple(columns))
+    title = "Item map, a column for each group"
+    return ResultTable("wide", title, wide, tuple(columns), "One row per item")
 
 
 def _distinct_name(text: str, taken: set[str], ending: str) -> str:
     """The text, with a number after it where it is taken; from then on it is taken."""
-    number, name = 1, text
+    n, name = 1, text
     while name in taken:
-        number += 1
-        name = text + ending.format(number)
+        n += 1
+        name = text + ending.format(n)
     taken.add(name)
     return name
-
-
-def _wide_table_notes(n_groups: int) -> list[str]:
-    """A note where not all groups have a column."""
-    if n_groups <= MOST_GROUPS:
-        return []
-    return [
-        f"There are {n_groups} groups; the table with a column for each shows the first "
-        f"{MOST_GROUPS}, the other table all."
-    ]

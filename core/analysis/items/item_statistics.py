@@ -11,88 +11,60 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared import progress
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.shared import sentences
 from core.analysis.shared.matrices import (
     ALL_ITEMS,
-    INDEPENDENCE,
     KEYED_TITLE,
     MISSING_WORDS,
     MissingChoice,
     ScoreMatrix,
-    by_columns,
     choose_missing,
-    data_cautions,
-    data_notes,
     distinct,
     group_name,
     matrices_of,
     scores_of_groups,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
+from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import (
-    Floats,
-    analysis_unit,
-    cells_of,
-    known_ends,
-    relative_scores,
-    row_cautions,
-    row_notes,
-    scores_of,
-)
+from core.analysis.shared.rows import Floats, cells_of, known_ends, relative_scores, scores_of
 from core.analysis.shared.scripts.scales import item_files, scale_groups
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    rows_by_group,
-    table_of,
-    with_items_against,
-)
 from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.results import AnalysisResult, TextFile
+from core.domain.tables import TableRows, TableSpec, count, estimate, key, number, remark, text
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.correlation import fisher_interval
 from core.stats.distributions import column_means, moments
-from core.stats.inputs import ItemRule, is_constant, name_list
+from core.stats.inputs import Estimate, ItemRule, is_constant, name_list
 from core.stats.reliability.alpha import covariances
-
-# Columns of the tables.
 
 _GOOD_FROM, _GOOD_TO = 0.4, 0.7
 """Discriminations between these, both included, count as good."""
-
-OBSERVED_RANGE = (
-    "The points of the options are not known, or scores lie beyond them, so difficulty takes the "
-    "lowest and highest score that came up under an answer format as its range: where an end was "
-    "never chosen, the range is narrower than the options printed."
-)
-
 _R = "Of the items with a defined discrimination; each correlates with its own subscale."
 _MEAN = "Mean of the items' means, after reverse-keying; without gaps, the mean score."
 
-
-def _item_columns(ci_level: float) -> tuple[Column, ...]:
-    """What follows the groups in the table of items."""
-    interval = f"{ci_level * 100:g}% CI"
-    return (
-        Column("subscale", "Subscale"),
-        Column("item", "Item"),
-        Column(
+ITEMS = TableSpec(
+    "items",
+    "Items",
+    (
+        key("subscale", "Subscale"),
+        key("item", "Item"),
+        number(
             "keyed",
             KEYED_TITLE,
             help="-1 is reverse-keyed: agreement means less of what is measured.",
         ),
-        Column("n", "n", "count", "Administrations with a score for the item."),
-        Column("missing", "Missing", "count", "Administrations without a score for the item."),
-        Column("mean", "M", "points", "Mean score after reverse-keying, all answers."),
-        Column("variance", "Variance", "points squared", "Divisor n - 1, all answers."),
-        Column("sd", "SD", "points", "Square root of the variance."),
-        Column(
+        count("n", "n", "Administrations with a score for the item."),
+        count("missing", "Missing", "Administrations without a score for the item."),
+        number("mean", "M", "points", "Mean score after reverse-keying, all answers."),
+        number("variance", "Variance", "points squared", "Divisor n - 1, all answers."),
+        number("sd", "SD", "points", "Square root of the variance."),
+        number(
             "difficulty",
             "Difficulty",
             "proportion",
@@ -100,48 +72,53 @@ def _item_columns(ci_level: float) -> tuple[Column, ...]:
             "Lowest and highest are those of the options of the answer format. High "
             "values: a high score is easily reached; Crocker & Algina (1986).",
         ),
-        Column(
+        *estimate(
             "discrimination",
             "Discrimination",
             "correlation",
             "Correlation of the item with the sum of the other items of its subscale; Henrysson "
             "(1963).",
-            (0.0, _GOOD_FROM, _GOOD_TO),
+            "Fisher's z; Fisher (1921).",
+            bounds=(0.0, _GOOD_FROM, _GOOD_TO),
         ),
-        Column("ci_low", f"{interval} low", "correlation", "Fisher's z; Fisher (1921)."),
-        Column("ci_high", f"{interval} high", "correlation", "Fisher's z; Fisher (1921)."),
-        Column("n_discrimination", "n of discrimination", "count", "Administrations behind it."),
-        Column("zero_variance", "Zero variance", help="Every answer got the same score."),
-        Column(
+        count("n_discrimination", "n of discrimination", "Administrations behind it."),
+        text("zero_variance", "Zero variance", "Every answer got the same score."),
+        number(
             "alpha_if_dropped",
             "α if dropped",
             "correlation",
             "Cronbach's alpha of the subscale without this item; Cronbach (1951).",
         ),
-        Column("remark", "Remark", help="Why undefined, and what a negative value may come from."),
-    )
-
-
-_SUMMARY = (
-    Column("subscale", "Subscale", help="Each subscale, then all items where there are several."),
-    Column("items", "Items", "count", "Items of the subscale, or all."),
-    Column("zero_variance_items", "Zero variance", "count", "Every answer got the same score."),
-    Column("undefined_items", "Undefined", "count", "Items without a discrimination."),
-    Column("good_items", "Good", "count", "Discrimination from .40 to .70, commonly called good."),
-    Column(
-        "below_items", "Below .40", "count", "Discrimination below .40, negative ones included."
+        remark("Why undefined, and what a negative value may come from."),
     ),
-    Column("above_items", "Above .70", "count", "Discrimination above .70: nearly repeats others."),
-    Column("negative_items", "Negative", "count", "Discrimination below 0; see the remarks."),
-    Column("mean_r_reverse", "Mean r, reverse-keyed", "correlation", _R),
-    Column("mean_r_standard", "Mean r, standard", "correlation", _R),
-    Column("mean_item_mean", "Mean of item means", "points", _MEAN),
-    Column("mean_reverse", "Mean, reverse-keyed", "points", _MEAN),
-    Column("mean_standard", "Mean, standard", "points", _MEAN),
-    Column("scores_used", "Scores used", "count", "Usable answers to these items."),
-    Column("missing", "Missing", "count", "Planned answers that are not usable."),
+)
+SUMMARY = TableSpec(
+    "summary",
+    "Items in short",
+    (
+        key("subscale", "Subscale", "Each subscale, then all items where there are several."),
+        count("items", "Items", "Items of the subscale, or all."),
+        count("zero_variance_items", "Zero variance", "Every answer got the same score."),
+        count("undefined_items", "Undefined", "Items without a discrimination."),
+        count("good_items", "Good", "Discrimination from .40 to .70, commonly called good."),
+        count("below_items", "Below .40", "Discrimination below .40, negative ones included."),
+        count("above_items", "Above .70", "Discrimination above .70: nearly repeats others."),
+        count("negative_items", "Negative", "Discrimination below 0; see the remarks."),
+        number("mean_r_reverse", "Mean r, reverse-keyed", "correlation", _R),
+        number("mean_r_standard", "Mean r, standard", "correlation", _R),
+        number("mean_item_mean", "Mean of item means", "points", _MEAN),
+        number("mean_reverse", "Mean, reverse-keyed", "points", _MEAN),
+        number("mean_standard", "Mean, standard", "points", _MEAN),
+        count("scores_used", "Scores used", "Usable answers to these items."),
+        count("missing", "Missing", "Planned answers that are not usable."),
+    ),
 )
 
+OBSERVED_RANGE = (
+    "The points of the options are not known, or scores lie beyond them, so difficulty takes the "
+    "lowest and highest score that came up under an answer format as its range: where an end was "
+    "never chosen, the range is narrower than the options printed."
+)
 
 # Remarks on an item: why a number is undefined or negative.
 
@@ -213,17 +190,10 @@ def _item_remark(
         remarks.append(opposite if raw_r > 0 else _AGAINST_OTHERS)
         if interval[1] > 0:
             remarks.append(_PERHAPS_CHANCE)
-    if _one_differs(scores):
+    others = scores[scores != scores[0]]
+    if len(scores) > 3 and len(others) in (1, len(scores) - 1) and (others == others[0]).all():
         remarks.append(_ONE_DIFFERS)
     return " ".join(remarks)
-
-
-def _one_differs(scores: Floats) -> bool:
-    """Whether all of several scores but one are the same."""
-    others = scores[scores != scores[0]]
-    if len(scores) < 4 or len(others) not in (1, len(scores) - 1):
-        return False
-    return bool((others == others[0]).all())
 
 
 # The statistics of every item, which `item_statistics` and `item_map` share.
@@ -231,17 +201,16 @@ def _one_differs(scores: Floats) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ItemTable:
-    """One row per group and item, its columns, and the scores behind it."""
+    """One row per group and item, and the scores behind it."""
 
     frame: pd.DataFrame
-    columns: tuple[Column, ...]
     matrices: tuple[ScoreMatrix, ...]
     missing: ItemRule  # of discrimination and alpha
     why: tuple[str, ...]  # a note on it, where the answers chose it
 
 
 def item_table(
-    item_scores: ItemScores, names: Sequence[str], missing: MissingChoice, ci_level: float
+    item_scores: ItemScores, by: Sequence[str], missing: MissingChoice, ci_level: float
 ) -> ItemTable:
     """The statistics of every item of an ITEM_SCORES frame within the groups of some factors.
 
@@ -252,7 +221,7 @@ def item_table(
     NotEnoughData
         There is not a single score, or the frame lacks one of the factors.
     """
-    layouts = cells_of(item_scores, names).layouts()
+    layouts = cells_of(item_scores, by).layouts()
     matrices = matrices_of(layouts, scores_of(item_scores))
     if not any(matrix.n_used for matrix in matrices):
         raise NotEnoughData(
@@ -262,17 +231,77 @@ def item_table(
     relative = relative_scores(item_scores)
     difficulties = [column_means(layout.filled(relative)) for layout in layouts]
     del relative  # as large as all scores
-    rule, why = choose_missing(missing, scores_of_groups(item_scores, names), "fiml")
-    rows = [
-        row
-        for matrix, difficulty in progress.with_progress(
-            list(zip(matrices, difficulties, strict=True)), "groups and subscales"
+    rule, why = choose_missing(missing, scores_of_groups(item_scores, by), "fiml")
+    rows = TableRows(ITEMS, by, ci_level)
+    for matrix, difficulty in with_progress(
+        list(zip(matrices, difficulties, strict=True)), "groups and subscales"
+    ):
+        _add_items(rows, matrix, difficulty, rule)
+    return ItemTable(rows.frame(), matrices, rule, why)
+
+
+def _add_items(rows: TableRows, matrix: ScoreMatrix, difficulty: Floats, missing: ItemRule) -> None:
+    """A row for each item of a matrix."""
+    if np.isfinite(matrix.varying().scores).all():
+        missing = "listwise"  # without gaps all rules are the same
+    used = matrix.varying() if missing == "listwise" else matrix.answered()
+    table = covariances(used.scores, missing, used.items)
+    discriminations = table.discriminations()
+    as_worded = discriminations  # without reverse-keying, only asked for where one is negative
+    if (discriminations < 0).any() and len(set(used.keyed)) > 1:
+        as_worded = covariances(used.scores * np.sign(used.keyed), missing).discriminations()
+    answered = ~np.isnan(used.scores)
+    n_of_row = answered.sum(axis=1)
+    behind = n_of_row == len(used.items) if missing == "listwise" else n_of_row > 1
+    measures = pd.DataFrame(
+        {
+            "r": discriminations,
+            "as_worded": as_worded,
+            "error": table.discrimination_errors(),  # of Fisher's z by full information
+            "n": answered[behind].sum(axis=0),  # administrations that entered the covariances
+            "alpha": table.alpha_if_dropped(),
+        },
+        index=list(used.items),
+    ).reindex(list(matrix.items))
+    # Items without variance have no discrimination, and without one of them, alpha is as it is.
+    no_variance = ~measures.index.isin(used.items)
+    measures.loc[no_variance & np.isfinite(matrix.scores).any(axis=0), "alpha"] = table.alpha()
+    columns = (measures[name].to_numpy(dtype=np.float64) for name in measures)
+    planned = matrix.n_asked(0)
+    for i, (r, worded, error, n, alpha) in enumerate(zip(*columns, strict=True)):
+        scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
+        spread = moments(scores)
+        n_behind = int(np.nan_to_num(n))
+        low = high = math.nan
+        if abs(r) <= 1 - 1e-12 and missing == "fiml":  # a perfect one rests on few answers
+            z, reach = math.atanh(r), NormalDist().inv_cdf((1 + rows.level) / 2) * error
+            low, high = math.tanh(z - reach), math.tanh(z + reach)
+        elif abs(r) <= 1 - 1e-12:
+            low, high = fisher_interval(float(r), n_behind, rows.level)
+        rows.add(
+            matrix.group,
+            subscale=matrix.subscale,
+            item=matrix.items[i],
+            keyed=matrix.keyed[i],
+            n=spread.n,
+            missing=int(planned[i]) - spread.n,
+            mean=spread.mean,
+            variance=spread.variance,
+            sd=spread.sd,
+            difficulty=float(difficulty[i]),
+            discrimination=Estimate(float(r), low, high),
+            n_discrimination=n_behind,
+            zero_variance=spread.constant,
+            alpha_if_dropped=float(alpha),
+            remark=_item_remark(
+                scores,
+                r=float(r),
+                raw_r=float(worded),
+                interval=(low, high),
+                keyed=matrix.keyed[i],
+                alone=len(matrix.items) == 1,
+            ),
         )
-        for row in _rows(matrix, difficulty, rule, ci_level)
-    ]
-    columns = (*by_columns(names), *_item_columns(ci_level))
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    return ItemTable(frame, columns, matrices, rule, why)
 
 
 def left_out_notes(matrices: Sequence[ScoreMatrix], missing: ItemRule) -> list[str]:
@@ -280,11 +309,11 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: ItemRule) -> list[s
     if missing != "listwise":
         return []
     varying = [matrix.varying() for matrix in matrices]
-    gaps = sum(own.n_used - own.complete().size for own in varying)
+    gaps = sum(part.n_used - part.complete().size for part in varying)
     constant = sum(
-        matrix.n_used - own.n_used
-        for matrix, own in zip(matrices, varying, strict=True)
-        if own.items
+        matrix.n_used - part.n_used
+        for matrix, part in zip(matrices, varying, strict=True)
+        if part.items
     )
     parts = [
         f"{n:,} usable {'score' if n == 1 else 'scores'} {where}"
@@ -301,37 +330,18 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: ItemRule) -> list[s
     ]
 
 
-def item_remarks(table: ItemTable) -> tuple[list[str], list[str]]:
+def item_remarks(table: ItemTable) -> Findings:
     """Cautions and notes on what is undefined or negative, naming group and items."""
     items = table.frame
-    groups = list(dict.fromkeys(matrix.group for matrix in table.matrices))
-    place = {group: number for number, group in enumerate(groups)}
+    rows_of: dict[tuple[Any, ...], list[int]] = {}
+    for row, group in enumerate(m.group for m in table.matrices for _ in m.items):
+        rows_of.setdefault(group, []).append(row)
     sizes = np.array([len(matrix.items) for matrix in table.matrices for _ in matrix.items])
-    owner = np.array([place[matrix.group] for matrix in table.matrices for _ in matrix.items])
-    remarks = []
-    for where, reason, changes in _reasons(items, sizes):
-        hits: dict[int, list[str]] = {}
-        for number, name in zip(owner[where], items["item"].to_numpy()[where], strict=True):
-            hits.setdefault(int(number), []).append(str(name))
-        for number, hit in hits.items():
-            plural = "item" if len(hit) == 1 else count_text(len(hit), "item")
-            sentence = reason.format(their="its" if len(hit) == 1 else "their")
-            note = about(group_name(groups[number]), f"{plural} {name_list(hit)}: {sentence}.")
-            remarks.append((number, note, changes))
-    remarks.sort(key=lambda numbered: numbered[0])
-    cautions: list[str] = [note for _, note, changes in remarks if changes]
-    return cautions, [note for _, note, changes in remarks if not changes]
-
-
-def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str, bool], ...]:
-    """Which items have a note, what it says, and whether it changes how to read the numbers.
-
-    `sizes` are the items of their subscales.
-    """
     alone, some = sizes == 1, items["n"].to_numpy() > 0
     constant = items["zero_variance"].to_numpy(dtype=bool)
-    no_r = items["discrimination"].isna().to_numpy()
-    return (
+    r, no_r = items["discrimination"].to_numpy(), items["discrimination"].isna().to_numpy()
+    # which items have a note, what it says, and whether it changes how to read the numbers
+    reasons = (
         (~some, "no usable answer", True),
         (constant, "zero variance, so discrimination is undefined", False),
         (no_r & alone, "the only item of its subscale, so discrimination is undefined", False),
@@ -354,116 +364,22 @@ def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str, bool], ..
             False,
         ),
         (
-            items["discrimination"].to_numpy() < 0,
+            r < 0,
             "negative discrimination: check {their} keying; the table of items says what it may "
             "come from",
             True,
         ),
     )
-
-
-def _rows(
-    matrix: ScoreMatrix, difficulty: Floats, missing: ItemRule, ci_level: float
-) -> list[tuple[Any, ...]]:
-    """One row per item of a matrix."""
-    if np.isfinite(matrix.varying().scores).all():
-        missing = "listwise"  # without gaps all rules are the same
-    discriminations, alphas, as_worded, behind, errors = _item_coefficients(matrix, missing)
-    planned = matrix.n_asked(0)
-    rows = []
-    for i, item in enumerate(matrix.items):
-        scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
-        own = moments(scores)
-        r = float(discriminations[i])
-        low, high = _interval(r, int(behind[i]), ci_level, errors[i] if missing == "fiml" else None)
-        remark = _item_remark(
-            scores,
-            r=r,
-            raw_r=float(as_worded[i]),
-            interval=(low, high),
-            keyed=matrix.keyed[i],
-            alone=len(matrix.items) == 1,
-        )
-        rows.append(
-            (
-                *matrix.group,
-                matrix.subscale,
-                item,
-                matrix.keyed[i],
-                own.n,
-                int(planned[i]) - own.n,
-                own.mean,
-                own.variance,
-                own.sd,
-                float(difficulty[i]),
-                r,
-                low,
-                high,
-                int(behind[i]),
-                own.constant,
-                float(alphas[i]),
-                remark,
-            )
-        )
-    return rows
-
-
-def _item_coefficients(
-    matrix: ScoreMatrix, missing: ItemRule
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Discriminations, alphas if dropped, discriminations as worded, n, and errors of every item.
-
-    Errors are those of Fisher's z by full information; NaN by other rules.
-
-    Items without variance have none, and their gaps cost the others no administration; without
-    one of them, alpha is as it is.
-    """
-    used = matrix.varying() if missing == "listwise" else matrix.answered()
-    table = covariances(used.scores, missing, used.items)
-    own = table.discriminations()
-    measures = (
-        own,
-        table.alpha_if_dropped(),
-        _discriminations_as_worded(used, own, missing),
-        _n_discrimination(used.scores, missing),
-        table.discrimination_errors(),
-    )
-    if len(used.items) == len(matrix.items):
-        return measures
-    places = [item in used.items for item in matrix.items]
-    spread = [np.full(len(matrix.items), np.nan) for _ in measures]
-    spread[1][np.isfinite(matrix.scores).any(axis=0)] = table.alpha()
-    for whole, part in zip(spread, measures, strict=True):
-        whole[places] = part
-    return spread[0], spread[1], spread[2], np.nan_to_num(spread[3]), spread[4]
-
-
-def _discriminations_as_worded(matrix: ScoreMatrix, keyed: Floats, missing: ItemRule) -> Floats:
-    """Discriminations without reverse-keying any item; only asked for where one is negative."""
-    if not (keyed < 0).any() or len(set(matrix.keyed)) == 1:
-        return keyed
-    return covariances(matrix.scores * np.sign(matrix.keyed), missing).discriminations()
-
-
-def _n_discrimination(scores: Floats, missing: ItemRule) -> Floats:
-    """For each item, the administrations that answered it and entered the covariances."""
-    answered = ~np.isnan(scores)
-    if missing == "listwise":
-        return np.full(scores.shape[1], answered.all(axis=1).sum())
-    return np.asarray((answered & (answered.sum(axis=1) > 1)[:, None]).sum(axis=0))
-
-
-def _interval(r: float, n: int, level: float, error: float | None) -> tuple[float, float]:
-    """Fisher's interval of a discrimination; none of a perfect one, which rests on few answers.
-
-    `error` is the standard error of its z by full information.
-    """
-    if not abs(r) <= 1 - 1e-12:
-        return math.nan, math.nan
-    if error is None:
-        return fisher_interval(r, n, level)
-    z, reach = math.atanh(r), NormalDist().inv_cdf((1 + level) / 2) * error
-    return math.tanh(z - reach), math.tanh(z + reach)
+    findings = Findings()
+    for group, rows in rows_of.items():
+        for concerned, reason, changes in reasons:
+            names = items["item"].to_numpy()[rows][concerned[rows]].astype(str).tolist()
+            if names:
+                several = "item" if len(names) == 1 else count_text(len(names), "item")
+                words = reason.format(their="its" if len(names) == 1 else "their")
+                note = about(group_name(group), f"{several} {name_list(names)}: {words}.")
+                (findings.cautions if changes else findings.notes).append(note)
+    return findings
 
 
 # The summary: counts of good items, reverse-keyed items against the others.
@@ -493,24 +409,8 @@ def item_summary(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     statistics will do, such as a published one.
     """
     names = distinct(by)
-    described = _item_measures(items)
-    described["group"] = (
-        items.groupby(list(names), sort=False, observed=True, dropna=False).ngroup() if names else 0
-    )
-    parts = _aggregate(described, ["group", "subscale"])
-    several = parts["group"].duplicated(keep=False)
-    whole = _aggregate(described, ["group"]).assign(subscale=ALL_ITEMS)
-    whole = whole[whole["group"].isin(parts.loc[several, "group"])]
-    rows = pd.concat([parts, whole]).sort_values("group", kind="stable", ignore_index=True)
-    lead = items[list(names)][~described["group"].duplicated().to_numpy()]
-    lead = lead.iloc[rows["group"].to_numpy()].reset_index(drop=True)
-    return pd.concat([lead, rows[[column.name for column in _SUMMARY]]], axis=1)
-
-
-def _item_measures(items: pd.DataFrame) -> pd.DataFrame:
-    """What is counted (columns of whole numbers) and averaged (others) of every item."""
     r, mean, reverse = items["discrimination"], items["mean"], items["keyed"] < 0
-    return pd.DataFrame(
+    described = pd.DataFrame(
         {
             "subscale": items["subscale"],
             "items": 1,
@@ -529,17 +429,23 @@ def _item_measures(items: pd.DataFrame) -> pd.DataFrame:
             "missing": items["missing"].astype(int),
         }
     )
-
-
-def _aggregate(described: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Sums of counts and means of the others, in order of first appearance."""
-    grouped = described.groupby(keys, sort=False, observed=True, dropna=False)
+    described["group"] = (
+        items.groupby(list(names), sort=False, observed=True, dropna=False).ngroup() if names else 0
+    )
     kinds = {
-        name: "mean" if described[name].dtype.kind == "f" else "sum"
-        for name in described.columns
-        if name not in ("group", "subscale")
+        column.name: "sum" if column.role == "count" else "mean" for column in SUMMARY.columns[1:]
     }
-    return grouped.agg(kinds).reset_index()
+    parts, whole = (
+        described.groupby(keys, sort=False, observed=True, dropna=False).agg(kinds).reset_index()
+        for keys in (["group", "subscale"], ["group"])
+    )
+    several = parts["group"].duplicated(keep=False)
+    whole = whole.assign(subscale=ALL_ITEMS)
+    whole = whole[whole["group"].isin(parts.loc[several, "group"])]
+    rows = pd.concat([parts, whole]).sort_values("group", kind="stable", ignore_index=True)
+    lead = items[list(names)][~described["group"].duplicated().to_numpy()]
+    lead = lead.iloc[rows["group"].to_numpy()].reset_index(drop=True)
+    return pd.concat([lead, rows[[column.name for column in SUMMARY.columns]]], axis=1)
 
 
 def _item_statistics_scripts(
@@ -555,47 +461,28 @@ def _item_statistics_scripts(
     return item_files(scale_groups(item_scores, names), missing=rule, ci_level=ci_level)
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """How many items discriminate well, too little, too much or not at all."""
+    items = sentences.rows_by_group(sentences.table_of(result, "items"))
 
-    def sentence(rows: Sequence[TableRow]) -> str:
-        total, good, below, above, negative, unknown = (
-            sum(int(row[name]) for row in rows)
-            for name in (
-                "items",
-                "good_items",
-                "below_items",
-                "above_items",
-                "negative_items",
-                "undefined_items",
-            )
+    def answer(group: str, rows: Sequence[sentences.TableRow]) -> sentences.GroupAnswer:
+        subscales = [row for row in rows if row["subscale"] != ALL_ITEMS] or rows
+        total, good, below, above, negative, undefined = (
+            sum(int(row[f"{name}items"]) for row in subscales)
+            for name in ("", "good_", "below_", "above_", "negative_", "undefined_")
         )
         verb = "discriminates" if good == 1 else "discriminate"
         parts = [f"{good} of {count_text(total, 'item')} {verb} well (.40 to .70)"]
         against = f" ({negative} against the other items)" if negative else ""
         parts += [f"{below} below that{against}"] if below else []
         parts += [f"{above} above"] if above else []
-        parts += [f"{unknown} undefined (no variance, or too few answers)"] if unknown else []
-        return ", ".join(parts) + "."
+        parts += [f"{undefined} undefined (no variance, or too few answers)"] if undefined else []
+        names = [str(row["item"]) for row in items[group] if row["ci_high"] < 0]
+        sentence = f"{', '.join(parts)}."
+        return sentences.GroupAnswer(group, sentences.with_items_against(sentence, names))
 
-    names = [column.name for column in table_of(result, "summary").columns]
-    before = "subscale" if "subscale" in names else "items"
-    rows = rows_by_group(table_of(result, "summary"), before)
-    items = rows_by_group(table_of(result, "items"), "subscale")
-    against = {
-        group: [str(row["item"]) for row in own if row["ci_high"] < 0]
-        for group, own in items.items()
-    }
-    return tuple(
-        GroupAnswer(
-            group,
-            with_items_against(
-                sentence([row for row in own if row.get("subscale") != ALL_ITEMS] or own),
-                against.get(group, []),
-            ),
-        )
-        for group, own in rows.items()
-    )
+    summary = sentences.rows_by_group(sentences.table_of(result, "summary"))
+    return tuple(answer(group, rows) for group, rows in summary.items())
 
 
 @analysis(
@@ -643,26 +530,17 @@ def item_statistics(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; statistics are computed within each.
     missing : "automatic", "listwise", "pairwise" or "fiml"
         Discrimination and alpha come from the administrations complete on the subscale
         ("listwise"), from the covariances of all pairs of answers ("pairwise", the default of
-        psych::alpha), or from the likeliest covariances of all answers ("fiml"). Automatic: as in
-        `internal_consistency`. Mean and variance always use every answer to the item.
-    ci_level : float in (0, 1)
-        Two-sided coverage of the interval of the discrimination.
+        psych::alpha), or from the likeliest covariances of all answers ("fiml"). Mean and variance
+        always use every answer to the item.
 
     Returns
     -------
     AnalysisResult
-        `items`, one row per group and item: `n`, `missing`, `mean`, `variance` (divisor n - 1),
-        `sd`, `difficulty` (mean as a share of the possible range, 0 to 1), `discrimination`
-        (correlation with the sum of the other items of its subscale), `ci_low`, `ci_high`,
-        `n_discrimination`, `zero_variance`, `alpha_if_dropped`, `remark`. `summary`, one row per
-        group and subscale, and for all items where there are several: counts of items without
-        variance, without discrimination, and with one from .4 to .7 (good), below, above and
-        negative; mean discrimination and mean of means of reverse-keyed and standard items.
+        `items`, one row per group and item, and `summary`, one row per group and subscale, and for
+        all items where there are several.
 
     Raises
     ------
@@ -684,34 +562,22 @@ def item_statistics(
     format; undefined where these are the same. Agrees with psych 2.4.12 to 1e-6
     (tests/golden/item_statistics).
     """
-    names = distinct(by)
-    items = item_table(item_scores, names, missing, ci_level)
-    matrices = items.matrices
-    summary = item_summary(items.frame, names)
-    cautions, notes = item_remarks(items)
-    rule = MISSING_WORDS[items.missing]
-    return AnalysisResult(
-        tables=(
-            ResultTable("items", "Items", items.frame, items.columns),
-            ResultTable("summary", "Items in short", summary, (*by_columns(names), *_SUMMARY)),
-        ),
-        unit=analysis_unit(item_scores),
-        n_used=sum(matrix.n_used for matrix in matrices),
-        n_missing=sum(matrix.n_missing for matrix in matrices),
+    items = item_table(item_scores, by, missing, ci_level)
+    findings = item_remarks(items)
+    if not known_ends(item_scores).all():
+        findings.cautions.append(OBSERVED_RANGE)
+    findings.notes[:0] = left_out_notes(items.matrices, items.missing)
+    return score_result(
+        item_scores,
+        [
+            ITEMS.table(items.frame, by, ci_level),
+            SUMMARY.table(item_summary(items.frame, by), by),
+        ],
+        findings,
+        n_used=sum(matrix.n_used for matrix in items.matrices),
         method="Part-whole corrected item-total correlation within the subscale, from "
-        f"{rule}; {ci_level * 100:g}% interval by Fisher's z. Variances divide by n - 1. "
-        "Scores are after reverse-keying.",
-        cautions=(
-            *data_cautions(item_scores, matrices),
-            *cautions,
-            *(() if known_ends(item_scores).all() else (OBSERVED_RANGE,)),
-            *row_cautions(item_scores, *INDEPENDENCE),
-        ),
-        notes=(
-            *data_notes(item_scores),
-            *left_out_notes(matrices, items.missing),
-            *notes,
-            *items.why,
-            *row_notes(item_scores, *INDEPENDENCE),
-        ),
+        f"{MISSING_WORDS[items.missing]}; {ci_level * 100:g}% interval by Fisher's z. Variances "
+        "divide by n - 1. Scores are after reverse-keying.",
+        matrices=items.matrices,
+        later_notes=items.why,
     )
