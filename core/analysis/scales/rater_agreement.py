@@ -74,19 +74,21 @@ GROUPS = TableSpec(
     ),
     "Raters",
 )
+_KAPPA = estimate(
+    "kappa",
+    "Kappa",
+    "correlation",
+    "Cohen (1960) doi:10.1177/001316446002000104.",
+    "Large-sample interval of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106.",
+)
 PAIRS = TableSpec(
     "pairs",
     "Every two raters",
     (
         key("first", "First"),
         key("second", "Second"),
-        *estimate(
-            "kappa",
-            "Kappa",
-            "correlation",
-            "Cohen (1960) doi:10.1177/001316446002000104.",
-            "Large-sample interval of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106.",
-        ),
+        *_KAPPA[:2],
+        replace(_KAPPA[2], help=""),
         number("agreement", "Same code", "proportion", "Items with the same code / items."),
         count("n", "Items", "Items that both coded."),
         remark("Why a number is undefined."),
