@@ -3,97 +3,107 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import KEYED_TITLE, by_columns, distinct, group_name
+from core.analysis.kit.results import Findings, count_result
+from core.analysis.shared import sentences
+from core.analysis.shared.matrices import KEYED_TITLE, distinct, group_name
 from core.analysis.shared.options import By
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    rows_by_group,
-    table_of,
-)
 from core.charts.bars import option_charts
 from core.domain.frames import OPTION_COUNTS
-from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult
+from core.domain.tables import TableRows, TableSpec, count, key, number
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 
-_OPTIONS = (
-    Column("subscale", "Subscale"),
-    Column("item", "Item"),
-    Column(
-        "keyed", KEYED_TITLE, help="-1 is reverse-keyed: agreement means less of what is measured."
+OPTIONS = TableSpec(
+    "options",
+    "Options by item",
+    (
+        key("subscale", "Subscale"),
+        key("item", "Item"),
+        number(
+            "keyed",
+            KEYED_TITLE,
+            help="-1 is reverse-keyed: agreement means less of what is measured.",
+        ),
+        key("kind", "Kind", "An option of the bank, or the status of an unusable answer."),
+        key("option", "Option or status", "Its code in the bank, or why not usable."),
+        count("position", "Position", "Place among the options."),
+        number("points", "Points", "points", "As printed in the bank, before reverse-keying."),
+        count("count", "Count", "Trials that ended so."),
+        number("share", "Share of usable", "proportion", "Count / usable answers of the item."),
+        number(
+            "share_of_trials",
+            "Share of all",
+            "proportion",
+            "Count / all trials of the item. Undefined for options where no trial is usable.",
+        ),
+        count("n_usable", "Usable", "Trials of the item with an option chosen."),
+        count("n_trials", "Trials", "All trials of the item, usable or not."),
     ),
-    Column("kind", "Kind", help="An option of the bank, or the status of an unusable answer."),
-    Column("option", "Option or status", help="Its code in the bank, or why not usable."),
-    Column("position", "Position", "count", "Place among the options."),
-    Column("points", "Points", "points", "As printed in the bank, before reverse-keying."),
-    Column("count", "Count", "count", "Trials that ended so."),
-    Column("share", "Share of usable", "proportion", "Count / usable answers of the item."),
-    Column(
-        "share_of_trials",
-        "Share of all",
-        "proportion",
-        "Count / all trials of the item. Undefined for options where no trial is usable.",
+)
+SUMMARY = TableSpec(
+    "summary",
+    "Usable answers",
+    (
+        count("items", "Items", "Items asked in the group."),
+        count("n_trials", "Trials", "All trials, usable or not."),
+        count("n_usable", "Usable", "Trials with an option chosen."),
+        count("n_unusable", "Unusable", "Refused, off the scale, not asked and so on."),
+        number("share_usable", "Share usable", "proportion", "Usable trials / all trials."),
+        number("share_unusable", "Share unusable", "proportion", "Unusable trials / all trials."),
     ),
-    Column("n_usable", "Usable", "count", "Trials of the item with an option chosen."),
-    Column("n_trials", "Trials", "count", "All trials of the item, usable or not."),
 )
-_SUMMARY = (
-    Column("items", "Items", "count", "Items asked in the group."),
-    Column("n_trials", "Trials", "count", "All trials, usable or not."),
-    Column("n_usable", "Usable", "count", "Trials with an option chosen."),
-    Column("n_unusable", "Unusable", "count", "Refused, off the scale, not asked and so on."),
-    Column("share_usable", "Share usable", "proportion", "Usable trials / all trials."),
-    Column("share_unusable", "Share unusable", "proportion", "Unusable trials / all trials."),
-)
-
 
 _MOST_OPTIONS = 5  # of a sentence; the others are counted
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
-    """How many answers are usable, and the shares of the options; no interval ranks them."""
-    of_groups = table_of(result, "summary")
-    # the format is a column of the options in any case, but a factor of groups only where asked for
-    first_other = "subscale" if "format" in of_groups.frame else "format"
-    options = rows_by_group(table_of(result, "options"), first_other)
+_DEPENDENT_TRIALS = (
+    "Trials of one respondent are not independent, so shares are given without an interval."
+)
 
-    def sentence(group: str, row: TableRow) -> str:
+
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
+    """How many answers are usable, and the shares of the options; no interval ranks them."""
+    of_groups = sentences.table_of(result, "summary")
+    # the format leads the options in any case, but is a factor of groups only where asked for
+    factors = of_groups.with_role("group")
+    counts: dict[str, dict[tuple[str, str], int]] = {}
+    for row in sentences.table_of(result, "options").frame.to_dict("records"):
+        if row["kind"] == "option":
+            of_group = counts.setdefault(group_name([row[name] for name in factors]), {})
+            option = row["format"], row["option"]
+            of_group[option] = of_group.get(option, 0) + int(row["count"])
+
+    def sentence(group: str, row: sentences.TableRow) -> str:
         usable_text = (
             f"{percent_text(row['share_usable'], 1)} of "
-            f"{count_text(int(row['n_trials']), 'trial')} "
-            "have a usable answer"
+            f"{count_text(int(row['n_trials']), 'trial')} have a usable answer"
             if math.isfinite(row["share_usable"])
             else "The share of usable answers is undefined (no trials)"
         )
-        counts: dict[tuple[str, str], int] = {}
-        for one in options.get(group, []):
-            if one["kind"] == "option":
-                key = (one["format"], one["option"])
-                counts[key] = counts.get(key, 0) + int(one["count"])
-        if not sum(counts.values()):
+        chosen = counts.get(group, {})
+        total, further = sum(chosen.values()), len(chosen) - _MOST_OPTIONS
+        if not total:
             return f"{usable_text}; no option is chosen."
-        total, further = sum(counts.values()), len(counts) - _MOST_OPTIONS
         shares = [
-            f"{option} {percent_text(count / total)}"
-            for (_, option), count in sorted(counts.items(), key=lambda item: -item[1])
+            f"{option} {percent_text(n / total)}"
+            for (_, option), n in sorted(chosen.items(), key=lambda option_and_n: -option_and_n[1])
         ]
         listed = ", ".join(shares[:_MOST_OPTIONS])
         more = f" and {count_text(further, 'more option')}" if further > 0 else ""
         return f"{usable_text}; of these, {listed}{more}."
 
-    summary = rows_by_group(of_groups, "items")
-    return tuple(GroupAnswer(group, sentence(group, rows[0])) for group, rows in summary.items())
+    return tuple(
+        sentences.GroupAnswer(group, sentence(group, rows[0]))
+        for group, rows in sentences.rows_by_group(of_groups).items()
+    )
 
 
 @analysis(
@@ -137,17 +147,15 @@ def option_distribution(
     option_counts : OPTION_COUNTS frame
         How often each option or status came up, by cell of the design.
     by : tuple of factors
-        Groups to set side by side. All other factors are summed over.
+        All other factors are summed over.
 
     Returns
     -------
     AnalysisResult
-        `options`, one row per group, response format, item and option or status: `kind` ("option"
-        or "status"), `position` (options only), `points` as printed, `count`, `share` (of usable
-        answers; NaN for a status), `share_of_trials`, `n_usable`, `n_trials`. An option that came
-        up for any item of the same study and format stands with every other item too, with 0
+        `options`, one row per group, response format, item and option or status. An option that
+        came up for any item of the same study and format stands with every other item too, with 0
         where it never came up; an option nobody ever chose anywhere is unknown to this table.
-        `summary`, one row per group: items, trials, usable and unusable ones.
+        `summary`, one row per group.
 
     Raises
     ------
@@ -168,27 +176,46 @@ def option_distribution(
     for name in names:
         if name not in option_counts:
             raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
-    cell = (*names, *(name for name in ("format",) if name not in names))
-    rows = _rows(_plain(option_counts), cell)
-    columns = (*by_columns(cell), *_OPTIONS)
-    options = rows[[column.name for column in columns]]
-    summary_columns = (*by_columns(names), *_SUMMARY)
-    summary = pd.DataFrame(
-        _summary_rows(options, names), columns=[column.name for column in summary_columns]
-    )
-    used, trials = int(summary["n_usable"].sum()), int(summary["n_trials"].sum())
-    return AnalysisResult(
-        tables=(
-            ResultTable("options", "Options by item", options, columns),
-            ResultTable("summary", "Usable answers", summary, summary_columns),
-        ),
+    cell = distinct((*names, "format"))
+    table = OPTIONS.table(_rows(_plain(option_counts), cell), cell)
+    options, summary = table.frame, TableRows(SUMMARY, names)
+    findings = Findings(notes=[_DEPENDENT_TRIALS])
+    groups: list[tuple[Any, pd.DataFrame]] = [((), options)]
+    if names:
+        groups = list(options.groupby(list(names), sort=False))
+    for group, rows in groups:
+        items = rows.drop_duplicates(["format", "subscale", "item"])
+        n_trials, n_usable = int(items["n_trials"].sum()), int(items["n_usable"].sum())
+        summary.add(
+            group,
+            items=len(items.drop_duplicates(["subscale", "item"])),
+            n_trials=n_trials,
+            n_usable=n_usable,
+            n_unusable=n_trials - n_usable,
+            share_usable=n_usable / n_trials if n_trials else math.nan,
+            share_unusable=(n_trials - n_usable) / n_trials if n_trials else math.nan,
+        )
+        unusable = items.loc[items["n_usable"] == 0, "item"].drop_duplicates().astype(str).tolist()
+        if unusable:
+            several = "item" if len(unusable) == 1 else f"{len(unusable)} items"
+            findings.caution(
+                group_name(group),
+                f"{several} {name_list(unusable)}: no usable answer, so no shares.",
+            )
+    to_come = (options["kind"] == "status") & (options["option"] == "not_asked")
+    if not_asked := int(options.loc[to_come, "count"].sum()):
+        findings.cautions.append(f"{not_asked} planned trials have not been asked yet.")
+    in_short = summary.table()
+    trials, usable = (int(in_short.frame[name].sum()) for name in ("n_trials", "n_usable"))
+    return count_result(
+        [table, in_short],
+        findings,
         unit="one trial: one item put once to a respondent",
-        n_used=used,
-        n_missing=trials - used,
+        trials=trials,
+        usable=usable,
+        used=usable,
         method="Counts; shares of the usable answers of an item, statuses as shares of all trials. "
         "Options are as chosen, before reverse-keying.",
-        cautions=tuple(_cautions(options, names)),
-        notes=(_DEPENDENT_TRIALS,),
     )
 
 
@@ -206,10 +233,8 @@ def _rows(counts: pd.DataFrame, cell: tuple[str, ...]) -> pd.DataFrame:
     """All rows of the table of options, in order of groups, items and options."""
     item = [*cell, "subscale", "item"]
     is_status = counts["option"] == ""
-    chosen, statuses = (
-        counts[~is_status],
-        counts[is_status].assign(option=lambda own: own["status"]),
-    )
+    chosen = counts[~is_status]
+    statuses = counts[is_status].assign(option=lambda rows: rows["status"])
     # Studies may use different banks, so options are borrowed only within study and format.
     menu = chosen[["study", "format", "option", "position", "points"]].drop_duplicates(
         ["study", "format", "option"]
@@ -242,57 +267,8 @@ def _rows(counts: pd.DataFrame, cell: tuple[str, ...]) -> pd.DataFrame:
         (rows["kind"] == "status") | (rows["n_usable"] > 0)
     )
     order = {name: pd.factorize(counts[name])[1] for name in item}
-    place = pd.DataFrame(
-        {name: pd.Index(seen).get_indexer(rows[name].tolist()) for name, seen in order.items()}
+    ranks = pd.DataFrame(
+        {name: pd.Index(levels).get_indexer(rows[name].tolist()) for name, levels in order.items()}
     ).assign(position=rows["position"])
-    return rows.loc[place.sort_values([*item, "position"], kind="stable").index].reset_index(
-        drop=True
-    )
-
-
-def _summary_rows(options: pd.DataFrame, names: Sequence[str]) -> list[tuple[Any, ...]]:
-    """One row per group."""
-    rows: list[tuple[Any, ...]] = []
-    for group, own in _groups(options, names):
-        items = own.drop_duplicates(["format", "subscale", "item"])
-        trials, usable = int(items["n_trials"].sum()), int(items["n_usable"].sum())
-        shares = (usable / trials, (trials - usable) / trials) if trials else (np.nan, np.nan)
-        n_items = len(items.drop_duplicates(["subscale", "item"]))
-        rows.append((*group, n_items, trials, usable, trials - usable, *shares))
-    return rows
-
-
-def _groups(
-    options: pd.DataFrame, names: Sequence[str]
-) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
-    """The rows of each group, in order of first appearance."""
-    if not names:
-        return [((), options)]
-    return [
-        (tuple(group) if isinstance(group, tuple) else (group,), own)
-        for group, own in options.groupby(list(names), sort=False)
-    ]
-
-
-_DEPENDENT_TRIALS = (
-    "Trials of one respondent are not independent, so shares are given without an interval."
-)
-
-
-def _cautions(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Items without a usable answer, and trials still to come, by group."""
-    notes: list[str] = []
-    for group, own in _groups(options, names):
-        none = own.loc[own["n_usable"] == 0, "item"].drop_duplicates().astype(str).tolist()
-        if none:
-            what = "item" if len(none) == 1 else f"{len(none)} items"
-            notes.append(
-                about(
-                    group_name(group), f"{what} {name_list(none)}: no usable answer, so no shares."
-                )
-            )
-    to_come = (options["kind"] == "status") & (options["option"] == "not_asked")
-    not_asked = int(options.loc[to_come, "count"].sum())
-    if not_asked:
-        notes.append(f"{not_asked} planned trials have not been asked yet.")
-    return notes
+    sequence = ranks.sort_values([*item, "position"], kind="stable").index
+    return rows.loc[sequence].reset_index(drop=True)
