@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
+from core.analysis.kit.results import Findings, count_result
 from core.analysis.scales.multitrait_matrix.scores import (
     MATCHED,
     ScoreSource,
@@ -23,10 +24,10 @@ from core.analysis.scales.multitrait_matrix.scores import (
 from core.analysis.scales.multitrait_matrix.tables import (
     GroupCorrelations,
     correlate_scores,
-    defined_places,
     other_items,
     result_tables,
 )
+from core.analysis.shared import sentences
 from core.analysis.shared.matrices import (
     data_cautions,
     data_notes,
@@ -49,14 +50,6 @@ from core.analysis.shared.registry import Choice, DesignFactors, OtherData, anal
 from core.analysis.shared.rows import row_cautions, row_notes
 from core.analysis.shared.scores import scores_remedy, scores_used
 from core.analysis.shared.scripts.comparisons import PairedColumns, correlation_files
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    coefficient_text,
-    rows_by_group,
-    table_of,
-)
 from core.analysis.words.odds_ratios import (
     Descriptor,
     First,
@@ -69,86 +62,64 @@ from core.charts.heat_maps import score_matrix_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about, kind_of
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, TextFile, with_tabs
+from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData
 from core.stats.correlation import CorrelationMethod
 from core.stats.inputs import name_list
 from core.stats.resampling import Bootstrap
 
-# Notes on matching and undefined pairs, and counts.
 
-
-def _matching_notes(
-    sources: Sequence[ScoreSource], by: Sequence[str], split: Sequence[str], rows_by: Sequence[str]
-) -> list[str]:
+def _add_matching(
+    findings: Findings,
+    sources: Sequence[ScoreSource],
+    by: Sequence[str],
+    split: Sequence[str],
+    rows_by: Sequence[str],
+) -> None:
     """What scores were matched on and averaged over."""
-    notes = []
     if len(sources) > 1:
-        notes.append(f"Scores of the studies are matched on {_row_words(rows_by, by, ' and ')}.")
+        matched_on = _row_words(rows_by, by, " and ")
+        findings.notes.append(f"Scores of the studies are matched on {matched_on}.")
     for source in sources:
         over = averaging_factors(source, (*rows_by, *by, *split))
         if over:
-            where = f"{source.name}: scores" if len(sources) > 1 else "Scores"
-            notes.append(f"{where} are averaged over {_factor_words(over, ' and ')}.")
-    return notes
+            scores = f"{source.name}: scores" if len(sources) > 1 else "Scores"
+            findings.notes.append(f"{scores} are averaged over {_factor_words(over, ' and ')}.")
 
 
-def _item_cautions(groups: Sequence[GroupCorrelations]) -> list[str]:
-    """Scores of a trait whose items differ between methods."""
-    return [
-        about(
-            group_name(own.table.group),
-            f"{score.name} is of {len(own.table.items[place])} items; "
-            f"{name_list(sorted(others))} {'have' if len(others) > 1 else 'has'} answers under "
-            "another method only, so their means are not comparable.",
-        )
-        for own in groups
-        for place, score in enumerate(own.table.scores)
-        if (others := other_items(own.table, place))
-    ]
-
-
-def _undefined_pairs(
-    groups: Sequence[GroupCorrelations], sources: Sequence[ScoreSource]
-) -> list[str]:
-    """Which pairs of scores have no correlation and why; groups with a single score."""
+def _add_cautions(
+    findings: Findings, groups: Sequence[GroupCorrelations], sources: Sequence[ScoreSource]
+) -> None:
+    """Traits whose items differ between methods, and which pairs have no correlation and why."""
+    for group in groups:
+        for i, score in enumerate(group.table.scores):
+            if others := other_items(group.table, i):
+                findings.caution(
+                    group_name(group.table.group),
+                    f"{score.name} is of {len(group.table.items[i])} items; "
+                    f"{name_list(sorted(others))} {'have' if len(others) > 1 else 'has'} answers "
+                    "under another method only, so their means are not comparable.",
+                )
     matched = {score.source for group in groups for score in group.table.scores}
-    notes = [
+    findings.cautions += [
         f"{source.name}: it has no scores of the same models and contexts, so it is not "
         "correlated with the others."
         for source in sources
         if source.name not in matched
     ]
     for group in groups:
-        where = group_name(group.table.group)
-        scores = group.table.scores
+        name, scores = group_name(group.table.group), group.table.scores
         if len(scores) < 2:
-            notes.append(about(where, "there is one score only, so nothing to correlate."))
+            findings.caution(name, "there is one score only, so nothing to correlate.")
         reasons: dict[str, list[str]] = {}
         for pair, problems in group.problems.items():
             for problem in problems:
                 if kind_of(problem) == "undefined":
-                    pairs = " with ".join(scores[place].name for place in pair)
-                    reasons.setdefault(problem, []).append(pairs)
-        notes += [about(where, why, name_list(pairs)) for why, pairs in reasons.items()]
-    return notes
-
-
-def _item_counts(
-    sources: Sequence[ScoreSource], groups: Sequence[GroupCorrelations]
-) -> tuple[int, int, int]:
-    """Item scores planned, missing, and behind any correlation, over all studies."""
-    used: dict[str, dict[str, set[int]]] = {source.name: {} for source in sources}
-    for group in groups:
-        for place in defined_places(group):
-            score, behind = group.table.scores[place], group.table.behind[place]
-            used[score.source].setdefault(score.scale, set()).update(behind.index)
-    frames = {source.name: source.frame for source in sources if source.frame is not None}
-    return (
-        sum(len(frame) for frame in frames.values()),
-        sum(int(frame["score"].isna().sum()) for frame in frames.values()),
-        sum(scores_used(frame, used[name]) for name, frame in frames.items()),
-    )
+                    names = " with ".join(scores[number].name for number in pair)
+                    reasons.setdefault(problem, []).append(names)
+        findings.cautions += [
+            about(name, reason, name_list(pairs)) for reason, pairs in reasons.items()
+        ]
 
 
 def _row_words(rows_by: Sequence[str], by: Sequence[str], between: str = " × ") -> str:
@@ -189,20 +160,22 @@ CorrelationKind = Annotated[
 ]
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Correlations of the same and of different traits, where methods differ."""
 
-    def span(rows: Sequence[TableRow], same_trait: bool) -> str:
-        own = [r["r"] for r in rows if r["same_trait"] == same_trait and not r["same_method"]]
-        known = [r for r in own if math.isfinite(r)]
-        if not known:
+    def span(rows: Sequence[sentences.TableRow], same_trait: bool) -> str:
+        pairs = [row for row in rows if row["same_trait"] == same_trait and not row["same_method"]]
+        defined = [row["r"] for row in pairs if math.isfinite(row["r"])]
+        if not defined:
             return "undefined (no such pair)"
-        if len(known) == 1:
-            return f"{coefficient_text(known[0])} (1 pair)"
-        low, high = coefficient_text(min(known)), coefficient_text(max(known))
-        return f"from {low} to {high} ({len(known)} pairs)"
+        low, high = map(sentences.coefficient_text, (min(defined), max(defined)))
+        return (
+            f"{low} (1 pair)"
+            if len(defined) == 1
+            else f"from {low} to {high} ({len(defined)} pairs)"
+        )
 
-    def basis(rows: Sequence[TableRow]) -> str:
+    def basis(rows: Sequence[sentences.TableRow]) -> str:
         differ = [str(row["score"]) for row in rows if row["items_left_out"]]
         without, fewer = (
             max((int(row[name]) for row in rows), default=0) for name in ("n_without", "n_fewer")
@@ -219,16 +192,18 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         ]
         return "".join(f"; {part}" for part in parts if part)
 
-    def sentence(group: str, rows: Sequence[TableRow]) -> str:
-        own = [row for row in rows if row["kind"] == "pearson"]
+    def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
+        linear = [row for row in rows if row["kind"] == "pearson"]
         return (
-            f"Across methods, correlations of the same trait: {span(own, True)}; of different "
-            f"traits: {span(own, False)}{basis(scores.get(group, ()))}."
+            f"Across methods, correlations of the same trait: {span(linear, True)}; of different "
+            f"traits: {span(linear, False)}{basis(scores.get(group, ()))}."
         )
 
-    scores = rows_by_group(table_of(result, "scores"), "number")
-    groups = rows_by_group(table_of(result, "correlations"), "score_1")
-    return tuple(GroupAnswer(group, sentence(group, rows)) for group, rows in groups.items())
+    scores = sentences.rows_by_group(sentences.table_of(result, "scores"))
+    groups = sentences.rows_by_group(sentences.table_of(result, "correlations"))
+    return tuple(
+        sentences.GroupAnswer(group, sentence(group, rows)) for group, rows in groups.items()
+    )
 
 
 def _text_sources(texts: pd.DataFrame | None, options: tuple[Any, ...]) -> tuple[ScoreSource, ...]:
@@ -292,9 +267,6 @@ def _paired_columns(table: ScoreTable) -> PairedColumns:
     )
 
 
-_TABS = {"correlations": "Correlations", "matrix": "Matrix", "scores": "Scores"}
-
-
 @analysis(
     title="Multitrait matrix",
     question="Do scores that should go together do so, and those that should not, not?",
@@ -354,7 +326,7 @@ def multitrait_matrix(
         `score` in score points after reverse-keying, NaN where there is no usable answer. The
         scores of each study in it are separate.
     by : tuple of factors
-        Groups to set side by side; those in `split` are ignored here.
+        Those in `split` are ignored here.
     split : tuple of factors
         Every combination of their levels gets scores of its own: the methods of the matrix.
     other : ITEM_SCORES frame, optional
@@ -369,20 +341,16 @@ def multitrait_matrix(
         A score needs answers to 80 % of the planned items of the scale, to all, to half of them,
         or to any.
     adjust : "holm" or "benjamini-hochberg"
-        Adjustment of p over the pairs of scores of a group.
-    ci_level : float in (0, 1)
-        Two-sided coverage of the intervals.
-    resamples, seed : int
-        Bootstrap of rows; 0 resamples for none.
+        Over the pairs of scores of a group.
+    resamples : int
+        Of rows; 0 for none.
 
     Returns
     -------
     AnalysisResult
-        `correlations`, one row per group and pair of scores: `r` (unitless), `ci_low`, `ci_high`,
-        `bootstrap_low`, `bootstrap_high`, `p`, `p_adjusted`, `stars`, `n`, `corrected` (for
-        unreliability), `same_trait`, `same_method`, `remark`. `matrix`, one row per group and
-        score: correlations below the diagonal, Cronbach's alpha on it. `scores`, one row per group
-        and score: `mean` and `sd` in score points, `n`, `alpha` with its interval.
+        `correlations`, one row per group and pair of scores; `matrix`, one row per group and score:
+        correlations below the diagonal, Cronbach's alpha on it; `scores`, one row per group and
+        score.
 
     Raises
     ------
@@ -412,11 +380,13 @@ def multitrait_matrix(
         correlate_scores(table, kind, ci_level, bootstrap)
         for table in with_progress(tables, "groups")
     ]
-    notes = _matching_notes(sources, names, methods, rows_by)
-    cautions = [*_item_cautions(groups), *_undefined_pairs(groups, sources)]
-    if not any(group.defined for group in groups):
+    findings = Findings()
+    _add_matching(findings, sources, names, methods, rows_by)
+    _add_cautions(findings, groups, sources)
+    if not any(group.correlated for group in groups):
+        reasons = " ".join([*findings.notes, *findings.cautions][-3:])
         raise NotEnoughData(
-            f"No scores can be correlated. {' '.join([*notes, *cautions][-3:])}".strip(),
+            f"No scores can be correlated. {reasons}".strip(),
             scores_remedy(
                 item_scores,
                 incomplete,
@@ -424,22 +394,35 @@ def multitrait_matrix(
                 "factor that separates scores, or another study of the same models and contexts.",
             ),
         )
-    n_planned, n_missing, n_used = _item_counts(sources, groups)
+    behind: dict[str, dict[str, set[int]]] = {}  # administrations of scores that are correlated
+    for group in groups:
+        for i in group.correlated:
+            score = group.table.scores[i]
+            of_source = behind.setdefault(score.source, {})
+            of_source.setdefault(score.scale, set()).update(group.table.behind[i].index)
+    frames = {source.name: source.frame for source in sources if source.frame is not None}
     made = result_tables(groups, names, sources, adjust, ci_level)
-    return AnalysisResult(
-        tables=with_tabs(made, _TABS),
+    matrices = score_matrices(item_scores, names)
+    return count_result(
+        made,
+        Findings(
+            [
+                *data_cautions(item_scores, matrices),
+                *findings.cautions,
+                *row_cautions(item_scores, *INDEPENDENT_ROWS),
+            ],
+            [
+                *data_notes(item_scores),
+                *findings.notes,
+                *row_notes(item_scores, *INDEPENDENT_ROWS),
+            ],
+        ),
         unit=f"one {_row_words(rows_by, names)}, of which all administrations are "
         "averaged (a row, where notes speak of rows)",
-        n_used=n_used,
-        n_missing=n_missing,
+        trials=sum(len(frame) for frame in frames.values()),
+        usable=sum(int(frame["score"].notna().sum()) for frame in frames.values()),
+        used=sum(scores_used(frame, behind.get(name, {})) for name, frame in frames.items()),
         method=f"Scores are means of items after reverse-keying; {kind.capitalize()} correlations "
         f"from the rows that have both; {ci_level * 100:g}% intervals by Fisher's z"
         f"{adjustment_words(adjust, made)}; reliability is Cronbach's alpha.",
-        cautions=(
-            *data_cautions(item_scores, score_matrices(item_scores, names)),
-            *cautions,
-            *row_cautions(item_scores, *INDEPENDENT_ROWS),
-        ),
-        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *INDEPENDENT_ROWS)),
-        n_left_out=n_planned - n_missing - n_used,
     )

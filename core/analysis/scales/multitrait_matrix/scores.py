@@ -249,8 +249,8 @@ def row_factors(
         everywhere_one = factor != "context" and len(set.union(*levels)) < 2
         if factor in (*by, *split) or everywhere_one or not all(levels):
             continue
-        lone = any(len(own) == 1 and not own & shared for own in levels)
-        few = factor == "repetition" and any(len(own) < 2 for own in levels)
+        lone = any(len(of_source) == 1 and not of_source & shared for of_source in levels)
+        few = factor == "repetition" and any(len(of_source) < 2 for of_source in levels)
         if factor == "respondent" or len(sources) == 1 or not (lone or few):
             factors.append(factor)
     return tuple(factors)
@@ -280,57 +280,48 @@ def score_tables(
         members = [(source, _members(source, by, group)) for source in sources]
         keys = dict.fromkeys(
             key
-            for source, own in members
+            for source, member in members
             if source.main
-            for key in _tuples(source.labels[own], rows_by)
+            for key in _tuples(source.labels[member], rows_by)
         )
-        place = {key: number for number, key in enumerate(keys)}
+        row_of = {key: row for row, key in enumerate(keys)}
         columns = [
             column
-            for source, own in members
-            for column in _columns(source.within(own), split, rows_by, place, level)
+            for source, member in members
+            for column in _columns(source.within(member), split, rows_by, row_of, level)
         ]
-        yield ScoreTable(
-            group,
-            tuple(column[0] for column in columns),
-            np.stack([column[1] for column in columns], axis=1)
-            if columns
-            else np.empty((len(place), 0)),
-            tuple(column[2] for column in columns),
-            tuple(column[3] for column in columns),
-            tuple(column[4] for column in columns),
-            tuple(column[5] for column in columns),
-            tuple(column[6] for column in columns),
-        )
+        scores, values, *others = zip(*columns, strict=True) if columns else [()] * 7
+        table = np.stack(values, axis=1) if values else np.empty((len(row_of), 0))
+        yield ScoreTable(group, scores, table, *others)
 
 
 def _columns(
     source: ScoreSource,
     split: Sequence[str],
     rows_by: Sequence[str],
-    place: dict[tuple[Any, ...], int],
+    row_of: dict[tuple[Any, ...], int],
     level: float,
 ) -> Iterator[tuple[Score, Floats, Estimate, pd.Series[Any], frozenset[str], int, int]]:
     """Every score of a source in a group: what it is, and the fields of ScoreTable."""
-    known = [name for name in split if name in source.labels]
+    separate = [name for name in split if name in source.labels]
     ids = source.labels.index
-    row = pd.Series([place.get(key, -1) for key in _tuples(source.labels, rows_by)], index=ids)
-    method_of = pd.Series(_tuples(source.labels, known), index=ids, dtype="object")[row >= 0]
-    methods = sorted(set(method_of), key=lambda method: [level_sort_key(one) for one in method])
+    row = pd.Series([row_of.get(key, -1) for key in _tuples(source.labels, rows_by)], index=ids)
+    method_of = pd.Series(_tuples(source.labels, separate), index=ids, dtype="object")[row >= 0]
+    methods = sorted(set(method_of), key=lambda method: list(map(level_sort_key, method)))
     for method in methods:
         rows = row[method_of.index[method_of == method]]
         scored, planned = source.scores.loc[rows.index], source.planned.loc[rows.index]
         rule, _ = choose_missing("automatic", [_item_table(source, ALL_ITEMS, rows)[0]], "fiml")
         for scale in shown_scales(scored.columns[planned.any()]):
-            own = scored[scale].dropna()
-            behind = rows[own.index]
-            means = aggregate_administrations(own, behind)
-            values = np.full(len(place), np.nan)
+            with_score = scored[scale].dropna()
+            behind = rows[with_score.index]
+            means = aggregate_administrations(with_score, behind)
+            values = np.full(len(row_of), np.nan)
             values[means.index.to_numpy(dtype=np.int64)] = means.to_numpy()
-            words = [scale or "(none)", *(str(level_name(one)) for one in method)]
+            words = [scale or "(none)", *(str(level_name(value)) for value in method)]
             score = Score(source.name, scale, method, source.prefix + " · ".join(words))
             items, n_fewer = _answered_items(source, scale, behind)
-            n_without = int(planned[scale].sum()) - len(own)
+            n_without = int(planned[scale].sum()) - len(with_score)
             # all answers there are, also those of administrations without this score
             used = behind if rule == "listwise" else rows[planned[scale].to_numpy()]
             alpha = _alpha(source, scale, used, level, rule)
@@ -353,7 +344,7 @@ def _item_table(
         rows = ids.get_indexer(behind.index)
         asked = planned[rows].any(axis=0)
         tables.append(scores[rows][:, asked])
-        names += [matrix.items[place] for place in np.flatnonzero(asked).tolist()]
+        names += [matrix.items[column] for column in np.flatnonzero(asked).tolist()]
     return np.hstack(tables), names
 
 
@@ -366,7 +357,7 @@ def _answered_items(
     table, names = _item_table(source, scale, behind)
     answered = np.isfinite(table)
     some = answered.any(axis=0)
-    items = frozenset(names[place] for place in np.flatnonzero(some).tolist())
+    items = frozenset(names[column] for column in np.flatnonzero(some).tolist())
     return items, int((answered.sum(axis=1) < some.sum()).sum())
 
 

@@ -5,119 +5,128 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 
 from core.analysis.kit.adjusting import STARS
 from core.analysis.scales.multitrait_matrix.scores import Score, ScoreSource, ScoreTable
-from core.analysis.scales.score_correlations import table
-from core.analysis.shared.matrices import by_columns
 from core.analysis.shared.scores import level_sort_key
 from core.domain.notes import Note
-from core.domain.results import Column, ResultTable
+from core.domain.results import ResultTable
+from core.domain.tables import (
+    TableRows,
+    TableSpec,
+    count,
+    ends,
+    estimate,
+    key,
+    number,
+    p_value,
+    remark,
+    text,
+)
 from core.stats.correlation import CorrelationMethod, TraitMatrix, stars, trait_matrix
 from core.stats.groups import Adjustment, adjusted_p, summary
+from core.stats.inputs import Estimate
 from core.stats.resampling import Bootstrap
 
-# Columns of the tables.
-
-
-def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
-    """What follows the groups in the table of correlations."""
-    interval = f"{ci_level * 100:g}% CI"
-    fisher = "Fisher's z; Fisher (1921), for Spearman Bonett & Wright (2000)."
-    resampled = "Percentiles over resampled rows, where asked for; Efron (1979)."
-    return (
-        Column("score_1", "Score 1"),
-        Column("score_2", "Score 2"),
-        Column(
+CORRELATIONS = TableSpec(
+    "correlations",
+    "Correlations of scores",
+    (
+        key("score_1", "Score 1"),
+        key("score_2", "Score 2"),
+        text(
             "same_trait",
             "Same trait",
-            help="Both are of the same scale, taken in different ways: they should go together "
+            "Both are of the same scale, taken in different ways: they should go together "
             "(convergence); Campbell & Fiske (1959).",
         ),
-        Column(
+        text(
             "same_method",
             "Same method",
-            help="Both were taken in the same way, such as with the same form; what they share "
+            "Both were taken in the same way, such as with the same form; what they share "
             "may be the way; Campbell & Fiske (1959).",
         ),
-        Column("kind", "Kind", help="pearson: linear. spearman: of mean ranks."),
-        Column("r", "r", "correlation", "How far the scores go together, -1 to 1."),
-        Column("ci_low", f"{interval} low", "correlation", fisher),
-        Column("ci_high", f"{interval} high", "correlation", fisher),
-        Column("bootstrap_low", f"Bootstrap {interval} low", "correlation", resampled),
-        Column("bootstrap_high", f"Bootstrap {interval} high", "correlation", resampled),
-        Column("p", "p", "p", "Against a correlation of 0: t with n - 2 degrees of freedom."),
-        Column(
+        text("kind", "Kind", "pearson: linear. spearman: of mean ranks."),
+        *estimate(
+            "r",
+            "r",
+            "correlation",
+            "How far the scores go together, -1 to 1.",
+            "Fisher's z; Fisher (1921), for Spearman Bonett & Wright (2000).",
+        ),
+        *ends(
+            "bootstrap",
+            "Bootstrap {level}",
+            "correlation",
+            "Percentiles over resampled rows, where asked for; Efron (1979).",
+            of="r",
+        ),
+        p_value("p", "p", "Against a correlation of 0: t with n - 2 degrees of freedom.", "r"),
+        p_value(
             "p_adjusted",
             "Adjusted p",
-            "p",
             "Over the pairs of scores of the group; Holm (1979) or Benjamini & Hochberg (1995).",
+            "r",
         ),
         STARS,
-        Column("n", "n", "count", "Rows that have both scores."),
-        Column(
+        count("n", "n", "Rows that have both scores."),
+        number(
             "corrected",
             "Corrected r",
-            "none",
-            "What r would be between scores without error: r / square root of the product of both "
-            "alphas; Spearman (1904). May exceed 1.",
+            help="What r would be between scores without error: r / square root of the product of "
+            "both alphas; Spearman (1904). May exceed 1.",
         ),
-        Column("remark", "Remark", help="Why undefined, and cautions."),
-    )
-
-
-def _matrix_columns(size: int) -> tuple[Column, ...]:
-    """What follows the groups in the matrix: a numbered column for each of its scores."""
-    meaning = "Correlation with the score of this number; on the diagonal Cronbach's alpha (1951)."
-    return (
-        Column("number", "Number", "count", "Heads the column of this score."),
-        Column("score", "Score"),
-        *(
-            Column(str(number), str(number), "correlation", meaning)
-            for number in range(1, size + 1)
-        ),
-    )
-
-
-def _score_columns(ci_level: float) -> tuple[Column, ...]:
-    """What follows the groups in the table of scores."""
-    interval = f"α {ci_level * 100:g}% CI"
-    feldt = "Feldt, Woodruff & Salih (1987)."
-    return (
-        Column("number", "Number", "count", "Its place in the matrix."),
-        Column("score", "Score"),
-        Column("mean", "M", "points", "Over the rows."),
-        Column("sd", "SD", "points", "Over the rows, divisor n - 1."),
-        Column("n", "n", "count", "Rows that have the score."),
-        Column("n_without", "Without score", "count", "Administrations without the score."),
-        Column("n_items", "Items", "count", "Items behind the score that were answered."),
-        Column(
+        remark("Why undefined, and cautions."),
+    ),
+    "Correlations",
+)
+SCORES = TableSpec(
+    "scores",
+    "Scores",
+    (
+        count("number", "Number", "Its place in the matrix."),
+        key("score", "Score"),
+        number("mean", "M", "points", "Over the rows."),
+        number("sd", "SD", "points", "Over the rows, divisor n - 1."),
+        count("n", "n", "Rows that have the score."),
+        count("n_without", "Without score", "Administrations without the score."),
+        count("n_items", "Items", "Items behind the score that were answered."),
+        count(
             "items_left_out",
             "Other items",
-            "count",
             "Items of the same trait that were answered under another method only.",
         ),
-        Column("n_fewer", "Fewer items", "count", "Administrations that lack some of the items."),
-        Column(
+        count("n_fewer", "Fewer items", "Administrations that lack some of the items."),
+        *estimate(
             "alpha",
             "α",
             "correlation",
             "Cronbach's alpha (1951) of the items as they enter the score, averaged where "
             "administrations are averaged.",
+            "Feldt, Woodruff & Salih (1987).",
+            ends_title="α {level}",
+            ends_name="alpha",
         ),
-        Column("alpha_low", f"{interval} low", "correlation", feldt),
-        Column("alpha_high", f"{interval} high", "correlation", feldt),
-        Column("n_alpha", "n of α", "count", "Rows with every item that varies."),
-        Column("remark", "Remark", help="Why alpha is undefined, and cautions."),
+        count("n_alpha", "n of α", "Rows with every item that varies."),
+        remark("Why alpha is undefined, and cautions."),
+    ),
+    "Scores",
+)
+
+
+def _matrix_spec(size: int) -> TableSpec:
+    """The matrix, with a numbered column for each of its scores."""
+    meaning = "Correlation with the score of this number; on the diagonal Cronbach's alpha (1951)."
+    columns = (
+        count("number", "Number", "Heads the column of this score."),
+        key("score", "Score"),
+        *(number(str(n), str(n), "correlation", meaning) for n in range(1, size + 1)),
     )
+    return TableSpec("matrix", "Matrix (reliabilities on the diagonal)", columns, "Matrix")
 
-
-# Tables: pairs of scores, the matrix, the scores.
-
-Row = tuple[Any, ...]
 
 PART_OF_WHOLE = (
     "Part and whole: the scores share answers, so they go together by construction. Left out of "
@@ -125,7 +134,6 @@ PART_OF_WHOLE = (
 )
 ABOVE_ONE = "Corrected beyond 1: a reliability is estimated too low."
 NOT_CORRECTED = "Not corrected: it needs two positive reliabilities."
-
 _NO_RELIABILITY = 1e-9
 """An alpha up to here is 0 but for rounding, and nothing can be corrected by it."""
 
@@ -142,14 +150,14 @@ class GroupCorrelations:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Places of the scores of each pair."""
-        size = len(self.table.scores)
-        return [(one, two) for one in range(size) for two in range(one + 1, size)]
+        """The numbers of the scores of each pair."""
+        return list(combinations(range(len(self.table.scores)), 2))
 
     @property
-    def defined(self) -> bool:
-        """Whether any two scores have a correlation."""
-        return any(math.isfinite(self.matrix.r[pair]) for pair in self.pairs)
+    def correlated(self) -> list[int]:
+        """The scores that have a correlation with another one."""
+        pairs = [pair for pair in self.pairs if math.isfinite(self.matrix.r[pair])]
+        return sorted({score for pair in pairs for score in pair})
 
 
 def correlate_scores(
@@ -157,132 +165,35 @@ def correlate_scores(
 ) -> GroupCorrelations:
     """The correlations among the scores of a group."""
     # numbers for names, so that a problem tells its pair whatever the scores are called
-    names = [str(place) for place in range(len(table.scores))]
+    names = [str(n) for n in range(len(table.scores))]
     alphas = {
-        name: own.value
-        for name, own in zip(names, table.reliabilities, strict=True)
-        if own.value > _NO_RELIABILITY
+        name: alpha.value
+        for name, alpha in zip(names, table.reliabilities, strict=True)
+        if alpha.value > _NO_RELIABILITY
     }
     correlations = trait_matrix(table.values, names, kind=kind, level=level, reliabilities=alphas)
     resampled = None
     if bootstrap:
         resampled = trait_matrix(table.values, names, kind=kind, level=level, bootstrap=bootstrap)
-    problems = (*correlations.problems, *(resampled.problems if resampled else ()))
-    return GroupCorrelations(table, kind, correlations, resampled, _problems_by_pair(problems))
-
-
-def _problems_by_pair(problems: Sequence[str]) -> dict[tuple[int, int], tuple[str, ...]]:
-    """The problems of each pair of places, once each; others are of the matrix as a whole."""
-    problems_of: dict[tuple[int, int], tuple[str, ...]] = {}
-    for problem in problems:
+    # the problems of each pair, once each; others are of the matrix as a whole
+    problems: dict[tuple[int, int], tuple[str, ...]] = {}
+    for problem in (*correlations.problems, *(resampled.problems if resampled else ())):
         if isinstance(problem, Note) and problem.place:
-            first, second = problem.place.split(" with ")  # the scores are called by their places
-            pair = int(first), int(second)
+            first, second = map(int, problem.place.split(" with "))
             reason = Note(problem.words, kind=problem.kind)
-            problems_of[pair] = tuple(dict.fromkeys((*problems_of.get(pair, ()), reason)))
-    return problems_of
+            of_pair = problems.get((first, second), ())
+            problems[first, second] = tuple(dict.fromkeys((*of_pair, reason)))
+    return GroupCorrelations(table, kind, correlations, resampled, problems)
 
 
-def _correlation_rows(own: GroupCorrelations, adjust: Adjustment) -> list[Row]:
-    """One row per pair of scores, with p adjusted over those that share no answers."""
-    scores, matrix = own.table.scores, own.matrix
-    shared = [scores[one].shares_answers(scores[two]) for one, two in own.pairs]
-    p = [
-        math.nan if by_construction else float(matrix.p[pair])
-        for pair, by_construction in zip(own.pairs, shared, strict=True)
-    ]
-    adjusted = adjusted_p(np.array(p), adjust)
-    return [
-        _correlation_row(own, pair, by_construction, float(value))
-        for pair, by_construction, value in zip(own.pairs, shared, adjusted, strict=True)
-    ]
-
-
-def _correlation_row(
-    own: GroupCorrelations, pair: tuple[int, int], by_construction: bool, adjusted: float
-) -> Row:
-    matrix, resampled = own.matrix, own.resampled
-    one, two = (own.table.scores[place] for place in pair)
-    corrected = math.nan if by_construction else float(matrix.corrected[pair])
-    remarks = [PART_OF_WHOLE] if by_construction else []
-    remarks += own.problems.get(pair, ())
-    if abs(corrected) > 1:
-        remarks.append(ABOVE_ONE)
-    elif math.isnan(corrected) and math.isfinite(matrix.r[pair]) and not by_construction:
-        remarks.append(NOT_CORRECTED)
-    ends = (resampled.low[pair], resampled.high[pair]) if resampled else (math.nan, math.nan)
-    p = float(matrix.p[pair])
-    return (
-        *own.table.group,
-        one.name,
-        two.name,
-        one.same_trait(two),
-        one.same_method(two),
-        own.kind,
-        *(float(value) for value in (matrix.r[pair], matrix.low[pair], matrix.high[pair], *ends)),
-        p,
-        adjusted,
-        stars(adjusted),
-        int(matrix.n[pair]),
-        corrected,
-        " ".join(remarks),
-    )
-
-
-def _matrix_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[Row]:
-    """One row per score: correlations below the diagonal, reliability on it."""
-    places = {numbers[score]: place for place, score in enumerate(own.table.scores)}
-    rows = []
-    for place, score in enumerate(own.table.scores):
-        cells = [math.nan] * len(numbers)
-        for number, column in places.items():
-            if column < place:
-                cells[number - 1] = float(own.matrix.r[place, column])
-        cells[numbers[score] - 1] = own.table.reliabilities[place].value
-        rows.append((*own.table.group, numbers[score], score.name, *cells))
-    return rows
-
-
-def other_items(table: ScoreTable, place: int) -> frozenset[str]:
+def other_items(table: ScoreTable, score: int) -> frozenset[str]:
     """The items of a score's trait that were answered under other methods only."""
-    score = table.scores[place]
-    same = [
+    of_trait = [
         items
         for other, items in zip(table.scores, table.items, strict=True)
-        if score.same_trait(other)
+        if table.scores[score].same_trait(other)
     ]
-    return frozenset().union(*same) - table.items[place]
-
-
-def _score_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[Row]:
-    """One row per score: what it is, its mean and spread, and its reliability."""
-    rows = []
-    table = own.table
-    for place, (score, values, alpha) in enumerate(
-        zip(table.scores, table.values.T, table.reliabilities, strict=True)
-    ):
-        known = summary(values)
-        others = other_items(table, place)
-        rows.append(
-            (
-                *table.group,
-                numbers[score],
-                score.name,
-                known.mean,
-                known.sd,
-                known.n,
-                table.n_without[place],
-                len(table.items[place]),
-                len(others),
-                table.n_fewer[place],
-                alpha.value,
-                alpha.low,
-                alpha.high,
-                alpha.n,
-                " ".join(alpha.problems),
-            )
-        )
-    return rows
+    return frozenset().union(*of_trait) - table.items[score]
 
 
 def result_tables(
@@ -293,47 +204,88 @@ def result_tables(
     ci_level: float,
 ) -> tuple[ResultTable, ...]:
     """Pairs of scores, the matrix, and the scores, of all groups."""
-    numbers = _numbers(groups, [source.name for source in sources])
-    made = (
-        (
-            "correlations",
-            "Correlations of scores",
-            _correlation_columns(ci_level),
-            [row for group in groups for row in _correlation_rows(group, adjust)],
-        ),
-        (
-            "matrix",
-            "Matrix (reliabilities on the diagonal)",
-            _matrix_columns(len(numbers)),
-            [row for group in groups for row in _matrix_rows(group, numbers)],
-        ),
-        (
-            "scores",
-            "Scores",
-            _score_columns(ci_level),
-            [row for group in groups for row in _score_rows(group, numbers)],
-        ),
-    )
-    return tuple(
-        table(name, title, rows, (*by_columns(by), *columns)) for name, title, columns, rows in made
-    )
-
-
-def _numbers(groups: Sequence[GroupCorrelations], order: Sequence[str]) -> dict[Score, int]:
-    """Every score there is with its place in the matrix, the same in every group."""
-    seen = list(dict.fromkeys(score for group in groups for score in group.table.scores))
+    order = [source.name for source in sources]
+    scores = list(dict.fromkeys(score for group in groups for score in group.table.scores))
     ranked = sorted(
-        seen,
+        enumerate(scores),
         key=lambda score: (
-            order.index(score.source),
-            [level_sort_key(one) for one in score.method],
-            seen.index(score),
+            order.index(score[1].source),
+            [level_sort_key(level) for level in score[1].method],
+            score[0],
         ),
     )
-    return {score: number for number, score in enumerate(ranked, 1)}
+    # every score has its number in the matrix, the same in every group
+    numbers = {score: n for n, (_, score) in enumerate(ranked, 1)}
+    correlations, matrix, of_scores = (
+        TableRows(spec, by, ci_level) for spec in (CORRELATIONS, _matrix_spec(len(numbers)), SCORES)
+    )
+    for group in groups:
+        _add_correlations(correlations, group, adjust)
+        _add_scores(matrix, of_scores, group, numbers)
+    return tuple(rows.table() for rows in (correlations, matrix, of_scores))
 
 
-def defined_places(own: GroupCorrelations) -> Sequence[int]:
-    """The scores that have a correlation with another one."""
-    pairs = [pair for pair in own.pairs if math.isfinite(own.matrix.r[pair])]
-    return sorted({place for pair in pairs for place in pair})
+def _add_correlations(rows: TableRows, group: GroupCorrelations, adjust: Adjustment) -> None:
+    """One row per pair of scores, with p adjusted over those that share no answers."""
+    scores, matrix, resampled = group.table.scores, group.matrix, group.resampled
+    shared = [scores[first].shares_answers(scores[second]) for first, second in group.pairs]
+    tested = [
+        math.nan if by_construction else float(matrix.p[pair])
+        for pair, by_construction in zip(group.pairs, shared, strict=True)
+    ]
+    adjusted = adjusted_p(np.array(tested), adjust).tolist()
+    for pair, by_construction, p in zip(group.pairs, shared, adjusted, strict=True):
+        first, second = (scores[n] for n in pair)
+        corrected = math.nan if by_construction else float(matrix.corrected[pair])
+        remarks = [PART_OF_WHOLE] if by_construction else []
+        remarks += group.problems.get(pair, ())
+        if abs(corrected) > 1:
+            remarks.append(ABOVE_ONE)
+        elif math.isnan(corrected) and math.isfinite(matrix.r[pair]) and not by_construction:
+            remarks.append(NOT_CORRECTED)
+        rows.add(
+            group.table.group,
+            score_1=first.name,
+            score_2=second.name,
+            same_trait=first.same_trait(second),
+            same_method=first.same_method(second),
+            kind=group.kind,
+            r=Estimate(float(matrix.r[pair]), float(matrix.low[pair]), float(matrix.high[pair])),
+            bootstrap_low=float(resampled.low[pair]) if resampled else math.nan,
+            bootstrap_high=float(resampled.high[pair]) if resampled else math.nan,
+            p=float(matrix.p[pair]),
+            p_adjusted=p,
+            stars=stars(p),
+            n=int(matrix.n[pair]),
+            corrected=corrected,
+            remark=" ".join(remarks),
+        )
+
+
+def _add_scores(
+    matrix: TableRows, of_scores: TableRows, group: GroupCorrelations, numbers: Mapping[Score, int]
+) -> None:
+    """One row per score in both tables: its correlations and reliability, its mean and spread."""
+    table = group.table
+    for i, score in enumerate(table.scores):
+        alpha, described = table.reliabilities[i], summary(table.values[:, i])
+        cells = {str(n): math.nan for n in numbers.values()}
+        for j, earlier in enumerate(table.scores[:i]):
+            cells[str(numbers[earlier])] = float(group.matrix.r[i, j])
+        cells[str(numbers[score])] = alpha.value
+        matrix.add(table.group, number=numbers[score], score=score.name, **cells)
+        of_scores.add(
+            table.group,
+            number=numbers[score],
+            score=score.name,
+            mean=described.mean,
+            sd=described.sd,
+            n=described.n,
+            n_without=table.n_without[i],
+            n_items=len(table.items[i]),
+            items_left_out=len(other_items(table, i)),
+            n_fewer=table.n_fewer[i],
+            alpha=alpha,
+            n_alpha=alpha.n,
+            remark=" ".join(alpha.problems),
+        )
