@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit.columns import with_upper_help
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.shared import sentences
 from core.analysis.shared.comparisons import comparison_table
@@ -74,21 +75,22 @@ GROUPS = TableSpec(
     ),
     "Raters",
 )
-_KAPPA = estimate(
-    "kappa",
-    "Kappa",
-    "correlation",
-    "Cohen (1960) doi:10.1177/001316446002000104.",
-    "Large-sample interval of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106.",
-)
 PAIRS = TableSpec(
     "pairs",
     "Every two raters",
     (
         key("first", "First"),
         key("second", "Second"),
-        *_KAPPA[:2],
-        replace(_KAPPA[2], help=""),
+        *with_upper_help(
+            estimate(
+                "kappa",
+                "Kappa",
+                "correlation",
+                "Cohen (1960) doi:10.1177/001316446002000104.",
+                "Large-sample interval of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106.",
+            ),
+            "",
+        ),
         number("agreement", "Same code", "proportion", "Items with the same code / items."),
         count("n", "Items", "Items that both coded."),
         remark("Why a number is undefined."),
@@ -317,7 +319,8 @@ def rater_agreement(
         alpha = krippendorff_alpha(ratings.codes, metric, level=ci_level, bootstrap=draws)
         fleiss = fleiss_kappa(ratings.codes.T, level=ci_level, bootstrap=draws)
         if not resamples:
-            alpha, fleiss = (replace(one, low=math.nan, high=math.nan) for one in (alpha, fleiss))
+            alpha = replace(alpha, low=math.nan, high=math.nan)
+            fleiss = replace(fleiss, low=math.nan, high=math.nan)
         complete = np.isfinite(ratings.codes).all(axis=0)
         same = complete & (ratings.codes == ratings.codes[:1]).all(axis=0)
         of_groups.add(

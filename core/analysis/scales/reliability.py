@@ -364,13 +364,13 @@ def _add_findings(findings: Findings, scale: Scale) -> None:
     for title, coefficient in scale.coefficients.items():
         for problem in coefficient.problems:
             concerned.setdefault(problem, []).append(title)
-    place = scale_of_group(scale.matrix.group, scale.matrix.subscale, "scale")
+    name = scale_of_group(scale.matrix.group, scale.matrix.subscale, "scale")
     for problem, titles in concerned.items():
         undefined = [title for title in titles if not scale.coefficients[title].defined]
         keying = kind_of(problem) == "keying"
         if len(titles) == len(scale.coefficients):
             kind = findings.cautions if undefined or keying else findings.notes
-            kind.append(about(place, problem))
+            kind.append(about(name, problem))
         elif keying or undefined:
             of_titles = "; ".join(titles if keying else undefined)
-            findings.cautions.append(about(place, problem, of_titles))
+            findings.cautions.append(about(name, problem, of_titles))

@@ -281,7 +281,7 @@ def _compare(
             n_pairs=int(paired.sum()),
             remark=" ".join(shift.problems),
         )
-        problems = [problem for one in correlations for problem in one.problems]
+        problems = [problem for r in correlations for problem in r.problems]
         for problem in dict.fromkeys((*problems, *shift.problems, *same)):
             if kind_of(problem) in ("undefined", "identical"):
                 pairs_with_problem.setdefault(problem, []).append(

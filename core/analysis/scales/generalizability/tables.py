@@ -372,17 +372,17 @@ def _add_measurement(
             planned[facet] = n_levels
     studies: list[tuple[str, dict[int, float]]] = [("These answers", {}), ("Planned", planned)]
     for study, numbers in studies if planned else studies[:1]:
-        value, drawn = (coefficients(measured, numbers, values) for values in (None, draws))
+        value, of_draws = (coefficients(measured, numbers, values) for values in (None, draws))
         over = ", ".join(
             design.counted(facet, numbers.get(facet, observed))
             + (" (fixed)" if measured.is_fixed(facet) else "")
             for facet, observed in measured.observed.items()
         )
-        for coefficient, point, of_draws, error in (
-            ("G", value.generalizability, drawn.generalizability, float(value.relative)),
-            ("phi", value.dependability, drawn.dependability, float(value.absolute)),
+        for coefficient, point, resampled, error in (
+            ("G", value.generalizability, of_draws.generalizability, float(value.relative)),
+            ("phi", value.dependability, of_draws.dependability, float(value.absolute)),
         ):
-            ends = percentile_interval(of_draws, plan.level)
+            ends = percentile_interval(resampled, plan.level)
             tables.coefficients.add(
                 design.group,
                 objects=design.facets[objects],
