@@ -38,14 +38,6 @@ _GENERALIZED = (
     "Generalized interval: components of mean squares divided by random chi-squares; "
     "Weerahandi (1993). At least 0."
 )
-_VARIANCE, *_VARIANCE_ENDS = estimate(
-    "estimate",
-    "Variance",
-    "points squared",
-    "Variance component as estimated; may be below 0. Scores go from 0 to 100 points of the "
-    "format. " + _BRENNAN,
-    _GENERALIZED,
-)
 
 COMPONENTS = TableSpec(
     "components",
@@ -61,15 +53,23 @@ COMPONENTS = TableSpec(
         number(
             "mean_square", "MS", "points squared", "Sum of squares / df. Of scores from 0 to 100."
         ),
-        _VARIANCE,
-        number(
-            "se",
-            "SE",
+        *estimate(
+            "estimate",
+            "Variance",
             "points squared",
-            "Standard error, from the mean squares as scaled chi-squares with df + 2; Brennan "
-            "(2001), section 6.1.",
+            "Variance component as estimated; may be below 0. Scores go from 0 to 100 points of "
+            "the format. " + _BRENNAN,
+            _GENERALIZED,
+            between=(
+                number(
+                    "se",
+                    "SE",
+                    "points squared",
+                    "Standard error, from the mean squares as scaled chi-squares with df + 2; "
+                    "Brennan (2001), section 6.1.",
+                ),
+            ),
         ),
-        *_VARIANCE_ENDS,
         *estimate(
             "share",
             "Share",
