@@ -32,7 +32,7 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about
 from core.domain.numbers import judged_decimals, percent_text
 from core.domain.results import AnalysisResult
-from core.domain.tables import TableRows, TableSpec, count, key, number
+from core.domain.tables import TableRows, TableSpec, count, high_end, key, low_end, number
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
 from core.stats.distributions import floor_and_ceiling, moments, quartiles, skewness_and_kurtosis
@@ -96,8 +96,8 @@ HISTOGRAM = TableSpec(
     "Histogram of scores",
     (
         _SCORE,
-        key("bin_low", "Scores low", "From, included.", "points"),
-        key("bin_high", "Scores high", "Up to, excluded but for the last bin.", "points"),
+        low_end("bin_low", "Scores low", "points", "From, included."),
+        high_end("bin_high", "Scores high", "points", "Up to, excluded but for the last bin."),
         count("count", "Administrations", "Scores in the bin."),
     ),
 )
