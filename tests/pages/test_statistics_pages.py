@@ -11,6 +11,7 @@ import streamlit
 
 from core import export
 from core.domain.results import Column, ResultTable
+from core.domain.tables import to_read
 from core.errors import NotEnoughData
 from core.workflow import background
 from core.workflow.answers import imports
@@ -137,10 +138,10 @@ def test_every_analysis_shows_n_missing_and_its_tables(collected, name):
 
 def test_the_numbers_on_the_page_are_those_of_the_analysis(collected):
     shown = first_table(open_page(study="study", analysis="item_statistics"))
-    frame = analyses.run(collected, "item_statistics", ["study"], {}, {}).tables[0].frame
+    table, _ = to_read(analyses.run(collected, "item_statistics", ["study"], {}, {}).tables[0])
     assert "Item: wording" in shown.columns
-    assert shown.shape == (len(frame), len(frame.columns) + 1)
-    assert shown.iloc[:, -1].tolist() == frame.iloc[:, -1].tolist()
+    assert shown.shape == (len(table.frame), len(table.columns) + 1)
+    assert shown.iloc[:, -1].tolist() == table.frame.iloc[:, -1].tolist()
 
 
 def test_charts_have_alt_text_and_their_data_in_a_table(collected):
