@@ -7,6 +7,7 @@ sentence says of each group follow from the roles of the columns.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -40,6 +41,13 @@ def number(
 ) -> Column:
     """A column of numbers without intervals."""
     return Column(name, title, unit, help, bounds, role="number")
+
+
+def point_estimate(
+    name: str, title: str, unit: Unit, help: str, bounds: tuple[float, ...] = ()
+) -> Column:
+    """An estimate alone; its `ends`, if it has any, stand further on."""
+    return Column(name, title, unit, help, bounds, role="estimate")
 
 
 def p_value(name: str, title: str, help: str = "", of: str = "") -> Column:
@@ -206,6 +214,14 @@ class TableRows:
         if without_column:
             raise TypeError(f"table {self.spec.name!r} has no columns {sorted(without_column)}")
         self.rows.append(tuple(values))
+
+    def add_undefined(self, group: Sequence[Any] = (), /, **cells: Any) -> None:
+        """A row of a group with the cells given: other numbers are NaN, other texts are empty."""
+        blank = {
+            column.name: "" if column.role in ("text", "remark") else math.nan
+            for column in self.spec.columns
+        }
+        self.add(group, **blank | cells)
 
     def table(self) -> ResultTable:
         """The table of the rows."""

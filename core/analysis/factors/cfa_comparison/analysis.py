@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import pandas as pd
 
 from core.analysis.factors.cfa.analysis import script_group
-from core.analysis.factors.cfa.tables import FIT_BOUNDS, fit_cells, fit_columns, fit_sentence
 from core.analysis.factors.cfa_comparison.models import (
     CI_LEVEL,
     Candidate,
@@ -21,10 +21,10 @@ from core.analysis.factors.cfa_comparison.models import (
     comparison_inputs,
     nesting,
 )
+from core.analysis.shared.factor_models.fit import FIT_BOUNDS, fit_cells, fit_columns, fit_sentence
 from core.analysis.shared.factor_models.groups import (
     LINE_COLUMNS,
     PreparedGroup,
-    Row,
     choose_estimator,
     missing_rule,
     text_lines,
@@ -70,6 +70,7 @@ from core.stats.inputs import name_list
 
 # Tables.
 
+Row = tuple[Any, ...]
 _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
 _OTHER_ITEMS_REMARK = "AIC and BIC are compared with models of the same items only."
 
@@ -125,9 +126,13 @@ def _fit_table(
             )
             remark = model.remark or ("" if _same_items(one) else _OTHER_ITEMS_REMARK)
             written = model.prepared.model
-            cells = fit_cells(fit, estimator, written.name if written else str)
+            cells = _ordered(fit_cells(fit, estimator, written.name if written else str), estimator)
             rows.append((*one.matrix.group, model.name, *counts, *cells, *distances, remark))
     return result_table("fit", "Fit of the models", rows, columns)
+
+
+def _ordered(cells: dict[str, Any], estimator: EstimatorKind) -> Row:
+    return tuple(cells[column.name] for column in fit_columns(estimator))
 
 
 def _same_items(one: GroupComparison) -> bool:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.factors.cfa.tables import ReportedFit, reported_fit
 from core.analysis.factors.cfa_comparison.models import OTHER_ITEMS
+from core.analysis.shared.factor_models.fit import ReportedFit, reported_fit
 from core.analysis.shared.sentences import (
     Light,
     TableRow,

@@ -392,7 +392,7 @@ def efa(
                 ),
                 _table("loadings", "Loadings", tables["load"], names, _LOADINGS),
                 _table("factors", "Factors", tables["factor"], names, _FACTORS),
-                normality_table(answers, by_columns(names)),
+                normality_table(answers, names),
             ),
             _TABS,
         ),

@@ -9,16 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.factors.cfa.tables import (
-    FIT_BOUNDS,
-    fit_cells,
-    fit_columns,
-    fit_light,
-    fit_rating,
-    fit_sentence,
-    modification_rows,
-    modification_table,
-)
 from core.analysis.factors.invariance.levels import (
     FACTORS,
     Factor,
@@ -28,6 +18,16 @@ from core.analysis.factors.invariance.levels import (
     invariance_inputs,
 )
 from core.analysis.factors.invariance.script import invariance_scripts
+from core.analysis.shared.factor_models.fit import (
+    FIT_BOUNDS,
+    MODIFICATION,
+    fit_cells,
+    fit_columns,
+    fit_light,
+    fit_rating,
+    fit_sentence,
+    modification_rows,
+)
 from core.analysis.shared.factor_models.groups import n_scores_used
 from core.analysis.shared.factor_models.models import (
     ESTIMATOR_WORDS,
@@ -191,17 +191,23 @@ def _steps_table(
                 one.incomplete,
                 "",
                 0,
-                *fit_cells(None, estimator),
+                *_ordered(fit_cells(None, estimator), estimator),
                 *_difference_cells(None),
             )
             rows += [(*lead, name, equal, *blank) for name, equal in _STEPS.items()]
             continue
         for step in one.steps.levels:
             counts = (step.fit.n, one.incomplete, step.fit.missing, len(step.fit.items))
-            fit = fit_cells(step.fit, estimator, one.model.name if one.model else str)
+            fit = _ordered(
+                fit_cells(step.fit, estimator, one.model.name if one.model else str), estimator
+            )
             cells = (*counts, *fit, *_difference_cells(step.difference))
             rows.append((*lead, step.level, _STEPS[step.level], *cells))
     return result_table("steps", "Steps of invariance", rows, columns)
+
+
+def _ordered(cells: dict[str, Any], estimator: LikelihoodKind) -> tuple[Any, ...]:
+    return tuple(cells[column.name] for column in fit_columns(estimator))
 
 
 def _difference_cells(difference: ModelDifference | None) -> tuple[Any, ...]:
@@ -226,10 +232,9 @@ def _releases_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> Re
         for step in one.steps.levels:
             indices = step.fit.release_indices
             for index, cells in zip(indices, modification_rows(indices, one.model), strict=False):
-                rows.append((*one.matrix.group, step.level, levels[index.group], *cells))
-    return replace(
-        modification_table(rows, lead), name="releases", title="What stands against equality"
-    )
+                rows.append((*one.matrix.group, step.level, levels[index.group], *cells.values()))
+    columns = (*lead, *MODIFICATION.columns)
+    return result_table("releases", "What stands against equality", rows, columns)
 
 
 def _levels_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.analysis.factors.cfa.tables import FIT_BOUNDS
 from core.analysis.scales.validation_report.criteria import (
     Alternate,
     ConcurrentBands,
@@ -48,6 +47,7 @@ from core.analysis.scales.validation_report.tables import (
     report_tables,
 )
 from core.analysis.shared import progress
+from core.analysis.shared.factor_models.fit import FIT_BOUNDS
 from core.analysis.shared.factor_models.groups import choose_estimator, with_missing_rule
 from core.analysis.shared.factor_models.models import FactorEstimator, FactorModel
 from core.analysis.shared.matrices import (

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.factors.cfa.analysis import cfa
-from core.analysis.factors.cfa.tables import FIT_COLUMNS, reported_fit
 from core.analysis.scales.validation_report.scores import (
     PERSON,
     USUAL,
@@ -29,6 +28,7 @@ from core.analysis.scales.validation_report.scores import (
     scored_ids,
     varying_factors,
 )
+from core.analysis.shared.factor_models.fit import FIT_COLUMNS, reported_fit
 from core.analysis.shared.factor_models.groups import missing_rule
 from core.analysis.shared.factor_models.models import ESTIMATOR_WORDS, MODELS
 from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of

@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.factors.cfa.tables import fit_cells, fit_columns
 from core.analysis.scales.validation_report.scores import (
     GroupCriteria,
     Plan,
     baseline,
     varying_factors,
 )
+from core.analysis.shared.factor_models.fit import fit_cells, fit_columns
 from core.analysis.shared.factor_models.models import EstimatorKind
 from core.analysis.shared.matrices import group_name, result_table
 from core.domain.frames import REWRITING
@@ -262,7 +262,7 @@ def _fit(judged: Judged, group: Sequence[Column], estimator: EstimatorKind) -> R
     rows = [
         (*one.group, one.fit["n"], *(one.fit[column.name] for column in columns))
         if one.fit
-        else (*one.group, 0, *fit_cells(None, estimator))
+        else (*one.group, 0, *(fit_cells(None, estimator)[column.name] for column in columns))
         for one, _ in judged
     ]
     return result_table("fit", "Fit of the factor model", rows, (*group, counted, *columns))
