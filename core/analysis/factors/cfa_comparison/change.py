@@ -157,8 +157,8 @@ def model_changes(result: AnalysisResult) -> tuple[ModelChange, ...]:
     tuple of ModelChange
         One per group; every number is one of the tables of `result`, or its negative.
     """
-    differences = rows_by_group(table_of(result, "differences"), "restricted")
-    fits = rows_by_group(table_of(result, "fit"), "model")
+    differences = rows_by_group(table_of(result, "differences"))
+    fits = rows_by_group(table_of(result, "fit"))
     return tuple(
         _change(group, {row["model"]: row for row in rows}, differences.get(group, []))
         for group, rows in fits.items()

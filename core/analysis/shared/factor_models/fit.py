@@ -115,6 +115,7 @@ SIZE_COLUMNS = (
     count("n_items", "Items", "Items in the model; constant ones are left out."),
     count("n_parameters", "Parameters", "Free parameters."),
 )
+VERSION = text("version", "Indices", "Version of the CFI, TLI and RMSEA that are compared.")
 FIRST_FIT_COLUMNS = [column.name for column in FIT_COLUMNS].index("srmr") + 1
 """How many columns a first look at the fit takes: what is reported, from χ² to SRMR."""
 _INDEX_NAMES = ("cfi", "tli", "rmsea", "rmsea_low", "rmsea_high")
