@@ -258,10 +258,8 @@ def cfa(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; a model of its own is fitted to each, with all subscales.
     model : str
-        What the items measure: "subscales", "general", "method", "bifactor" or "second_order".
+        What the items of each group measure, with all subscales.
     model_text : str
         A model in the notation of lavaan that takes the place of `model`; empty for none. Items
         whose codes a text cannot hold are called as in `proposed_text`; items that the
@@ -272,10 +270,9 @@ def cfa(
         whatever `missing` is, or weighted least squares of polychoric correlations for ordered
         answers.
     missing : "automatic", "listwise" or "available"
-        Complete administrations, or all by full information (WLSMV: pairwise). Chosen by the share
-        of administrations that the complete ones leave out, as a note says (see `choose_missing`).
+        Complete administrations, or all by full information (WLSMV: pairwise).
     ci_level : float in (0, 1)
-        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+        Not of the interval of RMSEA, which covers 90 %.
 
     Returns
     -------

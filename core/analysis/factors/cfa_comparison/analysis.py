@@ -50,7 +50,6 @@ from core.domain.tables import (
     TableSpec,
     count,
     key,
-    number,
     p_value,
     remark,
     text,
@@ -74,18 +73,10 @@ def _fit_spec(estimator: EstimatorKind) -> TableSpec:
             *MISSING_COLUMNS,
             *model_fit.SIZE_COLUMNS,
             *model_fit.fit_columns(estimator),
-            number(
-                "aic_difference",
-                "ΔAIC",
-                "points",
-                "AIC less the lowest AIC of the group's models "
+            *model_fit.difference_columns(
+                aic="AIC less the lowest AIC of the group's models "
                 "of the same items; 0 for the best. Akaike (1974).",
-            ),
-            number(
-                "bic_difference",
-                "ΔBIC",
-                "points",
-                "BIC less the lowest BIC of the group's models "
+                bic="BIC less the lowest BIC of the group's models "
                 "of the same items; 10 or more is very strong. Raftery (1995).",
             ),
             remark("Why there are no numbers, or what not to compare."),
@@ -102,19 +93,11 @@ _DIFFERENCES = TableSpec(
     (
         key("restricted", "Restricted model", "The one with more degrees of freedom."),
         key("freer", "Freer model", "The one with more free parameters."),
-        number(
-            "chi2_difference",
-            "Δχ²",
-            "points",
-            "What the restrictions cost in χ², scaled under "
+        *model_fit.difference_columns(
+            chi2="What the restrictions cost in χ², scaled under "
             "MLR (Satorra & Bentler 2001) and WLSMV (Satorra 2000).",
-        ),
-        count("df_difference", "Δdf", "How many restrictions there are."),
-        p_value(
-            "p_difference",
-            "p of Δχ²",
-            "Of a difference this large if the restrictions hold. Satorra & Bentler (2001).",
-            "chi2_difference",
+            df="How many restrictions there are.",
+            p="Of a difference this large if the restrictions hold. Satorra & Bentler (2001).",
         ),
         p_value(
             "p_adjusted",
@@ -122,35 +105,13 @@ _DIFFERENCES = TableSpec(
             "After Holm (1979), over the tests of the group.",
             "chi2_difference",
         ),
-        number(
-            "cfi_difference",
-            "ΔCFI",
-            "correlation",
-            f"Restricted less freer; -.01 or less is much. {_CHEN}",
-            (-0.01,),
-        ),
-        number(
-            "tli_difference", "ΔTLI", "correlation", "Restricted less freer. Tucker & Lewis (1973)."
-        ),
-        number(
-            "rmsea_difference",
-            "ΔRMSEA",
-            "correlation",
-            f"Restricted less freer; .015 or more is much. {_CHEN}",
-            (0.015,),
-        ),
-        number("srmr_difference", "ΔSRMR", "correlation", "Restricted less freer. Bentler (1995)."),
-        number(
-            "aic_difference",
-            "ΔAIC",
-            "points",
-            "Restricted less freer; above 0 the freer is preferred. Akaike (1974).",
-        ),
-        number(
-            "bic_difference",
-            "ΔBIC",
-            "points",
-            "Restricted less freer; above 0 the freer is preferred. Schwarz (1978).",
+        *model_fit.difference_columns(
+            cfi=f"Restricted less freer; -.01 or less is much. {_CHEN}",
+            tli="Restricted less freer. Tucker & Lewis (1973).",
+            rmsea=f"Restricted less freer; .015 or more is much. {_CHEN}",
+            srmr="Restricted less freer. Bentler (1995).",
+            aic="Restricted less freer; above 0 the freer is preferred. Akaike (1974).",
+            bic="Restricted less freer; above 0 the freer is preferred. Schwarz (1978).",
         ),
         model_fit.VERSION,
         text(
@@ -200,11 +161,9 @@ def _comparison_tables(
                 group,
                 restricted=pair.restricted,
                 freer=pair.freer,
-                chi2_difference=pair.chi2,
-                df_difference=pair.df,
-                p_difference=pair.p,
+                **model_fit.difference_cells(pair.indices)
+                | {"chi2_difference": pair.chi2, "df_difference": pair.df, "p_difference": pair.p},
                 p_adjusted=pair.p_adjusted,
-                **model_fit.index_differences(pair.indices),
                 nested=pair.nested,
                 remark=pair.remark,
             )
@@ -396,8 +355,6 @@ def cfa_comparison(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; models are compared within each.
     models : str
         Model texts as in confirmatory factor analysis, each under a line `## Name`; empty for the
         models that follow from the bank.

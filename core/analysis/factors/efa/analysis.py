@@ -284,8 +284,6 @@ def efa(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; all subscales of a group are analyzed together.
     factors : int
         Number of factors; 0 takes what parallel analysis suggests, and one where it finds none.
     correlation : "pearson" or "polychoric"

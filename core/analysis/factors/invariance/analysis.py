@@ -38,7 +38,7 @@ from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import SIGNIFICANCE
 from core.domain.results import AnalysisResult, ResultTable
-from core.domain.tables import TableRows, TableSpec, count, key, number, p_value, text
+from core.domain.tables import TableRows, TableSpec, count, key, text
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.stats.factor.comparison import Invariance, Level
 from core.stats.factor.comparison import invariance as climb
@@ -70,58 +70,18 @@ def _steps_spec(estimator: LikelihoodKind) -> TableSpec:
             *MISSING_COLUMNS,
             count("n_items", "Items", "Items that vary at every level."),
             *model_fit.fit_columns(estimator),
-            number(
-                "chi2_difference",
-                "Δχ²",
-                "points",
-                "From the step before, scaled under MLR; "
+            *model_fit.difference_columns(
+                chi2="From the step before, scaled under MLR; "
                 "Satorra & Bentler (2001) doi:10.1007/BF02296192.",
-            ),
-            count("df_difference", "Δdf", "Parameters that became equal."),
-            p_value(
-                "p_difference",
-                "p of Δχ²",
-                "Of a difference this large if they are equal. Satorra & Bentler (2001).",
-                "chi2_difference",
-            ),
-            number(
-                "cfi_difference",
-                "ΔCFI",
-                "correlation",
-                f"-.01 or less speaks against. {_CHEN}",
-                (_LARGEST_LOSS,),
-            ),
-            number(
-                "tli_difference",
-                "ΔTLI",
-                "correlation",
-                "From the step before. Tucker & Lewis (1973).",
-            ),
-            number(
-                "rmsea_difference",
-                "ΔRMSEA",
-                "correlation",
-                f".015 or more speaks against. {_CHEN}",
-                (0.015,),
-            ),
-            number(
-                "srmr_difference",
-                "ΔSRMR",
-                "correlation",
-                "For loadings .030, for intercepts and residuals .010 or more speaks against. "
-                f"{_CHEN}",
-            ),
-            number(
-                "aic_difference",
-                "ΔAIC",
-                "points",
-                "Above 0: the step before is preferred. Akaike (1974).",
-            ),
-            number(
-                "bic_difference",
-                "ΔBIC",
-                "points",
-                "Above 0: the step before is preferred. Schwarz (1978).",
+                df="Parameters that became equal.",
+                p="Of a difference this large if they are equal. Satorra & Bentler (2001).",
+                cfi=f"-.01 or less speaks against. {_CHEN}",
+                tli="From the step before. Tucker & Lewis (1973).",
+                rmsea=f".015 or more speaks against. {_CHEN}",
+                srmr="For loadings .030, for intercepts and residuals .010 or more speaks "
+                f"against. {_CHEN}",
+                aic="Above 0: the step before is preferred. Akaike (1974).",
+                bic="Above 0: the step before is preferred. Schwarz (1978).",
             ),
             model_fit.VERSION,
         ),
@@ -199,10 +159,7 @@ def _tables(
                     missing_rule=step.fit.missing,
                     n_items=len(step.fit.items),
                     **model_fit.fit_cells(step.fit, estimator, model.name),
-                    chi2_difference=getattr(step.difference, "chi2", math.nan),
-                    df_difference=getattr(step.difference, "df", math.nan),
-                    p_difference=getattr(step.difference, "p", math.nan),
-                    **model_fit.index_differences(step.difference),
+                    **model_fit.difference_cells(step.difference),
                 )
                 indices = step.fit.release_indices
                 rows = model_fit.modification_rows(indices, model)
@@ -359,8 +316,6 @@ def invariance(
         Levels are compared within each of these groups; `factor` itself is ignored here.
     model, estimator, missing : str
         As in confirmatory factor analysis; the same model at every level.
-    fewest : int
-        A level with fewer administrations in a group is left out.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from core.analysis.shared.factor_models.models import (
     EstimatorKind,
     WrittenModel,
 )
-from core.domain.results import Column
+from core.domain.results import Column, Role, Unit
 from core.domain.tables import (
     TableSpec,
     count,
@@ -197,12 +197,42 @@ def size_cells(fit: CfaResult | None) -> dict[str, Any]:
     }
 
 
-def index_differences(difference: ModelDifference | None) -> dict[str, Any]:
-    """How far the indices of two models are apart, as cells; NaN where they are not compared."""
-    names = ("cfi", "tli", "rmsea", "srmr", "aic", "bic")
-    return {f"{name}_difference": getattr(difference, name, math.nan) for name in names} | {
-        "version": difference.version if difference else ""
-    }
+_DIFFERENCES: tuple[tuple[str, str, Unit, tuple[float, ...]], ...] = (
+    ("chi2", "Δχ²", "points", ()),
+    ("df", "Δdf", "count", ()),
+    ("p", "p of Δχ²", "p", ()),
+    ("cfi", "ΔCFI", "correlation", (-0.01,)),
+    ("tli", "ΔTLI", "correlation", ()),
+    ("rmsea", "ΔRMSEA", "correlation", (0.015,)),
+    ("srmr", "ΔSRMR", "correlation", ()),
+    ("aic", "ΔAIC", "points", ()),
+    ("bic", "ΔBIC", "points", ()),
+)
+"""Name, title, unit and bounds of how far two models are apart; Chen (2007) has the bounds."""
+
+
+def difference_columns(**helps: str) -> tuple[Column, ...]:
+    """The columns of differences between two models; `helps` are the tooltips by name."""
+    roles: Mapping[Unit, Role] = {"count": "count", "p": "p"}
+    return tuple(
+        Column(
+            f"{name}_difference",
+            title,
+            unit,
+            helps[name],
+            bounds,
+            roles.get(unit, "number"),
+            of="chi2_difference" if name == "p" else "",
+        )
+        for name, title, unit, bounds in _DIFFERENCES
+        if name in helps
+    )
+
+
+def difference_cells(difference: ModelDifference | None) -> dict[str, Any]:
+    """The cells of `difference_columns` and of `VERSION`; NaN where models are not compared."""
+    cells = {f"{name}_difference": getattr(difference, name, math.nan) for name, *_ in _DIFFERENCES}
+    return cells | {"version": difference.version if difference else ""}
 
 
 # What a model leaves unexplained.
