@@ -78,6 +78,7 @@ from core.stats.validation import (
     FEWEST_ROWS,
     JUNG_2025,
     OTHER_CONVENTION,
+    RatingScheme,
     validate,
 )
 
@@ -204,31 +205,21 @@ def validation_report(
         and perhaps in another form and order. `score` in score points after reverse-keying, NaN
         where there is no usable answer.
     by : tuple of factors
-        Groups to judge, each by itself; form and order of options are ignored here.
+        Form and order of options are ignored here.
     form_2, order_2 : str
         Form and order held against the baseline; empty: "alternate" or "paraphrase", and "random",
         else the first other one that is there, negated forms last.
-    alternate, reordered : ITEM_SCORES frames, optional
-        Other studies with that form or order, where another study asked them.
-    convergent : ITEM_SCORES frame, optional
-        Another scale, asked of the same respondents under the same contexts.
-    texts : TEXTS frame, optional
-        Texts of the same respondents under the same contexts.
     lists, descriptor, first, second, first_lists
-        How texts are scored; see `odds_ratios`.
+        As in `odds_ratios`.
     model, estimator : str
-        Of the factor model; see `cfa`. "automatic" chooses by the options of the baseline.
+        As in `cfa`. "automatic" chooses by the options of the baseline.
     missing : "prorated", "listwise", "half" or "available"
         An administration has a score, the mean of its answers, where it answers 80 % of the items,
         all, half of them, or any. Internal consistency and the factor model take complete ones, or
         all by full information (WLSMV: pairwise) where the complete ones leave out more than a
         tenth of those of any group.
-    consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
-        Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
-    highest_rmsea, lowest_cfi : float
-        Of an acceptable factor model.
     ci_level : float in (0, 1)
-        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+        Not of the interval of RMSEA, which covers 90 %.
     resamples, seed : int
         Bootstrap of administrations, for the interval of internal consistency.
 
@@ -236,11 +227,9 @@ def validation_report(
     -------
     AnalysisResult
         `verdicts`, one row per group: `reliable` (yes, no, undecided), `valid` (also: not judged),
-        `verdict` in words and the six ratings. `criteria`, one row per group and criterion:
-        `value` (unitless; RMSEA for the factorial, which has `cfi` too), `ci_low`, `ci_high`, `n`,
-        `missing`, `rating`, ratings of the ends of the interval, `light`, `method`, `remark`.
-        `fit`, all indices of the factor models; `missing`, answers missing by form and order;
-        `bands`, what the ratings rest on.
+        `verdict` in words and the six ratings. `criteria`, one row per group and criterion. `fit`,
+        all indices of the factor models; `missing`, answers missing by form and order; `bands`,
+        what the ratings rest on.
 
     Raises
     ------
@@ -311,11 +300,27 @@ def validation_report(
         ci_level=ci_level,
         bootstrap=Bootstrap(resamples, seed),
     )
-    groups = list(groups_of(cases, names))
+    return _report(item_scores, cases, plan, scheme, texts, contrast, (*why, *why_all))
+
+
+def _report(
+    item_scores: pd.DataFrame,
+    cases: pd.DataFrame,
+    plan: Plan,
+    scheme: RatingScheme,
+    texts: pd.DataFrame | None,
+    contrast: Contrast | None,
+    choices: tuple[str, ...],
+) -> AnalysisResult:
+    """The criteria of every group and their verdicts; `choices` are notes on chosen rules.
+
+    `cases` are the administrations of the scores.
+    """
+    groups = list(groups_of(cases, plan.names))
     parts = [
         (group, rows, group_cases)
         for (group, rows), (_, group_cases) in zip(
-            groups_of(item_scores, names), groups, strict=True
+            groups_of(item_scores, plan.names), groups, strict=True
         )
     ]
     results = [compute_criteria(*part, plan) for part in progress.with_progress(parts, "groups")]
@@ -334,7 +339,7 @@ def validation_report(
     n_missing, n_used = int(cases["missing"].sum()), n_scores_used(cases, results)
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
-        tables=report_tables(judged, names, gaps, ci_level, how, scheme),
+        tables=report_tables(judged, plan, gaps, scheme),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
@@ -349,8 +354,7 @@ def validation_report(
         ),
         notes=(
             *findings.notes,
-            *why,
-            *why_all,
+            *choices,
             *((f"Concurrent: {contrast.sentence}",) if contrast is not None else ()),
             *row_notes(item_scores, *INDEPENDENCE),
         ),

@@ -17,7 +17,6 @@ from core.analysis.scales.validation_report.scores import (
     varying_factors,
 )
 from core.analysis.shared.factor_models.fit import fit_cells, fit_columns
-from core.analysis.shared.factor_models.models import EstimatorKind
 from core.analysis.shared.matrices import group_name
 from core.domain.frames import REWRITING
 from core.domain.notes import about, of_kind, undefined_note
@@ -177,16 +176,15 @@ _BANDS = TableSpec(
 
 def report_tables(
     judged: Judged,
-    by: Sequence[str],
+    plan: Plan,
     missing: Iterable[tuple[tuple[Any, ...], Mapping[str, Any]]],
-    ci_level: float,
-    estimator: EstimatorKind,
     scheme: RatingScheme,
 ) -> tuple[ResultTable, ...]:
     """Verdicts, criteria, fit of the factor models, missing answers and bands."""
-    verdicts, criteria = TableRows(_VERDICTS, by), TableRows(_criteria_spec(scheme), by, ci_level)
+    by, verdicts = plan.names, TableRows(_VERDICTS, plan.names)
+    criteria = TableRows(_criteria_spec(scheme), by, plan.ci_level)
     n = count("n", "n", "Administrations the model was fitted to.")
-    columns = (n, *fit_columns(estimator))
+    columns = (n, *fit_columns(plan.estimator))
     fit = TableRows(TableSpec("fit", "Fit of the factor model", columns, "Fit"), by)
     for result, validation in judged:
         group, valid = result.group, _decision_text(validation.valid)
@@ -220,7 +218,7 @@ def report_tables(
                 method=basis.method if basis else "",
                 remark=" ".join(dict.fromkeys(reasons)).strip(),
             )
-        fit.add(group, **result.fit or {"n": 0, **fit_cells(None, estimator)})
+        fit.add(group, **result.fit or {"n": 0, **fit_cells(None, plan.estimator)})
     # A group can be a study, form or order, and the answers of a criterion come from another one.
     renamed = {c.name: f"answers_{c.name}" for c in _MISSING.columns if c.name in by}
     columns = tuple(replace(c, name=renamed.get(c.name, c.name)) for c in _MISSING.columns)
