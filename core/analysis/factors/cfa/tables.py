@@ -245,7 +245,7 @@ def cfa_tables(
             for cells in rows_of(*fitted.usable) if fitted.usable else ():
                 rows.add(fitted.group, **cells)
         yield rows.table()
-    modeled = [(one.group, one.prepared) for one in fits if one.prepared.model]
+    modeled = [(fitted.group, fitted.prepared) for fitted in fits if fitted.prepared.model]
     yield normality_table(
         [(group, prepared.scores, prepared.item_names) for group, prepared in modeled], by
     )

@@ -144,6 +144,14 @@ _ALL_ANSWERS: Mapping[InputCorrelation, ItemRule] = {"pearson": "fiml", "polycho
 """How all answers are used."""
 _REMEDY = "It needs items that vary and several administrations (contexts or repetitions)."
 _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
+_FEW = (
+    "{n} administrations are few for {n_items} items; in another sample the loadings may look "
+    "different."
+)
+_FEWER = (
+    "{n} administrations are fewer than the {n_items} items, so that the correlations follow from "
+    "one another: read neither the number of factors nor the loadings as a result."
+)
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
@@ -341,26 +349,17 @@ def efa(
         used = matrix.scores[:, [item in chance.names for item in matrix.items]]
         n_used += n_scores_used(used, rule)
         incomplete = incomplete_administrations(used)[1]
-        n, k = chance.n, len(chance.names)
+        n, n_items = chance.n, len(chance.names)
         stand_out = "factor stands" if chance.n_suggested == 1 else "factors stand"
         findings.note(
             group,
             f"{chance.n_suggested} {stand_out} out from chance; {n_factors} shown (n = {n}).",
         )
-        if n < k:
+        if n < n_items:
             too_few.append(group)
-            findings.caution(
-                group,
-                f"{n} administrations are fewer than the {k} "
-                "items, so that the correlations follow from one another: read neither the "
-                "number of factors nor the loadings as a result.",
-            )
-        elif n < _FEW_PER_ITEM * k:
-            findings.caution(
-                group,
-                f"{n} administrations are few for {k} items; in "
-                "another sample the loadings may look different.",
-            )
+            findings.caution(group, _FEWER.format(n=n, n_items=n_items))
+        elif n < _FEW_PER_ITEM * n_items:
+            findings.caution(group, _FEW.format(n=n, n_items=n_items))
         answers.append((matrix.group, matrix.scores, matrix.items))
         for problem in dict.fromkeys((*chance.problems, *solution.problems)):
             findings.caution(group, problem)
