@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from core.analysis.factors.efa.script import exploratory_files
-from core.analysis.kit.results import Findings
+from core.analysis.kit.results import Findings, score_result
 from core.analysis.shared import sentences
 from core.analysis.shared.factor_models.groups import (
     NormalityScores,
@@ -19,8 +19,6 @@ from core.analysis.shared.matrices import (
     MISSING_COLUMNS,
     ScoreMatrix,
     choose_missing,
-    data_cautions,
-    data_notes,
     distinct,
     group_name,
     incomplete_administrations,
@@ -376,17 +374,17 @@ def efa(
             factor_rows.add(matrix.group, **cells, n=n, incomplete=incomplete, missing_rule=rule)
     if not loadings.rows:
         raise findings.refusal("No factors can be found.", _REMEDY)
-    return AnalysisResult(
-        tables=(
+    of_complete = ", complete on all items of its group" if rule == "listwise" else ""
+    return score_result(
+        item_scores,
+        (
             eigenvalues.table(),
             loadings.table(),
             factor_rows.table(),
             normality_table(answers, names),
         ),
-        unit="one administration"
-        + (", complete on all items of its group" if rule == "listwise" else ""),
+        findings,
         n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Minres on {correlation.replace('pearson', 'Pearson')} correlations "
         f"({ROWS_USED[rule]}), direct "
         f"oblimin; number of factors {'chosen' if factors else 'by parallel analysis'} "
@@ -395,9 +393,10 @@ def efa(
         f"{', answers shuffled' if correlation == 'polychoric' else ''}), seed {seed}. Scores "
         "are after reverse-keying."
         + (f" Fewer administrations than items: {'; '.join(too_few)}." if too_few else ""),
-        cautions=(*data_cautions(item_scores, matrices), *findings.cautions),
-        notes=(*data_notes(item_scores), *findings.notes, *why),
-        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+        matrices=matrices,
+        taken_for_granted=("", ""),
+        unit=f"one administration{of_complete}",
+        later_notes=why,
     )
 
 
