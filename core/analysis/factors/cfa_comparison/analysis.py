@@ -143,15 +143,15 @@ def _comparison_tables(
         same_items = len({_items(candidate) for candidate in usable}) < 2
         for candidate in compared.candidates:
             fit, model = candidate.fit, candidate.prepared.model
-            rivals = [other for other in usable if _items(other) == _items(candidate)]
+            comparable = [other for other in usable if _items(other) == _items(candidate)]
             fits.add(
                 group,
                 model=candidate.name,
                 **model_fit.size_cells(fit),
                 incomplete=compared.incomplete,
                 **model_fit.fit_cells(fit, estimator, model.name if model else str),
-                aic_difference=_above_lowest(candidate, rivals, "aic"),
-                bic_difference=_above_lowest(candidate, rivals, "bic"),
+                aic_difference=_above_lowest(candidate, comparable, "aic"),
+                bic_difference=_above_lowest(candidate, comparable, "bic"),
                 remark=candidate.remark or ("" if same_items else _OTHER_ITEMS),
             )
             for line, words in text_lines(model) if model else ():
@@ -170,12 +170,13 @@ def _comparison_tables(
     return fits.table(), differences.table(), lines.table()
 
 
-def _above_lowest(candidate: Candidate, rivals: Sequence[Candidate], criterion: str) -> float:
+def _above_lowest(candidate: Candidate, comparable: Sequence[Candidate], criterion: str) -> float:
     """How far a criterion is above the lowest of models of the same items; NaN where undefined."""
     if not candidate.usable:
         return math.nan
     return float(
-        getattr(candidate.fit, criterion) - min(getattr(rival.fit, criterion) for rival in rivals)
+        getattr(candidate.fit, criterion)
+        - min(getattr(other.fit, criterion) for other in comparable)
     )
 
 
