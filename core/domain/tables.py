@@ -133,7 +133,9 @@ def to_read(table: ResultTable) -> tuple[ResultTable, tuple[str, ...]]:
     if len(same) == len(names):
         same = same[:-1]
     words = table.with_role("text", "remark")
-    ordered = sorted(table.columns, key=lambda column: column.name in words)
+    ordered = sorted(
+        table.columns, key=lambda column: not {column.name, column.of}.isdisjoint(words)
+    )
     columns = tuple(column for column in ordered if column.name not in same)
     frame = table.frame[[column.name for column in columns]]
     titles = {column.name: column.title for column in table.columns}

@@ -318,7 +318,7 @@ def _external(result: GroupCriteria, cases: pd.DataFrame, usual: pd.DataFrame, p
             f"Pearson r with {with_what} over respondents and contexts{averaged}, "
             f"{_interval_text(plan)} ({_SCORED[plan.missing]})",
         )
-        if math.isfinite(estimate.r):
+        if estimate.defined:
             result.used |= scored_ids(answers_of_group(usual, both, {}))
 
 

@@ -25,6 +25,7 @@ from core.domain.tables import (
     TableRows,
     TableSpec,
     count,
+    ends,
     estimate,
     key,
     number,
@@ -92,6 +93,7 @@ def _criteria_spec(scheme: RatingScheme) -> TableSpec:
         "By the method in the same row; RMSEA: 90%.",
         bounds=(*sorted(edges), factorial.highest_rmsea, HU_BENTLER_1999.highest_rmsea),
     )
+    rating_low, rating_high = ends("rating", "", "none", "", of="rating")
     columns = (
         key("criterion", "Criterion"),
         value,
@@ -111,12 +113,14 @@ def _criteria_spec(scheme: RatingScheme) -> TableSpec:
             "Rating",
             "++ and + are acceptable. Empty where not judged. Bands: table of bands; Jung (2025).",
         ),
-        text(
-            "rating_low",
-            "Rating of low end",
-            "If it differs from the rating, the answers do not settle it.",
+        replace(
+            rating_low,
+            title="Rating of low end",
+            help="If it differs from the rating, the answers do not settle it.",
         ),
-        text("rating_high", "Rating of high end", "The same. A high RMSEA rates worse."),
+        replace(
+            rating_high, title="Rating of high end", help="The same. A high RMSEA rates worse."
+        ),
         text(
             "other_rating",
             f"By {OTHER_CONVENTION}",
