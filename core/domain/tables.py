@@ -7,6 +7,7 @@ sentence says of each group follow from the roles of the columns.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -40,6 +41,13 @@ def number(
 ) -> Column:
     """A column of numbers without intervals."""
     return Column(name, title, unit, help, bounds, role="number")
+
+
+def point_estimate(
+    name: str, title: str, unit: Unit, help: str, bounds: tuple[float, ...] = ()
+) -> Column:
+    """An estimate alone; its `ends`, if it has any, stand further on."""
+    return Column(name, title, unit, help, bounds, role="estimate")
 
 
 def p_value(name: str, title: str, help: str = "", of: str = "") -> Column:
@@ -125,7 +133,9 @@ def to_read(table: ResultTable) -> tuple[ResultTable, tuple[str, ...]]:
     if len(same) == len(names):
         same = same[:-1]
     words = table.with_role("text", "remark")
-    ordered = sorted(table.columns, key=lambda column: column.name in words)
+    ordered = sorted(
+        table.columns, key=lambda column: not {column.name, column.of}.isdisjoint(words)
+    )
     columns = tuple(column for column in ordered if column.name not in same)
     frame = table.frame[[column.name for column in columns]]
     titles = {column.name: column.title for column in table.columns}
@@ -211,6 +221,14 @@ class TableRows:
         """The rows to the last digit, also of numbers that are 0 but for rounding."""
         columns = self.spec.columns_for(self.by, self.level)
         return pd.DataFrame(self.rows, columns=[column.name for column in columns])
+
+    def add_undefined(self, group: Sequence[Any] = (), /, **cells: Any) -> None:
+        """A row of a group with the cells given: other numbers are NaN, other texts are empty."""
+        blank = {
+            column.name: "" if column.role in ("text", "remark") else math.nan
+            for column in self.spec.columns
+        }
+        self.add(group, **blank | cells)
 
     def table(self) -> ResultTable:
         """The table of the rows."""

@@ -3,60 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from itertools import combinations
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.factors.cfa.analysis import cfa_scripts
+from core.analysis.factors.cfa.analysis import cfa_scripts, fit_group
+from core.analysis.kit.results import Findings
+from core.analysis.shared import sentences
 from core.analysis.shared.factor_models.groups import (
     UNIT_CHANGED,
+    FittedGroup,
     PreparedGroup,
-    Row,
-    fit_model,
-    fit_remarks,
     n_scores_used,
     prepare_groups,
 )
-from core.analysis.shared.factor_models.models import (
-    MODELS,
-    FactorModel,
-    FactorModelText,
-    WrittenModel,
-)
-from core.analysis.shared.matrices import (
-    by_columns,
-    data_cautions,
-    data_notes,
-    distinct,
-    result_table,
-)
+from core.analysis.shared.factor_models.models import MODELS, FactorModel, FactorModelText
+from core.analysis.shared.matrices import data_cautions, data_notes, distinct
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import step
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import Floats, analysis_unit
+from core.analysis.shared.rows import analysis_unit
 from core.analysis.shared.scripts.factor_models import semopy_lines, semopy_starts
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    decimal_text,
-    judged_text,
-    rows_by_group,
-    table_of,
-)
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about
 from core.domain.numbers import judged_decimals, number_text
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
-from core.errors import NotEnoughData, TooLarge, UserError
+from core.domain.results import AnalysisResult, ResultTable, TextFile
+from core.domain.tables import TableRows, TableSpec, key, number, text
 from core.stats.factor.model import COVARIANCE, LOADING, Scaling
 from core.stats.factor.model_text import parse_model
-from core.stats.factor.result import CfaResult
 from core.stats.factor.semopy_check import (
     SemopyFit,
     SemopyIndices,
@@ -114,21 +94,85 @@ _DEFINITIONS = (
 )  # fmt: skip
 
 
+_SIDES = (
+    number("program", "This program", "compared", "By ML on complete administrations."),
+    number("semopy", "semopy", "compared", "By its objective MLW, on the same answers."),
+    number("difference", "Difference", "compared", "This program - semopy."),
+)
+_STANDARDIZED = "Standardized: with factor and item of variance 1."
+_FIT = TableSpec(
+    "fit",
+    "Fit by both programs",
+    (
+        key("index", "Index", "The last table says where definitions differ."),
+        *_SIDES,
+        number(
+            "converted",
+            "Converted",
+            "compared",
+            "What semopy's definition gives for the solution of this program.",
+        ),
+        number("left", "Left", "compared", "Converted - semopy: the difference of solutions."),
+        text("remark", "Definition", "How semopy defines the index, compared with here."),
+    ),
+    "Fit",
+)
+_LOADINGS = TableSpec(
+    "loadings",
+    "Loadings by both programs",
+    (
+        key("factor", "Factor", "As in the model."),
+        key("item", "Item", "Or the factor that a general factor stands behind."),
+        *_SIDES,
+        number("program_standardized", "Std. this program", "compared", _STANDARDIZED),
+        number("semopy_standardized", "Std. semopy", "compared", _STANDARDIZED),
+        number(
+            "standardized_difference",
+            "Std. difference",
+            "compared",
+            "Standardized, this program - semopy.",
+        ),
+    ),
+    "Loadings",
+)
+_CORRELATIONS = TableSpec(
+    "factor_correlations",
+    "Correlations of factors by both programs",
+    (
+        key("factor_1", "Factor", "As in the model."),
+        key("factor_2", "Other factor", "As in the model."),
+        *_SIDES,
+    ),
+    "Loadings",
+)
+_VARIANCES = TableSpec(
+    "variances",
+    "Free variances and covariances by both programs",
+    (
+        key("left_side", "Of", "An item, of which it is the residual, or a factor."),
+        key("right_side", "And", "The same for a variance, another for a covariance."),
+        *_SIDES,
+    ),
+    "Variances",
+)
+_DEFINED = TableSpec(
+    "definitions",
+    "Where the definitions differ",
+    (key("index", "Index"), text("program", "This program"), text("semopy", "semopy")),
+    "Definitions",
+)
+
+Cells = dict[str, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class _GroupCheck:
     """One group: the fit of this program, if there is one, and that of semopy."""
 
-    prepared: PreparedGroup
-    own: CfaResult | None
-    theirs: SemopyFit
-    notes: tuple[str, ...] = ()
-    own_indices: SemopyIndices = field(default_factory=SemopyIndices)
-    cautions: tuple[str, ...] = ()
-
-    @property
-    def group(self) -> Row:
-        """The cells that lead every row of the group."""
-        return self.prepared.matrix.group
+    fitted: FittedGroup
+    semopy: SemopyFit = field(default_factory=SemopyFit)
+    converted: SemopyIndices = field(default_factory=SemopyIndices)
+    """The solution of this program by the definitions of semopy."""
 
 
 def _cfa_check_scripts(
@@ -144,45 +188,41 @@ def _cfa_check_scripts(
     )
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Whether both programs agree in each group, and the largest difference of a loading."""
-    loadings = rows_by_group(table_of(result, "loadings"), "factor")
-    correlations = rows_by_group(table_of(result, "factor_correlations"), "factor_1")
+    loadings = sentences.rows_by_group(sentences.table_of(result, "loadings"))
+    correlations = sentences.rows_by_group(sentences.table_of(result, "factor_correlations"))
 
-    def answer(group: str, rows: Sequence[TableRow]) -> GroupAnswer:
-        left = {row["index"]: abs(row["left"]) for row in rows}
-        chi2 = next(row for row in rows if row["index"] == "χ²")
-        own = _known(row["standardized_difference"] for row in loadings.get(group, []))
-        if not math.isfinite(left["χ²"]) or not own:
+    def answer(group: str, rows: Sequence[sentences.TableRow]) -> sentences.GroupAnswer:
+        by_index = {row["index"]: row for row in rows}
+        chi2 = by_index["χ²"]
+        of_loadings = _sizes(row["standardized_difference"] for row in loadings.get(group, []))
+        if not math.isfinite(chi2["left"]) or not of_loadings:
             sentence = "The comparison is undefined (a program has no solution or no test)."
-            return GroupAnswer(group, sentence, "grey")
-        others = _known(left.get(name, math.nan) for name in ("CFI", "TLI", "RMSEA"))
-        others += own + _known(row["difference"] for row in correlations.get(group, []))
-        alike = left["χ²"] <= _AGREE_CHI2 and max(others) <= _AGREE
-        return GroupAnswer(
+            return sentences.GroupAnswer(group, sentence, "grey")
+        others = [
+            *_sizes(by_index[name]["left"] for name in ("CFI", "TLI", "RMSEA") if name in by_index),
+            *of_loadings,
+            *_sizes(row["difference"] for row in correlations.get(group, [])),
+        ]
+        alike = abs(chi2["left"]) <= _AGREE_CHI2 and max(others) <= _AGREE
+        largest = sentences.judged_text(max(of_loadings), [_AGREE], 4)
+        return sentences.GroupAnswer(
             group,
             f"Both programs {'agree' if alike else 'differ'}: χ² is "
-            f"{decimal_text(chi2['program'])} here and {decimal_text(chi2['semopy'])} in semopy, "
-            f"and standardized loadings differ by {judged_text(max(own), [_AGREE], 4)} at most.",
+            f"{sentences.decimal_text(chi2['program'])} here and "
+            f"{sentences.decimal_text(chi2['semopy'])} in semopy, "
+            f"and standardized loadings differ by {largest} at most.",
             "green" if alike else "red",
         )
 
-    groups = rows_by_group(table_of(result, "fit"), "index")
-    return tuple(answer(group, rows) for group, rows in groups.items())
+    fit = sentences.rows_by_group(sentences.table_of(result, "fit"))
+    return tuple(answer(group, rows) for group, rows in fit.items())
 
 
-def _known(differences: Iterable[float]) -> list[float]:
+def _sizes(differences: Iterable[float]) -> list[float]:
     """The sizes of the differences that are defined."""
-    return [abs(one) for one in differences if math.isfinite(one)]
-
-
-_TABS = {
-    "fit": "Fit",
-    "loadings": "Loadings",
-    "factor_correlations": "Loadings",
-    "variances": "Variances",
-    "definitions": "Definitions",
-}
+    return [abs(difference) for difference in differences if math.isfinite(difference)]
 
 
 @analysis(
@@ -257,139 +297,95 @@ def cfa_check(
     """
     names = distinct(by)
     prepared = prepare_groups(item_scores, names, model, model_text, "ml", "listwise")
-    groups = prepared.groups
-    checked = [_check_group(group, place, len(groups)) for place, group in enumerate(groups)]
-    notes = [*prepared.notes, *(note for one in checked for note in one.notes)]
-    cautions = [caution for one in checked for caution in one.cautions]
-    usable = [one for one in checked if _has_solution(one) or one.theirs.estimates]
+    findings = Findings(notes=[*prepared.notes])
+    checks: list[_GroupCheck] = []
+    for position, group in enumerate(prepared.groups):
+        next_step = partial(step, position, len(prepared.groups), "groups")
+        next_step()
+        checks.append(_check_group(group, findings, next_step))
+    usable = [check for check in checks if check.fitted.usable or check.semopy.estimates]
     if not usable:
-        raise NotEnoughData(
-            f"Neither program can fit the model. {' '.join([*cautions, *notes][:3])}",
+        raise findings.refusal(
+            "Neither program can fit the model.",
             "It needs more complete administrations (contexts or repetitions) than items, items "
             "that vary over them, and three or more for each factor. The confirmatory factor "
             "analysis itself can use all answers.",
         )
-    n_used = sum(n_scores_used(one.prepared.scores, "listwise") for one in usable)
+    n_used = sum(n_scores_used(check.fitted.prepared.scores, "listwise") for check in usable)
     matrices = prepared.matrices
     model_title = "The model of the text" if model_text.strip() else dict(MODELS)[model]
+    differences = [
+        about(check.fitted.prepared.name, sentence)
+        for check in checks
+        if check.fitted.usable and check.semopy.estimates
+        for sentence in [_disagreement(check)]
+        if sentence
+    ]
     return AnalysisResult(
-        tables=with_tabs(_tables(checked, by_columns(names)), _TABS),
+        tables=_tables(checks, names),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"{model_title}. This program and semopy {version('semopy')} fit the same model "
-        f"to the "
-        "same complete administrations by maximum likelihood (ML), whatever estimator the "
+        "to the same complete administrations by maximum likelihood (ML), whatever estimator the "
         "confirmatory factor analysis uses: numbers of WLSMV, corrected tests of MLR, and full "
         "information are others. Scores are after reverse-keying.",
-        cautions=(
-            *_disagreements(checked),
-            *data_cautions(item_scores, matrices),
-            *cautions,
-        ),
-        notes=(*data_notes(item_scores), *notes),
+        cautions=(*differences, *data_cautions(item_scores, matrices), *findings.cautions),
+        notes=(*data_notes(item_scores), *findings.notes),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
 
-def _check_group(group: PreparedGroup, place: int, n_groups: int) -> _GroupCheck:
-    """Both fits of one group with their notes."""
-    step(place, n_groups, "groups")
-    model = group.model
-    if model is None:
-        return _GroupCheck(group, None, SemopyFit(), group.notes, cautions=group.cautions)
-    notes, cautions = list(group.notes), list(group.cautions)
-    own: CfaResult | None = None
-    try:
-        own = fit_model(group.scores, model, "ml", _CI_LEVEL)
-        own_notes, own_cautions = fit_remarks(group, own)
-        notes, cautions = list(own_notes), list(own_cautions)
-    except TooLarge:
-        raise
-    except UserError as error:
-        problem = model.sentence(error.problem)
-        return _GroupCheck(
-            group,
-            None,
-            SemopyFit(),
-            tuple(notes),
-            cautions=(*cautions, about(group.name, f"not fitted. {problem}")),
-        )
-    theirs = fit_semopy(
-        *_complete(group.scores, model),
-        *_semopy_model(model, own),
-        after_step=lambda: step(place, n_groups, "groups"),
-    )
-    if theirs.problem:
-        cautions.append(
-            about(group.name, f"semopy has no solution. {model.sentence(theirs.problem)}")
-        )
-    turned: tuple[str, ...] = ()
-    if own.converged and theirs.estimates:
-        theirs, turned = align_factors(theirs, own)
-    if turned:
-        named = ", ".join(map(model.name, turned))
-        notes.append(
-            about(
-                group.name,
-                f"semopy's solution has all signs of {named} reversed, which fits as "
-                "well; they are turned here.",
-            )
-        )
-    return _GroupCheck(group, own, theirs, tuple(notes), semopy_indices(own), tuple(cautions))
-
-
-def _has_solution(one: _GroupCheck) -> bool:
-    """Whether this program has a solution."""
-    return one.own is not None and one.own.converged
-
-
-def _complete(scores: Floats, model: WrittenModel) -> tuple[Floats, tuple[str, ...]]:
-    """The rows without gaps, and the items they are of."""
-    return scores[np.isfinite(scores).all(axis=1)], model.items
-
-
-def _semopy_model(model: WrittenModel, own: CfaResult) -> tuple[list[str], dict[str, str]]:
-    """The model and its starts as semopy reads them, with factors in the unit they have here."""
+def _check_group(
+    group: PreparedGroup, findings: Findings, next_step: Callable[[], None]
+) -> _GroupCheck:
+    """Both fits of one group, with what is to be said of them."""
+    fitted = fit_group(group, "ml", _CI_LEVEL, findings)
+    fit, model = fitted.fit, group.model
+    if fit is None or model is None:
+        return _GroupCheck(fitted)
     parsed = parse_model(model.text, items=model.items)
-    scaling: Scaling = "std.lv" if UNIT_CHANGED in own.problems else "marker"
-    return semopy_lines(parsed, scaling=scaling), semopy_starts(parsed, scaling=scaling)
+    scaling: Scaling = "std.lv" if UNIT_CHANGED in fit.problems else "marker"
+    semopy = fit_semopy(
+        group.scores[np.isfinite(group.scores).all(axis=1)],
+        model.items,
+        semopy_lines(parsed, scaling=scaling),
+        semopy_starts(parsed, scaling=scaling),
+        after_step=next_step,
+    )
+    if semopy.problem:
+        findings.caution(group.name, f"semopy has no solution. {model.sentence(semopy.problem)}")
+    if fit.converged and semopy.estimates:
+        semopy, turned = align_factors(semopy, fit)
+        if turned:
+            findings.note(
+                group.name,
+                f"semopy's solution has all signs of {', '.join(map(model.name, turned))} "
+                "reversed, which fits as well; they are turned here.",
+            )
+    return _GroupCheck(fitted, semopy, semopy_indices(fit))
 
 
-def _disagreements(checked: Sequence[_GroupCheck]) -> tuple[str, ...]:
-    """Where the programs do not find the same, by how much and why."""
-    both = [one for one in checked if _has_solution(one) and one.theirs.estimates]
-    disagreements = {one.prepared.name: _disagreement_sentence(one) for one in both}
-    return tuple(about(name, sentence) for name, sentence in disagreements.items() if sentence)
-
-
-def _disagreement_sentence(one: _GroupCheck) -> str:
-    """What differs by more than rounding, in sentences; empty where nothing does."""
-    chi2 = one.own_indices.chi2 - one.theirs.indices.chi2
+def _disagreement(check: _GroupCheck) -> str:
+    """What differs by more than rounding, by how much and why; empty where nothing does."""
+    chi2 = check.converted.chi2 - check.semopy.indices.chi2
     differences = []
     if abs(chi2) > _AGREE_CHI2:
         differences.append(f"χ² differs by {_size_text(chi2, _AGREE_CHI2)}")
     for name, title, _ in _INDICES:
-        difference = getattr(one.own_indices, name) - getattr(one.theirs.indices, name)
+        difference = getattr(check.converted, name) - getattr(check.semopy.indices, name)
         if name in ("cfi", "tli", "rmsea") and abs(difference) > _AGREE:
             differences.append(f"{title} by {_size_text(difference, _AGREE)}")
-    largest_loading = max(
-        (abs(row[-1]) for row in _loading_rows(one) if row[-1] == row[-1]), default=0.0
-    )
-    if largest_loading > _AGREE:
-        differences.append(f"a standardized loading by up to {_size_text(largest_loading, _AGREE)}")
-    largest_correlation = max(
-        (abs(row[-1]) for row in _correlation_rows(one) if row[-1] == row[-1]), default=0.0
-    )
-    if largest_correlation > _AGREE:
-        differences.append(
-            f"a correlation of factors by up to {_size_text(largest_correlation, _AGREE)}"
-        )
-    return (
-        f"the programs differ: {', '.join(differences)}. {_difference_reason(one, chi2)}"
-        if differences
-        else ""
-    )
+    for what, sizes in (
+        ("a standardized loading", [row["standardized_difference"] for row in _loadings(check)]),
+        ("a correlation of factors", [row["difference"] for row in _correlations(check)]),
+    ):
+        largest = max(_sizes(sizes), default=0.0)
+        if largest > _AGREE:
+            differences.append(f"{what} by up to {_size_text(largest, _AGREE)}")
+    if not differences:
+        return ""
+    return f"the programs differ: {', '.join(differences)}. {_difference_reason(check, chi2)}"
 
 
 def _size_text(difference: float, bound: float) -> str:
@@ -397,12 +393,12 @@ def _size_text(difference: float, bound: float) -> str:
     return number_text(abs(difference), judged_decimals(abs(difference), [bound], 4))
 
 
-def _difference_reason(one: _GroupCheck, chi2: float) -> str:
+def _difference_reason(check: _GroupCheck, chi2: float) -> str:
     """Why two solutions differ, as far as the numbers tell."""
     negative = [
-        str(name)
-        for name, other, estimate, _, _ in _variance_rows(one)
-        if name == other and estimate < 0
+        str(row["left_side"])
+        for row in _variances(check)
+        if row["left_side"] == row["right_side"] and row["program"] < 0
     ]
     if negative:
         return (
@@ -417,168 +413,90 @@ def _difference_reason(one: _GroupCheck, chi2: float) -> str:
     return f"The solution of {better} has the smaller χ², so the other is not the best there is."
 
 
-def _tables(checked: Sequence[_GroupCheck], group: Sequence[Column]) -> tuple[ResultTable, ...]:
+def _tables(checks: Sequence[_GroupCheck], by: Sequence[str]) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
-    program = Column("program", "This program", "compared", "By ML on complete administrations.")
-    semopy = Column("semopy", "semopy", "compared", "By its objective MLW, on the same answers.")
-    difference = Column("difference", "Difference", "compared", "This program - semopy.")
-    sides = (program, semopy, difference)
-    standardized = (
-        Column(
-            "program_standardized",
-            "Std. this program",
-            "compared",
-            "Standardized: with factor and item of variance 1.",
-        ),
-        Column(
-            "semopy_standardized",
-            "Std. semopy",
-            "compared",
-            "Standardized: with factor and item of variance 1.",
-        ),
-        Column(
-            "standardized_difference",
-            "Std. difference",
-            "compared",
-            "Standardized, this program - semopy.",
-        ),
-    )
-    fit = (
-        Column("index", "Index", help="The last table says where definitions differ."),
-        *sides,
-        Column(
-            "converted",
-            "Converted",
-            "compared",
-            "What semopy's definition gives for the solution of this program.",
-        ),
-        Column("left", "Left", "compared", "Converted - semopy: the difference of solutions."),
-        Column("remark", "Definition", help="How semopy defines the index, compared with here."),
-    )
-    loading = (
-        Column("factor", "Factor", help="As in the model."),
-        Column("item", "Item", help="Or the factor that a general factor stands behind."),
-    )
-    pair = (
-        Column("factor_1", "Factor", help="As in the model."),
-        Column("factor_2", "Other factor", help="As in the model."),
-    )
-    variance = (
-        Column("left_side", "Of", help="An item, of which it is the residual, or a factor."),
-        Column("right_side", "And", help="The same for a variance, another for a covariance."),
-    )
-    definitions = (
-        Column("index", "Index"),
-        Column("program", "This program"),
-        Column("semopy", "semopy"),
-    )
-
-    def rows(of: Iterator[tuple[Row, Iterator[Row]]]) -> list[Row]:
-        return [(*lead, *cells) for lead, own in of for cells in own]
-
-    return (
-        result_table(
-            "fit",
-            "Fit by both programs",
-            rows((c.group, _fit_rows(c)) for c in checked),
-            (*group, *fit),
-        ),
-        result_table(
-            "loadings",
-            "Loadings by both programs",
-            rows((c.group, _loading_rows(c)) for c in checked),
-            (*group, *loading, *sides, *standardized),
-        ),
-        result_table(
-            "factor_correlations",
-            "Correlations of factors by both programs",
-            rows((c.group, _correlation_rows(c)) for c in checked),
-            (*group, *pair, *sides),
-        ),
-        result_table(
-            "variances",
-            "Free variances and covariances by both programs",
-            rows((c.group, _variance_rows(c)) for c in checked),
-            (*group, *variance, *sides),
-        ),
-        result_table("definitions", "Where the definitions differ", _DEFINITIONS, definitions),
-    )
+    tables = []
+    for spec, rows_of in (
+        (_FIT, _fit),
+        (_LOADINGS, _loadings),
+        (_CORRELATIONS, _correlations),
+        (_VARIANCES, _variances),
+    ):
+        rows = TableRows(spec, by)
+        for check in checks:
+            for cells in rows_of(check):
+                rows.add(check.fitted.group, **cells)
+        tables.append(rows.table())
+    names = [column.name for column in _DEFINED.columns]
+    return (*tables, _DEFINED.table(pd.DataFrame(_DEFINITIONS, columns=names)))
 
 
-def _fit_rows(one: _GroupCheck) -> Iterator[Row]:
-    """One row per index."""
-    own = _own_indices(one)
-    for name, title, remark in _INDICES:
-        here, there = own[name], getattr(one.theirs.indices, name)
-        converted = getattr(one.own_indices, name)
-        yield title, here, there, here - there, converted, converted - there, remark
+def _sides(program: float, semopy: float) -> Cells:
+    """A number of both programs with its difference."""
+    return {"program": program, "semopy": semopy, "difference": program - semopy}
 
 
-def _own_indices(one: _GroupCheck) -> dict[str, float]:
-    """The indices as this program defines them; NaN where it has none."""
-    fit = one.own
-    if fit is None:
-        return {name: math.nan for name, _, _ in _INDICES}
-    plain = fit.fit
-    return {
-        "chi2": plain.chi2,
-        "df": float(plain.df),
-        "p": plain.p,
-        "baseline_chi2": plain.baseline_chi2,
-        "baseline_df": float(plain.baseline_df),
-        "cfi": plain.cfi,
-        "tli": plain.tli,
-        "rmsea": plain.rmsea,
-        "gfi": math.nan,
-        "agfi": math.nan,
-        "log_likelihood": fit.log_likelihood,
-        "aic": fit.aic,
-        "bic": fit.bic,
-    }
+def _fit(check: _GroupCheck) -> Iterator[Cells]:
+    """Each index; NaN where this program has none."""
+    fit = check.fitted.fit
+    for name, title, definition in _INDICES:
+        program = getattr(fit.fit, name, getattr(fit, name, math.nan)) if fit else math.nan
+        semopy, converted = getattr(check.semopy.indices, name), getattr(check.converted, name)
+        yield {
+            "index": title,
+            **_sides(program, semopy),
+            "converted": converted,
+            "left": converted - semopy,
+            "remark": definition,
+        }
 
 
-def _loading_rows(one: _GroupCheck) -> Iterator[Row]:
-    """One row per loading: raw and standardized by both, each with its difference."""
-    model, fit = one.prepared.model, one.own
+def _loadings(check: _GroupCheck) -> Iterator[Cells]:
+    """Each loading, raw and standardized."""
+    fit, model = check.fitted.fit, check.fitted.prepared.model
     if model is None or fit is None:
-        for names in one.prepared.loads:
-            yield (*names, *(math.nan,) * 6)
+        undefined = {column.name: math.nan for column in _LOADINGS.columns}
+        for factor, item in check.fitted.prepared.loads:
+            yield undefined | {"factor": factor, "item": item}
         return
-    standardized = {(e.left, e.op, e.right): e.estimate for e in fit.standardized}
     for raw in (e for e in fit.parameters if e.op == LOADING):
-        key = (raw.left, raw.op, raw.right)
-        theirs = one.theirs.estimate(*key)
-        here, there = standardized[key], theirs.standardized
-        yield (
-            model.name(raw.left),
-            model.name(raw.right),
-            raw.estimate,
-            theirs.estimate,
-            raw.estimate - theirs.estimate,
-            here,
-            there,
-            here - there,
-        )
+        semopy = check.semopy.estimate(raw.left, raw.op, raw.right)
+        standardized = fit.standardized_estimate(raw.left, raw.op, raw.right).estimate
+        yield {
+            "factor": model.name(raw.left),
+            "item": model.name(raw.right),
+            **_sides(raw.estimate, semopy.estimate),
+            "program_standardized": standardized,
+            "semopy_standardized": semopy.standardized,
+            "standardized_difference": standardized - semopy.standardized,
+        }
 
 
-def _correlation_rows(one: _GroupCheck) -> Iterator[Row]:
-    """One row per pair of factors."""
-    model, fit = one.prepared.model, one.own
+def _correlations(check: _GroupCheck) -> Iterator[Cells]:
+    """Each pair of factors."""
+    fit, model = check.fitted.fit, check.fitted.prepared.model
     if model is None or fit is None:
         return
     for i, j in combinations(range(len(fit.factors)), 2):
-        pair = (fit.factors[i], fit.factors[j])
-        here = float(fit.groups[0].factor_correlations[i, j])
-        there = one.theirs.correlation(*pair)
-        yield (*map(model.name, pair), here, there, here - there)
+        first, second = fit.factors[i], fit.factors[j]
+        yield {
+            "factor_1": model.name(first),
+            "factor_2": model.name(second),
+            **_sides(
+                float(fit.groups[0].factor_correlations[i, j]),
+                check.semopy.correlation(first, second),
+            ),
+        }
 
 
-def _variance_rows(one: _GroupCheck) -> Iterator[Row]:
-    """One row per free variance or covariance."""
-    model, fit = one.prepared.model, one.own
+def _variances(check: _GroupCheck) -> Iterator[Cells]:
+    """Each free variance or covariance."""
+    fit, model = check.fitted.fit, check.fitted.prepared.model
     if model is None or fit is None:
         return
     for raw in (e for e in fit.parameters if e.op == COVARIANCE and e.free):
-        there = one.theirs.estimate(raw.left, raw.op, raw.right).estimate
-        names = (model.name(raw.left), model.name(raw.right))
-        yield (*names, raw.estimate, there, raw.estimate - there)
+        yield {
+            "left_side": model.name(raw.left),
+            "right_side": model.name(raw.right),
+            **_sides(raw.estimate, check.semopy.estimate(raw.left, raw.op, raw.right).estimate),
+        }

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-from core.analysis.factors.cfa.tables import FIT_BOUNDS, cfa_tables, fit_light, fit_sentence
+from core.analysis.factors.cfa.tables import cfa_tables
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.shared import sentences
+from core.analysis.shared.factor_models import fit as model_fit
 from core.analysis.shared.factor_models.groups import (
-    GroupFit,
+    UNIT_CHANGED,
+    FittedGroup,
     PreparedGroup,
     choose_estimator,
     fit_model,
-    fit_remarks,
     missing_rule,
     n_scores_used,
     prepare_groups,
@@ -30,31 +33,17 @@ from core.analysis.shared.factor_models.models import (
 )
 from core.analysis.shared.matrices import (
     COSTLY_SHARE,
-    INDEPENDENCE,
-    by_columns,
-    data_cautions,
-    data_notes,
     distinct,
     incomplete_administrations,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Switch, analysis
-from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    rows_by_group,
-    rule_words,
-    table_of,
-)
 from core.charts.dots import loading_charts
 from core.charts.panels import Chart, Theme
 from core.charts.path_diagram import path_diagrams
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import about
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.wide_scores import ItemScores
@@ -172,18 +161,17 @@ _MODEL_NAMES: Mapping[str, str] = {
 _TYPED = "The model of the text"
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Fit of the model in each group, and whether it is acceptable."""
-    loadings = rows_by_group(table_of(result, "loadings"), "factor")
+    loadings = sentences.rows_by_group(sentences.table_of(result, "loadings"))
 
-    def sentence(group: str, row: TableRow) -> str:
-        n = len({one["factor"] for one in loadings.get(group, [])})
-        return f"{_model_name(result.method, n)}, {group}: {fit_sentence(row)}{rule_words(row)}."
+    def sentence(group: str, row: sentences.TableRow) -> str:
+        model = _model_name(result.method, len({row["factor"] for row in loadings.get(group, [])}))
+        return f"{model}, {group}: {model_fit.fit_sentence(row)}{sentences.rule_words(row)}."
 
-    groups = rows_by_group(table_of(result, "fit"), "reported")
     return tuple(
-        GroupAnswer(group, sentence(group, rows[0]), fit_light(rows[0]))
-        for group, rows in groups.items()
+        sentences.GroupAnswer(group, sentence(group, row), model_fit.fit_light(row))
+        for group, (row,) in sentences.rows_by_group(sentences.table_of(result, "fit")).items()
     )
 
 
@@ -251,7 +239,7 @@ def _model_name(method: str, n_factors: int) -> str:
     ),
     verdict="Green: the model fits. Red: it does not. Grey: its fit is undefined or of fewer than "
     f"{FEWEST_ROWS} rows, it has impossible estimates, or an item runs against its factor. A model "
-    f"fits with {FIT_BOUNDS}.",
+    f"fits with {model_fit.FIT_BOUNDS}.",
     requires="scores",
 )
 def cfa(
@@ -270,10 +258,8 @@ def cfa(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; a model of its own is fitted to each, with all subscales.
     model : str
-        What the items measure: "subscales", "general", "method", "bifactor" or "second_order".
+        What the items of each group measure, with all subscales.
     model_text : str
         A model in the notation of lavaan that takes the place of `model`; empty for none. Items
         whose codes a text cannot hold are called as in `proposed_text`; items that the
@@ -284,10 +270,9 @@ def cfa(
         whatever `missing` is, or weighted least squares of polychoric correlations for ordered
         answers.
     missing : "automatic", "listwise" or "available"
-        Complete administrations, or all by full information (WLSMV: pairwise). Chosen by the share
-        of administrations that the complete ones leave out, as a note says (see `choose_missing`).
+        Complete administrations, or all by full information (WLSMV: pairwise).
     ci_level : float in (0, 1)
-        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+        Not of the interval of RMSEA, which covers 90 %.
 
     Returns
     -------
@@ -322,78 +307,74 @@ def cfa(
     chosen, why = choose_estimator(estimator, item_scores)
     prepared = prepare_groups(item_scores, names, model, model_text, chosen, missing)
     how = prepared.estimator
-    fits = [_fit_group(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
-    notes = [*prepared.notes, *(note for one in fits for note in one.notes)]
-    cautions = [caution for one in fits for caution in one.cautions]
-    if not any(one.usable for one in fits):
-        raise NotEnoughData(
-            f"No factor model can be fitted. {' '.join([*cautions, *notes][:3])}",
+    findings = Findings(notes=[*prepared.notes])
+    fits = [
+        fit_group(group, how, ci_level, findings)
+        for group in with_progress(prepared.groups, "groups")
+    ]
+    if not any(fitted.usable for fitted in fits):
+        raise findings.refusal(
+            "No factor model can be fitted.",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
         )
-    n_used = sum(one.n_used for one in fits)
-    matrices = prepared.matrices
+    modeled = [group for group in prepared.groups if group.model]
+    counts = [incomplete_administrations(group.scores) for group in modeled]
+    n, lost = (sum(of_groups) for of_groups in zip(*counts, strict=True))
+    if missing_rule(how) == "listwise" and lost > COSTLY_SHARE * n:
+        findings.cautions.append(
+            f"Gaps in the answers cost {percent_text(lost / n)} of the administrations. All "
+            "answers there are, which is an option, keep them."
+        )
+    if any(
+        group.kind == "second_order" and len({factor for factor, _ in group.loads}) == 2
+        for group in modeled
+    ):
+        findings.cautions.append(TWO_SUBSCALES)
     model_title = _TYPED if model_text.strip() else dict(MODELS)[model]
-    return AnalysisResult(
-        tables=cfa_tables(fits, by_columns(names), ci_level, how),
-        unit=analysis_unit(item_scores, called="row"),
-        n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in matrices),
+    return score_result(
+        item_scores,
+        cfa_tables(fits, names, ci_level, how),
+        findings,
+        n_used=sum(
+            n_scores_used(fitted.prepared.scores, missing_rule(how))
+            for fitted in fits
+            if fitted.fit
+        ),
         method=f"Confirmatory factor analysis. {model_title}. {ESTIMATOR_WORDS[how]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
         "have variance 1. Scores are after reverse-keying.",
-        cautions=(
-            *data_cautions(item_scores, matrices),
-            *cautions,
-            *_gap_cautions(prepared.groups, how),
-            *((TWO_SUBSCALES,) if _has_two_subscales(prepared.groups) else ()),
-            *row_cautions(item_scores, *INDEPENDENCE),
-        ),
-        notes=(
-            *data_notes(item_scores),
-            *notes,
-            *why,
-            *((_WEIGHTED,) if how in ORDERED_RULES else ()),
-            *row_notes(item_scores, *INDEPENDENCE),
-        ),
-        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+        matrices=prepared.matrices,
+        called="row",
+        later_notes=(*why, *((_WEIGHTED,) if how in ORDERED_RULES else ())),
     )
 
 
-def _fit_group(group: PreparedGroup, estimator: EstimatorKind, ci_level: float) -> GroupFit:
-    """The model of one group with its notes."""
-    model = group.model
-    if model is None:
-        return GroupFit(group, None, 0, group.notes, group.cautions)
+def fit_group(
+    group: PreparedGroup, estimator: EstimatorKind, ci_level: float, findings: Findings
+) -> FittedGroup:
+    """The model of one group fitted to its answers, with what is to be said of it.
+
+    Raises
+    ------
+    TooLarge
+        So many items that the tests would take too much memory.
+    """
+    for sentence in group.left_out:
+        findings.note(group.name, sentence)
+    if group.model is None:
+        findings.caution(group.name, f"not fitted. {group.reason}")
+        return FittedGroup(group, None)
     try:
-        fit = fit_model(group.scores, model, estimator, ci_level, group.offered)
+        fit = fit_model(group.scores, group.model, estimator, ci_level, group.offered)
     except TooLarge:
         raise
     except UserError as error:
-        reason = about(group.name, f"not fitted. {model.sentence(error.problem)}")
-        return GroupFit(group, None, 0, group.notes, (*group.cautions, reason))
-    n_used = n_scores_used(group.scores, missing_rule(estimator))
-    notes, cautions = fit_remarks(group, fit)
-    return GroupFit(group, fit, n_used, notes, cautions)
-
-
-def _has_two_subscales(groups: Sequence[PreparedGroup]) -> bool:
-    """Whether a second-order factor has two subscales only."""
-    return any(
-        one.model is not None
-        and one.kind == "second_order"
-        and len({factor for factor, _ in one.loads}) == 2
-        for one in groups
-    )
-
-
-def _gap_cautions(groups: Sequence[PreparedGroup], estimator: EstimatorKind) -> tuple[str, ...]:
-    """What may be done where complete administrations are few."""
-    counts = [incomplete_administrations(one.scores) for one in groups if one.model]
-    some, lost = sum(n for n, _ in counts), sum(lacking for _, lacking in counts)
-    if missing_rule(estimator) != "listwise" or lost <= COSTLY_SHARE * some:
-        return ()
-    return (
-        f"Gaps in the answers cost {percent_text(lost / some)} of the administrations. All answers "
-        "there are, which is an option, keep them.",
-    )
+        findings.caution(group.name, f"not fitted. {group.model.sentence(error.problem)}")
+        return FittedGroup(group, None)
+    for problem in fit.problems:
+        if problem == UNIT_CHANGED:
+            findings.note(group.name, UNIT_CHANGED)
+        else:
+            findings.caution(group.name, group.model.sentence(problem))
+    return FittedGroup(group, fit)

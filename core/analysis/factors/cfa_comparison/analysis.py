@@ -9,22 +9,22 @@ from itertools import combinations
 import pandas as pd
 
 from core.analysis.factors.cfa.analysis import script_group
-from core.analysis.factors.cfa.tables import FIT_BOUNDS, fit_cells, fit_columns, fit_sentence
 from core.analysis.factors.cfa_comparison.models import (
     CI_LEVEL,
     Candidate,
     GroupComparison,
     Models,
-    PairComparison,
     candidate_models,
     compare_group,
     comparison_inputs,
     nesting,
 )
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.shared import sentences
+from core.analysis.shared.factor_models import fit as model_fit
 from core.analysis.shared.factor_models.groups import (
     LINE_COLUMNS,
     PreparedGroup,
-    Row,
     choose_estimator,
     missing_rule,
     text_lines,
@@ -37,32 +37,23 @@ from core.analysis.shared.factor_models.models import (
     FactorEstimator,
     WrittenModel,
 )
-from core.analysis.shared.matrices import (
-    INDEPENDENCE,
-    MISSING_COLUMNS,
-    by_columns,
-    data_cautions,
-    data_notes,
-    distinct,
-    group_name,
-    result_table,
-)
+from core.analysis.shared.matrices import MISSING_COLUMNS, distinct, group_name
 from core.analysis.shared.options import By, MissingRows, adjustment_words
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
-from core.analysis.shared.sentences import (
-    GroupAnswers,
-    TableRow,
-    answers_by_group,
-    decimal_text,
-    rule_words,
-    table_of,
-)
 from core.charts.dots import model_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
+from core.domain.results import AnalysisResult, ResultTable, TextFile
+from core.domain.tables import (
+    TableRows,
+    TableSpec,
+    count,
+    key,
+    p_value,
+    remark,
+    text,
+)
 from core.errors import NotEnoughData
 from core.stats.factor.model import ParameterTable, parameter_table
 from core.stats.factor.model_text import parse_model
@@ -70,171 +61,128 @@ from core.stats.inputs import name_list
 
 # Tables.
 
+
+def _fit_spec(estimator: EstimatorKind) -> TableSpec:
+    """The fit of each model, and how far it is from the best."""
+    return TableSpec(
+        "fit",
+        "Fit of the models",
+        (
+            key("model", "Model", "As named in the option, or after the bank."),
+            count("n", "n", "Administrations; the same for all models of a group."),
+            *MISSING_COLUMNS,
+            *model_fit.SIZE_COLUMNS,
+            *model_fit.fit_columns(estimator),
+            *model_fit.difference_columns(
+                aic="AIC less the lowest AIC of the group's models "
+                "of the same items; 0 for the best. Akaike (1974).",
+                bic="BIC less the lowest BIC of the group's models "
+                "of the same items; 10 or more is very strong. Raftery (1995).",
+            ),
+            remark("Why there are no numbers, or what not to compare."),
+        ),
+        "Fit",
+    )
+
+
+_OTHER_ITEMS = "AIC and BIC are compared with models of the same items only."
 _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
-_OTHER_ITEMS_REMARK = "AIC and BIC are compared with models of the same items only."
+_DIFFERENCES = TableSpec(
+    "differences",
+    "Differences between models",
+    (
+        key("restricted", "Restricted model", "The one with more degrees of freedom."),
+        key("freer", "Freer model", "The one with more free parameters."),
+        *model_fit.difference_columns(
+            chi2="What the restrictions cost in χ², scaled under "
+            "MLR (Satorra & Bentler 2001) and WLSMV (Satorra 2000).",
+            df="How many restrictions there are.",
+            p="Of a difference this large if the restrictions hold. Satorra & Bentler (2001).",
+        ),
+        p_value(
+            "p_adjusted",
+            "p adjusted",
+            "After Holm (1979), over the tests of the group.",
+            "chi2_difference",
+        ),
+        *model_fit.difference_columns(
+            cfi=f"Restricted less freer; -.01 or less is much. {_CHEN}",
+            tli="Restricted less freer. Tucker & Lewis (1973).",
+            rmsea=f"Restricted less freer; .015 or more is much. {_CHEN}",
+            srmr="Restricted less freer. Bentler (1995).",
+            aic="Restricted less freer; above 0 the freer is preferred. Akaike (1974).",
+            bic="Restricted less freer; above 0 the freer is preferred. Schwarz (1978).",
+        ),
+        model_fit.VERSION,
+        text(
+            "nested",
+            "Nested",
+            "Whether the restricted model is a special case of the "
+            "freer one: by their parameters, or from theory for models after the bank.",
+        ),
+        remark("Why there is no test, or how to take it."),
+    ),
+    "Differences",
+)
+_MODELS = TableSpec(
+    "models",
+    "Models that were compared",
+    (key("model", "Model", "As in the other tables."), *LINE_COLUMNS),
+    "Syntax",
+)
 
 
 def _comparison_tables(
-    groups: Sequence[GroupComparison], group: Sequence[Column], estimator: EstimatorKind
+    groups: Sequence[GroupComparison], by: Sequence[str], estimator: EstimatorKind
 ) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
-    return (
-        _fit_table(groups, group, estimator),
-        _differences_table(groups, group),
-        _models_table(groups, group),
-    )
-
-
-def _fit_table(
-    groups: Sequence[GroupComparison], group: Sequence[Column], estimator: EstimatorKind
-) -> ResultTable:
-    columns = (
-        *group,
-        Column("model", "Model", help="As named in the option, or after the bank."),
-        Column("n", "n", "count", "Administrations; the same for all models of a group."),
-        *MISSING_COLUMNS,
-        Column("n_items", "Items", "count", "Items in the model; constant ones are left out."),
-        Column("n_parameters", "Parameters", "count", "Free parameters."),
-        *fit_columns(estimator),
-        Column(
-            "aic_difference",
-            "ΔAIC",
-            "points",
-            "AIC less the lowest AIC of the group's models "
-            "of the same items; 0 for the best. Akaike (1974).",
-        ),
-        Column(
-            "bic_difference",
-            "ΔBIC",
-            "points",
-            "BIC less the lowest BIC of the group's models "
-            "of the same items; 10 or more is very strong. Raftery (1995).",
-        ),
-        Column("remark", "Remark", help="Why there are no numbers, or what not to compare."),
-    )
-    rows: list[Row] = []
-    for one in groups:
-        for model in one.candidates:
-            fit = model.fit
-            counts: Row = (0, one.incomplete, "", 0, 0)
-            if fit:
-                counts = (fit.n, one.incomplete, fit.missing, len(fit.items), fit.n_free)
-            distances = (
-                _distance_from_best(model, one, "aic"),
-                _distance_from_best(model, one, "bic"),
+    fits = TableRows(_fit_spec(estimator), by)
+    differences, lines = TableRows(_DIFFERENCES, by), TableRows(_MODELS, by)
+    for compared in groups:
+        group, usable = compared.matrix.group, [c for c in compared.candidates if c.usable]
+        same_items = len({_items(candidate) for candidate in usable}) < 2
+        for candidate in compared.candidates:
+            fit, model = candidate.fit, candidate.prepared.model
+            comparable = [other for other in usable if _items(other) == _items(candidate)]
+            fits.add(
+                group,
+                model=candidate.name,
+                **model_fit.size_cells(fit),
+                incomplete=compared.incomplete,
+                **model_fit.fit_cells(fit, estimator, model.name if model else str),
+                aic_difference=_above_lowest(candidate, comparable, "aic"),
+                bic_difference=_above_lowest(candidate, comparable, "bic"),
+                remark=candidate.remark or ("" if same_items else _OTHER_ITEMS),
             )
-            remark = model.remark or ("" if _same_items(one) else _OTHER_ITEMS_REMARK)
-            written = model.prepared.model
-            cells = fit_cells(fit, estimator, written.name if written else str)
-            rows.append((*one.matrix.group, model.name, *counts, *cells, *distances, remark))
-    return result_table("fit", "Fit of the models", rows, columns)
+            for line, words in text_lines(model) if model else ():
+                lines.add(group, model=candidate.name, line=line, text=words)
+        for pair in compared.pairs:
+            differences.add(
+                group,
+                restricted=pair.restricted,
+                freer=pair.freer,
+                **model_fit.difference_cells(pair.indices)
+                | {"chi2_difference": pair.chi2, "df_difference": pair.df, "p_difference": pair.p},
+                p_adjusted=pair.p_adjusted,
+                nested=pair.nested,
+                remark=pair.remark,
+            )
+    return fits.table(), differences.table(), lines.table()
 
 
-def _same_items(one: GroupComparison) -> bool:
-    """Whether all models of a group that have estimates are about the same items."""
-    return len({frozenset(m.usable[0].items) for m in one.candidates if m.usable}) < 2
-
-
-def _distance_from_best(model: Candidate, one: GroupComparison, criterion: str) -> float:
-    """How far a criterion is above the lowest of models of the same items; NaN where unknown."""
-    if not model.usable:
+def _above_lowest(candidate: Candidate, comparable: Sequence[Candidate], criterion: str) -> float:
+    """How far a criterion is above the lowest of models of the same items; NaN where undefined."""
+    if not candidate.usable:
         return math.nan
-    fit = model.usable[0]
-    values = [
-        getattr(other.usable[0], criterion)
-        for other in one.candidates
-        if other.usable and set(other.usable[0].items) == set(fit.items)
-    ]
-    return float(getattr(fit, criterion) - min(values))
-
-
-def _differences_table(groups: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
-    columns = (
-        *group,
-        Column("restricted", "Restricted model", help="The one with more degrees of freedom."),
-        Column("freer", "Freer model", help="The one with more free parameters."),
-        Column(
-            "chi2_difference",
-            "Δχ²",
-            "points",
-            "What the restrictions cost in χ², scaled under "
-            "MLR (Satorra & Bentler 2001) and WLSMV (Satorra 2000).",
-        ),
-        Column("df_difference", "Δdf", "count", "How many restrictions there are."),
-        Column(
-            "p_difference",
-            "p of Δχ²",
-            "p",
-            "Of a difference this large if the restrictions hold. Satorra & Bentler (2001).",
-        ),
-        Column("p_adjusted", "p adjusted", "p", "After Holm (1979), over the tests of the group."),
-        Column(
-            "cfi_difference",
-            "ΔCFI",
-            "correlation",
-            f"Restricted less freer; -.01 or less is much. {_CHEN}",
-            (-0.01,),
-        ),
-        Column(
-            "tli_difference", "ΔTLI", "correlation", "Restricted less freer. Tucker & Lewis (1973)."
-        ),
-        Column(
-            "rmsea_difference",
-            "ΔRMSEA",
-            "correlation",
-            f"Restricted less freer; .015 or more is much. {_CHEN}",
-            (0.015,),
-        ),
-        Column("srmr_difference", "ΔSRMR", "correlation", "Restricted less freer. Bentler (1995)."),
-        Column(
-            "aic_difference",
-            "ΔAIC",
-            "points",
-            "Restricted less freer; above 0 the freer is preferred. Akaike (1974).",
-        ),
-        Column(
-            "bic_difference",
-            "ΔBIC",
-            "points",
-            "Restricted less freer; above 0 the freer is preferred. Schwarz (1978).",
-        ),
-        Column("version", "Indices", help="Version of the CFI, TLI and RMSEA that are compared."),
-        Column(
-            "nested",
-            "Nested",
-            help="Whether the restricted model is a special case of the "
-            "freer one: by their parameters, or from theory for models after the bank.",
-        ),
-        Column("remark", "Remark", help="Why there is no test, or how to take it."),
+    return float(
+        getattr(candidate.fit, criterion)
+        - min(getattr(other.fit, criterion) for other in comparable)
     )
-    rows = [
-        (*one.matrix.group, pair.restricted, pair.freer, *_cells(pair))
-        for one in groups
-        for pair in one.pairs
-    ]
-    return result_table("differences", "Differences between models", rows, columns)
 
 
-def _cells(pair: PairComparison) -> Row:
-    """The numbers of one pair."""
-    tests = (pair.chi2, pair.df, pair.p, pair.p_adjusted)
-    d = pair.indices
-    indices: Row = (*(math.nan,) * 6, "")
-    if d is not None:
-        indices = (d.cfi, d.tli, d.rmsea, d.srmr, d.aic, d.bic, d.version)
-    return (*tests, *indices, pair.nested, pair.remark)
-
-
-def _models_table(groups: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
-    columns = (*group, Column("model", "Model", help="As in the other tables."), *LINE_COLUMNS)
-    rows = [
-        (*one.matrix.group, candidate.name, *line)
-        for one in groups
-        for candidate in one.candidates
-        if candidate.prepared.model
-        for line in text_lines(candidate.prepared.model)
-    ]
-    return result_table("models", "Models that were compared", rows, columns)
+def _items(candidate: Candidate) -> frozenset[str]:
+    """The items of a model that has a fit."""
+    return frozenset(candidate.fit.items if candidate.fit else ())
 
 
 # Scripts for other software.
@@ -323,10 +271,10 @@ def _table(model: WrittenModel, estimator: EstimatorKind) -> ParameterTable:
     return parameter_table(parsed, means=means, ordered=estimator in ORDERED_RULES)
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The model of the lowest BIC in each group, and how far the next is."""
 
-    def sentence(rows: Sequence[TableRow]) -> str:
+    def sentence(rows: Sequence[sentences.TableRow]) -> str:
         ranked = sorted(
             (row["bic_difference"], row["model"])
             for row in rows
@@ -343,13 +291,13 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         else:
             first = f"{best['model']} has the lowest BIC"
         others = [
-            f"{model} is {decimal_text(difference, 1)} higher"
+            f"{model} is {sentences.decimal_text(difference, 1)} higher"
             for difference, model in ranked[len(alike) :][:1]
         ]
-        fit = f"{fit_sentence(best)}{rule_words(best)}"
+        fit = f"{model_fit.fit_sentence(best)}{sentences.rule_words(best)}"
         return f"{'; '.join([first, *others])}. {best['model']}: {fit}."
 
-    return answers_by_group(table_of(result, "fit"), "model", sentence)
+    return sentences.answers_of_groups(sentences.table_of(result, "fit"), sentence)
 
 
 _CLOSE_BIC = 2
@@ -357,7 +305,6 @@ _CLOSE_BIC = 2
 Sociological Methodology 25, 111-163."""
 _SAME_BIC = 0.05
 """Models that fit alike, such as two correlated factors and a second order of two."""
-_TABS = {"fit": "Fit", "differences": "Differences", "models": "Syntax"}
 
 
 @analysis(
@@ -392,7 +339,7 @@ _TABS = {"fit": "Fit", "differences": "Differences", "models": "Syntax"}
         "method factor",
         "general factor",
     ),
-    verdict=f"A model fits with {FIT_BOUNDS}.",
+    verdict=f"A model fits with {model_fit.FIT_BOUNDS}.",
     requires="scores",
 )
 def cfa_comparison(
@@ -409,8 +356,6 @@ def cfa_comparison(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; models are compared within each.
     models : str
         Model texts as in confirmatory factor analysis, each under a line `## Name`; empty for the
         models that follow from the bank.
@@ -448,43 +393,32 @@ def cfa_comparison(
     chosen, why = choose_estimator(estimator, item_scores)
     inputs = comparison_inputs(item_scores, by, models)
     how, why_all = with_missing_rule(chosen, missing, inputs.named_scores)
+    findings = Findings(notes=[*inputs.notes])
     groups = [
-        compare_group(matrix, inputs, how) for matrix in with_progress(inputs.matrices, "groups")
+        compare_group(matrix, inputs, how, findings)
+        for matrix in with_progress(inputs.matrices, "groups")
     ]
-    notes = [*inputs.notes, *(note for one in groups for note in one.notes)]
-    cautions = [caution for one in groups for caution in one.cautions]
-    if not any(model.usable for one in groups for model in one.candidates):
-        reasons = [c.remark for one in groups for c in one.candidates if c.remark]
-        why_not = [*cautions, *notes, *dict.fromkeys(reasons)]
-        raise NotEnoughData(
-            f"No factor model can be fitted. {' '.join(why_not[:3])}",
+    candidates = [candidate for compared in groups for candidate in compared.candidates]
+    if not any(candidate.usable for candidate in candidates):
+        remarks = dict.fromkeys(candidate.remark for candidate in candidates if candidate.remark)
+        raise Findings(findings.cautions, [*findings.notes, *remarks]).refusal(
+            "No factor model can be fitted.",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
         )
-    n_used = sum(one.n_used for one in groups)
-    made = _comparison_tables(groups, by_columns(distinct(by)), how)
-    adjusted = adjustment_words("holm", made)
+    tables = _comparison_tables(groups, distinct(by), how)
+    adjusted = adjustment_words("holm", tables)
     corrected = "" if how in ("ml", "ml_fiml") else " corrected"
-    return AnalysisResult(
-        tables=with_tabs(made, _TABS),
-        unit=analysis_unit(item_scores, called="row"),
-        n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
+    return score_result(
+        item_scores,
+        tables,
+        findings,
+        n_used=sum(compared.n_used for compared in groups),
         method="Confirmatory factor analyses of the same administrations. "
         f"{ESTIMATOR_WORDS[how]}. Differences of χ²{corrected}"
         f"{adjusted}{' within each group' if adjusted else ''}. "
         "Scores are after reverse-keying.",
-        cautions=(
-            *data_cautions(item_scores, inputs.matrices),
-            *cautions,
-            *row_cautions(item_scores, *INDEPENDENCE),
-        ),
-        notes=(
-            *data_notes(item_scores),
-            *notes,
-            *why,
-            *why_all,
-            *row_notes(item_scores, *INDEPENDENCE),
-        ),
-        n_left_out=sum(matrix.n_used for matrix in inputs.matrices) - n_used,
+        matrices=inputs.matrices,
+        called="row",
+        later_notes=(*why, *why_all),
     )

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.factors.cfa.tables import ReportedFit, reported_fit
 from core.analysis.factors.cfa_comparison.models import OTHER_ITEMS
+from core.analysis.shared.factor_models.fit import ReportedFit, reported_fit
 from core.analysis.shared.sentences import (
     Light,
     TableRow,
@@ -157,8 +157,8 @@ def model_changes(result: AnalysisResult) -> tuple[ModelChange, ...]:
     tuple of ModelChange
         One per group; every number is one of the tables of `result`, or its negative.
     """
-    differences = rows_by_group(table_of(result, "differences"), "restricted")
-    fits = rows_by_group(table_of(result, "fit"), "model")
+    differences = rows_by_group(table_of(result, "differences"))
+    fits = rows_by_group(table_of(result, "fit"))
     return tuple(
         _change(group, {row["model"]: row for row in rows}, differences.get(group, []))
         for group, rows in fits.items()

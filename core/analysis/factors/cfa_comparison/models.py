@@ -12,7 +12,9 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit.results import Findings
 from core.analysis.shared.factor_models.groups import (
+    FittedGroup,
     PreparedGroup,
     check_ordered_scores,
     fit_model,
@@ -28,7 +30,6 @@ from core.analysis.shared.factor_models.models import (
     FactorModelText,
     ModelKind,
     ModelNames,
-    WrittenModel,
     left_out_notes,
     model_names,
     named_models,
@@ -83,12 +84,12 @@ def nesting(
     restricted: tuple[PreparedGroup, ParameterTable], freer: tuple[PreparedGroup, ParameterTable]
 ) -> tuple[bool, bool]:
     """Whether the first model is a special case of the second, and one without a regular test."""
-    (one, few), (other, many) = restricted, freer
-    if one.kind and other.kind:
-        n_subscales = len({factor for factor, _ in one.loads})
-        known = preset_nesting(one.kind, other.kind, n_subscales)
-        if known is not None:
-            return known
+    (small, few), (large, many) = restricted, freer
+    if small.kind and large.kind:
+        n_subscales = len({factor for factor, _ in small.loads})
+        by_theory = preset_nesting(small.kind, large.kind, n_subscales)
+        if by_theory is not None:
+            return by_theory
     return is_special_case(few, many), len(few.factors) < len(many.factors)
 
 
@@ -125,15 +126,15 @@ def is_special_case(restricted: ParameterTable, freer: ParameterTable) -> bool:
     """
     if not set(restricted.factors) <= set(freer.factors):
         return False
-    own, other = _cells(restricted), _cells(freer)
+    few, many = _cells(restricted), _cells(freer)
     lacking = set(freer.factors) - set(restricted.factors)
-    shared = [cell for cell in {*own, *other} if not lacking.intersection(cell)]
-    elsewhere = {p.free for cell, p in other.items() if cell not in shared and p.is_free}
+    shared = [cell for cell in {*few, *many} if not lacking.intersection(cell)]
+    elsewhere = {p.free for cell, p in many.items() if cell not in shared and p.is_free}
     return (
-        elsewhere.isdisjoint(other[cell].free for cell in shared if cell in other)
-        and all(_allows(own.get(cell), other.get(cell)) for cell in shared)
-        and all(_can_vanish(factor, other) for factor in lacking)
-        and _equalities_hold(own, other, shared)
+        elsewhere.isdisjoint(many[cell].free for cell in shared if cell in many)
+        and all(_allows(few.get(cell), many.get(cell)) for cell in shared)
+        and all(_can_vanish(factor, many) for factor in lacking)
+        and _equalities_hold(few, many, shared)
     )
 
 
@@ -146,43 +147,38 @@ def _cells(table: ParameterTable) -> dict[_Cell, Parameter]:
     return cells
 
 
-def _allows(own: Parameter | None, other: Parameter | None) -> bool:
+def _allows(restricted: Parameter | None, freer: Parameter | None) -> bool:
     """Whether a cell of the freer model can be what it is in the restricted one; absent is 0."""
-    if other is not None and other.is_free:
+    if freer is not None and freer.is_free:
         return True
-    value = 0.0 if other is None else other.value
-    if own is None:
+    value = 0.0 if freer is None else freer.value
+    if restricted is None:
         return value == 0
-    return not own.is_free and own.value == value
+    return not restricted.is_free and restricted.value == value
 
 
 def _can_vanish(factor: str, cells: dict[_Cell, Parameter]) -> bool:
-    """Whether a factor can be made to say nothing."""
+    """Whether a factor can be made to say nothing: its loadings or its spread can all be 0."""
     loadings = [p for (left, op, _), p in cells.items() if op == LOADING and left == factor]
     spread = [
         p
         for (left, op, right), p in cells.items()
         if (op == COVARIANCE and factor in (left, right)) or (op == LOADING and right == factor)
     ]
-    return _zero(loadings) or _zero(spread)
-
-
-def _zero(parameters: Iterable[Parameter]) -> bool:
-    """Whether all of these are free or 0."""
-    return all(p.is_free or p.value == 0 for p in parameters)
+    return any(all(p.is_free or p.value == 0 for p in part) for part in (loadings, spread))
 
 
 def _equalities_hold(
-    own: dict[_Cell, Parameter], other: dict[_Cell, Parameter], shared: Iterable[_Cell]
+    restricted: dict[_Cell, Parameter], freer: dict[_Cell, Parameter], shared: Iterable[_Cell]
 ) -> bool:
     """Whether cells that are one parameter in the freer model are one, or alike, in the other."""
     together: dict[int, set[tuple[int, float]]] = defaultdict(set)
     for cell in shared:
-        if cell in other and other[cell].is_free:
-            p = own.get(cell)
+        if cell in freer and freer[cell].is_free:
+            p = restricted.get(cell)
             free = p is not None and p.is_free
             value = 0.0 if p is None or free else p.value
-            together[other[cell].free].add((p.free if p is not None else -1, value))
+            together[freer[cell].free].add((p.free if p is not None else -1, value))
     return all(len(values) == 1 for values in together.values())
 
 
@@ -200,27 +196,11 @@ OTHER_ITEMS = "Models of different items, whose χ², AIC and BIC cannot be comp
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(FittedGroup):
     """One of the models that are compared; no fit where there is none, as the remark says."""
 
     name: str
-    prepared: PreparedGroup
-    fit: CfaResult | None
     remark: str
-
-    @property
-    def usable(self) -> tuple[CfaResult, WrittenModel] | None:
-        """Fit and model, if there are estimates."""
-        if self.fit is None or self.prepared.model is None or not self.fit.converged:
-            return None
-        return self.fit, self.prepared.model
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What its reader must know, with the names that users know."""
-        if self.fit is None or self.prepared.model is None:
-            return ()
-        return tuple(self.prepared.model.sentence(problem) for problem in self.fit.problems)
 
 
 @dataclass(frozen=True)
@@ -247,8 +227,6 @@ class GroupComparison:
     pairs: tuple[PairComparison, ...]
     n_used: int  # scores
     incomplete: int  # administrations with a gap
-    notes: tuple[str, ...]
-    cautions: tuple[str, ...]
 
 
 def compare_pairs(candidates: Sequence[Candidate]) -> tuple[PairComparison, ...]:
@@ -264,13 +242,13 @@ def compare_pairs(candidates: Sequence[Candidate]) -> tuple[PairComparison, ...]
     tuple of Comparison
         p adjusted after Holm over the pairs that are tested, those of equal models once.
     """
-    usable = [(one, one.usable[0]) for one in candidates if one.usable]
-    weighted = _weighted_fits([one for one, _ in usable])
+    usable = [(candidate, candidate.usable[0]) for candidate in candidates if candidate.usable]
+    weighted = _weighted_fits(candidates)
     pairs = []
-    for (one, first), (other, second) in combinations(usable, 2):
-        swapped = first.fit.df < second.fit.df
-        ordered = ((other, second), (one, first)) if swapped else ((one, first), (other, second))
-        pairs.append(_compare_pair(*ordered, weighted))
+    for first, second in combinations(usable, 2):
+        swapped = first[1].fit.df < second[1].fit.df
+        restricted, freer = (second, first) if swapped else (first, second)
+        pairs.append(_compare_pair(restricted, freer, weighted))
     return _adjust_p(pairs)
 
 
@@ -281,32 +259,31 @@ def _adjust_p(pairs: Sequence[PairComparison]) -> tuple[PairComparison, ...]:
         if pair.remark == EQUAL_FIT:
             same[pair.freer] = same.get(pair.restricted, pair.restricted)
     questions = [(same.get(p.restricted, p.restricted), same.get(p.freer, p.freer)) for p in pairs]
-    tested = [math.isfinite(pair.p) for pair in pairs]
     once = {
         question: pair.p
-        for question, pair, known in zip(questions, pairs, tested, strict=True)
-        if known
+        for question, pair in zip(questions, pairs, strict=True)
+        if math.isfinite(pair.p)
     }
     values = adjusted_p(np.array([*once.values()], dtype=np.float64)).tolist()
     adjusted = dict(zip(once, values, strict=True))
     return tuple(
-        replace(pair, p_adjusted=max(adjusted[question], pair.p) if known else math.nan)
-        for pair, question, known in zip(pairs, questions, tested, strict=True)
+        replace(pair, p_adjusted=max(adjusted[question], pair.p)) if math.isfinite(pair.p) else pair
+        for pair, question in zip(pairs, questions, strict=True)
     )
 
 
-def _weighted_fits(candidates: Sequence[Candidate]) -> dict[str, WeightedFit]:
+def _weighted_fits(candidates: Iterable[Candidate]) -> dict[str, WeightedFit]:
     """Fits of ordered answers as their difference test needs them: items in one order."""
     fits: dict[str, WeightedFit] = {}
-    for one in candidates:
-        if one.usable is None or one.usable[0].estimator != "WLSMV":
+    for candidate in candidates:
+        if candidate.usable is None or candidate.usable[0].estimator != "WLSMV":
             continue
-        model = one.usable[1]
+        fit, model = candidate.usable
         parsed = parse_model(model.text, items=model.items)
         parsed = replace(parsed, items=tuple(sorted(parsed.items)))
-        rule: PairRule = "pairwise" if one.usable[0].missing == "pairwise" else "listwise"
-        scores = one.prepared.scores
-        fits[one.name] = weighted_model(scores, model.items, parsed, missing=rule).fit
+        rule: PairRule = "pairwise" if fit.missing == "pairwise" else "listwise"
+        scores = candidate.prepared.scores
+        fits[candidate.name] = weighted_model(scores, model.items, parsed, missing=rule).fit
     return fits
 
 
@@ -316,35 +293,29 @@ def _compare_pair(
     weighted: dict[str, WeightedFit],
 ) -> PairComparison:
     """One pair: tested where the first is a special case of the second."""
-    (one, first), (other, second) = restricted, freer
-    df = first.fit.df - second.fit.df
-    blank = PairComparison(one.name, other.name, math.nan, df, *(math.nan,) * 2, None, "no", "")
-    if set(first.items) != set(second.items):
+    (small, few), (large, many) = restricted, freer
+    df = few.fit.df - many.fit.df
+    blank = PairComparison(small.name, large.name, math.nan, df, *(math.nan,) * 2, None, "no", "")
+    if set(few.items) != set(many.items):
         return replace(blank, remark=OTHER_ITEMS)
-    indices = compare_models(first, second)
+    indices = compare_models(few, many)
     blank = replace(blank, indices=indices)
     if df == 0:
-        alike = abs(first.fit.chi2 - second.fit.chi2) <= 1e-4 * max(1.0, first.fit.chi2)
+        alike = abs(few.fit.chi2 - many.fit.chi2) <= 1e-4 * max(1.0, few.fit.chi2)
         return replace(blank, remark=EQUAL_FIT if alike else SAME_DF)
-    known, irregular = nesting((one.prepared, first.table), (other.prepared, second.table))
-    if not known:
-        remark = NOT_NESTED if math.isfinite(first.aic) else _NOT_NESTED_NO_AIC
+    nested, irregular = nesting((small.prepared, few.table), (large.prepared, many.table))
+    if not nested:
+        remark = NOT_NESTED if math.isfinite(few.aic) else _NOT_NESTED_NO_AIC
         return replace(blank, nested="not known", remark=remark)
-    if math.isnan(first.fit.chi2 + second.fit.chi2):
+    if math.isnan(few.fit.chi2 + many.fit.chi2):
         return replace(blank, nested="yes", remark=_NO_TEST)
-    chi2, p, problems = _difference_test(indices, weighted.get(one.name), weighted.get(other.name))
-    remark = " ".join([*problems, *([IRREGULAR] if irregular and not problems else [])])
-    return replace(blank, chi2=chi2, p=p, nested="yes", remark=remark)
-
-
-def _difference_test(
-    indices: ModelDifference, restricted: WeightedFit | None, freer: WeightedFit | None
-) -> tuple[float, float, tuple[str, ...]]:
-    """Difference of chi-square, its p, and why there is none; as ordered answers need it."""
-    if restricted is None or freer is None:
-        return indices.chi2, indices.p, indices.problems
-    test = difference_test(restricted, freer)
-    return test.chi2, test.p, test.problems
+    test = (
+        difference_test(weighted[small.name], weighted[large.name])
+        if small.name in weighted and large.name in weighted
+        else indices
+    )
+    remark = " ".join([*test.problems, *([IRREGULAR] if irregular and not test.problems else [])])
+    return replace(blank, chi2=test.chi2, p=test.p, nested="yes", remark=remark)
 
 
 # The candidate models of one group, fitted to the same administrations.
@@ -383,8 +354,8 @@ class ComparisonInputs:
     def named_items(self, matrix: ScoreMatrix) -> np.ndarray:
         """Whether some model is about each item of a group."""
         used = {safe for model in self.typed.values() for safe in model.items}
-        own = (not self.typed or self.names.items[item] in used for item in matrix.items)
-        return np.array([*own], dtype=bool)
+        named = (not self.typed or self.names.items[item] in used for item in matrix.items)
+        return np.array([*named], dtype=bool)
 
     @property
     def named_scores(self) -> list[Floats]:
@@ -437,8 +408,8 @@ def candidate_models(
     """
     missing, typed, names = missing_rule(estimator), inputs.typed, inputs.names
     common, left_out = _same_rows(matrix, inputs.named_items(matrix), missing)
-    where = group_name(matrix.group)
-    notes = [about(where, sentence) for sentence in left_out]
+    group = group_name(matrix.group)
+    notes = [about(group, sentence) for sentence in left_out]
     if typed:
         prepared = {
             name: _with_preset_kind(
@@ -448,14 +419,14 @@ def candidate_models(
         }
     else:
         prepared, impossible = _preset_models(common, inputs.subscale_of, missing)
-        notes += [about(where, f"not among the models: {one}") for one in impossible]
+        notes += [about(group, f"not among the models: {reason}") for reason in impossible]
     if estimator in ORDERED_RULES:
         check_ordered_scores(list(prepared.values()))
     return CandidateModels(common, prepared, tuple(notes))
 
 
 def compare_group(
-    matrix: ScoreMatrix, inputs: ComparisonInputs, estimator: EstimatorKind
+    matrix: ScoreMatrix, inputs: ComparisonInputs, estimator: EstimatorKind, findings: Findings
 ) -> GroupComparison:
     """All models of one group, fitted to the same administrations and compared in pairs.
 
@@ -465,24 +436,23 @@ def compare_group(
         WLSMV is asked for, and scores are no steps of an answer.
     """
     models = candidate_models(matrix, inputs, estimator)
-    where, cautions = group_name(matrix.group), []
-    candidates = [_fit_candidate(name, one, estimator) for name, one in models.prepared.items()]
-    for one in candidates:
-        cautions += [about(where, problem, one.name) for problem in one.problems]
+    findings.notes += models.notes
+    group = group_name(matrix.group)
+    candidates = tuple(
+        _fit_candidate(name, prepared, estimator) for name, prepared in models.prepared.items()
+    )
+    for candidate in candidates:
+        if candidate.fit is not None and candidate.prepared.model is not None:
+            findings.cautions += [
+                about(group, candidate.prepared.model.sentence(problem), candidate.name)
+                for problem in candidate.fit.problems
+            ]
     if len(candidates) < 2:
-        cautions.append(about(where, "there is only one model, so nothing is compared."))
-    usable = any(c.usable for c in candidates)
+        findings.caution(group, "there is only one model, so nothing is compared.")
+    usable = any(candidate.usable for candidate in candidates)
     n_used = n_scores_used(models.matrix.scores, missing_rule(estimator)) if usable else 0
     _, incomplete = incomplete_administrations(matrix.scores[:, inputs.named_items(matrix)])
-    return GroupComparison(
-        matrix,
-        tuple(candidates),
-        compare_pairs(candidates),
-        n_used,
-        incomplete,
-        models.notes,
-        tuple(cautions),
-    )
+    return GroupComparison(matrix, candidates, compare_pairs(candidates), n_used, incomplete)
 
 
 def _same_rows(
@@ -490,9 +460,9 @@ def _same_rows(
 ) -> tuple[ScoreMatrix, tuple[str, ...]]:
     """The rows and items that count for every model, and sentences on the items left out."""
     columns = np.flatnonzero(named)
-    own = [matrix.scores[:, columns]]
-    left_out = left_out_notes(own, [matrix.items[k] for k in columns], missing)
-    columns = columns[varying_items(own, missing)]
+    scores = [matrix.scores[:, columns]]
+    left_out = left_out_notes(scores, [matrix.items[k] for k in columns], missing)
+    columns = columns[varying_items(scores, missing)]
     present = ~np.isnan(matrix.scores[:, columns])
     rows = present.all(axis=1) if missing == "listwise" else present.any(axis=1)
     common = replace(
@@ -518,11 +488,11 @@ def _preset_models(
         if kind == "general" and one_subscale:
             impossible.append(f"{dict(MODELS)[kind]}, since there is one subscale.")
             continue
-        one = prepare_preset(matrix, subscale_of, kind, missing)
-        if one.model is None:
-            impossible.append(f"{dict(MODELS)[kind]}. {one.reason}")
+        group = prepare_preset(matrix, subscale_of, kind, missing)
+        if group.model is None:
+            impossible.append(f"{dict(MODELS)[kind]}. {group.reason}")
         else:
-            prepared[name] = one
+            prepared[name] = group
     return prepared, impossible
 
 
@@ -533,9 +503,8 @@ def _with_preset_kind(
     if typed.model is None:
         return typed
     terms = set(parse_model(typed.model.text).terms)
-    own = typed.matrix
     for kind in _KINDS:
-        preset = prepare_preset(own, subscale_of, kind, missing)
+        preset = prepare_preset(typed.matrix, subscale_of, kind, missing)
         if preset.model is not None and set(parse_model(preset.model.text).terms) == terms:
             return replace(typed, kind=kind, loads=preset.loads)
     return typed
@@ -545,13 +514,13 @@ def _fit_candidate(name: str, prepared: PreparedGroup, estimator: EstimatorKind)
     """One model fitted, or why it is not."""
     model = prepared.model
     if model is None:
-        return Candidate(name, prepared, None, f"Not fitted. {prepared.reason}")
+        return Candidate(prepared, None, name, f"Not fitted. {prepared.reason}")
     try:
         fit = fit_model(prepared.scores, model, estimator, CI_LEVEL, prepared.offered)
     except TooLarge:
         raise
     except UserError as error:
-        return Candidate(name, prepared, None, f"Not fitted. {model.sentence(error.problem)}")
+        return Candidate(prepared, None, name, f"Not fitted. {model.sentence(error.problem)}")
     untested = np.isnan(fit.fit.chi2) and fit.fit.df > 0
     remark = "No test of fit; see the notes." if untested else ""
-    return Candidate(name, prepared, fit, remark if fit.converged else "Not fitted; see the notes.")
+    return Candidate(prepared, fit, name, remark if fit.converged else "Not fitted; see the notes.")

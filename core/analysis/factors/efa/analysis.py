@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-import pandas as pd
-
 from core.analysis.factors.efa.script import exploratory_files
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.shared import sentences
 from core.analysis.shared.factor_models.groups import (
     NormalityScores,
     n_scores_used,
@@ -18,10 +18,7 @@ from core.analysis.shared.factor_models.models import subscales_of_items
 from core.analysis.shared.matrices import (
     MISSING_COLUMNS,
     ScoreMatrix,
-    by_columns,
     choose_missing,
-    data_cautions,
-    data_notes,
     distinct,
     group_name,
     incomplete_administrations,
@@ -32,20 +29,11 @@ from core.analysis.shared.options import By, MissingRows
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
 from core.analysis.shared.scripts.scales import scale_groups
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    rows_by_group,
-    rule_words,
-    table_of,
-    with_items_against,
-)
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
+from core.domain.results import AnalysisResult, TextFile
+from core.domain.tables import TableRows, TableSpec, count, key, number, point_estimate, text
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.exploratory import (
@@ -59,79 +47,94 @@ from core.stats.factor.exploratory import (
 from core.stats.inputs import ROWS_USED, ItemRule
 from core.stats.scores import contrary_items, keying_note
 
-Row = tuple[Any, ...]
-_EIGENVALUES = (
-    Column("number", "Number", "count", "From the largest."),
-    Column("n", "n", "count", "Administrations behind the correlations."),
-    Column(
-        "eigenvalue",
-        "Eigenvalue",
-        "points",
-        "Of the correlations chosen: variance of a component, in items. Horn (1965).",
+_EIGENVALUES = TableSpec(
+    "eigenvalues",
+    "Eigenvalues and those of chance",
+    (
+        key("number", "Number", "From the largest.", "count"),
+        count("n", "n", "Administrations behind the correlations."),
+        number(
+            "eigenvalue",
+            "Eigenvalue",
+            "points",
+            "Of the correlations chosen: variance of a component, in items. Horn (1965).",
+        ),
+        number(
+            "chance_mean",
+            "Chance, mean",
+            "points",
+            "Mean of the same eigenvalue in data without any common factor. Horn (1965).",
+        ),
+        number(
+            "chance_percentile",
+            "Chance, 95th percentile",
+            "points",
+            "Of the same data; an eigenvalue above it stands out. Glorfeld (1995).",
+        ),
+        text("stands_out", "Stands out", "Whether it counts towards the number of factors."),
     ),
-    Column(
-        "chance_mean",
-        "Chance, mean",
-        "points",
-        "Mean of the same eigenvalue in data without any common factor. Horn (1965).",
-    ),
-    Column(
-        "chance_percentile",
-        "Chance, 95th percentile",
-        "points",
-        "Of the same data; an eigenvalue above it stands out. Glorfeld (1995).",
-    ),
-    Column("stands_out", "Stands out", help="Whether it counts towards the number of factors."),
+    "Eigenvalues",
 )
-_LOADINGS = (
-    Column("item", "Item", help="As named in the bank."),
-    Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
-    Column(
-        "loading",
-        "Loading",
-        "correlation",
-        "Weight of the factor in the item, the others "
-        "held fixed, after direct oblimin; Jennrich & Sampson (1966).",
-        (-SALIENT, SALIENT),
+_LOADINGS = TableSpec(
+    "loadings",
+    "Loadings",
+    (
+        key("item", "Item", "As named in the bank."),
+        key("factor", "Factor", "Numbered as the rotation leaves them.", "count"),
+        point_estimate(
+            "loading",
+            "Loading",
+            "correlation",
+            "Weight of the factor in the item, the others "
+            "held fixed, after direct oblimin; Jennrich & Sampson (1966).",
+            (-SALIENT, SALIENT),
+        ),
+        number(
+            "structure",
+            "Correlation with the factor",
+            "correlation",
+            "Loadings times the correlations of the factors. Harman & Jones (1966).",
+        ),
+        number(
+            "communality",
+            "Communality",
+            "proportion",
+            "Share of the item's variance that all factors explain together. "
+            "Harman & Jones (1966).",
+        ),
+        text(
+            "against",
+            "Against its subscale",
+            "Whether the item loads .30 or more with "
+            "another sign than most of its subscale, on the factor that the subscale loads on "
+            "most: check its keying.",
+        ),
     ),
-    Column(
-        "structure",
-        "Correlation with the factor",
-        "correlation",
-        "Loadings times the correlations of the factors. Harman & Jones (1966).",
-    ),
-    Column(
-        "communality",
-        "Communality",
-        "proportion",
-        "Share of the item's variance that all factors explain together. Harman & Jones (1966).",
-    ),
-    Column(
-        "against",
-        "Against its subscale",
-        help="Whether the item loads .30 or more with "
-        "another sign than most of its subscale, on the factor that the subscale loads on "
-        "most: check its keying.",
-    ),
+    "Loadings",
 )
-_FACTORS = (
-    Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
-    Column(
-        "sum_of_squares",
-        "Sum of squares",
-        "points",
-        "Item variance the factor explains, in items. Harman & Jones (1966).",
+_FACTORS = TableSpec(
+    "factors",
+    "Factors",
+    (
+        key("factor", "Factor", "Numbered as the rotation leaves them.", "count"),
+        number(
+            "sum_of_squares",
+            "Sum of squares",
+            "points",
+            "Item variance the factor explains, in items. Harman & Jones (1966).",
+        ),
+        number("share", "Share of variance", "proportion", "Sum of squares / number of items."),
+        key("other", "With factor", "The other of a pair; empty where there is none.", "count"),
+        point_estimate(
+            "correlation",
+            "Correlation",
+            "correlation",
+            "Between the two factors, as rotated; Jennrich & Sampson (1966).",
+        ),
+        count("n", "n", "Administrations behind the correlations."),
+        *MISSING_COLUMNS,
     ),
-    Column("share", "Share of variance", "proportion", "Sum of squares / number of items."),
-    Column("other", "With factor", "count", "The other of a pair; empty where there is none."),
-    Column(
-        "correlation",
-        "Correlation",
-        "correlation",
-        "Between the two factors, as rotated; Jennrich & Sampson (1966).",
-    ),
-    Column("n", "n", "count", "Administrations behind the correlations."),
-    *MISSING_COLUMNS,
+    "Factors",
 )
 _REPETITIONS = {"pearson": 500, "polychoric": 100}
 """Sets of chance data; a polychoric one takes as long as many others."""
@@ -139,14 +142,22 @@ _ALL_ANSWERS: Mapping[InputCorrelation, ItemRule] = {"pearson": "fiml", "polycho
 """How all answers are used."""
 _REMEDY = "It needs items that vary and several administrations (contexts or repetitions)."
 _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
+_FEW = (
+    "{n} administrations are few for {n_items} items; in another sample the loadings may look "
+    "different."
+)
+_FEWER = (
+    "{n} administrations are fewer than the {n_items} items, so that the correlations follow from "
+    "one another: read neither the number of factors nor the loadings as a result."
+)
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """How many factors stand out from chance, and what the extracted ones explain."""
-    explained = rows_by_group(table_of(result, "factors"), "factor")
-    loadings = rows_by_group(table_of(result, "loadings"), "item")
+    explained = sentences.rows_by_group(sentences.table_of(result, "factors"))
+    loadings = sentences.rows_by_group(sentences.table_of(result, "loadings"))
 
-    def sentence(group: str, rows: Sequence[TableRow]) -> str:
+    def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
         if rows[0]["n"] < len(rows):
             return (
                 f"The number of factors is not judged: {rows[0]['n']} administrations are fewer "
@@ -155,18 +166,20 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         n = sum(row["stands_out"] == "yes" for row in rows)
         suggested = f"{count_text(n, 'factor')} {'stands' if n == 1 else 'stand'} out from chance"
         shares = {row["factor"]: row["share"] for row in explained.get(group, [])}
-        known = [share for share in shares.values() if math.isfinite(share)]
-        if not known:
+        defined = [share for share in shares.values() if math.isfinite(share)]
+        if not defined:
             return f"{suggested}; what they explain is undefined (no solution was found)."
-        extracted = count_text(len(known), "factor")
-        return with_items_against(
-            f"{suggested}; {extracted} extracted, {percent_text(sum(known))} of the variance "
-            f"explained{rule_words(explained[group][0])}.",
+        extracted = count_text(len(defined), "factor")
+        return sentences.with_items_against(
+            f"{suggested}; {extracted} extracted, {percent_text(sum(defined))} of the variance "
+            f"explained{sentences.rule_words(explained[group][0])}.",
             [str(row["item"]) for row in loadings.get(group, []) if row["against"]],
         )
 
-    groups = rows_by_group(table_of(result, "eigenvalues"), "number")
-    return tuple(GroupAnswer(group, sentence(group, rows)) for group, rows in groups.items())
+    eigenvalues = sentences.rows_by_group(sentences.table_of(result, "eigenvalues"))
+    return tuple(
+        sentences.GroupAnswer(group, sentence(group, rows)) for group, rows in eigenvalues.items()
+    )
 
 
 Factors = Annotated[int, Number("Factors (0: as many as stand out from chance)", 0, 20)]
@@ -232,14 +245,6 @@ def _parallel_analysis(
     )
 
 
-_TABS = {
-    "eigenvalues": "Eigenvalues",
-    "loadings": "Loadings",
-    "factors": "Factors",
-    "normality": "Normality",
-}
-
-
 @analysis(
     title="Exploratory factors",
     question="Which items go together, with no model given beforehand?",
@@ -285,8 +290,6 @@ def efa(
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    by : tuple of factors
-        Groups to set side by side; all subscales of a group are analyzed together.
     factors : int
         Number of factors; 0 takes what parallel analysis suggests, and one where it finds none.
     correlation : "pearson" or "polychoric"
@@ -317,89 +320,71 @@ def efa(
     names = distinct(by)
     matrices = with_options(item_scores, score_matrices(item_scores, names, whole=True))
     subscale_of, _ = subscales_of_items(item_scores)
-    tables: dict[str, list[Row]] = {name: [] for name in ("eigen", "load", "factor")}
+    eigenvalues, loadings = TableRows(_EIGENVALUES, names), TableRows(_LOADINGS, names)
+    factor_rows = TableRows(_FACTORS, names)
     answers: list[NormalityScores] = []
-    notes: list[str] = []
-    cautions: list[str] = []
+    findings = Findings()
     too_few: list[str] = []
     n_used = 0
-    rule, why = choose_missing(missing, (own.scores for own in matrices), _ALL_ANSWERS[correlation])
+    rule, why = choose_missing(missing, (m.scores for m in matrices), _ALL_ANSWERS[correlation])
     for matrix in with_progress(matrices, "groups"):
-        where = group_name(matrix.group)
+        group = group_name(matrix.group)
         try:
             chance = _parallel_analysis(matrix, correlation, seed, rule)
-            number = factors or chance.n_suggested or 1
+            n_factors = factors or chance.n_suggested or 1
             solution = exploratory_factors(
                 matrix.scores,
                 matrix.items,
-                number,
+                n_factors,
                 correlation=correlation,
                 offered=matrix.options,
                 seed=seed,
                 missing=rule,
             )
         except NotEnoughData as error:
-            cautions.append(about(where, str(error)))
+            findings.caution(group, str(error))
             continue
-        own = matrix.scores[:, [item in chance.names for item in matrix.items]]
-        n_used += n_scores_used(own, rule)
-        counts = (chance.n, incomplete_administrations(own)[1], rule)
-        notes.append(about(where, _suggestion(chance, number)))
-        if chance.n < len(chance.names):
-            too_few.append(where)
-            cautions.append(
-                about(
-                    where,
-                    f"{chance.n} administrations are fewer than the {len(chance.names)} "
-                    "items, so that the correlations follow from one another: read neither the "
-                    "number of factors nor the loadings as a result.",
-                )
-            )
-        elif chance.n < _FEW_PER_ITEM * len(chance.names):
-            cautions.append(
-                about(
-                    where,
-                    f"{chance.n} administrations are few for {len(chance.names)} items; in "
-                    "another sample the loadings may look different.",
-                )
-            )
+        used = matrix.scores[:, [item in chance.names for item in matrix.items]]
+        n_used += n_scores_used(used, rule)
+        incomplete = incomplete_administrations(used)[1]
+        n, n_items = chance.n, len(chance.names)
+        stand_out = "factor stands" if chance.n_suggested == 1 else "factors stand"
+        findings.note(
+            group,
+            f"{chance.n_suggested} {stand_out} out from chance; {n_factors} shown (n = {n}).",
+        )
+        if n < n_items:
+            too_few.append(group)
+            findings.caution(group, _FEWER.format(n=n, n_items=n_items))
+        elif n < _FEW_PER_ITEM * n_items:
+            findings.caution(group, _FEW.format(n=n, n_items=n_items))
         answers.append((matrix.group, matrix.scores, matrix.items))
-        problems = (*chance.problems, *solution.problems)
-        cautions.extend(about(where, problem) for problem in dict.fromkeys(problems))
+        for problem in dict.fromkeys((*chance.problems, *solution.problems)):
+            findings.caution(group, problem)
         against = _items_against(solution, subscale_of)
-        cautions.extend(
-            about(where, keying_note(title, list(own), [[one] for one in own.values()]))
-            for (title, _), own in against.items()
-        )
-        tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
-        tables["load"] += [(*matrix.group, *row) for row in _loadings(solution, against)]
-        tables["factor"] += [(*matrix.group, *row, *counts) for row in _factors(solution)]
-    if not tables["load"]:
-        raise NotEnoughData(
-            f"No factors can be found. {' '.join(cautions[:3])}",
-            _REMEDY,
-        )
-    scores = sum(matrix.n_used for matrix in matrices)
-    return AnalysisResult(
-        tables=with_tabs(
-            (
-                _table(
-                    "eigenvalues",
-                    "Eigenvalues and those of chance",
-                    tables["eigen"],
-                    names,
-                    _EIGENVALUES,
-                ),
-                _table("loadings", "Loadings", tables["load"], names, _LOADINGS),
-                _table("factors", "Factors", tables["factor"], names, _FACTORS),
-                normality_table(answers, by_columns(names)),
-            ),
-            _TABS,
+        for (title, _), contrary in against.items():
+            findings.caution(
+                group, keying_note(title, list(contrary), [[x] for x in contrary.values()])
+            )
+        for cells in _eigenvalue_cells(chance):
+            eigenvalues.add(matrix.group, **cells)
+        for cells in _loading_cells(solution, against):
+            loadings.add(matrix.group, **cells)
+        for cells in _factor_cells(solution):
+            factor_rows.add(matrix.group, **cells, n=n, incomplete=incomplete, missing_rule=rule)
+    if not loadings.rows:
+        raise findings.refusal("No factors can be found.", _REMEDY)
+    of_complete = ", complete on all items of its group" if rule == "listwise" else ""
+    return score_result(
+        item_scores,
+        (
+            eigenvalues.table(),
+            loadings.table(),
+            factor_rows.table(),
+            normality_table(answers, names),
         ),
-        unit="one administration"
-        + (", complete on all items of its group" if rule == "listwise" else ""),
+        findings,
         n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Minres on {correlation.replace('pearson', 'Pearson')} correlations "
         f"({ROWS_USED[rule]}), direct "
         f"oblimin; number of factors {'chosen' if factors else 'by parallel analysis'} "
@@ -408,9 +393,10 @@ def efa(
         f"{', answers shuffled' if correlation == 'polychoric' else ''}), seed {seed}. Scores "
         "are after reverse-keying."
         + (f" Fewer administrations than items: {'; '.join(too_few)}." if too_few else ""),
-        cautions=(*data_cautions(item_scores, matrices), *cautions),
-        notes=(*data_notes(item_scores), *notes, *why),
-        n_left_out=scores - n_used,
+        matrices=matrices,
+        taken_for_granted=("", ""),
+        unit=f"one administration{of_complete}",
+        later_notes=why,
     )
 
 
@@ -424,10 +410,11 @@ def _items_against(
     owners = [subscale_of.get(name, "") for name in solution.names]
     against: dict[tuple[str, int], dict[str, float]] = {}
     for subscale in dict.fromkeys(owners):
-        places = [place for place, owner in enumerate(owners) if owner == subscale]
-        own = solution.loadings[places]
-        factor = int((own**2).sum(axis=0).argmax())
-        names, loadings = [solution.names[place] for place in places], own[:, factor].tolist()
+        rows = [row for row, owner in enumerate(owners) if owner == subscale]
+        squares = (solution.loadings[rows] ** 2).sum(axis=0)
+        factor = int(squares.argmax())
+        names = [solution.names[row] for row in rows]
+        loadings = solution.loadings[rows, factor].tolist()
         contrary = contrary_items(names, loadings, SALIENT)
         if contrary:
             title = f"{subscale or 'the scale'} on factor {factor + 1}"
@@ -435,52 +422,50 @@ def _items_against(
     return against
 
 
-def _suggestion(chance: ParallelAnalysis, number: int) -> str:
-    n_suggested = chance.n_suggested
-    stand_out = (
-        f"{n_suggested} factor{' stands' if n_suggested == 1 else 's stand'} out from chance"
-    )
-    return f"{stand_out}; {number} shown (n = {chance.n})."
-
-
-def _eigenvalues(chance: ParallelAnalysis) -> Iterator[Row]:
+def _eigenvalue_cells(chance: ParallelAnalysis) -> Iterator[dict[str, Any]]:
+    """Each eigenvalue with those of chance."""
     columns = (chance.eigenvalues, chance.chance_mean, chance.chance_percentile)
-    for place, (own, mean, limit) in enumerate(zip(*columns, strict=True), 1):
-        stands_out = "yes" if place <= chance.n_suggested else "no"
-        yield place, chance.n, float(own), float(mean), float(limit), stands_out
+    for position, (eigenvalue, mean, limit) in enumerate(zip(*columns, strict=True), 1):
+        yield {
+            "number": position,
+            "n": chance.n,
+            "eigenvalue": float(eigenvalue),
+            "chance_mean": float(mean),
+            "chance_percentile": float(limit),
+            "stands_out": "yes" if position <= chance.n_suggested else "no",
+        }
 
 
-def _loadings(
+def _loading_cells(
     solution: ExploratoryFactors, against: Mapping[tuple[str, int], Mapping[str, float]]
-) -> Iterator[Row]:
-    contrary = {(name, factor) for (_, factor), own in against.items() for name in own}
+) -> Iterator[dict[str, Any]]:
+    """Each item on each factor."""
+    contrary = {(name, factor) for (_, factor), names in against.items() for name in names}
     for row, item in enumerate(solution.names):
         for column in range(solution.loadings.shape[1]):
-            yield (
-                item,
-                column + 1,
-                float(solution.loadings[row, column]),
-                float(solution.structure[row, column]),
-                float(solution.communalities[row]),
-                (item, column + 1) in contrary,
-            )
+            yield {
+                "item": item,
+                "factor": column + 1,
+                "loading": float(solution.loadings[row, column]),
+                "structure": float(solution.structure[row, column]),
+                "communality": float(solution.communalities[row]),
+                "against": (item, column + 1) in contrary,
+            }
 
 
-def _factors(solution: ExploratoryFactors) -> Iterator[Row]:
-    for own, (squares, share) in enumerate(
-        zip(solution.sums_of_squares, solution.shares, strict=True)
-    ):
+def _factor_cells(solution: ExploratoryFactors) -> Iterator[dict[str, Any]]:
+    """Each factor with every later one; the last one alone."""
+    n_factors = len(solution.shares)
+    for first in range(n_factors):
         pairs: list[tuple[float, float]] = [
-            (other + 1, float(solution.factor_correlations[own, other]))
-            for other in range(own + 1, len(solution.shares))
+            (second + 1, float(solution.factor_correlations[first, second]))
+            for second in range(first + 1, n_factors)
         ]
-        for pair in pairs or [(math.nan, math.nan)]:
-            yield own + 1, float(squares), float(share), *pair
-
-
-def _table(
-    name: str, title: str, rows: list[Row], by: tuple[str, ...], columns: tuple[Column, ...]
-) -> ResultTable:
-    leading = (*by_columns(by), *columns)
-    frame = pd.DataFrame(rows, columns=[column.name for column in leading])
-    return ResultTable(name, title, frame, leading)
+        for second, correlation in pairs or [(math.nan, math.nan)]:
+            yield {
+                "factor": first + 1,
+                "sum_of_squares": float(solution.sums_of_squares[first]),
+                "share": float(solution.shares[first]),
+                "other": second,
+                "correlation": correlation,
+            }

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 
-from core.analysis.factors.cfa.tables import (
-    FIT_BOUNDS,
-    fit_cells,
-    fit_columns,
-    fit_light,
-    fit_rating,
-    fit_sentence,
-    modification_rows,
-    modification_table,
-)
 from core.analysis.factors.invariance.levels import (
     FACTORS,
     Factor,
@@ -28,6 +17,9 @@ from core.analysis.factors.invariance.levels import (
     invariance_inputs,
 )
 from core.analysis.factors.invariance.script import invariance_scripts
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.shared import sentences
+from core.analysis.shared.factor_models import fit as model_fit
 from core.analysis.shared.factor_models.groups import n_scores_used
 from core.analysis.shared.factor_models.models import (
     ESTIMATOR_WORDS,
@@ -36,42 +28,19 @@ from core.analysis.shared.factor_models.models import (
     FactorModel,
     LikelihoodEstimator,
     LikelihoodKind,
-    WrittenModel,
 )
-from core.analysis.shared.matrices import (
-    INDEPENDENCE,
-    MISSING_COLUMNS,
-    ScoreMatrix,
-    by_columns,
-    data_cautions,
-    data_notes,
-    group_name,
-    incomplete_administrations,
-    result_table,
-)
+from core.analysis.shared.matrices import MISSING_COLUMNS, group_name, incomplete_administrations
 from core.analysis.shared.options import By, MissingRows
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes, with_alternatives
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    Light,
-    TableRow,
-    decimal_text,
-    judged_text,
-    p_text,
-    rows_by_group,
-    rule_words,
-    table_of,
-)
+from core.analysis.shared.rows import with_alternatives
 from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import about
 from core.domain.numbers import SIGNIFICANCE
-from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
+from core.domain.results import AnalysisResult, ResultTable
+from core.domain.tables import TableRows, TableSpec, count, key, text
 from core.errors import NotEnoughData, TooLarge, UserError
-from core.stats.factor.comparison import Invariance, Level, ModelDifference
+from core.stats.factor.comparison import Invariance, Level
 from core.stats.factor.comparison import invariance as climb
 from core.stats.validation import FEWEST_ROWS
 
@@ -89,166 +58,121 @@ _LARGEST_LOSS = -0.01
 """Of CFI from one step to the next; Cheung & Rensvold (2002), Chen (2007)."""
 
 
+def _steps_spec(estimator: LikelihoodKind) -> TableSpec:
+    """The fit of each step, and its difference from the step before."""
+    return TableSpec(
+        "steps",
+        "Steps of invariance",
+        (
+            key("step", "Step", "Meredith (1993) doi:10.1007/BF02294825."),
+            text("equal", "Held equal", "Across the levels."),
+            count("n", "n", "Administrations of all levels together."),
+            *MISSING_COLUMNS,
+            count("n_items", "Items", "Items that vary at every level."),
+            *model_fit.fit_columns(estimator),
+            *model_fit.difference_columns(
+                chi2="From the step before, scaled under MLR; "
+                "Satorra & Bentler (2001) doi:10.1007/BF02296192.",
+                df="Parameters that became equal.",
+                p="Of a difference this large if they are equal. Satorra & Bentler (2001).",
+                cfi=f"-.01 or less speaks against. {_CHEN}",
+                tli="From the step before. Tucker & Lewis (1973).",
+                rmsea=f".015 or more speaks against. {_CHEN}",
+                srmr="For loadings .030, for intercepts and residuals .010 or more speaks "
+                f"against. {_CHEN}",
+                aic="Above 0: the step before is preferred. Akaike (1974).",
+                bic="Above 0: the step before is preferred. Schwarz (1978).",
+            ),
+            model_fit.VERSION,
+        ),
+        "Steps",
+    )
+
+
+_RELEASES = replace(
+    model_fit.MODIFICATION,
+    name="releases",
+    title="What stands against equality",
+    columns=(
+        key("step", "Step", "The step whose equality is questioned."),
+        key("level", "Level", "The level that would get its own value."),
+        *model_fit.MODIFICATION.columns,
+    ),
+    tab="Items that differ",
+)
+_LEVELS = TableSpec(
+    "levels",
+    "Levels",
+    (
+        key("level", "Level", "Of the factor that is compared."),
+        count("n", "n", "Administrations the models were fitted to."),
+        count("dropped", "Dropped", "Administrations left out for missing answers."),
+    ),
+    "Levels",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class GroupSteps:
-    """One group with its steps; None where levels could not be compared, which a note explains."""
+    """One group with its steps; none where levels could not be compared, as a caution says."""
 
-    matrix: ScoreMatrix
-    n_by_level: Mapping[str, int]  # administrations of each level
-    notes: tuple[str, ...]
-    steps: Invariance | None
-    model: WrittenModel | None = None
-    n_used: int = 0  # scores
-    cautions: tuple[str, ...] = ()
-    incomplete: int = 0  # administrations with a gap
+    levels: GroupLevels
+    steps: Invariance | None = None
 
     @property
-    def has_estimates(self) -> bool:
-        """Whether some step has estimates."""
-        return self.steps is not None and any(s.fit.converged for s in self.steps.levels)
-
-    def with_caution(self, caution: str) -> GroupSteps:
-        """The same with one caution more."""
-        return replace(self, cautions=(*self.cautions, caution))
+    def group(self) -> tuple[object, ...]:
+        """The cells that lead every row of the group."""
+        return self.levels.matrix.group
 
 
-def _invariance_tables(
-    groups: Sequence[GroupSteps], group: Sequence[Column], estimator: LikelihoodKind
-) -> tuple[ResultTable, ...]:
+def _tables(
+    groups: Sequence[GroupSteps], by: Sequence[str], estimator: LikelihoodKind
+) -> Iterator[ResultTable]:
     """All tables, in the order they are read."""
-    steps = _steps_table(groups, group, estimator)
-    return steps, _releases_table(groups, group), _levels_table(groups, group)
-
-
-def _steps_table(
-    groups: Sequence[GroupSteps], group: Sequence[Column], estimator: LikelihoodKind
-) -> ResultTable:
-    columns = (
-        *group,
-        Column("step", "Step", help="Meredith (1993) doi:10.1007/BF02294825."),
-        Column("equal", "Held equal", help="Across the levels."),
-        Column("n", "n", "count", "Administrations of all levels together."),
-        *MISSING_COLUMNS,
-        Column("n_items", "Items", "count", "Items that vary at every level."),
-        *fit_columns(estimator),
-        Column(
-            "chi2_difference",
-            "Δχ²",
-            "points",
-            "From the step before, scaled under MLR; "
-            "Satorra & Bentler (2001) doi:10.1007/BF02296192.",
-        ),
-        Column("df_difference", "Δdf", "count", "Parameters that became equal."),
-        Column(
-            "p_difference",
-            "p of Δχ²",
-            "p",
-            "Of a difference this large if they are equal. Satorra & Bentler (2001).",
-        ),
-        Column(
-            "cfi_difference",
-            "ΔCFI",
-            "correlation",
-            f"-.01 or less speaks against. {_CHEN}",
-            (_LARGEST_LOSS,),
-        ),
-        Column(
-            "tli_difference", "ΔTLI", "correlation", "From the step before. Tucker & Lewis (1973)."
-        ),
-        Column(
-            "rmsea_difference",
-            "ΔRMSEA",
-            "correlation",
-            f".015 or more speaks against. {_CHEN}",
-            (0.015,),
-        ),
-        Column(
-            "srmr_difference",
-            "ΔSRMR",
-            "correlation",
-            f"For loadings .030, for intercepts and residuals .010 or more speaks against. {_CHEN}",
-        ),
-        Column(
-            "aic_difference",
-            "ΔAIC",
-            "points",
-            "Above 0: the step before is preferred. Akaike (1974).",
-        ),
-        Column(
-            "bic_difference",
-            "ΔBIC",
-            "points",
-            "Above 0: the step before is preferred. Schwarz (1978).",
-        ),
-        Column("version", "Indices", help="Version of the CFI, TLI and RMSEA that are compared."),
-    )
-    rows: list[tuple[Any, ...]] = []
-    for one in groups:
-        lead = one.matrix.group
-        if one.steps is None:
-            blank = (
-                0,
-                one.incomplete,
-                "",
-                0,
-                *fit_cells(None, estimator),
-                *_difference_cells(None),
-            )
-            rows += [(*lead, name, equal, *blank) for name, equal in _STEPS.items()]
-            continue
-        for step in one.steps.levels:
-            counts = (step.fit.n, one.incomplete, step.fit.missing, len(step.fit.items))
-            fit = fit_cells(step.fit, estimator, one.model.name if one.model else str)
-            cells = (*counts, *fit, *_difference_cells(step.difference))
-            rows.append((*lead, step.level, _STEPS[step.level], *cells))
-    return result_table("steps", "Steps of invariance", rows, columns)
-
-
-def _difference_cells(difference: ModelDifference | None) -> tuple[Any, ...]:
-    """Differences from the step before; NaN for the first step."""
-    if difference is None:
-        return (*(math.nan,) * 9, "")
-    d = difference
-    return (d.chi2, d.df, d.p, d.cfi, d.tli, d.rmsea, d.srmr, d.aic, d.bic, d.version)
-
-
-def _releases_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
-    lead = (
-        *group,
-        Column("step", "Step", help="The step whose equality is questioned."),
-        Column("level", "Level", help="The level that would get its own value."),
-    )
-    rows: list[tuple[Any, ...]] = []
-    for one in groups:
-        if one.steps is None or one.model is None:
-            continue
-        levels = list(one.n_by_level)
-        for step in one.steps.levels:
-            indices = step.fit.release_indices
-            for index, cells in zip(indices, modification_rows(indices, one.model), strict=False):
-                rows.append((*one.matrix.group, step.level, levels[index.group], *cells))
-    return replace(
-        modification_table(rows, lead), name="releases", title="What stands against equality"
-    )
-
-
-def _levels_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
-    columns = (
-        *group,
-        Column("level", "Level", help="Of the factor that is compared."),
-        Column("n", "n", "count", "Administrations the models were fitted to."),
-        Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
-    )
-    rows: list[tuple[Any, ...]] = []
-    for one in groups:
+    steps, releases = TableRows(_steps_spec(estimator), by), TableRows(_RELEASES, by)
+    levels = TableRows(_LEVELS, by)
+    for compared in groups:
+        group, result, model = compared.group, compared.steps, compared.levels.model
+        scores = compared.levels.scores
+        incomplete = sum(incomplete_administrations(rows)[1] for rows in scores.values())
         used: dict[str, int] = {}
-        if one.steps is not None:
-            used = {group.name: group.n for group in one.steps.levels[0].fit.groups}
-        for level, n_by_level in one.n_by_level.items():
+        if result is None or model is None:
+            for name, equal in _STEPS.items():
+                steps.add_undefined(
+                    group,
+                    step=name,
+                    equal=equal,
+                    n=0,
+                    incomplete=incomplete,
+                    n_items=0,
+                    **model_fit.fit_cells(None, estimator),
+                )
+        else:
+            used = {fitted.name: fitted.n for fitted in result.levels[0].fit.groups}
+            for step in result.levels:
+                steps.add(
+                    group,
+                    step=step.level,
+                    equal=_STEPS[step.level],
+                    n=step.fit.n,
+                    incomplete=incomplete,
+                    missing_rule=step.fit.missing,
+                    n_items=len(step.fit.items),
+                    **model_fit.fit_cells(step.fit, estimator, model.name),
+                    **model_fit.difference_cells(step.difference),
+                )
+                indices = step.fit.release_indices
+                rows = model_fit.modification_rows(indices, model)
+                for index, cells in zip(indices, rows, strict=False):
+                    level = [*scores][index.group]
+                    releases.add(group, step=step.level, level=level, **cells)
+        for level, rows_of_level in scores.items():
             n = used.get(level, 0)
-            rows.append((*one.matrix.group, level, n, n_by_level - n))
-    return result_table("levels", "Levels", rows, columns)
+            levels.add(group, level=level, n=n, dropped=len(rows_of_level) - n)
+    return (rows.table() for rows in (steps, releases, levels))
 
+
+# Sentences.
 
 _TWO_LEVELS = (
     "It needs two levels, each with more administrations than items and a model that can be "
@@ -267,7 +191,7 @@ _STEP_BOUNDS = (
 )
 
 
-def _step_verdict(row: TableRow) -> str:
+def _step_verdict(row: sentences.TableRow) -> str:
     """Whether a step holds by ΔCFI and Δχ² together: "+", "-", "open", or empty where undefined."""
     change, p = row["cfi_difference"], row["p_difference"]
     if not (math.isfinite(change) and math.isfinite(p)):
@@ -276,63 +200,63 @@ def _step_verdict(row: TableRow) -> str:
     return "+" if by_cfi and by_test else "open" if by_cfi or by_test else "-"
 
 
-def _step_words(row: TableRow) -> str:
+def _step_words(row: sentences.TableRow) -> str:
     """A step that does not hold by both, with the numbers."""
     verdict, step = _step_verdict(row), row["step"]
     if not verdict:
         return f"{step} is undefined (no fit, or no test)"
-    cfi = f"ΔCFI {judged_text(row['cfi_difference'], [_LARGEST_LOSS], 3)}"
-    chi2 = decimal_text(row["chi2_difference"], 1)
-    test = f"Δχ²({int(row['df_difference'])}) = {chi2}, {p_text(row['p_difference'])}"
+    cfi = f"ΔCFI {sentences.judged_text(row['cfi_difference'], [_LARGEST_LOSS], 3)}"
+    chi2 = sentences.decimal_text(row["chi2_difference"], 1)
+    p = sentences.p_text(row["p_difference"])
+    test = f"Δχ²({int(row['df_difference'])}) = {chi2}, {p}"
     if verdict == "-":
         return f"{step} does not ({cfi}, {test})"
     for_it, against = (cfi, test) if row["cfi_difference"] > _LARGEST_LOSS else (test, cfi)
     return f"{step} is open ({for_it} speaks for it, {against} against it)"
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """How far the items measure the same thing under all levels, of a model that fits."""
-    levels = rows_by_group(table_of(result, "levels"), "level")
+    levels = sentences.rows_by_group(sentences.table_of(result, "levels"))
 
     def few(group: str) -> bool:
         return any(row["n"] < FEWEST_ROWS for row in levels.get(group, []))
 
-    def sentence(group: str, rows: Sequence[TableRow]) -> str:
+    def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
         start, *others = rows
         if not math.isfinite(start["cfi"]):
             return "Invariance is undefined (the model cannot be fitted at all levels)."
-        fit = f"{fit_sentence(start)}{rule_words(start)}"
+        fit = f"{model_fit.fit_sentence(start)}{sentences.rule_words(start)}"
+        rating = model_fit.fit_rating(start)
         if few(group):
             return f"Invariance is not judged: a level has fewer than {FEWEST_ROWS} rows: {fit}."
-        if fit_rating(start) != "+":
-            why = ", as the model itself does not fit" if fit_rating(start) == "-" else ""
+        if rating != "+":
+            why = ", as the model itself does not fit" if rating == "-" else ""
             return f"Invariance is not judged{why}: {fit}."
         verdicts = [_step_verdict(row) for row in others]
-        n_held = next((k for k, own in enumerate(verdicts) if own != "+"), len(others))
+        n_held = next((k for k, verdict in enumerate(verdicts) if verdict != "+"), len(others))
         stopped = [_step_words(row) for row in others[n_held : n_held + 1]]
-        later = [row for row, own in zip(others, verdicts, strict=True) if own == "-"]
+        later = [row for row, verdict in zip(others, verdicts, strict=True) if verdict == "-"]
         stopped += [_step_words(row) for row in later[:1] if verdicts[n_held] != "-"]
         held = f"{rows[n_held]['step'].capitalize()} invariance holds"
         by = " by ΔCFI (Chen, 2007) and by Δχ²" if n_held else ""
         return f"{'; '.join([held + by, *stopped])}; the model: {fit}."
 
-    def light(group: str, rows: Sequence[TableRow]) -> Light:
+    def light(group: str, rows: Sequence[sentences.TableRow]) -> sentences.Light:
         start, *others = rows
-        verdicts = [_step_verdict(row) for row in others]
-        if few(group) or not fit_rating(start):
+        verdicts = {_step_verdict(row) for row in others}
+        rating = model_fit.fit_rating(start)
+        if few(group) or not rating:
             return "grey"
-        if fit_rating(start) == "-" or "-" in verdicts:
+        if rating == "-" or "-" in verdicts:
             return "red"
-        return fit_light(start) if set(verdicts) == {"+"} else "grey"
+        return model_fit.fit_light(start) if verdicts == {"+"} else "grey"
 
-    groups = rows_by_group(table_of(result, "steps"), "step")
+    steps = sentences.rows_by_group(sentences.table_of(result, "steps"))
     return tuple(
-        GroupAnswer(group, sentence(group, rows), light(group, rows))
-        for group, rows in groups.items()
+        sentences.GroupAnswer(group, sentence(group, rows), light(group, rows))
+        for group, rows in steps.items()
     )
-
-
-_TABS = {"steps": "Steps", "releases": "Items that differ", "levels": "Levels"}
 
 
 @analysis(
@@ -367,7 +291,7 @@ _TABS = {"steps": "Steps", "releases": "Items that differ", "levels": "Levels"}
     ),
     verdict="Green: the configural model fits and every step holds. Red: it does not fit, or a "
     "step does not hold. Grey: something of this is open, undefined, or of fewer than "
-    f"{FEWEST_ROWS} rows. {_STEP_BOUNDS}. A model fits with {FIT_BOUNDS}.",
+    f"{FEWEST_ROWS} rows. {_STEP_BOUNDS}. A model fits with {model_fit.FIT_BOUNDS}.",
     requires="scores",
 )
 def invariance(
@@ -392,8 +316,6 @@ def invariance(
         Levels are compared within each of these groups; `factor` itself is ignored here.
     model, estimator, missing : str
         As in confirmatory factor analysis; the same model at every level.
-    fewest : int
-        A level with fewer administrations in a group is left out.
 
     Returns
     -------
@@ -424,69 +346,66 @@ def invariance(
     names = group_factors(by, factor)
     inputs = invariance_inputs(item_scores, factor, names, model, estimator, missing, fewest)
     how = inputs.estimator
+    findings = Findings(notes=[*inputs.notes])
     groups = [
-        _compare_steps(inputs.levels(matrix), how)
+        _compare_steps(inputs.levels(matrix), how, findings)
         for matrix in with_progress(inputs.matrices, "groups")
     ]
-    notes = [*inputs.notes, *(note for one in groups for note in one.notes)]
-    cautions = [caution for one in groups for caution in one.cautions]
-    if not any(one.has_estimates for one in groups):
+    if not any(
+        step.fit.converged
+        for compared in groups
+        if compared.steps
+        for step in compared.steps.levels
+    ):
+        reason = " ".join([*findings.cautions, *findings.notes][:1])
         raise NotEnoughData(
-            f"No levels of {factor} can be compared. {' '.join([*cautions, *notes][:1])}",
+            f"No levels of {factor} can be compared. {reason}",
             with_alternatives(_TWO_LEVELS, item_scores, FACTORS, factor),
         )
-    n_used = sum(one.n_used for one in groups)
-    word = dict(FACTORS)[factor].lower()
-    marker = () if model in ("method", "bifactor") else (_MARKER,)
-    return AnalysisResult(
-        tables=with_tabs(_invariance_tables(groups, by_columns(names), estimator), _TABS),
-        unit=analysis_unit(item_scores, called="row"),
-        n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
-        method=f"Multi-group confirmatory factor analysis comparing {word}. {dict(MODELS)[model]}. "
-        f"{ESTIMATOR_WORDS[how]}. Scores are after reverse-keying.",
-        cautions=(
-            *data_cautions(item_scores, inputs.matrices),
-            *cautions,
-            *row_cautions(item_scores, *INDEPENDENCE),
+    _, rule = LIKELIHOOD_RULES[how]
+    return score_result(
+        item_scores,
+        _tables(groups, names, how),
+        findings,
+        n_used=sum(
+            n_scores_used(rows, rule)
+            for compared in groups
+            if compared.steps
+            for rows in compared.levels.scores.values()
         ),
-        notes=(
-            *data_notes(item_scores),
-            *notes,
-            *marker,
-            *row_notes(item_scores, *INDEPENDENCE),
-        ),
-        n_left_out=sum(matrix.n_used for matrix in inputs.matrices) - n_used,
+        method=f"Multi-group confirmatory factor analysis comparing {dict(FACTORS)[factor].lower()}"
+        f". {dict(MODELS)[model]}. {ESTIMATOR_WORDS[how]}. Scores are after reverse-keying.",
+        matrices=inputs.matrices,
+        called="row",
+        later_notes=() if model in ("method", "bifactor") else (_MARKER,),
     )
 
 
-def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
-    """The steps of one group with their notes."""
-    where = group_name(ready.matrix.group)
-    n_by_level = {level: len(rows) for level, rows in ready.scores.items()}
-    incomplete = sum(incomplete_administrations(rows)[1] for rows in ready.scores.values())
-    group = GroupSteps(
-        ready.matrix, n_by_level, ready.notes, None, cautions=ready.cautions, incomplete=incomplete
-    )
-    written = ready.model
-    if written is None:
-        return group
+def _compare_steps(
+    levels: GroupLevels, estimator: LikelihoodKind, findings: Findings
+) -> GroupSteps:
+    """The steps of one group, with what is to be said of them."""
+    group, model = group_name(levels.matrix.group), levels.model
+    findings.notes += levels.notes
+    if model is None:
+        findings.caution(group, levels.reason)
+        return GroupSteps(levels)
     how, missing = LIKELIHOOD_RULES[estimator]
     try:
-        result = climb(
-            ready.scores,
-            written.items,
-            ready.text,
+        steps = climb(
+            levels.scores,
+            model.items,
+            levels.text,
             levels=tuple(_STEPS),
             estimator=how,
             missing=missing,
-            scaling=ready.scaling,
+            scaling=levels.scaling,
         )
     except TooLarge:
         raise
     except UserError as error:
-        return group.with_caution(about(where, f"not compared. {written.sentence(error.problem)}"))
-    for problem in result.problems:
-        group = group.with_caution(about(where, written.sentence(problem)))
-    n_used = sum(n_scores_used(rows, missing) for rows in ready.scores.values())
-    return replace(group, steps=result, model=written, n_used=n_used)
+        findings.caution(group, f"not compared. {model.sentence(error.problem)}")
+        return GroupSteps(levels)
+    for problem in steps.problems:
+        findings.caution(group, model.sentence(problem))
+    return GroupSteps(levels, steps)

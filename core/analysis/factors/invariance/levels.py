@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 
 import numpy as np
@@ -74,19 +74,10 @@ class GroupLevels:
     matrix: ScoreMatrix
     scores: Mapping[str, Floats]  # by level, (administrations, items that vary at every level)
     notes: tuple[str, ...]
-    cautions: tuple[str, ...] = ()
+    reason: str = ""  # why there is no model
     model: WrittenModel | None = None
     text: str = ""  # of the model, as it has to be for several groups
     scaling: Scaling = "marker"
-
-    def with_note(self, note: str) -> GroupLevels:
-        """The same with one note more."""
-        return replace(self, notes=(*self.notes, about(group_name(self.matrix.group), note)))
-
-    def with_caution(self, caution: str) -> GroupLevels:
-        """The same with one caution more."""
-        named = about(group_name(self.matrix.group), caution)
-        return replace(self, cautions=(*self.cautions, named))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,27 +94,29 @@ class InvarianceInputs:
 
     def levels(self, matrix: ScoreMatrix) -> GroupLevels:
         """The levels of one group, made ready, or why they cannot be compared."""
+        group = group_name(matrix.group)
         scores, few = _by_level(matrix, self.level_of, self.fewest)
-        ready = GroupLevels(matrix, scores, ())
+        notes: list[str] = []
         if few:
-            ready = ready.with_note(
-                f"left out, with fewer than {self.fewest} administrations: {name_list(few)}."
-            )
+            words = f"left out, with fewer than {self.fewest} administrations: {name_list(few)}."
+            notes.append(about(group, words))
         if len(scores) < 2:
-            return ready.with_caution("not compared, as fewer than two levels are left.")
+            reason = "not compared, as fewer than two levels are left."
+            return GroupLevels(matrix, scores, tuple(notes), reason)
         rule = missing_rule(self.estimator)
-        varying = varying_items(list(scores.values()), rule)
-        for sentence in left_out_notes(list(scores.values()), matrix.items, rule):
-            ready = ready.with_note(sentence)
+        every = list(scores.values())
+        varying = varying_items(every, rule)
+        notes += [about(group, words) for words in left_out_notes(every, matrix.items, rule)]
         items = [item for item, varies in zip(matrix.items, varying, strict=True) if varies]
         keyed = [key for key, varies in zip(matrix.keyed, varying, strict=True) if varies]
         try:
-            written = written_model(self.kind, items, keyed, self.subscale_of)
+            model = written_model(self.kind, items, keyed, self.subscale_of)
         except NotEnoughData as error:
-            return ready.with_caution(f"not compared. {error.problem}")
-        text, scaling = across_groups(self.kind, written.text)
-        own = {level: rows[:, varying] for level, rows in scores.items()}
-        return replace(ready, scores=own, model=written, text=text, scaling=scaling)
+            reason = f"not compared. {error.problem}"
+            return GroupLevels(matrix, scores, tuple(notes), reason)
+        text, scaling = across_groups(self.kind, model.text)
+        scores = {level: rows[:, varying] for level, rows in scores.items()}
+        return GroupLevels(matrix, scores, tuple(notes), "", model, text, scaling)
 
 
 def group_factors(by: Sequence[str], factor: str) -> tuple[str, ...]:
@@ -154,7 +147,7 @@ def invariance_inputs(
     how, why = with_missing_rule(
         estimator,
         missing,
-        [scores for one in by_level for scores in one.values()],
+        [rows for scores in by_level for rows in scores.values()],
         n_groups=max(map(len, by_level), default=1),
     )
     return InvarianceInputs(
@@ -164,10 +157,10 @@ def invariance_inputs(
 
 def levels_by_administration(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
     """The level of the factor that each administration was under."""
-    own = item_scores[["administration", factor]].drop_duplicates("administration")
+    cases = item_scores[["administration", factor]].drop_duplicates("administration")
     return {
         int(administration): "(none)" if pd.isna(level) or level == "" else str(level)
-        for administration, level in zip(own["administration"], own[factor], strict=True)
+        for administration, level in zip(cases["administration"], cases[factor], strict=True)
     }
 
 
@@ -178,7 +171,7 @@ def _by_level(
 
     Levels stand in alphabetical order.
     """
-    levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
+    levels = np.array([level_of[int(number)] for number in matrix.administrations], dtype=object)
     answered = np.asarray(np.isfinite(matrix.scores).any(axis=1))
     every = sorted(set(levels.tolist()))
     few = [level for level in every if int(answered[levels == level].sum()) < fewest]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.analysis.factors.cfa.tables import FIT_BOUNDS
 from core.analysis.scales.validation_report.criteria import (
     Alternate,
     ConcurrentBands,
@@ -25,7 +24,6 @@ from core.analysis.scales.validation_report.criteria import (
     Resamples,
     Seed,
     Texts,
-    bands_table,
     chosen_scheme,
     compute_criteria,
     missing_rows,
@@ -47,12 +45,12 @@ from core.analysis.scales.validation_report.tables import (
     pooling_cautions,
     report_tables,
 )
-from core.analysis.shared import progress
+from core.analysis.shared import progress, sentences
+from core.analysis.shared.factor_models.fit import FIT_BOUNDS
 from core.analysis.shared.factor_models.groups import choose_estimator, with_missing_rule
 from core.analysis.shared.factor_models.models import FactorEstimator, FactorModel
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
-    by_columns,
     choose_missing,
     distinct,
     scores_of_groups,
@@ -60,17 +58,6 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    Light,
-    TableRow,
-    judged_text,
-    names_of,
-    rows_by_group,
-    table_of,
-    with_items_against,
-)
 from core.analysis.words.odds_ratios import (
     UNIT,
     Contrast,
@@ -84,67 +71,59 @@ from core.analysis.words.odds_ratios import (
 )
 from core.charts.lights import bounds_of_criteria, light_charts, sources_of_bands
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, with_tabs
+from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 from core.stats.resampling import Bootstrap
 from core.stats.validation import (
     FEWEST_ROWS,
     JUNG_2025,
     OTHER_CONVENTION,
+    RatingScheme,
     validate,
 )
 
 _USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The verdict of each group, with the coefficients and ratings that there are, and by whom."""
-    criteria = rows_by_group(table_of(result, "criteria"), "criterion")
+    criteria = sentences.rows_by_group(sentences.table_of(result, "criteria"))
     bounds, sources = bounds_of_criteria(result), ", ".join(sources_of_bands(result))
 
-    def coefficient(row: TableRow) -> str:
+    def coefficient(row: sentences.TableRow) -> str:
         name = row["criterion"]
-        value = judged_text(row["value"], bounds.get(name, ()))
+        edges = bounds.get(name, ())
+        value = sentences.judged_text(row["value"], edges)
         if name == "factorial":
-            name, value = "RMSEA", f"{value}, CFI {judged_text(row['cfi'], bounds.get(name, ()))}"
+            name, value = "RMSEA", f"{value}, CFI {sentences.judged_text(row['cfi'], edges)}"
         return f"{name} {value}" + (f" ({row['rating']})" if row["rating"] else "")
 
     def sentence(group: str, verdict: str) -> str:
-        own = criteria.get(group, [])
-        there = [row for row in own if math.isfinite(row["value"])]
-        parts = [coefficient(row) for row in there]
-        if len(there) < len(own):
-            parts.append(f"no coefficient for {len(own) - len(there)} of {len(own)} criteria")
+        rows = criteria.get(group, [])
+        parts = [coefficient(row) for row in rows if math.isfinite(row["value"])]
+        if len(parts) < len(rows):
+            parts.append(f"no coefficient for {len(rows) - len(parts)} of {len(rows)} criteria")
         words = "; ".join(parts)
         by = f"Bands: {sources}."
-        for row in own:
+        for row in rows:
             if row["other_rating"]:
                 verb = "fits" if row["other_rating"] == "+" else "does not fit"
                 by += f" The factor model {verb} by {OTHER_CONVENTION}; both cutoffs are from ML."
-        return with_items_against(
+        return sentences.with_items_against(
             f"{verdict} {words[:1].upper()}{words[1:]}. {by}",
-            names_of(row["against"] for row in own),
+            sentences.names_of(row["against"] for row in rows),
         )
 
-    def light(row: TableRow) -> Light:
+    def light(row: sentences.TableRow) -> sentences.Light:
         if "no" in (row["reliable"], row.get("valid")):
             return "red"
         return "green" if row.get("valid") == "yes" else "grey"
 
-    verdicts = rows_by_group(table_of(result, "verdicts"), "reliable")
+    verdicts = sentences.rows_by_group(sentences.table_of(result, "verdicts"))
     return tuple(
-        GroupAnswer(group, sentence(group, str(rows[0]["verdict"])), light(rows[0]))
-        for group, rows in verdicts.items()
+        sentences.GroupAnswer(group, sentence(group, str(row["verdict"])), light(row))
+        for group, (row,) in verdicts.items()
     )
-
-
-_TABS = {
-    "verdicts": "Criteria",
-    "criteria": "Criteria",
-    "fit": "Fit",
-    "missing": "Missing answers",
-    "bands": "Bands",
-}
 
 
 @analysis(
@@ -226,31 +205,21 @@ def validation_report(
         and perhaps in another form and order. `score` in score points after reverse-keying, NaN
         where there is no usable answer.
     by : tuple of factors
-        Groups to judge, each by itself; form and order of options are ignored here.
+        Form and order of options are ignored here.
     form_2, order_2 : str
         Form and order held against the baseline; empty: "alternate" or "paraphrase", and "random",
         else the first other one that is there, negated forms last.
-    alternate, reordered : ITEM_SCORES frames, optional
-        Other studies with that form or order, where another study asked them.
-    convergent : ITEM_SCORES frame, optional
-        Another scale, asked of the same respondents under the same contexts.
-    texts : TEXTS frame, optional
-        Texts of the same respondents under the same contexts.
     lists, descriptor, first, second, first_lists
-        How texts are scored; see `odds_ratios`.
+        As in `odds_ratios`.
     model, estimator : str
-        Of the factor model; see `cfa`. "automatic" chooses by the options of the baseline.
+        As in `cfa`. "automatic" chooses by the options of the baseline.
     missing : "prorated", "listwise", "half" or "available"
         An administration has a score, the mean of its answers, where it answers 80 % of the items,
         all, half of them, or any. Internal consistency and the factor model take complete ones, or
         all by full information (WLSMV: pairwise) where the complete ones leave out more than a
         tenth of those of any group.
-    consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
-        Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
-    highest_rmsea, lowest_cfi : float
-        Of an acceptable factor model.
     ci_level : float in (0, 1)
-        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+        Not of the interval of RMSEA, which covers 90 %.
     resamples, seed : int
         Bootstrap of administrations, for the interval of internal consistency.
 
@@ -258,11 +227,9 @@ def validation_report(
     -------
     AnalysisResult
         `verdicts`, one row per group: `reliable` (yes, no, undecided), `valid` (also: not judged),
-        `verdict` in words and the six ratings. `criteria`, one row per group and criterion:
-        `value` (unitless; RMSEA for the factorial, which has `cfi` too), `ci_low`, `ci_high`, `n`,
-        `missing`, `rating`, ratings of the ends of the interval, `light`, `method`, `remark`.
-        `fit`, all indices of the factor models; `missing`, answers missing by form and order;
-        `bands`, what the ratings rest on.
+        `verdict` in words and the six ratings. `criteria`, one row per group and criterion. `fit`,
+        all indices of the factor models; `missing`, answers missing by form and order; `bands`,
+        what the ratings rest on.
 
     Raises
     ------
@@ -311,19 +278,19 @@ def validation_report(
         else choose_contrast(texts, lists, descriptor, first, second, first_lists)
     )
     check_other_study(item_scores, convergent)
-    others = [
+    other_form, other_order, other_scale = (
         None if frame is None else administrations_of(frame, missing)
         for frame in (alternate, reordered, convergent)
-    ]
+    )
     plan = Plan(
         names=names,
-        form=other_level(cases if others[0] is None else others[0], "form", form_2),
-        order=other_level(cases if others[1] is None else others[1], "label_order", order_2),
-        alternate=None if others[0] is None else other_study_rows(others[0], "form", form_2),
+        form=other_level(cases if other_form is None else other_form, "form", form_2),
+        order=other_level(cases if other_order is None else other_order, "label_order", order_2),
+        alternate=None if other_form is None else other_study_rows(other_form, "form", form_2),
         reordered=None
-        if others[1] is None
-        else other_study_rows(others[1], "label_order", order_2),
-        convergent=None if others[2] is None else baseline_or_all(others[2]),
+        if other_order is None
+        else other_study_rows(other_order, "label_order", order_2),
+        convergent=None if other_scale is None else baseline_or_all(other_scale),
         downstream=_downstream(texts, contrast, names),
         model=model,
         estimator=how,
@@ -333,29 +300,46 @@ def validation_report(
         ci_level=ci_level,
         bootstrap=Bootstrap(resamples, seed),
     )
-    groups, rows = list(groups_of(cases, names)), groups_of(item_scores, names)
-    both = [(group, own, few) for (group, own), (_, few) in zip(rows, groups, strict=True)]
-    groups_criteria = [
-        compute_criteria(*parts, plan) for parts in progress.with_progress(both, "groups")
+    return _report(item_scores, cases, plan, scheme, texts, contrast, (*why, *why_all))
+
+
+def _report(
+    item_scores: pd.DataFrame,
+    cases: pd.DataFrame,
+    plan: Plan,
+    scheme: RatingScheme,
+    texts: pd.DataFrame | None,
+    contrast: Contrast | None,
+    choices: tuple[str, ...],
+) -> AnalysisResult:
+    """The criteria of every group and their verdicts; `choices` are notes on chosen rules.
+
+    `cases` are the administrations of the scores.
+    """
+    groups = list(groups_of(cases, plan.names))
+    parts = [
+        (group, rows, group_cases)
+        for (group, rows), (_, group_cases) in zip(
+            groups_of(item_scores, plan.names), groups, strict=True
+        )
     ]
-    judged = [(one, validate(one.coefficients, scheme)) for one in groups_criteria]
-    cautions, notes = criterion_remarks(judged)
-    if not any(one.any_defined for one in groups_criteria):
-        raise NotEnoughData(
-            f"No criterion can be computed. {' '.join([*cautions, *notes][:3])}",
+    results = [compute_criteria(*part, plan) for part in progress.with_progress(parts, "groups")]
+    judged = [(result, validate(result.coefficients, scheme)) for result in results]
+    findings = criterion_remarks(judged)
+    if not any(result.any_defined for result in results):
+        raise findings.refusal(
+            "No criterion can be computed.",
             "It needs items that vary over several contexts or repetitions.",
         )
-    gaps = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
-    n_missing, n_used = int(cases["missing"].sum()), n_scores_used(cases, groups_criteria)
+    gaps = [
+        (group, cells)
+        for group, group_cases in groups
+        for cells in missing_rows(group, group_cases, plan, texts)
+    ]
+    n_missing, n_used = int(cases["missing"].sum()), n_scores_used(cases, results)
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
-        tables=with_tabs(
-            (
-                *report_tables(judged, by_columns(names), gaps, ci_level, how, scheme),
-                bands_table(scheme),
-            ),
-            _TABS,
-        ),
+        tables=report_tables(judged, plan, gaps, scheme),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
@@ -364,14 +348,13 @@ def validation_report(
         "column Method says how each coefficient is computed. Scores are means of items after "
         "reverse-keying.",
         cautions=(
-            *cautions,
+            *findings.cautions,
             *pooling_cautions(groups, not_asked, plan),
             *row_cautions(item_scores, *INDEPENDENCE),
         ),
         notes=(
-            *notes,
-            *why,
-            *why_all,
+            *findings.notes,
+            *choices,
             *((f"Concurrent: {contrast.sentence}",) if contrast is not None else ()),
             *row_notes(item_scores, *INDEPENDENCE),
         ),

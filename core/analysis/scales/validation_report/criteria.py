@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.factors.cfa.analysis import cfa
-from core.analysis.factors.cfa.tables import FIT_COLUMNS, reported_fit
 from core.analysis.scales.validation_report.scores import (
     PERSON,
     USUAL,
@@ -29,20 +28,20 @@ from core.analysis.scales.validation_report.scores import (
     scored_ids,
     varying_factors,
 )
+from core.analysis.shared.factor_models.fit import FIT_COLUMNS, reported_fit
 from core.analysis.shared.factor_models.groups import missing_rule
 from core.analysis.shared.factor_models.models import ESTIMATOR_WORDS, MODELS
-from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
+from core.analysis.shared.matrices import ALL_ITEMS, group_name, matrices_of
 from core.analysis.shared.options import SCORE_RULES
 from core.analysis.shared.registry import Choice, Number, Numbers, OtherData, Text
 from core.analysis.shared.rows import cells_of, scores_of
 from core.analysis.shared.scores import unit_numbers
-from core.analysis.shared.sentences import names_of
+from core.analysis.shared.sentences import names_of, rows_by_group, table_of
 from core.domain.notes import Note, of_kind, undefined_note
-from core.domain.results import Column, ResultTable
 from core.domain.study import Status
 from core.errors import NotEnoughData, UserError
 from core.stats.correlation import correlation
-from core.stats.inputs import Estimate, ItemRule, item_rows
+from core.stats.inputs import Estimate, item_rows
 from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
 from core.stats.reliability.stability import Version, form_agreement
 from core.stats.scores import ScoreRule
@@ -62,7 +61,6 @@ _HELP = (
     "The lowest coefficient for ++, for + and for -, falling; what is below is --. With two "
     "numbers, what is below the second is -. ++ and + are acceptable."
 )
-_FROM = "Coefficients from here on, as computed and not rounded, have this rating"
 
 ConsistencyBands = Annotated[
     tuple[float, ...], Numbers("Bands: internal consistency", -1, 1, help=_HELP)
@@ -90,11 +88,11 @@ def chosen_scheme(
         Bands do not fall, or are not two or three; the message names the criterion.
     """
     bands: dict[CoefficientCriterion, Bands] = {}
-    for criterion, own in edges.items():
+    for criterion, typed_edges in edges.items():
         try:
-            bands[criterion] = Bands(tuple(float(edge) for edge in own))
+            bands[criterion] = Bands(tuple(float(edge) for edge in typed_edges))
         except ValueError:
-            typed = ", ".join(f"{edge:g}" for edge in own) or "none"
+            typed = ", ".join(f"{edge:g}" for edge in typed_edges) or "none"
             usual = ", ".join(f"{edge:g}" for edge in JUNG_2025.bands[criterion].edges)
             raise NotEnoughData(
                 f"Bands of the criterion '{criterion}' need two or three falling numbers, and they "
@@ -108,55 +106,6 @@ def chosen_scheme(
 def source_of(scheme: RatingScheme) -> str:
     """Where bands come from, as it stands after the word "bands"."""
     return f"of {scheme.name}" if scheme.name == JUNG_2025.name else scheme.name
-
-
-def bands_table(scheme: RatingScheme) -> ResultTable:
-    """What the ratings rest on, so that they can be read without the options."""
-    columns = (
-        Column("criterion", "Criterion"),
-        Column("very_good_from", "++ from", "correlation", f"{_FROM}; acceptable."),
-        Column("good_from", "+ from", "correlation", f"{_FROM}; acceptable."),
-        Column(
-            "poor_from",
-            "- from",
-            "correlation",
-            f"{_FROM}; below it is --. Empty where - is the lowest.",
-        ),
-        Column("highest_rmsea", "Highest RMSEA", "correlation", "Of an acceptable factor model."),
-        Column("lowest_cfi", "Lowest CFI", "correlation", "Of an acceptable factor model."),
-        Column("bands", "Bands", help="Where they come from."),
-    )
-    nan = math.nan
-    rows = [
-        (
-            criterion,
-            *own.edges,
-            *(nan,) * (3 - len(own.edges)),
-            nan,
-            nan,
-            _bands_source(own == JUNG_2025.bands[criterion]),
-        )
-        for criterion, own in scheme.bands.items()
-    ]
-    factorial = scheme.factorial
-    rows.append(
-        (
-            "factorial",
-            nan,
-            nan,
-            nan,
-            factorial.highest_rmsea,
-            factorial.lowest_cfi,
-            _bands_source(factorial == JUNG_2025.factorial),
-        )
-    )
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    return ResultTable("bands", "Bands of the ratings", frame, columns)
-
-
-def _bands_source(usual: object) -> str:
-    """Where bands come from."""
-    return JUNG_2025.name if usual else "set by the user"
 
 
 # The other options of the validation report.
@@ -234,7 +183,7 @@ _NO_PEOPLE = undefined_note(
 
 
 def compute_criteria(
-    group: tuple[Any, ...], own: pd.DataFrame, cases: pd.DataFrame, plan: Plan
+    group: tuple[Any, ...], rows: pd.DataFrame, cases: pd.DataFrame, plan: Plan
 ) -> GroupCriteria:
     """Every criterion of one group.
 
@@ -242,7 +191,7 @@ def compute_criteria(
     ----------
     group : tuple
         Values of the factors set side by side.
-    own : ITEM_SCORES frame
+    rows : ITEM_SCORES frame
         The rows of the group, of all forms and orders.
     cases : administrations
         The same, one row for each administration; see `administrations_of`.
@@ -250,7 +199,7 @@ def compute_criteria(
         What is to be computed, and what of other studies.
     """
     result = GroupCriteria(group)
-    usual = baseline(own)
+    usual = baseline(rows)
     _consistency(result, usual, plan)
     usual_cases = baseline(cases)
     _stability(result, cases, usual_cases, plan)
@@ -287,78 +236,70 @@ def _consistency(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None
         )
     result.by_criterion["internal consistency"] = estimate
     result.basis["internal consistency"] = Basis(estimate.method, estimate.n_left_out)
-    result.complete = _used_on_varying(whole, plan.alpha_rule)
+    # administrations without a gap in the items that vary, or with any answer to them
+    listwise = plan.alpha_rule == "listwise"
+    varies = item_rows(whole.scores, whole.items, "listwise" if listwise else "available").columns
+    present = np.isfinite(whole.scores[:, varies])
+    used = present.all(axis=1) if listwise else present.any(axis=1)
+    result.complete = {int(number) for number in whole.administrations[used]}
     if estimate.defined:
         result.used |= result.complete
 
 
-def _stability(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
+def _stability(result: GroupCriteria, cases: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
     """Agreement with the alternate form, and with another order of the options."""
     group = dict(zip(plan.names, result.group, strict=True))
-    alternate = rows_with_levels(own, form=[plan.form], label_order=USUAL["label_order"])
-    shuffled = rows_with_levels(own, form=USUAL["form"], label_order=[plan.order])
     comparisons: tuple[tuple[Version, str, pd.DataFrame | None, pd.DataFrame], ...] = (
-        ("alternate form", plan.form, plan.alternate, alternate),
-        ("option order", plan.order, plan.reordered, shuffled),
+        (
+            "alternate form",
+            plan.form,
+            plan.alternate,
+            rows_with_levels(cases, form=[plan.form], label_order=USUAL["label_order"]),
+        ),
+        (
+            "option order",
+            plan.order,
+            plan.reordered,
+            rows_with_levels(cases, form=USUAL["form"], label_order=[plan.order]),
+        ),
     )
     for what, level, other_study, rows in comparisons:
         if other_study is not None:
-            _agreement(
-                result,
-                what,
-                usual,
-                answers_of_group(other_study, own, group),
-                plan,
-                other_study=True,
-            )
-        elif level and len(rows):
-            _agreement(result, what, usual, rows, plan, other_study=False)
-
-
-def _agreement(
-    result: GroupCriteria,
-    what: Version,
-    usual: pd.DataFrame,
-    rows: pd.DataFrame,
-    plan: Plan,
-    *,
-    other_study: bool,
-) -> None:
-    """Pearson's r of scores between the baseline and another asking of the same items."""
-    level = plan.form if what == "alternate form" else plan.order
-    other = "those of the other study" if other_study else f"'{level}'"
-    method = (
-        f"Pearson r of scores, as usual with {other}, {_interval_text(plan)}; all else the same "
-        f"({_SCORED[plan.missing]})"
-    )
-    if usual.empty or rows.empty:
-        result.by_criterion[what] = _undefined_coefficient(
-            _NO_BASELINE if usual.empty else _NO_PEOPLE
+            rows = answers_of_group(other_study, cases, group)
+        elif not (level and len(rows)):
+            continue
+        if usual.empty or rows.empty:
+            reason = _NO_BASELINE if usual.empty else _NO_PEOPLE
+            result.by_criterion[what] = _undefined_coefficient(reason)
+            continue
+        pairs = match_scores(usual, rows, plan.names, other_study=other_study is not None)
+        agreement = form_agreement(pairs.first, pairs.second, what=what, level=plan.ci_level)
+        other = f"'{level}'" if other_study is None else "those of the other study"
+        _enter_correlation(
+            result,
+            what,
+            agreement.correlation,
+            (*agreement.problems, *pairs.notes),
+            f"Pearson r of scores, as usual with {other}, {_interval_text(plan)}; all else the "
+            f"same ({_SCORED[plan.missing]})",
         )
-        return
-    pairs = match_scores(usual, rows, plan.names, other_study=other_study)
-    agreement = form_agreement(pairs.first, pairs.second, what=what, level=plan.ci_level)
-    _enter_correlation(
-        result, what, agreement.correlation, (*agreement.problems, *pairs.notes), method
-    )
-    result.used |= pairs.administrations
+        result.used |= pairs.administrations
 
 
-def _external(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
+def _external(result: GroupCriteria, cases: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
     """Correlations with another scale and with the score of texts, over contexts."""
     group = dict(zip(plan.names, result.group, strict=True))
-    theirs: dict[Criterion, pd.DataFrame | None] = {
-        "concurrent": plan.downstream,
-        "convergent": plan.convergent,
-    }
-    for what, frame in theirs.items():
+    others: tuple[tuple[Criterion, str, pd.DataFrame | None], ...] = (
+        ("concurrent", "the score of texts", plan.downstream),
+        ("convergent", "the score of the other scale", plan.convergent),
+    )
+    for what, with_what, frame in others:
         if frame is None:
             continue
-        people = answers_of_group(frame, own, group)
+        people = answers_of_group(frame, cases, group)
         if usual.empty or people.empty:
-            result.by_criterion[what] = _undefined_coefficient(
-                _NO_BASELINE if usual.empty else _NO_PEOPLE
-            )
+            reason = _NO_BASELINE if usual.empty else _NO_PEOPLE
+            result.by_criterion[what] = _undefined_coefficient(reason)
             continue
         pooled = sorted(
             {*varying_factors(usual, plan.names)} | {*varying_factors(people, plan.names)}
@@ -369,13 +310,15 @@ def _external(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, pla
         estimate = correlation(
             both["score_1"].to_numpy(), both["score_2"].to_numpy(), level=plan.ci_level
         )
-        with_what = "the score of texts" if what == "concurrent" else "the score of the other scale"
-        method = (
+        _enter_correlation(
+            result,
+            what,
+            estimate,
+            (),
             f"Pearson r with {with_what} over respondents and contexts{averaged}, "
-            f"{_interval_text(plan)} ({_SCORED[plan.missing]})"
+            f"{_interval_text(plan)} ({_SCORED[plan.missing]})",
         )
-        _enter_correlation(result, what, estimate, (), method)
-        if math.isfinite(estimate.r):
+        if estimate.defined:
             result.used |= scored_ids(answers_of_group(usual, both, {}))
 
 
@@ -400,9 +343,7 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
             math.nan, math.nan, problems=(undefined_note(f"Undefined. {error.problem}"),)
         )
         return
-    table = next(table.frame for table in fitted.tables if table.name == "fit")
-    (cells,) = table.to_dict("records")
-    row = {str(name): cell for name, cell in cells.items()}
+    ((row,),) = rows_by_group(table_of(fitted, "fit")).values()
     kind, reported = row["reported"], reported_fit(row)
     rmsea, low, high, cfi = (
         (reported.rmsea, reported.rmsea_low, reported.rmsea_high, reported.cfi)
@@ -440,52 +381,41 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
         result.used |= (
             result.complete
             if missing_rule(plan.fitted) == "listwise"
-            else {int(one) for one in answered.unique()}
+            else {int(number) for number in answered.unique()}
         )
-
-
-def _used_on_varying(whole: ScoreMatrix, rule: ItemRule) -> set[int]:
-    """Administrations that alpha is made of: without a gap in the items that vary, or with any."""
-    listwise = rule == "listwise"
-    varies = item_rows(whole.scores, whole.items, "listwise" if listwise else "available").columns
-    present = np.isfinite(whole.scores[:, varies])
-    used = present.all(axis=1) if listwise else present.any(axis=1)
-    return {int(one) for one in whole.administrations[used]}
 
 
 def _enter_correlation(
     result: GroupCriteria, what: Criterion, estimate: Estimate, problems: Sequence[str], method: str
 ) -> None:
     """Enter a correlation as the coefficient of a criterion."""
-    problems_all = (*estimate.problems, *problems)
-    if estimate.n_left_out and not of_kind(problems_all, "left out"):
+    problems = (*estimate.problems, *problems)
+    if estimate.n_left_out and not of_kind(problems, "left out"):
         both = estimate.n + estimate.n_left_out
-        problems_all = (
-            f"{estimate.n_left_out} of {both} pairs were left out: a missing score.",
-            *problems_all,
-        )
-    result.by_criterion[what] = replace(estimate, problems=problems_all)
+        words = f"{estimate.n_left_out} of {both} pairs were left out: a missing score."
+        problems = (words, *problems)
+    result.by_criterion[what] = replace(estimate, problems=problems)
     result.basis[what] = Basis(method, estimate.n_left_out)
 
 
 def _interval_text(plan: Plan) -> str:
+    """The interval of a correlation."""
     return f"{plan.ci_level * 100:g}% interval (Fisher's z)"
 
 
 def _undefined_coefficient(reason: str) -> Estimate:
+    """A coefficient that cannot be computed."""
     return Estimate(math.nan, problems=(reason,))
 
 
 # Missing answers of each criterion.
 
-Row = tuple[Any, ...]
-
-_KEYS, _COUNTS = ("study", "form", "label_order"), ("planned", "missing")
+_KEYS = ("study", "form", "label_order")
 
 
 def missing_rows(
     group: tuple[Any, ...], cases: pd.DataFrame, plan: Plan, texts: pd.DataFrame | None
-) -> Iterator[Row]:
+) -> Iterator[dict[str, Any]]:
     """Planned and missing answers of one group, by study, form and order of options.
 
     `cases` are the group's administrations. Of studies brought in, only the answers that belong to
@@ -497,31 +427,36 @@ def missing_rows(
         "shuffled options": plan.reordered,
         "convergent scale": plan.convergent,
     }
-    yield from _missing_rows_by_study(group, "this study", cases)
+    yield from _missing_rows_by_study("this study", cases)
     for name, frame in brought.items():
         if frame is not None:
             belongs = rows_of_group(frame, cases, factors)
-            yield from _missing_rows_by_study(group, name, frame[[*_KEYS, *_COUNTS]][belongs])
+            columns = [*_KEYS, "planned", "missing"]
+            yield from _missing_rows_by_study(name, frame[columns][belongs])
     if texts is not None:
-        theirs = texts.loc[rows_of_group(texts, cases, factors), ["status", "text"]]
-        usable = theirs["status"].eq(Status.ANSWERED) & theirs["text"].notna()
-        lost = int((~usable).sum())
-        yield from _row(group, ("texts", "", "", ""), len(theirs), lost)
+        of_group = texts.loc[rows_of_group(texts, cases, factors), ["status", "text"]]
+        usable = of_group["status"].eq(Status.ANSWERED) & of_group["text"].notna()
+        if len(of_group):
+            keys = dict.fromkeys(_KEYS, "")
+            yield _missing_cells("texts", keys, len(of_group), int((~usable).sum()))
 
 
-def _missing_rows_by_study(group: tuple[Any, ...], name: str, cases: pd.DataFrame) -> Iterator[Row]:
-    """One row per study, form and order of options."""
+def _missing_rows_by_study(name: str, cases: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """One row per study, form and order of options, if there was anything to answer."""
     if cases.empty:
         return
-    (number,) = unit_numbers([cases], _KEYS)
-    planned, missing = (np.bincount(number, cases[count]) for count in _COUNTS)
-    first = np.unique(number, return_index=True)[1]
-    keys = zip(*(as_text(cases[key].iloc[first]) for key in _KEYS), strict=True)
-    for key, all_of_them, lost in zip(keys, planned, missing, strict=True):
-        yield from _row(group, (name, *key), int(all_of_them), int(lost))
+    (unit,) = unit_numbers([cases], _KEYS)
+    planned, missing = (np.bincount(unit, cases[counts]) for counts in ("planned", "missing"))
+    first = np.unique(unit, return_index=True)[1]
+    keys = {key: as_text(cases[key].iloc[first]) for key in _KEYS}
+    for k in np.flatnonzero(planned):
+        of_unit = {key: texts[k] for key, texts in keys.items()}
+        yield _missing_cells(name, of_unit, int(planned[k]), int(missing[k]))
 
 
-def _row(group: tuple[Any, ...], labels: Row, planned: int, missing: int) -> Iterator[Row]:
-    """The row, if there was anything to answer."""
-    if planned:
-        yield (*group, *labels, planned, missing, missing / planned)
+def _missing_cells(
+    answers: str, keys: Mapping[str, str], planned: int, missing: int
+) -> dict[str, Any]:
+    """A row of answers that were planned."""
+    counts = {"planned": planned, "missing": missing, "share": missing / planned}
+    return {"answers": answers, **keys, **counts}

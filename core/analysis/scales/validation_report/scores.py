@@ -39,21 +39,23 @@ _SHARED = ("respondent", "model", "language", "context")
 """What groups have in common with other studies of the same respondents and contexts."""
 
 
-def rows_of_group(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> Mask:
+def rows_of_group(frame: pd.DataFrame, cases: pd.DataFrame, group: Mapping[str, Any]) -> Mask:
     """Which rows of another study belong to a group: to its respondents and contexts.
 
-    `own` are the administrations of the group; of its factors, only those count that studies share.
+    `cases` are the administrations of the group; of its factors, only those count that studies
+    share.
     """
     belongs = np.ones(len(frame), dtype=bool)
-    pairs, own_pairs = np.zeros(len(frame), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
+    pairs, group_pairs = np.zeros(len(frame), dtype=np.int64), np.zeros(len(cases), dtype=np.int64)
     for name in PERSON:
-        ours, texts = _coded(own[name])
-        theirs, others = _coded(frame[name])
-        place = {text: number for number, text in enumerate(texts)}
-        here = np.array([place.get(text, -1) for text in others])[theirs]
-        belongs &= here >= 0
-        pairs, own_pairs = pairs * len(texts) + here, own_pairs * len(texts) + ours
-    belongs &= np.isin(pairs, own_pairs)
+        group_codes, group_texts = _coded(cases[name])
+        codes, texts = _coded(frame[name])
+        code_of = {text: code for code, text in enumerate(group_texts)}
+        in_group = np.array([code_of.get(text, -1) for text in texts])[codes]
+        belongs &= in_group >= 0
+        pairs = pairs * len(group_texts) + in_group
+        group_pairs = group_pairs * len(group_texts) + group_codes
+    belongs &= np.isin(pairs, group_pairs)
     for name, value in group.items():
         if name in _SHARED and name in frame:
             belongs &= _is_one_of(frame[name], [str(value)])
@@ -61,10 +63,10 @@ def rows_of_group(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, An
 
 
 def answers_of_group(
-    frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]
+    frame: pd.DataFrame, cases: pd.DataFrame, group: Mapping[str, Any]
 ) -> pd.DataFrame:
     """The rows of another study that belong to a group."""
-    return frame[rows_of_group(frame, own, group)]
+    return frame[rows_of_group(frame, cases, group)]
 
 
 def _is_one_of(column: pd.Series[Any], values: Collection[str]) -> Mask:
@@ -94,10 +96,10 @@ def _coded(column: pd.Series[Any]) -> tuple[Integers, list[str]]:
         codes, values = column.cat.codes.to_numpy(), column.cat.categories
     else:
         codes, values = pd.factorize(column)
-    place: dict[str, int] = {}
+    code_of: dict[str, int] = {}
     # what is missing has the code -1, which is the last text
-    numbers = [place.setdefault(text, len(place)) for text in (*map(str, values), "")]
-    return np.array(numbers)[codes], list(place)
+    numbers = [code_of.setdefault(text, len(code_of)) for text in (*map(str, values), "")]
+    return np.array(numbers)[codes], list(code_of)
 
 
 # The answers of each criterion and their scores.
@@ -163,8 +165,8 @@ def groups_of(
     if not names:
         yield (), frame
         return
-    for key, own in frame.groupby(list(names), sort=False, observed=True, dropna=False):
-        yield tuple("" if value is None or value != value else value for value in key), own
+    for key, rows in frame.groupby(list(names), sort=False, observed=True, dropna=False):
+        yield tuple("" if value is None or value != value else value for value in key), rows
 
 
 def rows_with_levels(
@@ -225,16 +227,16 @@ def other_study_rows(frame: pd.DataFrame, factor: str, typed: str) -> pd.DataFra
     What else could differ is as in the baseline, as far as the study has such answers.
     """
     level = other_level(frame, factor, typed)
-    own = rows_with_levels(frame, **{factor: (level,)}) if level else frame
+    rows = rows_with_levels(frame, **{factor: (level,)}) if level else frame
     rest = "label_order" if factor == "form" else "form"
-    usual = rows_with_levels(own, **{rest: USUAL[rest]})
-    return usual if len(usual) else own
+    usual = rows_with_levels(rows, **{rest: USUAL[rest]})
+    return usual if len(usual) else rows
 
 
 def baseline_or_all(frame: pd.DataFrame) -> pd.DataFrame:
     """The baseline of another study, or all of it where it has none."""
-    own = baseline(frame)
-    return own if len(own) else frame
+    usual = baseline(frame)
+    return usual if len(usual) else frame
 
 
 def match_scores(
@@ -259,16 +261,17 @@ def match_scores(
     ignored = {name for name in free if _is_constant(first, name) and _is_constant(second, name)}
     ignored |= {"form", "label_order", *(["study"] if alone else [])}
     same = [name for name in ("study", *FACTORS) if name not in ignored]
-    unit, their_unit = unit_numbers([first, second], same)
-    alike, alike_too = _is_repeated(unit), _is_repeated(their_unit)
-    lost = int(alike.sum() + alike_too.sum())
-    unit, their_unit = unit[~alike], their_unit[~alike_too]
-    _, mine, theirs = np.intersect1d(unit, their_unit, assume_unique=True, return_indices=True)
-    one, other = first[~alike].iloc[mine], second[~alike_too].iloc[theirs]
-    x, y = (part["score"].to_numpy(dtype=np.float64) for part in (one, other))
+    unit, other_unit = unit_numbers([first, second], same)
+    repeated, other_repeated = (np.bincount(units)[units] > 1 for units in (unit, other_unit))
+    lost = int(repeated.sum() + other_repeated.sum())
+    _, rows, other_rows = np.intersect1d(
+        unit[~repeated], other_unit[~other_repeated], assume_unique=True, return_indices=True
+    )
+    sides = (first[~repeated].iloc[rows], second[~other_repeated].iloc[other_rows])
+    x, y = (side["score"].to_numpy(dtype=np.float64) for side in sides)
     paired = np.isfinite(x) & np.isfinite(y)
     # ids of two studies could be the same
-    used = [part["administration"][paired] for part in ((one,) if other_study else (one, other))]
+    used = [side["administration"][paired] for side in (sides[:1] if other_study else sides)]
     return MatchedScores(
         x,
         y,
@@ -291,7 +294,7 @@ def respondent_scores(cases: pd.DataFrame) -> pd.DataFrame:
 
 def scored_ids(cases: pd.DataFrame) -> frozenset[int]:
     """Administrations with a score."""
-    return frozenset(int(one) for one in cases["administration"][cases["score"].notna()])
+    return frozenset(int(number) for number in cases["administration"][cases["score"].notna()])
 
 
 def varying_factors(
@@ -303,11 +306,6 @@ def varying_factors(
         for name in factors
         if name not in names and name in frame and not _is_constant(frame, name)
     ]
-
-
-def _is_repeated(units: Integers) -> Mask:
-    """Which rows share their unit with another row."""
-    return np.asarray(np.bincount(units)[units] > 1)
 
 
 def _is_constant(frame: pd.DataFrame, name: str) -> bool:
@@ -398,14 +396,14 @@ class GroupCriteria:
     @property
     def any_defined(self) -> bool:
         """Whether any criterion has a value."""
-        fit = [self.factorial.rmsea] if self.factorial else []
+        values = [coefficient.value for coefficient in self.by_criterion.values()]
         return any(
-            math.isfinite(value) for value in (*(o.value for o in self.by_criterion.values()), *fit)
+            map(math.isfinite, [*values, *([self.factorial.rmsea] if self.factorial else [])])
         )
 
 
 def n_scores_used(cases: pd.DataFrame, groups: Iterable[GroupCriteria]) -> int:
     """How many scores of these administrations are behind any criterion, each counted once."""
-    used = {one for own in groups for one in own.used}
+    used = {administration for group in groups for administration in group.used}
     used_cases = cases[cases["administration"].isin(list(used))]
     return int((used_cases["planned"] - used_cases["missing"]).sum())

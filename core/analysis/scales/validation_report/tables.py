@@ -3,36 +3,257 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
-from core.analysis.factors.cfa.tables import fit_cells, fit_columns
+from core.analysis.kit.results import Findings
 from core.analysis.scales.validation_report.scores import (
     GroupCriteria,
     Plan,
     baseline,
     varying_factors,
 )
-from core.analysis.shared.factor_models.models import EstimatorKind
-from core.analysis.shared.matrices import group_name, result_table
+from core.analysis.shared.factor_models.fit import fit_cells, fit_columns
+from core.analysis.shared.matrices import group_name
 from core.domain.frames import REWRITING
 from core.domain.notes import about, of_kind, undefined_note
-from core.domain.results import Column, ResultTable
+from core.domain.results import ResultTable
+from core.domain.tables import (
+    TableRows,
+    TableSpec,
+    count,
+    ends,
+    estimate,
+    key,
+    number,
+    remark,
+    text,
+)
 from core.stats.inputs import name_list
 from core.stats.validation import (
     FIT_CUTOFFS_SOURCE,
     HU_BENTLER_1999,
+    JUNG_2025,
     OTHER_CONVENTION,
     Criterion,
-    CriterionResult,
     RatingScheme,
     Validation,
 )
 
 Judged = Sequence[tuple[GroupCriteria, Validation]]
+
+# Tables.
+
+_VERDICTS = TableSpec(
+    "verdicts",
+    "Verdicts",
+    (
+        text(
+            "reliable",
+            "Reliable",
+            "yes: all three reliability criteria are acceptable; "
+            "no: one is not; undecided: one has no rating. Jung (2025).",
+        ),
+        text(
+            "valid",
+            "Valid",
+            "The same of the three validity criteria; judged only of a "
+            "reliable scale. Jung (2025).",
+        ),
+        text("verdict", "Verdict"),
+        *(
+            text(
+                criterion.replace(" ", "_"),
+                criterion.capitalize(),
+                "Rating; empty where "
+                "not judged. "
+                "Bands: table of bands; coefficients: table of criteria. Jung (2025).",
+            )
+            for criterion in get_args(Criterion)
+        ),
+    ),
+    "Criteria",
+)
+
+
+def _criteria_spec(scheme: RatingScheme) -> TableSpec:
+    """Each criterion with what it rests on; its numbers are judged by the bands of a scheme."""
+    edges = {edge for bands in scheme.bands.values() for edge in bands.edges}
+    factorial = scheme.factorial
+    value, low, high = estimate(
+        "value",
+        "Value",
+        "correlation",
+        "Internal consistency: (stratified) alpha, "
+        "Cronbach, Schönemann & McKie (1965). Factorial: RMSEA, Steiger (1990). Others: "
+        "Pearson's r. Jung (2025).",
+        "By the method in the same row; RMSEA: 90%.",
+        bounds=(*sorted(edges), factorial.highest_rmsea, HU_BENTLER_1999.highest_rmsea),
+    )
+    rating_low, rating_high = ends("rating", "", "none", "", of="rating")
+    columns = (
+        key("criterion", "Criterion"),
+        value,
+        low,
+        replace(high, help="By the method named beside it; RMSEA: 90%."),
+        number(
+            "cfi",
+            "CFI",
+            "correlation",
+            "Of the factor model: gain over unrelated items; Bentler (1990).",
+            (factorial.lowest_cfi, HU_BENTLER_1999.lowest_cfi),
+        ),
+        count("n", "n", "Administrations, pairs of them, or contexts it is made of."),
+        count("missing", "Missing", "Of these, left out for missing answers."),
+        text(
+            "rating",
+            "Rating",
+            "++ and + are acceptable. Empty where not judged. Bands: table of bands; Jung (2025).",
+        ),
+        replace(
+            rating_low,
+            title="Rating of low end",
+            help="If it differs from the rating, the answers do not settle it.",
+        ),
+        replace(
+            rating_high, title="Rating of high end", help="The same. A high RMSEA rates worse."
+        ),
+        text(
+            "other_rating",
+            f"By {OTHER_CONVENTION}",
+            f"Rating of the factor model by the other common convention. {FIT_CUTOFFS_SOURCE}.",
+        ),
+        text(
+            "light",
+            "Light",
+            "green: acceptable (++ or +); red: not acceptable; grey: not judged. See the bands.",
+        ),
+        text(
+            "against",
+            "Against the scale",
+            "Items that run against their scale or factor by more than chance: check their keying.",
+        ),
+        text("method", "Method"),
+        remark("Why it is not judged or undefined, and cautions."),
+    )
+    return TableSpec("criteria", "Criteria", columns, "Criteria")
+
+
+_MISSING = TableSpec(
+    "missing",
+    "Missing answers",
+    (
+        key("answers", "Answers", "Of this study, or of one brought in for a criterion."),
+        key("study", "Study"),
+        key("form", "Form"),
+        key("label_order", "Order of options"),
+        count("planned", "Planned", "Items (or texts) that were to be answered."),
+        count("missing", "Missing", "Of these without a usable answer."),
+        number("share", "Share missing", "proportion", "Missing / planned."),
+    ),
+    "Missing answers",
+)
+_FROM = "Coefficients from here on, as computed and not rounded, have this rating"
+_BANDS = TableSpec(
+    "bands",
+    "Bands of the ratings",
+    (
+        key("criterion", "Criterion"),
+        number("very_good_from", "++ from", "correlation", f"{_FROM}; acceptable."),
+        number("good_from", "+ from", "correlation", f"{_FROM}; acceptable."),
+        number(
+            "poor_from",
+            "- from",
+            "correlation",
+            f"{_FROM}; below it is --. Empty where - is the lowest.",
+        ),
+        number("highest_rmsea", "Highest RMSEA", "correlation", "Of an acceptable factor model."),
+        number("lowest_cfi", "Lowest CFI", "correlation", "Of an acceptable factor model."),
+        text("bands", "Bands", "Where they come from."),
+    ),
+    "Bands",
+)
+
+
+def report_tables(
+    judged: Judged,
+    plan: Plan,
+    missing: Iterable[tuple[tuple[Any, ...], Mapping[str, Any]]],
+    scheme: RatingScheme,
+) -> tuple[ResultTable, ...]:
+    """Verdicts, criteria, fit of the factor models, missing answers and bands."""
+    by, verdicts = plan.names, TableRows(_VERDICTS, plan.names)
+    criteria = TableRows(_criteria_spec(scheme), by, plan.ci_level)
+    n = count("n", "n", "Administrations the model was fitted to.")
+    columns = (n, *fit_columns(plan.estimator))
+    fit = TableRows(TableSpec("fit", "Fit of the factor model", columns, "Fit"), by)
+    for result, validation in judged:
+        group, valid = result.group, _decision_text(validation.valid)
+        verdicts.add(
+            group,
+            reliable=_decision_text(validation.reliable),
+            valid=valid if validation.reliable else "not judged",
+            verdict=validation.verdict,
+            **{c.criterion.replace(" ", "_"): c.rating for c in validation.criteria},
+        )
+        for criterion in validation.criteria:
+            basis = result.basis.get(criterion.criterion)
+            # why a missing coefficient is not judged needs no word beyond why it is missing
+            missing_value = math.isnan(criterion.value) and criterion.problems
+            reasons = (*(() if missing_value else (criterion.reason,)), *criterion.problems)
+            criteria.add(
+                group,
+                criterion=criterion.criterion,
+                value=criterion.value,
+                ci_low=criterion.low,
+                ci_high=criterion.high,
+                cfi=criterion.cfi,
+                n=criterion.n,
+                missing=basis.missing if basis else 0,
+                rating=criterion.rating,
+                rating_low=criterion.low_rating,
+                rating_high=criterion.high_rating,
+                other_rating=criterion.other_rating,
+                light=criterion.light,
+                against=", ".join(criterion.against),
+                method=basis.method if basis else "",
+                remark=" ".join(dict.fromkeys(reasons)).strip(),
+            )
+        fit.add(group, **result.fit or {"n": 0, **fit_cells(None, plan.estimator)})
+    # A group can be a study, form or order, and the answers of a criterion come from another one.
+    renamed = {c.name: f"answers_{c.name}" for c in _MISSING.columns if c.name in by}
+    columns = tuple(replace(c, name=renamed.get(c.name, c.name)) for c in _MISSING.columns)
+    gaps = TableRows(replace(_MISSING, columns=columns), by)
+    for group, cells in missing:
+        gaps.add(group, **{renamed.get(name, name): cell for name, cell in cells.items()})
+    return verdicts.table(), criteria.table(), fit.table(), gaps.table(), _bands_table(scheme)
+
+
+def _decision_text(decided: bool | None) -> str:
+    return "undecided" if decided is None else "yes" if decided else "no"
+
+
+def _bands_table(scheme: RatingScheme) -> ResultTable:
+    """What the ratings rest on, so that they can be read without the options."""
+    rows = TableRows(_BANDS)
+    sources = {True: JUNG_2025.name, False: "set by the user"}
+    for criterion, bands in scheme.bands.items():
+        edges = zip(("very_good_from", "good_from", "poor_from"), bands.edges, strict=False)
+        source = sources[bands == JUNG_2025.bands[criterion]]
+        rows.add_undefined(criterion=criterion, **dict(edges), bands=source)
+    rows.add_undefined(
+        criterion="factorial",
+        highest_rmsea=scheme.factorial.highest_rmsea,
+        lowest_cfi=scheme.factorial.lowest_cfi,
+        bands=sources[scheme.factorial == JUNG_2025.factorial],
+    )
+    return rows.table()
+
+
+# Cautions and notes.
 
 _NOT_COLLECTED = undefined_note("Not collected.")
 _ADVICE: Mapping[Criterion, str] = {
@@ -43,55 +264,34 @@ _ADVICE: Mapping[Criterion, str] = {
     "convergent": "Ask another scale for the same construct under the same contexts, and choose "
     "that study.",
 }
-_LIGHT = "green: acceptable (++ or +); red: not acceptable; grey: not judged. See the bands."
 
 
-def report_tables(
-    judged: Judged,
-    group: Sequence[Column],
-    missing: Sequence[tuple[Any, ...]],
-    ci_level: float,
-    estimator: EstimatorKind,
-    scheme: RatingScheme,
-) -> tuple[ResultTable, ...]:
-    """Verdicts, criteria, fit of the factor models and missing answers."""
-    names = {column.name for column in group}
-    # A group can be a study, form or order, and the answers of a criterion come from another one.
-    where = (replace(c, name=f"answers_{c.name}") if c.name in names else c for c in _MISSING)
-    return (
-        _verdicts(judged, group),
-        _criteria(judged, group, ci_level, scheme),
-        _fit(judged, group, estimator),
-        result_table("missing", "Missing answers", missing, (*group, *where)),
-    )
-
-
-def criterion_remarks(judged: Judged) -> tuple[list[str], list[str]]:
+def criterion_remarks(judged: Judged) -> Findings:
     """Cautions: what is undefined, what a coefficient must be read with. Notes: what is missing."""
     cautions: dict[tuple[str, str], list[str]] = {}
     notes: dict[tuple[str, str], list[str]] = {}
-    for one, validation in judged:
-        group = group_name(one.group)
-        for own in validation.criteria:
-            if not math.isnan(own.value):
-                for problem in own.problems:
-                    cautions.setdefault((own.criterion, problem), []).append(group)
+    for result, validation in judged:
+        group = group_name(result.group)
+        for criterion in validation.criteria:
+            if not math.isnan(criterion.value):
+                for problem in criterion.problems:
+                    cautions.setdefault((criterion.criterion, problem), []).append(group)
                 continue
-            kind, reason = cautions, own.reason
-            reason = next(iter(of_kind(own.problems, "undefined")), reason)
-            if _NOT_COLLECTED in own.problems:
-                kind, reason = notes, f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
-            kind.setdefault((own.criterion, reason), []).append(group)
-    return _of_groups(cautions, len(judged)), _of_groups(notes, len(judged))
+            kind = cautions
+            reason = next(iter(of_kind(criterion.problems, "undefined")), criterion.reason)
+            if _NOT_COLLECTED in criterion.problems:
+                kind, reason = notes, f"{_NOT_COLLECTED} {_ADVICE[criterion.criterion]}"
+            kind.setdefault((criterion.criterion, reason), []).append(group)
+    return Findings(_of_groups(cautions, len(judged)), _of_groups(notes, len(judged)))
 
 
 def _of_groups(sentences: Mapping[tuple[str, str], Sequence[str]], n_groups: int) -> list[str]:
     """The sentences on criteria, with the groups they are about unless these are all."""
     return [
         about("", words, criterion[:1].upper() + criterion[1:])
-        if len(where) == n_groups
-        else about(name_list(where), words, criterion)
-        for (criterion, words), where in sentences.items()
+        if len(groups) == n_groups
+        else about(name_list(groups), words, criterion)
+        for (criterion, words), groups in sentences.items()
     ]
 
 
@@ -105,183 +305,16 @@ def pooling_cautions(
     pooled: dict[str, list[str]] = {}
     for group, cases in groups:
         usual = baseline(cases)
-        for name in (
+        for factor in (
             *varying_factors(usual, plan.names),
             *varying_factors(usual, plan.names, [REWRITING]),
         ):
-            pooled.setdefault(name, []).append(group_name(group))
-    for name, where in pooled.items():
+            pooled.setdefault(factor, []).append(group_name(group))
+    for factor, names in pooled.items():
         yield (
-            f"{'Every group' if len(where) == len(groups) else ', '.join(where[:3])}: "
-            f"administrations differ in {name.replace('_', ' ')} as well. Each counts as a row; "
+            f"{'Every group' if len(names) == len(groups) else ', '.join(names[:3])}: "
+            f"administrations differ in {factor.replace('_', ' ')} as well. Each counts as a row; "
             "take it into Separately for, or average over it, if that is not meant."
         )
     if not_asked:
         yield f"{not_asked} planned trials have not been asked yet; they count as missing."
-
-
-def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
-    first = judged[0][1].criteria
-    columns = (
-        *group,
-        Column(
-            "reliable",
-            "Reliable",
-            help="yes: all three reliability criteria are acceptable; "
-            "no: one is not; undecided: one has no rating. Jung (2025).",
-        ),
-        Column(
-            "valid",
-            "Valid",
-            help="The same of the three validity criteria; judged only of a "
-            "reliable scale. Jung (2025).",
-        ),
-        Column("verdict", "Verdict"),
-        *(
-            Column(
-                _criterion_name(own),
-                own.criterion.capitalize(),
-                help="Rating; empty where "
-                "not judged. "
-                "Bands: table of bands; coefficients: table of criteria. Jung (2025).",
-            )
-            for own in first
-        ),
-    )
-    rows = [
-        (
-            *one.group,
-            _decision_text(own.reliable),
-            _decision_text(own.valid) if own.reliable else "not judged",
-            own.verdict,
-            *(each.rating for each in own.criteria),
-        )
-        for one, own in judged
-    ]
-    return result_table("verdicts", "Verdicts", rows, columns)
-
-
-def _criteria(
-    judged: Judged, group: Sequence[Column], ci_level: float, scheme: RatingScheme
-) -> ResultTable:
-    interval = f"{ci_level * 100:g}% CI"
-    edges = {edge for bands in scheme.bands.values() for edge in bands.edges}
-    bounds = (*sorted(edges), scheme.factorial.highest_rmsea, HU_BENTLER_1999.highest_rmsea)
-    columns = (
-        *group,
-        Column("criterion", "Criterion"),
-        Column(
-            "value",
-            "Value",
-            "correlation",
-            "Internal consistency: (stratified) alpha, "
-            "Cronbach, Schönemann & McKie (1965). Factorial: RMSEA, Steiger (1990). Others: "
-            "Pearson's r. Jung (2025).",
-            bounds,
-        ),
-        Column(
-            "ci_low", f"{interval} low", "correlation", "By the method in the same row; RMSEA: 90%."
-        ),
-        Column(
-            "ci_high",
-            f"{interval} high",
-            "correlation",
-            "By the method named beside it; RMSEA: 90%.",
-        ),
-        Column(
-            "cfi",
-            "CFI",
-            "correlation",
-            "Of the factor model: gain over unrelated items; Bentler (1990).",
-            (scheme.factorial.lowest_cfi, HU_BENTLER_1999.lowest_cfi),
-        ),
-        Column("n", "n", "count", "Administrations, pairs of them, or contexts it is made of."),
-        Column("missing", "Missing", "count", "Of these, left out for missing answers."),
-        Column(
-            "rating",
-            "Rating",
-            help="++ and + are acceptable. Empty where not judged. Bands: "
-            "table of bands; Jung (2025).",
-        ),
-        Column(
-            "rating_low",
-            "Rating of low end",
-            help="If it differs from the rating, the answers do not settle it.",
-        ),
-        Column("rating_high", "Rating of high end", help="The same. A high RMSEA rates worse."),
-        Column(
-            "other_rating",
-            f"By {OTHER_CONVENTION}",
-            help="Rating of the factor model by the "
-            f"other common convention. {FIT_CUTOFFS_SOURCE}.",
-        ),
-        Column("light", "Light", help=_LIGHT),
-        Column(
-            "against",
-            "Against the scale",
-            help="Items that run against their scale or factor "
-            "by more than chance: check their keying.",
-        ),
-        Column("method", "Method"),
-        Column("remark", "Remark", help="Why it is not judged or undefined, and cautions."),
-    )
-    rows = [
-        (*one.group, *_cells(one, own)) for one, judgment in judged for own in judgment.criteria
-    ]
-    return result_table("criteria", "Criteria", rows, columns)
-
-
-def _cells(one: GroupCriteria, own: CriterionResult) -> tuple[Any, ...]:
-    """One row of the criteria, after the group."""
-    basis = one.basis.get(own.criterion)
-    # why a missing coefficient is not judged needs no word beyond why it is missing
-    withheld = () if math.isnan(own.value) and own.problems else (own.reason,)
-    remark = " ".join(dict.fromkeys((*withheld, *own.problems))).strip()
-    return (
-        own.criterion,
-        own.value,
-        own.low,
-        own.high,
-        own.cfi,
-        own.n,
-        basis.missing if basis else 0,
-        own.rating,
-        own.low_rating,
-        own.high_rating,
-        own.other_rating,
-        own.light,
-        ", ".join(own.against),
-        basis.method if basis else "",
-        remark,
-    )
-
-
-def _fit(judged: Judged, group: Sequence[Column], estimator: EstimatorKind) -> ResultTable:
-    counted = Column("n", "n", "count", "Administrations the model was fitted to.")
-    columns = fit_columns(estimator)
-    rows = [
-        (*one.group, one.fit["n"], *(one.fit[column.name] for column in columns))
-        if one.fit
-        else (*one.group, 0, *fit_cells(None, estimator))
-        for one, _ in judged
-    ]
-    return result_table("fit", "Fit of the factor model", rows, (*group, counted, *columns))
-
-
-_MISSING = (
-    Column("answers", "Answers", help="Of this study, or of one brought in for a criterion."),
-    Column("study", "Study"),
-    Column("form", "Form"),
-    Column("label_order", "Order of options"),
-    Column("planned", "Planned", "count", "Items (or texts) that were to be answered."),
-    Column("missing", "Missing", "count", "Of these without a usable answer."),
-    Column("share", "Share missing", "proportion", "Missing / planned."),
-)
-
-
-def _criterion_name(own: CriterionResult) -> str:
-    return own.criterion.replace(" ", "_")
-
-
-def _decision_text(decided: bool | None) -> str:
-    return "undecided" if decided is None else "yes" if decided else "no"

@@ -306,26 +306,23 @@ def _with_line(text: str, line: str) -> str:
 
 def _with_loading(text: str, factor: str, item: str) -> str:
     """The text with an item more on a factor, behind the others."""
-    own = [s for s in _statements(text) if s.op == LOADING and s.name == factor]
-    if not own:
+    statements = [s for s in _statements(text) if s.op == LOADING and s.name == factor]
+    if not statements:
         return _with_line(text, f"{factor} {LOADING} {item}")
-    stop = own[-1].stop
+    stop = statements[-1].stop
     return f"{text[:stop]} + {item}{text[stop:]}"
 
 
 def _without_loading(text: str, factor: str, item: str) -> str:
     """The text with an item less on a factor; without the factor if that leaves it nothing."""
-
-    def is_it(statement: Statement, word: Word) -> bool:
-        own = statement.op == LOADING and statement.name == factor
-        return own and word.name == item
-
     words = [w for s in _statements(text) if s.op == LOADING and s.name == factor for w in s.words]
     others = [word for word in words if word.name != item]
     was_free = any(word.modifier == "NA" for word in words if word.name == item)
     if others and words[0].name == item and was_free:
         text = _freed(text, others[0], others)
-    text = _without_words(text, is_it)
+    text = _without_words(
+        text, lambda s, word: s.op == LOADING and s.name == factor and word.name == item
+    )
     return text if others else _without_name(text, factor)
 
 
@@ -350,8 +347,8 @@ def _is_number(modifier: str) -> bool:
 def _without_name(text: str, name: str) -> str:
     """The text that says nothing of a name; factors that this empties go too."""
     before = {s.name for s in _statements(text) if s.op == LOADING}
-    own = [(s.start, s.stop) for s in _statements(text) if s.name == name]
-    text = _without_characters(text, own)
+    spans = [(s.start, s.stop) for s in _statements(text) if s.name == name]
+    text = _without_characters(text, spans)
     text = _without_words(text, lambda statement, word: word.name == name)
     after = {s.name for s in _statements(text) if s.op == LOADING}
     for emptied in sorted(before - after - {name}):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from core.analysis.shared.factor_models.models import (
     AUTOMATIC,
@@ -41,8 +40,8 @@ from core.analysis.shared.matrices import (
     with_options,
 )
 from core.analysis.shared.rows import Floats
-from core.domain.notes import about
-from core.domain.results import Column, ResultTable
+from core.domain.results import ResultTable
+from core.domain.tables import TableRows, TableSpec, count, key, number, p_value, remark, text
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData, TooLarge
 from core.stats.factor.cfa import fit_cfa
@@ -51,7 +50,7 @@ from core.stats.factor.model_text import INCOMPLETE, check_memory, incomplete_ce
 from core.stats.factor.result import CfaResult
 from core.stats.factor.wlsmv import fit_wlsmv
 from core.stats.inputs import ItemRule, name_list, unanswered_items_note
-from core.stats.normality import Normality, normality
+from core.stats.normality import normality
 from core.stats.ordered.answer_options import Offered, ordered_items, why_not_ordered
 
 # The automatic choice of the estimator.
@@ -90,8 +89,8 @@ def choose_estimator(
             reason = why_not_ordered(scores, item, options)
             if reason:
                 return "mlr", (f"Estimator: MLR, because {reason}",)
-    known = points_of_formats(item_scores)
-    fewest = min((_n_options(one, known) for one in matrices), default=0)
+    points = points_of_formats(item_scores)
+    fewest = min((_n_options(matrix, points) for matrix in matrices), default=0)
     if 0 < fewest < _ENOUGH_OPTIONS:
         return "wlsmv", (
             f"Estimator: WLSMV, because the answers have {fewest} options. With fewer than "
@@ -133,7 +132,7 @@ def with_missing_rule(
     all_answers = missing_rule(WITH_GAPS[estimator])
     rule, why = choose_missing(missing, scores, all_answers)
     if rule == "fiml" and missing == "automatic":
-        most = max((own.shape[1] for own in scores), default=0)
+        most = max((rows.shape[1] for rows in scores), default=0)
         try:
             check_memory(most, incomplete_cells(n_groups), INCOMPLETE)
         except TooLarge:
@@ -141,11 +140,11 @@ def with_missing_rule(
     return (estimator, why) if rule == "listwise" else (WITH_GAPS[estimator], why)
 
 
-def _n_options(matrix: ScoreMatrix, known: Mapping[int, frozenset[float]]) -> int:
-    """How many options the answers of one format have."""
-    points = {known.get(int(one), frozenset()) for one in matrix.administrations}
-    if frozenset() not in points and all(matrix.options):
-        return min(map(len, points))
+def _n_options(matrix: ScoreMatrix, points: Mapping[int, frozenset[float]]) -> int:
+    """How many options the answers of one format have; `points` are those of administrations."""
+    formats = {points.get(int(number), frozenset()) for number in matrix.administrations}
+    if frozenset() not in formats and all(matrix.options):
+        return min(map(len, formats))
     scores = matrix.scores[np.isfinite(matrix.scores)]
     return len(np.unique(scores))
 
@@ -176,16 +175,6 @@ class PreparedGroup:
     def name(self) -> str:
         """What notes call the group."""
         return group_name(self.matrix.group)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on items left out."""
-        return tuple(about(self.name, sentence) for sentence in self.left_out)
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """That there is no model, and why."""
-        return (about(self.name, f"not fitted. {self.reason}"),) if self.reason else ()
 
     @property
     def offered(self) -> tuple[Offered, ...] | None:
@@ -248,7 +237,7 @@ def prepare_groups(
     typed = typed_model(model_text, names) if model_text.strip() else None
     used = names.items if typed is None else {i for i, s in names.items.items() if s in typed.items}
     estimator, why = with_missing_rule(
-        estimator, missing, [own.scores[:, [i in used for i in own.items]] for own in matrices]
+        estimator, missing, [m.scores[:, [i in used for i in m.items]] for m in matrices]
     )
     notes, rule = [*notes, *why], missing_rule(estimator)
     if typed is not None:
@@ -295,8 +284,8 @@ def prepare_typed(
 ) -> PreparedGroup:
     """A typed model without those of its items that do not vary in a group."""
     used = frozenset(typed.items)
-    mine = [names.items[item] for item in matrix.items]
-    columns = np.array([k for k, safe in enumerate(mine) if safe in used], dtype=np.int64)
+    safe_names = [names.items[item] for item in matrix.items]
+    columns = np.array([k for k, safe in enumerate(safe_names) if safe in used], dtype=np.int64)
     scores, named = matrix.scores[:, columns], [matrix.items[k] for k in columns]
     not_asked = [names.shown[safe] for safe in typed.items if names.shown[safe] not in matrix.items]
     left_out = (
@@ -304,7 +293,7 @@ def prepare_typed(
         *left_out_notes([scores], named, missing),
     )
     columns = columns[varying_items([scores], missing)]
-    items = tuple(mine[k] for k in columns)
+    items = tuple(safe_names[k] for k in columns)
     removed = used - set(items)
     dropped = tuple(names.shown[safe] for safe in typed.items if safe in removed)
     real = {**names.shown, **{f: names.shown.get(f, f) for f in typed.factors}}
@@ -364,20 +353,19 @@ def fit_model(
             offered=offered,
         )
     how, missing = LIKELIHOOD_RULES[estimator]
-    fit = fit_cfa(
-        scores, model.items, model.text, estimator=how, missing=missing, ci_level=ci_level
-    )
-    if fit.converged:
-        return fit
-    other = fit_cfa(
+    search = partial(
+        fit_cfa,
         scores,
         model.items,
         model.text,
         estimator=how,
         missing=missing,
         ci_level=ci_level,
-        scaling="std.lv",
     )
+    fit = search()
+    if fit.converged:
+        return fit
+    other = search(scaling="std.lv")
     same_model = other.converged and other.fit.df == fit.fit.df
     return replace(other, problems=(UNIT_CHANGED, *other.problems)) if same_model else fit
 
@@ -397,151 +385,115 @@ def check_ordered_scores(groups: Sequence[PreparedGroup]) -> None:
         The scores of an item are no ordered answers; see `ordered_items`.
     """
     for group in groups:
-        if group.model is None:
-            continue
-        ordered_items(group.scores, group.item_names, group.offered)
+        if group.model is not None:
+            ordered_items(group.scores, group.item_names, group.offered)
 
 
-# One group with its fitted model, and tables of such groups.
-
-Row = tuple[Any, ...]
-LINE_COLUMNS = (
-    Column("line", "Line", "count", "Of the model text."),
-    Column(
-        "text",
-        "Text",
-        help="In the notation of lavaan (Rosseel 2012), with the names of items "
-        "and subscales as in the bank, without items that were left out.",
-    ),
-)
+# One group with its fitted model.
 
 
 @dataclass(frozen=True, eq=False)
-class GroupFit:
-    """One group with its model; None where it could not be fitted, for which a note is there."""
+class FittedGroup:
+    """One group with its model; no fit where it could not be fitted, as a caution says."""
 
     prepared: PreparedGroup
     fit: CfaResult | None
-    n_used: int  # scores
-    notes: tuple[str, ...]
-    cautions: tuple[str, ...] = ()
 
     @property
-    def matrix(self) -> ScoreMatrix:
-        """The answers of the group."""
-        return self.prepared.matrix
-
-    @property
-    def group(self) -> Row:
+    def group(self) -> tuple[Any, ...]:
         """The cells that lead every row of the group."""
-        return self.matrix.group
+        return self.prepared.matrix.group
 
     @property
     def usable(self) -> tuple[CfaResult, WrittenModel] | None:
-        """Model and fit, if there are estimates."""
+        """Fit and model, if there are estimates."""
         if self.fit is None or self.prepared.model is None or not self.fit.converged:
             return None
         return self.fit, self.prepared.model
 
 
-def fit_remarks(group: PreparedGroup, fit: CfaResult) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Notes and cautions on a group with its fitted model."""
-    problems = [problem for problem in fit.problems if problem != UNIT_CHANGED]
-    named = tuple(about(group.name, sentence_of(group, problem)) for problem in problems)
-    changed = (about(group.name, UNIT_CHANGED),) if UNIT_CHANGED in fit.problems else ()
-    return (*group.notes, *changed), (*group.cautions, *named)
+# Tables of texts of models, and of joint tests of normality.
+
+LINE_COLUMNS = (
+    key("line", "Line", "Of the model text.", "count"),
+    text(
+        "text",
+        "Text",
+        "In the notation of lavaan (Rosseel 2012), with the names of items "
+        "and subscales as in the bank, without items that were left out.",
+    ),
+)
 
 
-def sentence_of(group: PreparedGroup, text: str) -> str:
-    """The text with the names that users know."""
-    return group.model.sentence(text) if group.model else text
-
-
-def usable_fits(
-    fits: Iterable[GroupFit],
-) -> Iterator[tuple[Row, CfaResult, WrittenModel]]:
-    """Leading cells, fit and model of the groups that have estimates."""
-    for one in fits:
-        if one.usable:
-            yield (one.group, *one.usable)
-
-
-def text_lines(model: WrittenModel) -> list[tuple[int, str]]:
+def text_lines(model: WrittenModel) -> Iterable[tuple[int, str]]:
     """The lines of a model text, numbered, with the names that users know."""
-    return list(enumerate(model.sentence(model.text.strip("\n")).splitlines(), start=1))
+    return enumerate(model.sentence(model.text.strip("\n")).splitlines(), start=1)
 
-
-# The table of joint tests of normality.
 
 NormalityScores = tuple[tuple[Any, ...], Floats, Sequence[str]]
 """The cells that lead the rows of a group, its (administrations, items) scores, the items."""
 
-_COLUMNS = (
-    Column("test", "Test", help="Of all items of the group together."),
-    Column(
-        "value",
-        "Value",
-        "points",
-        "With covariances of divisor n, as Mardia's own; psych "
-        "divides by n - 1. Skewness b₁ (0 if normal) or kurtosis b₂ "
-        "(p (p + 2) for p items if normal), or the mean W of Shapiro and Wilk (1 if normal).",
+_NORMALITY = TableSpec(
+    "normality",
+    "Joint normality of the items",
+    (
+        key("test", "Test", "Of all items of the group together."),
+        number(
+            "value",
+            "Value",
+            "points",
+            "With covariances of divisor n, as Mardia's own; psych "
+            "divides by n - 1. Skewness b₁ (0 if normal) or kurtosis b₂ "
+            "(p (p + 2) for p items if normal), or the mean W of Shapiro and Wilk (1 if normal).",
+        ),
+        number(
+            "statistic",
+            "Statistic",
+            "points",
+            "What p is taken from: χ² = n b₁ / 6 for skewness, "
+            "z for kurtosis, W for Shapiro-Wilk. Mardia (1970); Villasenor & Gonzalez (2009).",
+        ),
+        count("df", "df", "Of the χ² of skewness: p (p + 1) (p + 2) / 6. Mardia (1970)."),
+        p_value(
+            "p_value",
+            "p",
+            "Of scores as far from normal if they are normal. With many "
+            "administrations small departures show: read the values.",
+        ),
+        count("n", "n", "Complete administrations."),
+        remark("Why a test is missing."),
     ),
-    Column(
-        "statistic",
-        "Statistic",
-        "points",
-        "What p is taken from: χ² = n b₁ / 6 for skewness, "
-        "z for kurtosis, W for Shapiro-Wilk. Mardia (1970); Villasenor & Gonzalez (2009).",
-    ),
-    Column("df", "df", "count", "Of the χ² of skewness: p (p + 1) (p + 2) / 6. Mardia (1970)."),
-    Column(
-        "p_value",
-        "p",
-        "p",
-        "Of scores as far from normal if they are normal. With many "
-        "administrations small departures show: read the values.",
-    ),
-    Column("n", "n", "count", "Complete administrations."),
-    Column("remark", "Remark", help="Why a test is missing."),
+    "Normality",
 )
 
 
-def normality_table(groups: Sequence[NormalityScores], lead: Sequence[Column]) -> ResultTable:
-    """Mardia's and the multivariate Shapiro-Wilk test of each group.
+def normality_table(groups: Iterable[NormalityScores], by: Sequence[str]) -> ResultTable:
+    """Mardia's and the multivariate Shapiro-Wilk test of each group, set side by side by `by`.
 
-    Parameters
-    ----------
-    groups : sequence of (leading cells, scores, items)
-        Scores in score points, NaN where there is none; a row is one administration.
-    lead : sequence of Column
-        The columns of the leading cells.
-
-    Returns
-    -------
-    ResultTable
-        Three rows per group; NaN with a remark where a test cannot be computed.
+    Scores are in score points, NaN where there is none; a row is one administration. A test that
+    cannot be computed is NaN with a remark.
     """
-    columns = (*lead, *_COLUMNS)
-    rows = [(*cells, *row) for cells, scores, items in groups for row in _rows(scores, items)]
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    return ResultTable("normality", "Joint normality of the items", frame, columns, "Normality")
-
-
-def _rows(scores: Floats, items: Sequence[str]) -> Iterator[Row]:
-    """The tests of one group."""
-    try:
-        tests = normality(scores, items)
-    except NotEnoughData as error:
-        for name in ("Mardia skewness", "Mardia kurtosis", "Multivariate Shapiro-Wilk"):
-            yield name, math.nan, math.nan, math.nan, math.nan, 0, error.problem
-        return
-    for value, test in _tests_with_values(tests):
-        remark = " ".join(test.problems)
-        yield test.name, value, test.statistic, test.df, test.p_value, test.n, remark
-
-
-def _tests_with_values(tests: Normality) -> Iterator[tuple[float, Any]]:
-    """Each joint test after the coefficient it tests."""
-    yield tests.mardia.b1, tests.mardia.skewness
-    yield tests.mardia.b2, tests.mardia.kurtosis
-    yield tests.joint_shapiro.statistic, tests.joint_shapiro
+    rows = TableRows(_NORMALITY, by)
+    for group, scores, items in groups:
+        try:
+            tests = normality(scores, items)
+        except NotEnoughData as error:
+            for name in ("Mardia skewness", "Mardia kurtosis", "Multivariate Shapiro-Wilk"):
+                rows.add_undefined(group, test=name, n=0, remark=error.problem)
+            continue
+        for value, test in (
+            (tests.mardia.b1, tests.mardia.skewness),
+            (tests.mardia.b2, tests.mardia.kurtosis),
+            (tests.joint_shapiro.statistic, tests.joint_shapiro),
+        ):
+            rows.add(
+                group,
+                test=test.name,
+                value=value,
+                statistic=test.statistic,
+                df=test.df,
+                p_value=test.p_value,
+                n=test.n,
+                remark=" ".join(test.problems),
+            )
+    return rows.table()

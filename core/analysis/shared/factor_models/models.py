@@ -105,7 +105,7 @@ def model_names(subscale_of: Mapping[str, str]) -> ModelNames:
     """
     shown = {item: item for item in subscale_of if is_model_name(item)}
     items = {item: item if item in shown else _add_name(item, shown) for item in subscale_of}
-    owners = dict.fromkeys(own or UNNAMED for own in subscale_of.values())
+    owners = dict.fromkeys(subscale or UNNAMED for subscale in subscale_of.values())
     factors = {owner: _add_name(owner, shown) for owner in owners}
     general, method = (_add_name(name, shown, own_name=True) for name in ("General", "Method"))
     return ModelNames(items, factors, general, method, shown)
@@ -280,32 +280,34 @@ def written_model(
     names = model_names(subscale_of)
     safe = tuple(names.items[item] for item in items)
     factors = [names.factors[subscale_of[item] or UNNAMED] for item in items]
-    subscales = {
-        factor: [item for item, own in zip(safe, factors, strict=True) if own == factor]
-        for factor in dict.fromkeys(factors)
-    }
+    subscales: dict[str, list[str]] = {}
+    for item, factor in zip(safe, factors, strict=True):
+        subscales.setdefault(factor, []).append(item)
     reverse = [item for item, key in zip(safe, keyed, strict=True) if key < 0]
-    _check(kind, len(subscales), len(reverse), len(safe))
-    return WrittenModel(_text(kind, names, safe, subscales, reverse), safe, names.shown)
-
-
-def _text(
-    kind: ModelKind,
-    names: ModelNames,
-    items: Sequence[str],
-    subscales: Mapping[str, Sequence[str]],
-    reverse: Sequence[str],
-) -> str:
-    """The model text; all names as the text has them."""
+    if not safe:
+        raise NotEnoughData("No item varies.", "Ask under several contexts or repetitions.")
+    if kind in ("bifactor", "second_order") and len(subscales) < 2:
+        raise NotEnoughData(
+            f"This model needs two subscales with items that vary, and there is {len(subscales)}.",
+            "Choose one factor per subscale.",
+        )
+    if kind == "method" and not 2 <= len(reverse) < len(safe):
+        raise NotEnoughData(
+            "A method factor needs two reverse-keyed items and at least one other; of "
+            f"{len(safe)} items, {len(reverse)} are reverse-keyed.",
+            "Choose one factor per subscale.",
+        )
     if kind == "general":
-        return one_factor_model(items, name=names.general)
-    if kind == "method":
-        return add_method_factor(subscale_model(subscales), reverse, name=names.method)
-    if kind == "bifactor":
-        return bifactor_model(subscales, name=names.general)
-    if kind == "second_order":
-        return second_order_model(subscales, name=names.general)
-    return subscale_model(subscales)
+        text = one_factor_model(safe, name=names.general)
+    elif kind == "method":
+        text = add_method_factor(subscale_model(subscales), reverse, name=names.method)
+    elif kind == "bifactor":
+        text = bifactor_model(subscales, name=names.general)
+    elif kind == "second_order":
+        text = second_order_model(subscales, name=names.general)
+    else:
+        text = subscale_model(subscales)
+    return WrittenModel(text, safe, names.shown)
 
 
 def across_groups(kind: ModelKind, text: str) -> tuple[str, Scaling]:
@@ -324,31 +326,14 @@ def across_groups(kind: ModelKind, text: str) -> tuple[str, Scaling]:
     return text, "marker"
 
 
-def _check(kind: ModelKind, n_subscales: int, n_reverse: int, n_items: int) -> None:
-    """Refuse a model that these items cannot have."""
-    if not n_items:
-        raise NotEnoughData("No item varies.", "Ask under several contexts or repetitions.")
-    if kind in ("bifactor", "second_order") and n_subscales < 2:
-        raise NotEnoughData(
-            f"This model needs two subscales with items that vary, and there is {n_subscales}.",
-            "Choose one factor per subscale.",
-        )
-    if kind == "method" and not 2 <= n_reverse < n_items:
-        raise NotEnoughData(
-            f"A method factor needs two reverse-keyed items and at least one other; of {n_items} "
-            f"items, {n_reverse} are reverse-keyed.",
-            "Choose one factor per subscale.",
-        )
-
-
 def subscales_of_items(item_scores: ItemScores) -> tuple[dict[str, str], list[str]]:
     """The subscale of each item, and a note on items that have several (the first one counts)."""
     pairs = items_of(item_scores)[["item", "subscale"]].drop_duplicates()
     subscale_of: dict[str, str] = {}
     several: dict[str, None] = {}
     for item, subscale in zip(pairs["item"], pairs["subscale"], strict=True):
-        own = "" if pd.isna(subscale) else str(subscale)
-        if subscale_of.setdefault(str(item), own) != own:
+        name = "" if pd.isna(subscale) else str(subscale)
+        if subscale_of.setdefault(str(item), name) != name:
             several[str(item)] = None
     note = f"In several subscales, of which the first counts: {name_list(list(several))}."
     return subscale_of, [note] if several else []
@@ -384,7 +369,7 @@ def left_out_notes(
         (answered & ~varying, constant_items_note, some),
         (varying & ~included, constant_items_note, f" in complete administrations{some}"),
     ):
-        names = [item for item, one in zip(items, chosen, strict=True) if one]
+        names = [item for item, is_chosen in zip(items, chosen, strict=True) if is_chosen]
         if names:
             sentences.append(sentence(names, where))
     return tuple(sentences)
@@ -472,17 +457,17 @@ def text_of(model: ParsedModel) -> str:
     str
         A text that reads as the same factors and terms.
     """
-    lines: dict[tuple[str, str], list[Term]] = {}
+    terms_of: dict[tuple[str, str], list[Term]] = {}
     for term in model.terms:
-        lines.setdefault((term.left, term.op), []).append(term)
-    return "\n".join(_line(left, op, terms) for (left, op), terms in lines.items())
-
-
-def _line(left: str, op: str, terms: Sequence[Term]) -> str:
-    """One statement."""
-    if op == INTERCEPT:
-        return "\n".join(f"{left} ~ {one}" for one in _mentions(terms[0], "1"))
-    return f"{left} {op} {' + '.join(word for t in terms for word in _mentions(t, t.right))}"
+        terms_of.setdefault((term.left, term.op), []).append(term)
+    lines: list[str] = []
+    for (left, op), terms in terms_of.items():
+        if op == INTERCEPT:
+            lines += [f"{left} ~ {mention}" for mention in _mentions(terms[0], "1")]
+        else:
+            words = " + ".join(word for t in terms for word in _mentions(t, t.right))
+            lines.append(f"{left} {op} {words}")
+    return "\n".join(lines)
 
 
 def _mentions(term: Term, name: str) -> list[str]:
@@ -533,7 +518,14 @@ def named_models(text: str, names: ModelNames) -> dict[str, ParsedModel]:
     name = ""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip().startswith(_HEAD):
-            name = _new_name(line, number, sections)
+            name = line.strip().removeprefix(_HEAD).strip()
+            if not name:
+                raise ModelTextError(f"The model headed in line {number} has no name.", _REMEDY)
+            if name in sections:
+                raise ModelTextError(
+                    f'Two models are called "{name}" (line {number}).',
+                    "Give each a name of its own.",
+                )
             sections[name] = [""] * number
         elif name:
             sections[name].append(line)
@@ -546,25 +538,10 @@ def named_models(text: str, names: ModelNames) -> dict[str, ParsedModel]:
             f"A comparison takes two models, and there {'is one' if sections else 'is none'}.",
             _REMEDY,
         )
-    return {name: _read(name, "\n".join(lines), names) for name, lines in sections.items()}
-
-
-def _new_name(line: str, number: int, sections: dict[str, list[str]]) -> str:
-    """The name in a heading."""
-    name = line.strip().removeprefix(_HEAD).strip()
-    if not name:
-        raise ModelTextError(f"The model headed in line {number} has no name.", _REMEDY)
-    if name in sections:
-        raise ModelTextError(
-            f'Two models are called "{name}" (line {number}).', "Give each a name of its own."
-        )
-    return name
-
-
-def _read(name: str, text: str, names: ModelNames) -> ParsedModel:
-    """One model; a message names it."""
-    try:
-        model = typed_model(text, names)
-    except ModelTextError as error:
-        raise ModelTextError(f'Model "{name}": {error.problem}', error.remedy) from None
-    return model
+    models: dict[str, ParsedModel] = {}
+    for name, lines in sections.items():
+        try:
+            models[name] = typed_model("\n".join(lines), names)
+        except ModelTextError as error:
+            raise ModelTextError(f'Model "{name}": {error.problem}', error.remedy) from None
+    return models
