@@ -243,9 +243,6 @@ _SCALE = tables.key("scale", "Scale", "All items together, then each subscale.")
 _N = tables.count("n", "n", "Administrations with a score.")
 _MISSING = tables.count("n_missing", "Missing", "Administrations without a score.")
 _FEWER = tables.count("n_fewer", "Fewer items", "Scores of some of the items only.")
-_MEAN, *_MEAN_ENDS = tables.estimate(
-    "mean", "M", "points", "Mean of the scores of the group.", "Of the mean, by t with n - 1 df."
-)
 
 GROUPS = tables.TableSpec(
     "groups",
@@ -253,9 +250,14 @@ GROUPS = tables.TableSpec(
     (
         _SCALE,
         tables.key("group", "Group", "A level of what is compared, or a group as typed."),
-        _MEAN,
-        tables.number("sd", "SD", "points", "Standard deviation, divisor n - 1."),
-        *_MEAN_ENDS,
+        *tables.estimate(
+            "mean",
+            "M",
+            "points",
+            "Mean of the scores of the group.",
+            "Of the mean, by t with n - 1 df.",
+            between=(tables.number("sd", "SD", "points", "Standard deviation, divisor n - 1."),),
+        ),
         _N,
         _MISSING,
         _FEWER,

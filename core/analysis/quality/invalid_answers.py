@@ -35,7 +35,7 @@ from core.domain.study import NO_ROW, NOT_ASKED, NOT_TRIED
 from core.errors import NotEnoughData
 from core.stats.contingency import resampled_shares
 from core.stats.distributions import wilson_intervals
-from core.stats.inputs import Floats
+from core.stats.inputs import Floats, ratios
 from core.stats.resampling import Bootstrap
 
 _REPLIES = ("usable", "unusable", "pending")
@@ -510,16 +510,12 @@ def _summary_rows(
         share_never=never[0],
         never_low=np.where(np.isfinite(never[3]), never[3], never[1]),
         never_high=np.where(np.isfinite(never[4]), never[4], never[2]),
-        mean_tries=_ratio(summed(reached, count * number), summed(reached)),
+        mean_tries=ratios(summed(reached, count * number), summed(reached)),
         most_tries=np.where(summed(reached) > 0, most, np.nan),
         tokens=all_tokens,
         tokens_unusable=wasted,
-        share_tokens=_ratio(wasted, all_tokens),
+        share_tokens=ratios(wasted, all_tokens),
     )
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0))
 
 
 def _try_rows(

@@ -27,7 +27,7 @@ from core.domain.study import NOT_ASKED, Status
 from core.errors import NotEnoughData
 from core.stats.contingency import resampled_shares
 from core.stats.distributions import wilson_intervals
-from core.stats.inputs import Floats, Integers, name_list
+from core.stats.inputs import Floats, Integers, name_list, ratios
 from core.stats.resampling import Bootstrap, resampled_ratios, shares_among_highest
 from core.stats.stance import agreement_with_others
 
@@ -246,10 +246,7 @@ class _Pilot:
     @property
     def shares(self) -> Floats:
         """Share usable of each label; NaN where nothing was asked."""
-        n = self.trials.sum(axis=0)
-        return np.asarray(
-            np.divide(self.usable.sum(axis=0), n, out=np.full(len(n), np.nan), where=n > 0)
-        )
+        return ratios(self.usable.sum(axis=0), self.trials.sum(axis=0))
 
 
 @analysis(

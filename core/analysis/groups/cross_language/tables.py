@@ -30,7 +30,7 @@ from core.stats.correlation import (
 )
 from core.stats.equivalence import equivalence, equivalence_verdict
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import Estimate, Floats
+from core.stats.inputs import Estimate, Floats, ratios
 from core.stats.resampling import (
     Bootstrap,
     percentile_intervals,
@@ -121,7 +121,7 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
             group,
             first=first,
             second=second,
-            r=Estimate(result.r, result.low, result.high),
+            r=result,
             bootstrap_low=low[number] if defined else math.nan,
             bootstrap_high=high[number] if defined else math.nan,
             p=result.p,
@@ -634,7 +634,7 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
         )
         low, high = ends.low, ends.high
     n = denominators.sum(axis=0)
-    shares = np.divide(numerators.sum(axis=0), n, out=np.full(len(n), np.nan), where=n > 0)
+    shares = ratios(numerators.sum(axis=0), n)
     # Where no reply of a level has an option, nobody knows how often yes would have been said.
     chosen = np.zeros(n_cells)
     np.add.at(chosen, cell, np.where(kinds["chosen"], count, 0.0))

@@ -33,7 +33,7 @@ from core.analysis.shared.scores import level_sort_key
 from core.domain.instrument import keyed_points
 from core.domain.results import Unit
 from core.errors import NotEnoughData
-from core.stats.inputs import Booleans, Floats, Integers
+from core.stats.inputs import Booleans, Floats, Integers, ratios
 from core.stats.stance import Maximum, bias_intervals
 
 Measure = Literal["mean", "positive", "b", "w", "b_and_w", "s"]
@@ -220,7 +220,7 @@ def _item_values(
             "Choose another measure, or give the options of the format points and a stance on the "
             "page Banks.",
         )
-    values = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    values = ratios(above, below)
     column_of = {item: column for column, item in enumerate(layout.counts.items)}
     row_of = {group: row for row, group in enumerate(layout.counts.groups)}
     keys = labels[list(names)].itertuples(index=False, name=None)
@@ -233,7 +233,7 @@ def _item_values(
     cells = row[defined], column[defined]
     np.add.at(sums, cells, values[defined])
     np.add.at(formats, cells, 1.0)
-    single = np.divide(sums, formats, out=np.full(shape, np.nan), where=formats > 0)
+    single = ratios(sums, formats)
     first, second = single[:, layout.first], single[:, layout.second]
     merged = layout.second >= 0
     # Both directions of a pair: as b, half the difference, on a scale from 0 to 1.

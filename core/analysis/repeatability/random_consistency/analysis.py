@@ -44,7 +44,7 @@ from core.domain.notes import undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column
 from core.errors import NotEnoughData
-from core.stats.inputs import name_list
+from core.stats.inputs import name_list, ratios
 from core.stats.repeatability import EntropyUnit
 from core.stats.resampling import Bootstrap
 
@@ -544,12 +544,7 @@ def _item_frame(entropies: ItemEntropies) -> pd.DataFrame:
         share=entropies.share,
         entropy=np.where(defined, entropies.entropy, np.nan),
         corrected=np.where(defined, entropies.corrected, np.nan),
-        normalized=np.divide(
-            entropies.entropy,
-            entropies.largest,
-            out=np.full(len(defined), np.nan),
-            where=defined,
-        ),
+        normalized=ratios(entropies.entropy, entropies.largest),
         remark=remark,
     )
 

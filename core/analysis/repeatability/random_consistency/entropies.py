@@ -18,7 +18,7 @@ from core.analysis.shared.option_counts import (
     usable_counts,
 )
 from core.domain.study import FACTORS
-from core.stats.inputs import Floats, Integers
+from core.stats.inputs import Floats, Integers, ratios
 from core.stats.repeatability import (
     EntropyUnit,
     corrected_entropies,
@@ -179,8 +179,7 @@ def item_entropies(answers: RepeatedAnswers, unit: EntropyUnit) -> ItemEntropies
 
     def mean(values: Floats) -> Floats:
         sums = _sums(answers.item, np.where(repeated, values, 0.0), len(answers.items))
-        none = np.full(len(sums), np.nan)
-        return np.asarray(np.divide(sums, conditions, out=none, where=conditions > 0))
+        return ratios(sums, conditions)
 
     return ItemEntropies(
         answers=answers,
@@ -223,9 +222,7 @@ class EntropySums:
     @property
     def repeatability(self) -> Floats:
         """1 where the same answer always comes again, 0 where all answers are as frequent."""
-        even = np.full(len(self.maximum), np.nan)
-        ratio = np.divide(self.entropy, self.maximum, out=even, where=self.maximum > 0)
-        return np.asarray(1 - ratio)
+        return np.asarray(1 - ratios(self.entropy, self.maximum))
 
 
 def entropy_sums(
@@ -247,8 +244,8 @@ def entropy_sums(
     member = sparse.csr_array((np.ones(len(rows)), (rows, of)), shape=(len(defined), total))
     low, high, n_units = np.full(total, np.nan), np.full(total, np.nan), np.zeros(total, np.int64)
     if bootstrap is not None and len(rows):
-        n_units, ratios = _resampled(items, member, resample, bootstrap)
-        ends = percentile_intervals(1 - ratios, level)
+        n_units, resampled = _resampled(items, member, resample, bootstrap)
+        ends = percentile_intervals(1 - resampled, level)
         low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
 
     def sums(values: Floats) -> Floats:
@@ -317,18 +314,17 @@ def _resampled_within(
     units_of_sets = (has @ of_cell).astype(bool).sum(axis=0)
     columns = by_unit.T.tocsr()
     at_once = max(1, _CELLS_AT_ONCE // max(size, 1))
-    ratios = []
+    blocks = []
     for weights in row_weights(n_units, bootstrap):
         for start in range(0, len(weights), at_once):
             block = weights[start : start + at_once]
-            drawn = (columns @ block.T).T.reshape(len(block), -1, width)
-            values = entropies(drawn, unit=items.unit)
+            counts = (columns @ block.T).T.reshape(len(block), -1, width)
+            values = entropies(counts, unit=items.unit)
             defined = np.isfinite(values)
             above = (of_cell.T @ np.where(defined, values, 0.0).T).T
             below = (of_cell.T @ np.where(defined, largest, 0.0).T).T
-            none = np.full(above.shape, np.nan)
-            ratios.append(np.divide(above, below, out=none, where=below > 0))
-    every = np.concatenate(ratios)
+            blocks.append(ratios(above, below))
+    every = np.concatenate(blocks)
     cell = np.where(np.isfinite(items.cell), items.cell, 0.0)
     observed = (of_cell.T @ cell) / np.maximum(of_cell.T @ largest, 1e-300)
     defined = np.isfinite(every)

@@ -44,7 +44,7 @@ from core.domain.results import AnalysisResult, Column
 from core.errors import NotEnoughData
 from core.stats.divergence import PermutationTest, mean_of_pairs, pair_places
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import Floats, name_list
+from core.stats.inputs import Floats, name_list, ratios
 from core.stats.resampling import Bootstrap
 
 _LIN = "Lin (1991) doi:10.1109/18.61115"
@@ -448,14 +448,12 @@ class _Measures:
     def item_means(self, values: Floats) -> Floats:
         """Means over the items (first axis) of each group that have a value."""
         defined = np.isfinite(values)
-        n, sums = self.sums(defined.astype(np.float64)), self.sums(np.where(defined, values, 0.0))
-        return np.asarray(np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0))
+        sums = self.sums(np.where(defined, values, 0.0))
+        return ratios(sums, self.sums(defined.astype(np.float64)))
 
     def shares(self) -> Floats:
         """The share of yes of each item in each format."""
-        n = self.answers.answers
-        yes = self.answers.sides.counts[:, :, 0]
-        return np.asarray(np.divide(yes, n, out=np.full(n.shape, np.nan), where=n > 0))
+        return ratios(self.answers.sides.counts[:, :, 0], self.answers.answers)
 
 
 def _total_frame(measures: _Measures) -> pd.DataFrame:

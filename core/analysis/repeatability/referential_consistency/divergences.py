@@ -26,7 +26,7 @@ from core.stats.divergence import (
     pair_places,
     permutation_test,
 )
-from core.stats.inputs import Floats, Integers
+from core.stats.inputs import Floats, Integers, ratios
 from core.stats.resampling import (
     Bootstrap,
     percentile_intervals,
@@ -267,7 +267,7 @@ def _group_means(values: Floats, group: Integers, n_groups: int) -> Floats:
     defined = np.isfinite(values)
     n = defined.astype(np.float64) @ member
     sums = np.where(defined, values, 0.0) @ member
-    return np.asarray(np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0))
+    return ratios(sums, n)
 
 
 def _by_item(answers: FormatAnswers, wide: Floats) -> Floats:
