@@ -4,267 +4,176 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from core.analysis.factors.invariance.levels import levels_by_administration
-from core.analysis.shared.matrices import (
-    ScoreMatrix,
-    by_columns,
-    data_cautions,
-    data_notes,
-    distinct,
-    group_name,
-    score_matrices,
-    with_options,
-)
+from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.shared import sentences
+from core.analysis.shared.matrices import ScoreMatrix, distinct, score_matrices, with_options
 from core.analysis.shared.options import SETTING_CHOICES, By, SettingName
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
-from core.analysis.shared.rows import (
-    Floats,
-    analysis_unit,
-    row_cautions,
-    row_notes,
-    varying_factors,
-)
+from core.analysis.shared.rows import varying_factors
 from core.analysis.shared.scripts.item_response import dif_files
 from core.analysis.shared.scripts.scales import scale_groups
-from core.analysis.shared.sentences import GroupAnswers, TableRow, answers_by_group, table_of
 from core.charts.dots import dif_charts
+from core.domain import tables
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import Place, about
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData
 from core.stats.distributions import moments
 from core.stats.groups import Adjustment
 from core.stats.inputs import name_list, unanswered_items_note
-from core.stats.irt.dif import DifResult, ItemDif, differential_item_functioning, purified_dif
+from core.stats.irt.dif import DifResult, differential_item_functioning, purified_dif
 
 # Tables: items, tests, effects, levels.
 
-Labels = npt.NDArray[np.object_]
-Row = tuple[Any, ...]
-
-_KINDS = (("uniform", "uniform"), ("non_uniform", "non-uniform"), ("total", "total"))
-_SUBSCALE = Column("subscale", "Subscale", help="As in the bank.")
-_ITEM = Column("item", "Item", help="As named in the bank.")
-_ITEMS = (
-    _SUBSCALE,
-    _ITEM,
-    Column("n", "n", "count", "Administrations with an answer and a matching score."),
-    Column("tested", "Tested", help="If not, a note says why."),
-    Column(
-        "flagged",
-        "Flagged",
-        help="The total test's adjusted p is below the level chosen, "
-        "and the size (Jodoin, Gierl) is not negligible.",
-    ),
-    Column(
-        "p_uniform",
-        "p uniform, adjusted",
-        "p",
-        "Easier for a level at every matching score; likelihood ratio, Zumbo (1999).",
-    ),
-    Column(
-        "p_non_uniform",
-        "p non-uniform, adjusted",
-        "p",
-        "The difference changes with the matching score; likelihood ratio, Zumbo (1999).",
-    ),
-    Column("p_total", "p total, adjusted", "p", "Either of the two; Zumbo (1999)."),
-    Column(
-        "nagelkerke",
-        "ΔR² Nagelkerke",
-        "proportion",
-        "Rise of R² from the matching score to "
-        "the model with level and product; Nagelkerke (1991).",
-        (0.035, 0.07, 0.13, 0.26),
-    ),
-    Column("mcfadden", "ΔR² McFadden", "proportion", "The same rise of McFadden's R².", (0.02,)),
-    Column(
-        "jodoin_gierl",
-        "Size (Jodoin, Gierl)",
-        help="Of ΔR² Nagelkerke where p total is below "
-        "the level: moderate from .035, large from .07; Jodoin and Gierl (2001).",
-    ),
-    Column(
-        "zumbo_thomas",
-        "Size (Zumbo, Thomas)",
-        help="Of ΔR² Nagelkerke where p total is below "
-        "the level: moderate from .13, large from .26; Zumbo (1999).",
-    ),
-    Column("above_choi", "ΔR² McFadden ≥ .02", help="Choi, Gibbons and Crane (2011)."),
-    Column(
-        "slope_change",
-        "Change of slope",
-        "proportion",
-        "Of the matching score once the level "
-        "is known, as a share; .10 is the usual bound; Crane and others (2006).",
-        (0.1,),
-    ),
-    Column("matching", "In matching score", help="Whether other items are matched on this one."),
-)
-_TESTS = (
-    _SUBSCALE,
-    _ITEM,
-    Column(
-        "test",
-        "Test",
-        help="Uniform: matching score against that and level. Non-uniform: "
-        "their product added. Total: both steps at once.",
-    ),
-    Column("chi_square", "χ²", "points", "Twice the rise of the log-likelihood; Zumbo (1999)."),
-    Column("df", "df", "count", "Levels - 1, twice that for the total."),
-    Column("p", "p", "p", "Likelihood ratio, Zumbo (1999); takes administrations as independent."),
-    Column(
-        "p_adjusted",
-        "p adjusted",
-        "p",
-        "Over the items of this group and subscale: Holm "
-        "(1979), or Benjamini and Hochberg (1995), as chosen.",
-    ),
-    Column("mcfadden", "ΔR² McFadden", "proportion", "Rise of McFadden's R² in this step."),
-    Column("nagelkerke", "ΔR² Nagelkerke", "proportion", "Rise of Nagelkerke's (1991) R²."),
-)
-_EFFECTS = (
-    _SUBSCALE,
-    _ITEM,
-    Column("level", "Level", help="Of the factor that is compared."),
-    Column("reference", "Against", help="The reference: first level in alphabetical order."),
-    Column("n", "n", "count", "Administrations of the level in the tests of this item."),
-    Column(
-        "log_odds",
-        "Log odds ratio",
-        "points",
-        "Of a score one step higher at the same "
-        "matching score; above 0, the level answers higher. Uniform model, Zumbo (1999).",
-    ),
-    Column(
-        "standard_error",
-        "SE",
-        "points",
-        "From the information; undefined where the level separates the answers.",
+_SUBSCALE = tables.key("subscale", "Subscale", "As in the bank.")
+_ITEM = tables.key("item", "Item", "As named in the bank.")
+_LEVEL = tables.key("level", "Level", "Of the factor that is compared.")
+ITEMS = tables.TableSpec(
+    "items",
+    "Items",
+    (
+        _SUBSCALE,
+        _ITEM,
+        tables.count("n", "n", "Administrations with an answer and a matching score."),
+        tables.text("tested", "Tested", "If not, a note says why."),
+        tables.text(
+            "flagged",
+            "Flagged",
+            "The total test's adjusted p is below the level chosen, and the size (Jodoin, Gierl) "
+            "is not negligible.",
+        ),
+        tables.p_value(
+            "p_uniform",
+            "p uniform, adjusted",
+            "Easier for a level at every matching score; likelihood ratio, Zumbo (1999).",
+        ),
+        tables.p_value(
+            "p_non_uniform",
+            "p non-uniform, adjusted",
+            "The difference changes with the matching score; likelihood ratio, Zumbo (1999).",
+        ),
+        tables.p_value("p_total", "p total, adjusted", "Either of the two; Zumbo (1999)."),
+        tables.number(
+            "nagelkerke",
+            "ΔR² Nagelkerke",
+            "proportion",
+            "Rise of R² from the matching score to the model with level and product; Nagelkerke "
+            "(1991).",
+            (0.035, 0.07, 0.13, 0.26),
+        ),
+        tables.number(
+            "mcfadden", "ΔR² McFadden", "proportion", "The same rise of McFadden's R².", (0.02,)
+        ),
+        tables.text(
+            "jodoin_gierl",
+            "Size (Jodoin, Gierl)",
+            "Of ΔR² Nagelkerke where p total is below the level: moderate from .035, large from "
+            ".07; Jodoin and Gierl (2001).",
+        ),
+        tables.text(
+            "zumbo_thomas",
+            "Size (Zumbo, Thomas)",
+            "Of ΔR² Nagelkerke where p total is below the level: moderate from .13, large from "
+            ".26; Zumbo (1999).",
+        ),
+        tables.text("above_choi", "ΔR² McFadden ≥ .02", "Choi, Gibbons and Crane (2011)."),
+        tables.number(
+            "slope_change",
+            "Change of slope",
+            "proportion",
+            "Of the matching score once the level is known, as a share; .10 is the usual bound; "
+            "Crane and others (2006).",
+            (0.1,),
+        ),
+        tables.text(
+            "matching", "In matching score", "Whether other items are matched on this one."
+        ),
     ),
 )
-_LEVELS = (
-    _SUBSCALE,
-    Column("level", "Level", help="Of the factor that is compared."),
-    Column("n", "Administrations", "count", "With any score on the items compared."),
-    Column("n_complete", "Complete", "count", "With all of them; M and SD are of these."),
-    Column("mean", "M", "points", "Mean sum score. Where levels differ, uniform DIF is inflated."),
-    Column("sd", "SD", "points", "Standard deviation of the sum score, divisor n - 1."),
+TESTS = tables.TableSpec(
+    "tests",
+    "Tests",
+    (
+        _SUBSCALE,
+        _ITEM,
+        tables.key(
+            "test",
+            "Test",
+            "Uniform: matching score against that and level. Non-uniform: their product added. "
+            "Total: both steps at once.",
+        ),
+        tables.number(
+            "chi_square", "χ²", "points", "Twice the rise of the log-likelihood; Zumbo (1999)."
+        ),
+        tables.count("df", "df", "Levels - 1, twice that for the total."),
+        tables.p_value(
+            "p", "p", "Likelihood ratio, Zumbo (1999); takes administrations as independent."
+        ),
+        tables.p_value(
+            "p_adjusted",
+            "p adjusted",
+            "Over the items of this group and subscale: Holm (1979), or Benjamini and Hochberg "
+            "(1995), as chosen.",
+        ),
+        tables.number(
+            "mcfadden", "ΔR² McFadden", "proportion", "Rise of McFadden's R² in this step."
+        ),
+        tables.number(
+            "nagelkerke", "ΔR² Nagelkerke", "proportion", "Rise of Nagelkerke's (1991) R²."
+        ),
+    ),
+)
+EFFECTS = tables.TableSpec(
+    "effects",
+    "Differences between levels",
+    (
+        _SUBSCALE,
+        _ITEM,
+        _LEVEL,
+        tables.key("reference", "Against", "The reference: first level in alphabetical order."),
+        tables.count("n", "n", "Administrations of the level in the tests of this item."),
+        tables.number(
+            "log_odds",
+            "Log odds ratio",
+            "points",
+            "Of a score one step higher at the same matching score; above 0, the level answers "
+            "higher. Uniform model, Zumbo (1999).",
+        ),
+        tables.number(
+            "standard_error",
+            "SE",
+            "points",
+            "From the information; undefined where the level separates the answers.",
+        ),
+    ),
+)
+LEVELS = tables.TableSpec(
+    "levels",
+    "Levels",
+    (
+        _SUBSCALE,
+        _LEVEL,
+        tables.count("n", "Administrations", "With any score on the items compared."),
+        tables.count("n_complete", "Complete", "With all of them; M and SD are of these."),
+        tables.number(
+            "mean", "M", "points", "Mean sum score. Where levels differ, uniform DIF is inflated."
+        ),
+        tables.number("sd", "SD", "points", "Standard deviation of the sum score, divisor n - 1."),
+    ),
 )
 
-
-@dataclass(frozen=True, eq=False)
-class SubscaleTests:
-    """The tests of one group and subscale, with leading cells of rows; None where impossible."""
-
-    lead: tuple[Any, ...]
-    result: DifResult | None
-    levels: tuple[tuple[Any, ...], ...]
-    notes: tuple[str, ...]
-    cautions: tuple[str, ...] = ()
-
-    @property
-    def tested(self) -> list[ItemDif]:
-        """Items with a test to read; the uniform one needs least."""
-        items = self.result.items if self.result else ()
-        return [item for item in items if not math.isnan(item.uniform.p_value)]
-
-
-def _dif_tables(
-    subscales: Sequence[SubscaleTests], group: Sequence[Column]
-) -> tuple[ResultTable, ...]:
-    """The four tables, with the groups' columns in front."""
-    made = (
-        ("items", "Items", _item_rows, _ITEMS),
-        ("tests", "Tests", _test_rows, _TESTS),
-        ("effects", "Differences between levels", _effect_rows, _EFFECTS),
-        ("levels", "Levels", lambda one: iter(one.levels), _LEVELS),
-    )
-    tables = []
-    for name, title, rows_of, own in made:
-        columns = (*group, *own)
-        rows = [(*one.lead, *row) for one in subscales if one.result for row in rows_of(one)]
-        frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-        if "df" in frame:
-            frame["df"] = frame["df"].astype("Int64")  # whole, with a place for undefined
-        tables.append(ResultTable(name, title, frame, columns))
-    return tuple(tables)
-
-
-def _level_rows(scores: Floats, labels: Labels, levels: Sequence[str]) -> tuple[Row, ...]:
-    """How many administrations each level has, and mean and SD of their sum scores."""
-    rows = []
-    for level in levels:
-        own = scores[labels == level]
-        sums = moments(own.sum(axis=1))
-        n = int(np.isfinite(own).any(axis=1).sum())
-        rows.append((level, n, sums.n, sums.mean, sums.sd))
-    return tuple(rows)
-
-
-def _item_rows(one: SubscaleTests) -> Iterator[Row]:
-    """Each item's flag and sizes."""
-    if one.result is None:
-        return
-    for item in one.result.items:
-        yield (
-            item.name,
-            item.n,
-            item.tested,
-            item.flagged,
-            item.uniform.p_adjusted,
-            item.non_uniform.p_adjusted,
-            item.total.p_adjusted,
-            item.total.nagelkerke_change,
-            item.total.mcfadden_change,
-            item.jodoin_gierl,
-            item.zumbo_thomas,
-            item.above_choi,
-            item.slope_change,
-            item.name in one.result.anchors,
-        )
-
-
-def _test_rows(one: SubscaleTests) -> Iterator[Row]:
-    """Three rows for each item."""
-    for item in one.result.items if one.result else ():
-        for kind, word in _KINDS:
-            test = getattr(item, kind)
-            yield (
-                item.name,
-                word,
-                test.chi_square,
-                test.df or pd.NA,
-                test.p_value,
-                test.p_adjusted,
-                test.mcfadden_change,
-                test.nagelkerke_change,
-            )
-
-
-def _effect_rows(one: SubscaleTests) -> Iterator[Row]:
-    """One row for each item and level other than the reference."""
-    if one.result is None:
-        return
-    reference, *others = one.result.groups
-    for item in one.result.items:
-        effects = {effect.group: effect for effect in item.effects}
-        for level, n in zip(others, item.n_per_group[1:], strict=True):
-            effect = effects.get(level)
-            log_odds = effect.log_odds if effect else math.nan
-            error = effect.standard_error if effect else math.nan
-            yield item.name, level, reference, n, log_odds, error
-
+# Options.
 
 _FACTORS = (
     ("language", "Languages"),
@@ -280,10 +189,10 @@ _FACTORS = (
     *SETTING_CHOICES,
     ("study", "Studies"),
 )
-_CAUTIONS = (
+_INFLATED = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
     "trait itself, part of that difference shows as uniform DIF, the more so the shorter the "
-    "subscale: see the table of levels before believing uniform DIF.",
+    "subscale: see the table of levels before believing uniform DIF."
 )
 _INDEPENDENT_TESTS = (
     "Tests take administrations as independent.",
@@ -375,19 +284,19 @@ def _dif_scripts(
     )
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Which items are flagged."""
 
-    def sentence(rows: Sequence[TableRow]) -> str:
+    def sentence(rows: Sequence[sentences.TableRow]) -> str:
         tested = [row for row in rows if row["tested"]]
         if not tested:
             return "Undefined (no item could be tested)."
         flagged = [f"{row['item']} ({row['jodoin_gierl']})" for row in tested if row["flagged"]]
-        named = f": {name_list(flagged)}" if flagged else ""
+        names = f": {name_list(flagged)}" if flagged else ""
         verb = "is" if len(flagged) == 1 else "are"
-        return f"{len(flagged)} of {count_text(len(tested), 'item')} {verb} flagged{named}."
+        return f"{len(flagged)} of {count_text(len(tested), 'item')} {verb} flagged{names}."
 
-    return answers_by_group(table_of(result, "items"), "subscale", sentence)
+    return sentences.answers_of_groups(sentences.table_of(result, "items"), sentence)
 
 
 @analysis(
@@ -441,7 +350,7 @@ def dif(
     factor : str
         Its levels are compared; the first in alphabetical order is the reference.
     by : tuple of factors
-        Levels are compared within each of these groups; `factor` itself is ignored here.
+        `factor` itself is ignored here.
     matching : "rest" or "purified"
         Matched on the sum of all other items, or of those other items that are not flagged.
     adjust : "holm" or "benjamini-hochberg"
@@ -454,10 +363,8 @@ def dif(
     Returns
     -------
     AnalysisResult
-        `items`, one row per group and item: flag, adjusted p of the three tests, rise of R² and
-        what it is called. `tests`, three rows per item: chi-square, df, p. `effects`, one row per
-        item and level other than the reference: log odds ratio with standard error. `levels`: n,
-        mean and SD of the sum score of each level.
+        `items`, one row per group and item; `tests`, three rows per item; `effects`, one row per
+        item and level other than the reference; `levels`, one row per level.
 
     Raises
     ------
@@ -478,110 +385,173 @@ def dif(
     names = tuple(name for name in distinct(by) if name != factor)
     matrices = with_options(item_scores, score_matrices(item_scores, names))
     level_of = levels_by_administration(item_scores, factor)
-    subscales = []
-    for matrix in with_progress(matrices, "scales"):
-        levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
-        subscales.append(_test_subscale(matrix, levels, fewest, matching, flag_level, adjust))
-    notes = [note for one in subscales for note in one.notes]
-    cautions = [caution for one in subscales for caution in one.cautions]
-    if not any(one.tested for one in subscales):
-        raise NotEnoughData(
-            f"No levels of {factor} can be compared. {' '.join([*cautions, *notes][:3])}",
-            _remedy(item_scores, fewest),
-        )
-    n_used = sum(item.n for one in subscales for item in one.tested)
-    word = dict(_FACTORS)[factor].lower()
-    return AnalysisResult(
-        tables=_dif_tables(subscales, by_columns(names)),
-        unit=analysis_unit(item_scores, called="row"),
-        n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"Ordinal logistic regression (Zumbo, 1999) comparing {word}, matched on the sum of "
-        f"the other items{' that are not flagged' if matching == 'purified' else ''}; likelihood-"
-        f"ratio tests, p adjusted over items ({adjust.title()}), flagged below {flag_level:g}. "
-        "Scores are after reverse-keying.",
-        cautions=(
-            *data_cautions(item_scores, matrices),
-            *cautions,
-            *_CAUTIONS,
-            *row_cautions(item_scores, *_INDEPENDENT_TESTS),
-        ),
-        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *_INDEPENDENT_TESTS)),
-        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+    items, tests, effects, levels = (
+        tables.TableRows(spec, names) for spec in (ITEMS, TESTS, EFFECTS, LEVELS)
     )
+    findings = Findings()
+    compare = partial(
+        purified_dif if matching == "purified" else differential_item_functioning,
+        alpha=flag_level,
+        adjust=adjust,
+    )
+    n_used = 0
+    for matrix in with_progress(matrices, "scales"):
+        labels = np.array(
+            [level_of[int(number)] for number in matrix.administrations], dtype=object
+        )
+        result = _test_subscale(matrix, labels, fewest, compare, levels, findings)
+        if result is not None:
+            n_used += _add_items(matrix, result, items, tests, effects)
+    if not n_used:
+        factors = ", ".join(name for name, _ in varying_factors(item_scores, _FACTORS))
+        raise findings.refusal(
+            f"No levels of {factor} can be compared.",
+            f"It needs two levels with {fewest} administrations each, and two items. Factors with "
+            "several levels in these answers: "
+            f"{factors or 'none of those that can be compared'}.",
+        )
+    findings.cautions.append(_INFLATED)
+    tests_table = tests.table()
+    whole = tests_table.frame.astype({"df": "Int64"})  # with a place for undefined
+    return score_result(
+        item_scores,
+        (items.table(), replace(tests_table, frame=whole), effects.table(), levels.table()),
+        findings,
+        n_used=n_used,
+        method=f"Ordinal logistic regression (Zumbo, 1999) comparing "
+        f"{dict(_FACTORS)[factor].lower()}, matched on the sum of the other items"
+        f"{' that are not flagged' if matching == 'purified' else ''}; likelihood-ratio tests, p "
+        f"adjusted over items ({adjust.title()}), flagged below {flag_level:g}. Scores are after "
+        "reverse-keying.",
+        matrices=matrices,
+        taken_for_granted=_INDEPENDENT_TESTS,
+        called="row",
+    )
+
+
+def _add_items(
+    matrix: ScoreMatrix,
+    result: DifResult,
+    items: tables.TableRows,
+    tests: tables.TableRows,
+    effects: tables.TableRows,
+) -> int:
+    """Add the rows of the items of a subscale; how many scores stand behind their tests."""
+    n_used = 0
+    reference, *others = result.groups
+    for item in result.items:
+        if not math.isnan(item.uniform.p_value):  # the uniform test needs least
+            n_used += item.n
+        scale = {"subscale": matrix.subscale, "item": item.name}
+        items.add(
+            matrix.group,
+            **scale,
+            n=item.n,
+            tested=item.tested,
+            flagged=item.flagged,
+            p_uniform=item.uniform.p_adjusted,
+            p_non_uniform=item.non_uniform.p_adjusted,
+            p_total=item.total.p_adjusted,
+            nagelkerke=item.total.nagelkerke_change,
+            mcfadden=item.total.mcfadden_change,
+            jodoin_gierl=item.jodoin_gierl,
+            zumbo_thomas=item.zumbo_thomas,
+            above_choi=item.above_choi,
+            slope_change=item.slope_change,
+            matching=item.name in result.anchors,
+        )
+        for name, test in (
+            ("uniform", item.uniform),
+            ("non-uniform", item.non_uniform),
+            ("total", item.total),
+        ):
+            tests.add(
+                matrix.group,
+                **scale,
+                test=name,
+                chi_square=test.chi_square,
+                df=test.df or pd.NA,
+                p=test.p_value,
+                p_adjusted=test.p_adjusted,
+                mcfadden=test.mcfadden_change,
+                nagelkerke=test.nagelkerke_change,
+            )
+        effect_of = {effect.group: effect for effect in item.effects}
+        for level, n in zip(others, item.n_per_group[1:], strict=True):
+            effect = effect_of.get(level)
+            effects.add(
+                matrix.group,
+                **scale,
+                level=level,
+                reference=reference,
+                n=n,
+                log_odds=effect.log_odds if effect else math.nan,
+                standard_error=effect.standard_error if effect else math.nan,
+            )
+    return n_used
 
 
 def _test_subscale(
     matrix: ScoreMatrix,
-    levels: Labels,
+    labels: npt.NDArray[np.object_],
     fewest: int,
-    matching: Matching,
-    flag_level: float,
-    adjust: Adjustment,
-) -> SubscaleTests:
-    """The tests of one matrix, on the levels and items that can be compared."""
-    where = Place(group_name(matrix.group), "subscale", matrix.subscale)
-    lead = (*matrix.group, matrix.subscale)
+    compare: Callable[..., DifResult],
+    levels: tables.TableRows,
+    findings: Findings,
+) -> DifResult | None:
+    """The tests of the levels and items that can be compared, and the rows of the levels."""
+    scale = scale_of_group(matrix.group, matrix.subscale)
     answered = np.isfinite(matrix.scores)
-    counts = Counter(levels[answered.any(axis=1)].tolist())
-    compared = [level for level in sorted(set(levels.tolist())) if counts[level] >= fewest]
-    too_small = [level for level in sorted(set(levels.tolist())) if counts[level] < fewest]
-    notes = []
-    if too_small:
-        notes.append(
-            about(
-                where,
-                f"left out, with fewer than {fewest} administrations: {name_list(too_small)}.",
-            )
+    counts = Counter(labels[answered.any(axis=1)].tolist())
+    names = sorted(set(labels.tolist()))
+    compared = [level for level in names if counts[level] >= fewest]
+    if len(compared) < len(names):
+        too_small = [level for level in names if counts[level] < fewest]
+        findings.note(
+            scale, f"left out, with fewer than {fewest} administrations: {name_list(too_small)}."
         )
     if len(compared) < 2:
-        caution = about(where, "not compared, as fewer than two levels are left.")
-        return SubscaleTests(lead, None, (), tuple(notes), (caution,))
+        findings.caution(scale, "not compared, as fewer than two levels are left.")
+        return None
     in_all = np.asarray(
-        np.all([answered[levels == level].any(axis=0) for level in compared], axis=0)
+        np.all([answered[labels == level].any(axis=0) for level in compared], axis=0)
     )
-    items = [item for item, asked in zip(matrix.items, in_all, strict=True) if asked]
-    offered = [own for own, asked in zip(matrix.options, in_all, strict=True) if asked]
     at_all = np.asarray(answered.any(axis=0))
-    for absent, place in ((~at_all, ""), (at_all & ~in_all, " at some level")):
-        named = [item for item, one in zip(matrix.items, absent, strict=True) if one]
-        if named:
-            notes.append(about(where, unanswered_items_note(named, place)))
-    rows = np.isin(levels, compared)
-    scores = matrix.scores[np.ix_(rows, in_all)]
-    run = purified_dif if matching == "purified" else differential_item_functioning
+    for absent, at in ((~at_all, ""), (at_all & ~in_all, " at some level")):
+        unanswered = [item for item, out in zip(matrix.items, absent, strict=True) if out]
+        if unanswered:
+            findings.note(scale, unanswered_items_note(unanswered, at))
+    rows = np.isin(labels, compared)
+    scores, labels = matrix.scores[np.ix_(rows, in_all)], labels[rows]
+    columns = np.flatnonzero(in_all).tolist()
     try:
-        result = run(
-            scores, items, levels[rows].tolist(), offered=offered, alpha=flag_level, adjust=adjust
+        result = compare(
+            scores,
+            [matrix.items[column] for column in columns],
+            labels.tolist(),
+            offered=[matrix.options[column] for column in columns],
         )
     except NotEnoughData as error:
-        caution = about(where, f"not compared. {error.problem}")
-        return SubscaleTests(lead, None, (), tuple(notes), (caution,))
-    return SubscaleTests(
-        lead,
-        result,
-        _level_rows(scores, levels[rows], result.groups),
-        tuple(notes),
-        tuple(about(where, problem) for problem in (*result.problems, *_problems(result))),
-    )
-
-
-def _problems(result: DifResult) -> list[str]:
-    """The problems of the items; several items share a sentence."""
-    owners: dict[str, list[str]] = {}
+        findings.caution(scale, f"not compared. {error.problem}")
+        return None
+    for level in result.groups:
+        of_level = scores[labels == level]
+        sums = moments(of_level.sum(axis=1))
+        levels.add(
+            matrix.group,
+            subscale=matrix.subscale,
+            level=level,
+            n=int(np.isfinite(of_level).any(axis=1).sum()),
+            n_complete=sums.n,
+            mean=sums.mean,
+            sd=sums.sd,
+        )
+    items_with: dict[str, list[str]] = {}
     for item in result.items:
         for problem in item.problems:
-            owners.setdefault(problem, []).append(item.name)
-    return [f"{name_list(names)}: {problem}" for problem, names in owners.items()]
-
-
-def _remedy(item_scores: pd.DataFrame, fewest: int) -> str:
-    """What to compare instead."""
-    listed = (
-        ", ".join(name for name, _ in varying_factors(item_scores, _FACTORS))
-        or "none of those that can be compared"
-    )
-    return (
-        f"It needs two levels with {fewest} administrations each, and two items. Factors with "
-        f"several levels in these answers: {listed}."
-    )
+            items_with.setdefault(problem, []).append(item.name)
+    for problem in result.problems:
+        findings.caution(scale, problem)
+    for problem, items in items_with.items():
+        findings.caution(scale, f"{name_list(items)}: {problem}")
+    return result

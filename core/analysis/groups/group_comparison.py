@@ -9,20 +9,14 @@ from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.kit.adjusting import STARS
-from core.analysis.scales.score_correlations import MOST_LEVELS, level_pairs, table
+from core.analysis.kit.adjusting import STARS, with_adjusted_p
+from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.scales.score_correlations import MOST_LEVELS, level_pairs
+from core.analysis.shared import scores, sentences
 from core.analysis.shared.comparisons import asked_alike
-from core.analysis.shared.matrices import (
-    by_columns,
-    data_cautions,
-    data_notes,
-    distinct,
-    group_name,
-    score_matrices,
-)
+from core.analysis.shared.matrices import distinct, score_matrices
 from core.analysis.shared.options import (
     FORMAT_POINTS,
     INDEPENDENT_ROWS,
@@ -38,58 +32,19 @@ from core.analysis.shared.options import (
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Rows, analysis
-from core.analysis.shared.rows import (
-    Floats,
-    analysis_unit,
-    row_cautions,
-    row_notes,
-    rows_are_people,
-    with_alternatives,
-)
-from core.analysis.shared.scores import (
-    administration_labels,
-    administration_scores,
-    basis_text,
-    left_out_caution,
-    level_name,
-    level_sort_key,
-    over_shared_items,
-    scores_remedy,
-    scores_used,
-    shown_scales,
-    unanswered_notes,
-)
+from core.analysis.shared.rows import Floats, rows_are_people, with_alternatives
 from core.analysis.shared.scripts.comparisons import SeparateGroups, group_files
-from core.analysis.shared.sentences import (
-    GroupAnswers,
-    TableRow,
-    answers_by_group,
-    coefficient_text,
-    decimal_text,
-    interval_text,
-    join_parts,
-    p_text,
-    scale_name,
-    statistic_text,
-    table_of,
-)
 from core.charts.dots import group_charts
+from core.domain import tables
 from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
 from core.domain.notes import Place, about
-from core.domain.results import AnalysisResult, Column, TextFile, with_tabs
-from core.domain.study import FACTORS, SETTINGS
+from core.domain.results import AnalysisResult, TextFile
+from core.domain.study import FACTORS
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative
-from core.stats.groups import (
-    KnownGroupsTest,
-    MeanTest,
-    known_groups,
-    mean_interval,
-    summary,
-    welch_t,
-)
-from core.stats.inputs import name_list
+from core.stats.groups import MeanTest, known_groups, mean_interval, summary, welch_t
+from core.stats.inputs import Estimate, name_list
 from core.stats.scores import ScoreRule
 
 # The groups and their scores.
@@ -109,8 +64,8 @@ _DETERMINED_BY = {
 class KnownGroups:
     """Which administration belongs to which group.
 
-    `members` has a row per administration that belongs to any: `group`, `place` (order of the
-    group) and the factors set side by side. `what` says what the groups are.
+    `members` has a row per administration that belongs to any: `group_name`, `group_place` (order
+    of the group) and the factors set side by side. `what` says what the groups are.
     """
 
     item_scores: pd.DataFrame
@@ -139,9 +94,9 @@ class GroupedScores:
     n_fewer: dict[str, int]
 
     @property
-    def where(self) -> str:
+    def where(self) -> Place:
         """What to call it in a note."""
-        return Place(group_name(self.lead), "scale", self.scale)
+        return scale_of_group(self.lead, self.scale, "scale")
 
 
 def _group_members(
@@ -161,105 +116,51 @@ def _group_members(
     compared = "context" if typed else factor
     decided = (compared, *_DETERMINED_BY.get(compared, ()))
     names = tuple(name for name in distinct(by) if name not in decided)
-    members = administration_labels(
-        item_scores, tuple(dict.fromkeys((*names, compared, "context")))
-    )
+    members = scores.administration_labels(item_scores, distinct((*names, compared, "context")))
     notes: tuple[str, ...] = ()
     if typed:
-        chosen = _read_groups(typed, [str(name) for name in members["context"].unique()])
-        order = {name: place for place, name in enumerate(dict.fromkeys(chosen.values()))}
+        group_of = _read_groups(typed, [str(name) for name in members["context"].unique()])
+        order = {name: place for place, name in enumerate(dict.fromkeys(group_of.values()))}
         n_all = len(members)
-        members = members[members["context"].astype(str).isin(list(chosen))]
-        group = members["context"].astype(str).map(chosen)
+        members = members[members["context"].astype(str).isin(list(group_of))]
+        group = members["context"].astype(str).map(group_of)
         if len(members) < n_all:
             left_out = n_all - len(members)
             notes = (f"{left_out} of {n_all} administrations are under contexts in no group.",)
     else:
-        levels = sorted(members[factor].unique(), key=level_sort_key)
-        order = {str(level_name(level)): place for place, level in enumerate(levels)}
-        group = members[factor].map(lambda level: str(level_name(level)))
+        levels = sorted(members[factor].unique(), key=scores.level_sort_key)
+        order = {str(scores.level_name(level)): place for place, level in enumerate(levels)}
+        group = members[factor].map(lambda level: str(scores.level_name(level)))
     members = members.assign(group_name=group, group_place=group.map(order))
-    alike, cautions = _asked_alike(item_scores, members, names, decided)
+    # People are others in every group, and so are contexts of which groups share none: these are
+    # individuals. Contexts that some groups share are the same in what is compared.
+    asked = members.assign(group_name=members["group_name"].astype(str), item="", status="")
+    further = [name for name in FACTORS if name not in asked and name in item_scores]
+    if further:
+        asked = asked.join(scores.administration_labels(item_scores, further))
+    individuals = {"context", "respondent"} if rows_are_people(item_scores) else set()
+    contexts = asked.groupby("group_name")["context"].unique()
+    if sum(map(len, contexts)) == asked["context"].nunique():
+        individuals.add("context")
+    alike, cautions = asked_alike(
+        asked, names, "group_name", tuple({*names, *decided, *individuals})
+    )
     members = members[alike]
-    shared = members.groupby("context")["group_name"].nunique()
+    n_groups = members.groupby("context")["group_name"].nunique()
     return KnownGroups(
         item_scores,
         members,
         names,
         "groups as typed" if typed else factor.replace("_", " "),
         notes,
-        len(shared) > 1 and bool((shared > 1).any()),
+        len(n_groups) > 1 and bool((n_groups > 1).any()),
         tuple(cautions),
     )
 
 
-def _asked_alike(
-    item_scores: pd.DataFrame, members: pd.DataFrame, by: Sequence[str], decided: Sequence[str]
-) -> tuple[npt.NDArray[np.bool_], list[str]]:
-    """Which administrations were given in ways that all groups have, and cautions.
-
-    People are others in every group, and so are contexts of which groups share none: these are
-    individuals. Contexts that some groups share are the same in what is compared.
-    """
-    own = members.assign(group_name=members["group_name"].astype(str), item="", status="")
-    names = [name for name in FACTORS if name not in own and name in item_scores]
-    own = own.join(administration_labels(item_scores, names)) if names else own
-    apart = {*by, *decided, *(("context", "respondent") if rows_are_people(item_scores) else ())}
-    contexts = own.groupby("group_name")["context"].unique()
-    if sum(map(len, contexts)) == own["context"].nunique():
-        apart.add("context")
-    return asked_alike(own, by, "group_name", tuple(apart))
-
-
-def _grouped_scores(
-    known: KnownGroups, incomplete: ScoreRule
-) -> tuple[tuple[GroupedScores, ...], ItemScores]:
-    """The scores of every scale and group, for each combination set side by side.
-
-    Also the item scores that they are made of.
-    """
-    members = known.members
-    lead_of = members.groupby(list(known.by), sort=False).ngroup() if known.by else 0
-    cells = members.assign(group=lead_of, level=members["group_name"])
-    shared = over_shared_items(known.item_scores, cells)
-    scores = administration_scores(shared.item_scores, incomplete)
-    scored = scores.join(cells, on="administration", how="inner")
-    scales = []
-    for number, own in scored.groupby("group", sort=True):
-        lead = tuple(own[name].iloc[0] for name in known.by)
-        names = [scale for of, scale in shared.n_items if of == number]
-        absent = [
-            scale
-            for scale in names
-            if shared.left_out[number, scale] and not shared.n_items[number, scale]
-        ]
-        for scale in shown_scales([*own["scale"], *absent]):
-            rows = own[own["scale"] == scale]
-            if scale in absent:  # nothing to compare, but to be named
-                rows = own.drop_duplicates("administration").assign(score=math.nan, n_answered=0)
-            rows = rows.sort_values("group_place", kind="stable")
-            n_items = shared.n_items[number, scale]
-            by_group = {str(name): part for name, part in rows.groupby("group_name", sort=False)}
-            scales.append(
-                GroupedScores(
-                    lead,
-                    scale,
-                    {name: part["score"].to_numpy(dtype=float) for name, part in by_group.items()},
-                    {name: part["administration"].tolist() for name, part in by_group.items()},
-                    n_items,
-                    shared.left_out[number, scale],
-                    {
-                        name: int((part["score"].notna() & (part["n_answered"] < n_items)).sum())
-                        for name, part in by_group.items()
-                    },
-                )
-            )
-    return tuple(scales), shared.item_scores
-
-
 def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
     """The group of each context typed; raises where they do not fit the contexts there are."""
-    chosen: dict[str, str] = {}
+    group_of: dict[str, str] = {}
     for row in typed:
         context, group = (str(cell).strip() for cell in row)
         if not context and not group:
@@ -275,307 +176,350 @@ def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
                 f"There is no context '{context}' among the answers.",
                 f"Use a code of the contexts, such as {name_list(near, 3)}.",
             )
-        if chosen.setdefault(context, group) != group:
+        if group_of.setdefault(context, group) != group:
             raise NotEnoughData(
-                f"Context '{context}' is in two groups: {chosen[context]} and {group}.",
+                f"Context '{context}' is in two groups: {group_of[context]} and {group}.",
                 "Give each context one group.",
             )
-    if len(set(chosen.values())) < 2:
+    if len(set(group_of.values())) < 2:
         raise NotEnoughData(
             "The groups typed are fewer than two.", "Give some contexts a second group."
         )
-    return chosen
+    return group_of
 
 
-# Tables: groups, omnibus tests, pairs.
+def _grouped_scores(
+    grouping: KnownGroups, incomplete: ScoreRule
+) -> tuple[tuple[GroupedScores, ...], ItemScores]:
+    """The scores of every scale and group, for each combination set side by side.
 
-Row = tuple[Any, ...]
-
-Pairs = dict[tuple[str, str], MeanTest]
-
-_FEWER = Column("n_fewer", "Fewer items", "count", "Scores of some of the items only.")
-_SCALE = Column("scale", "Scale", help="All items together, then each subscale.")
-
-
-@dataclass(frozen=True, eq=False)
-class ScaleComparison:
-    """What one scale adds to the tables, what to say about it, and the administrations used."""
-
-    groups: list[Row]
-    tests: list[Row]
-    pairs: list[Row]
-    notes: list[str]
-    cautions: list[str]
-    used: set[int]
-
-    @property
-    def defined(self) -> bool:
-        """Whether any two groups could be compared."""
-        return bool(self.used)
-
-
-def _compare_scale(own: GroupedScores, alternative: Alternative, level: float) -> ScaleComparison:
-    """The groups of one scale, compared all together and two by two."""
-    lead = (*own.lead, own.scale)
-    names = list(own.scores)
-    pairs = {
-        (first, second): welch_t(
-            own.scores[second], own.scores[first], alternative=alternative, level=level
-        )
-        for first, second in level_pairs(names)
-    }
-    if len(names) == 2:
-        shift = pairs[names[0], names[1]]
-        test, problems = _two_groups_row(shift), shift.problems
-    else:
-        together = known_groups(own.scores, level=level)
-        test, problems = _several_groups_row(together), together.problems
-    counts = [int(np.isfinite(scores).sum()) for scores in own.scores.values()]
-    n_missing = sum(map(len, own.scores.values())) - sum(counts)
-    return ScaleComparison(
-        [
-            (*lead, name, *_group_row(scores, own.n_fewer[name], level))
-            for name, scores in own.scores.items()
-        ],
-        [
-            (
-                *lead,
-                len(names),
-                *test,
-                sum(counts),
-                n_missing,
-                own.n_items,
-                len(own.items_left_out),
-                sum(own.n_fewer.values()),
-                " ".join(problems),
+    Also the item scores that they are made of.
+    """
+    members = grouping.members
+    by = list(grouping.by)
+    side = members.groupby(by, sort=False).ngroup() if by else 0
+    cells = members.assign(group=side, level=members["group_name"])
+    shared = scores.over_shared_items(grouping.item_scores, cells)
+    scored = scores.administration_scores(shared.item_scores, incomplete).join(
+        cells, on="administration", how="inner"
+    )
+    scales = []
+    for number, of_side in scored.groupby("group", sort=True):
+        lead = tuple(of_side[name].iloc[0] for name in by)
+        absent = [
+            scale
+            for side_number, scale in shared.n_items
+            if side_number == number
+            and shared.left_out[number, scale]
+            and not shared.n_items[number, scale]
+        ]
+        for scale in scores.shown_scales([*of_side["scale"], *absent]):
+            rows = of_side[of_side["scale"] == scale]
+            if scale in absent:  # nothing to compare, but to be named
+                rows = of_side.drop_duplicates("administration").assign(
+                    score=math.nan, n_answered=0
+                )
+            rows = rows.sort_values("group_place", kind="stable")
+            n_items = shared.n_items[number, scale]
+            rows = rows.assign(fewer=rows["score"].notna() & (rows["n_answered"] < n_items))
+            by_group = {str(name): part for name, part in rows.groupby("group_name", sort=False)}
+            scales.append(
+                GroupedScores(
+                    lead,
+                    scale,
+                    {name: part["score"].to_numpy(dtype=float) for name, part in by_group.items()},
+                    {name: part["administration"].tolist() for name, part in by_group.items()},
+                    n_items,
+                    shared.left_out[number, scale],
+                    {name: int(part["fewer"].sum()) for name, part in by_group.items()},
+                )
             )
-        ],
-        [(*lead, *pair, *_pair_row(shift)) for pair, shift in pairs.items()],
-        _pair_notes(own),
-        [
-            *_basis_cautions(own),
-            *(about(own.where, problem) for problem in problems),
-            *_undefined_pairs(own, pairs),
-        ],
-        _used_administrations(own, pairs),
-    )
+    return tuple(scales), shared.item_scores
 
 
-def _basis_cautions(own: GroupedScores) -> list[str]:
-    """That groups have answers to different items, or scores of some of the items only."""
-    cautions = []
-    if own.items_left_out:
-        cautions.append(left_out_caution(own.where, own.n_items, own.items_left_out, "groups"))
-    if any(own.n_fewer.values()):
-        counts = ", ".join(
-            f"{name} {n_fewer} of {int(np.isfinite(own.scores[name]).sum())}"
-            for name, n_fewer in own.n_fewer.items()
-        )
-        cautions.append(
-            about(
-                own.where,
-                f"some scores are means of some of the {own.n_items} items ({counts}); "
-                "groups may differ in which items these are.",
-            )
-        )
-    return cautions
+# Tables: groups, tests of all groups together, pairs.
 
+_SCALE = tables.key("scale", "Scale", "All items together, then each subscale.")
+_N = tables.count("n", "n", "Administrations with a score.")
+_MISSING = tables.count("n_missing", "Missing", "Administrations without a score.")
+_FEWER = tables.count("n_fewer", "Fewer items", "Scores of some of the items only.")
 
-def _group_row(scores: Floats, n_fewer: int, level: float) -> Row:
-    """Mean, SD, n and the interval of the mean of one group."""
-    known, n_missing = summary(scores), int((~np.isfinite(scores)).sum())
-    counts = known.n, n_missing, n_fewer
-    if known.n < 2:
-        remark = "No SD and no interval: it needs two scores."
-        return (known.mean, known.sd, math.nan, math.nan, *counts, remark)
-    if known.sd > 0:
-        return (known.mean, known.sd, *mean_interval(known, level), *counts, "")
-    remark = "No interval: every score is the same."
-    return (known.mean, 0.0, math.nan, math.nan, *counts, remark)
-
-
-def _two_groups_row(shift: MeanTest) -> Row:
-    """The test of two groups."""
-    return (
-        "Welch's t",
-        shift.t,
-        math.nan,
-        shift.df,
-        shift.p,
-        math.nan,
-        "",
-        "d",
-        shift.effect,
-        shift.effect_low,
-        shift.effect_high,
-        math.nan,
-    )
-
-
-def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
-    """The test of three groups or more; the classic one where a group does not vary."""
-    test = ("Welch's F", omnibus.f, omnibus.df1, omnibus.df2, omnibus.p)
-    if math.isnan(omnibus.f) and math.isfinite(omnibus.classic_f):
-        df2 = float(sum(own.n - 1 for own in omnibus.summaries))
-        test = (
-            "classic F",
-            omnibus.classic_f,
-            omnibus.df1,
-            df2,
-            omnibus.classic_p,
-        )
-    return (
-        *test,
-        math.nan,
-        "",
-        "η²",
-        omnibus.eta_squared,
-        omnibus.low,
-        omnibus.high,
-        omnibus.omega_squared,
-    )
-
-
-def _pair_row(shift: MeanTest) -> Row:
-    """The test of one pair of groups; n come as (second, first)."""
-    return (
-        shift.difference,
-        shift.low,
-        shift.high,
-        shift.t,
-        shift.df,
-        shift.p,
-        math.nan,
-        "",
-        shift.effect,
-        shift.effect_low,
-        shift.effect_high,
-        *reversed(shift.n),
-        " ".join(shift.problems),
-    )
-
-
-def _undefined_pairs(own: GroupedScores, pairs: Pairs) -> list[str]:
-    """Undefined pairs among three groups or more."""
-    if len(own.scores) < 3:
-        return []
-    pairs_by_problem: dict[str, list[str]] = {}
-    for (first, second), shift in pairs.items():
-        for problem in shift.problems:
-            pairs_by_problem.setdefault(problem, []).append(f"{first} with {second}")
-    return [
-        about(own.where, problem, name_list(where)) for problem, where in pairs_by_problem.items()
-    ]
-
-
-def _pair_notes(own: GroupedScores) -> list[str]:
-    """That not all pairs were taken."""
-    if len(own.scores) <= MOST_LEVELS:
-        return []
-    return [
-        about(
-            own.where,
-            f"of {len(own.scores)} groups, each is compared with the first only "
-            f"(every pair is taken up to {MOST_LEVELS}).",
-        )
-    ]
-
-
-def _used_administrations(own: GroupedScores, pairs: Pairs) -> set[int]:
-    """Administrations with a score in a group that could be compared with another."""
-    names = {name for pair, shift in pairs.items() if math.isfinite(shift.t) for name in pair}
-    return {
-        one
-        for name in names
-        for one, score in zip(own.administrations[name], own.scores[name], strict=True)
-        if math.isfinite(score)
-    }
-
-
-def _group_columns(ci_level: float) -> tuple[Column, ...]:
-    """What follows the groups set side by side in the table of means."""
-    interval = f"{ci_level * 100:g}% CI"
-    return (
+GROUPS = tables.TableSpec(
+    "groups",
+    "Groups",
+    (
         _SCALE,
-        Column("group", "Group", help="A level of what is compared, or a group as typed."),
-        Column("mean", "M", "points", "Mean of the scores of the group."),
-        Column("sd", "SD", "points", "Standard deviation, divisor n - 1."),
-        Column("ci_low", f"{interval} low", "points", "Of the mean, by t with n - 1 df."),
-        Column("ci_high", f"{interval} high", "points", "Of the mean, by t with n - 1 df."),
-        Column("n", "n", "count", "Administrations with a score."),
-        Column("n_missing", "Missing", "count", "Administrations without a score."),
+        tables.key("group", "Group", "A level of what is compared, or a group as typed."),
+        *tables.estimate(
+            "mean",
+            "M",
+            "points",
+            "Mean of the scores of the group.",
+            "Of the mean, by t with n - 1 df.",
+            between=(tables.number("sd", "SD", "points", "Standard deviation, divisor n - 1."),),
+        ),
+        _N,
+        _MISSING,
         _FEWER,
-        Column("remark", "Remark", help="Why undefined."),
-    )
-
-
-def _test_columns(ci_level: float) -> tuple[Column, ...]:
-    """What follows the groups set side by side in the table of tests."""
-    interval = f"Effect {ci_level * 100:g}% CI"
-    how = "d by the noncentral t, Cumming & Finch (2001); η² by the noncentral F, Steiger (2004)."
-    return (
+        tables.remark("Why undefined."),
+    ),
+    "Groups",
+)
+TESTS = tables.TableSpec(
+    "tests",
+    "All groups together",
+    (
         _SCALE,
-        Column("n_groups", "Groups", "count"),
-        Column(
+        tables.count("n_groups", "Groups"),
+        tables.text(
             "test",
             "Test",
-            help="Two groups: Welch's t (1947), second minus first. More: Welch's F (1951), or "
+            "Two groups: Welch's t (1947), second minus first. More: Welch's F (1951), or "
             "the classic F where a group does not vary.",
         ),
-        Column("statistic", "t or F", "points", "Difference in units of its error."),
-        Column("df1", "df 1", "points", "Groups - 1; of F only."),
-        Column("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
-        Column("p", "p", "p", "Against equal means."),
-        Column("p_adjusted", "Adjusted p", "p", "Over the scales of a group of results."),
+        tables.number("statistic", "t or F", "points", "Difference in units of its error."),
+        tables.number("df1", "df 1", "points", "Groups - 1; of F only."),
+        tables.number(
+            "df2", "df 2", "points", "Of the error; not whole where variances may differ."
+        ),
+        tables.p_value("p", "p", "Against equal means.", of="value"),
+        tables.p_value(
+            "p_adjusted", "Adjusted p", "Over the scales of a group of results.", of="value"
+        ),
         STARS,
-        Column(
+        tables.text(
             "effect",
             "Effect",
-            help="d: difference / pooled SD, Cohen (1988). η²: share of variance between groups.",
+            "d: difference / pooled SD, Cohen (1988). η²: share of variance between groups.",
         ),
-        Column("value", "Effect size", "points", "Of d or η², as the column Effect says."),
-        Column("ci_low", f"{interval} low", "points", how),
-        Column("ci_high", f"{interval} high", "points", how),
-        Column(
+        *tables.estimate(
+            "value",
+            "Effect size",
+            "points",
+            "Of d or η², as the column Effect says.",
+            "d by the noncentral t, Cumming & Finch (2001); η² by the noncentral F, Steiger "
+            "(2004).",
+            ends_title=f"Effect {tables.LEVEL}",
+        ),
+        tables.number(
             "omega_squared",
             "ω²",
             "points",
             "Share of variance between groups, corrected for chance; Hays (1963). May be "
             "negative, which means none.",
         ),
-        Column("n", "n", "count", "Administrations with a score."),
-        Column("n_missing", "Missing", "count", "Administrations without a score."),
-        Column("n_items", "Items", "count", "Items that have answers in all groups."),
-        Column("items_left_out", "Items left out", "count", "Answered in some groups only."),
+        _N,
+        _MISSING,
+        tables.count("n_items", "Items", "Items that have answers in all groups."),
+        tables.count("items_left_out", "Items left out", "Answered in some groups only."),
         _FEWER,
-        Column("remark", "Remark", help="Why undefined, and cautions."),
-    )
-
-
-def _pair_columns(ci_level: float) -> tuple[Column, ...]:
-    """What follows the groups set side by side in the table of pairs."""
-    interval = f"{ci_level * 100:g}% CI"
-    noncentral = "By the noncentral t distribution, two-sided; Cumming & Finch (2001)."
-    return (
+        tables.remark("Why undefined, and cautions."),
+    ),
+    "Tests",
+)
+PAIRS = tables.TableSpec(
+    "pairs",
+    "Groups two by two",
+    (
         _SCALE,
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("difference", "Second − first", "points", "Difference of the means."),
-        Column("ci_low", f"{interval} low", "points", "Two-sided, by Welch's t (1947)."),
-        Column("ci_high", f"{interval} high", "points", "Two-sided, by Welch's t (1947)."),
-        Column("t", "t", "points", "Welch (1947): variances may differ."),
-        Column("df", "df", "points", "Not whole where variances differ."),
-        Column("p", "p", "p", "Against equal means, in the direction expected."),
-        Column("p_adjusted", "Adjusted p", "p", "Over scales and pairs of a group of results."),
+        tables.key("first", "First"),
+        tables.key("second", "Second"),
+        *tables.estimate(
+            "difference",
+            "Second − first",
+            "points",
+            "Difference of the means.",
+            "Two-sided, by Welch's t (1947).",
+        ),
+        tables.number("t", "t", "points", "Welch (1947): variances may differ."),
+        tables.number("df", "df", "points", "Not whole where variances differ."),
+        tables.p_value(
+            "p", "p", "Against equal means, in the direction expected.", of="difference"
+        ),
+        tables.p_value(
+            "p_adjusted",
+            "Adjusted p",
+            "Over scales and pairs of a group of results.",
+            of="difference",
+        ),
         STARS,
-        Column("d", "d", "points", "Difference / pooled SD; Cohen (1988)."),
-        Column("d_low", f"d {interval} low", "points", noncentral),
-        Column("d_high", f"d {interval} high", "points", noncentral),
-        Column("n_first", "n first", "count"),
-        Column("n_second", "n second", "count"),
-        Column("remark", "Remark", help="Why undefined."),
-    )
+        *tables.estimate(
+            "d",
+            "d",
+            "points",
+            "Difference / pooled SD; Cohen (1988).",
+            "By the noncentral t distribution, two-sided; Cumming & Finch (2001).",
+            ends_title=f"d {tables.LEVEL}",
+            ends_name="d",
+        ),
+        tables.count("n_first", "n first"),
+        tables.count("n_second", "n second"),
+        tables.remark("Why undefined."),
+    ),
+    "Pairs",
+)
 
+
+def _add_means(scale: GroupedScores, groups: tables.TableRows) -> None:
+    """Add the mean of each group with its interval."""
+    for name, values in scale.scores.items():
+        group, ends, remark = summary(values), (math.nan, math.nan), ""
+        if group.n < 2:
+            remark = "No SD and no interval: it needs two scores."
+        elif group.sd > 0:
+            ends = mean_interval(group, groups.level)
+        else:
+            remark = "No interval: every score is the same."
+        groups.add(
+            scale.lead,
+            scale=scale.scale,
+            group=name,
+            mean=Estimate(group.mean, *ends),
+            sd=group.sd,
+            n=group.n,
+            n_missing=len(values) - group.n,
+            n_fewer=scale.n_fewer[name],
+            remark=remark,
+        )
+
+
+def _add_basis(scale: GroupedScores, findings: Findings) -> None:
+    """Say which pairs are compared, and that groups have answers to different items."""
+    if len(scale.scores) > MOST_LEVELS:
+        findings.note(
+            scale.where,
+            f"of {len(scale.scores)} groups, each is compared with the first only "
+            f"(every pair is taken up to {MOST_LEVELS}).",
+        )
+    if scale.items_left_out:
+        findings.cautions.append(
+            scores.left_out_caution(scale.where, scale.n_items, scale.items_left_out, "groups")
+        )
+    if any(scale.n_fewer.values()):
+        counts = ", ".join(
+            f"{name} {n_fewer} of {int(np.isfinite(scale.scores[name]).sum())}"
+            for name, n_fewer in scale.n_fewer.items()
+        )
+        findings.caution(
+            scale.where,
+            f"some scores are means of some of the {scale.n_items} items ({counts}); "
+            "groups may differ in which items these are.",
+        )
+
+
+def _compare_scale(
+    scale: GroupedScores,
+    tests: tables.TableRows,
+    pairs: tables.TableRows,
+    findings: Findings,
+    alternative: Alternative,
+) -> set[int]:
+    """Compare the groups of one scale all together and two by two, and add the rows.
+
+    Returns the administrations with a score in a group that could be compared with another.
+    """
+    level = tests.level
+    adjusted_later: dict[str, Any] = {"p_adjusted": math.nan, "stars": ""}
+    undefined: dict[str, list[str]] = {}  # pairs by problem
+    shifts = {
+        (first, second): welch_t(
+            scale.scores[second], scale.scores[first], alternative=alternative, level=level
+        )
+        for first, second in level_pairs(list(scale.scores))
+    }
+    for (first, second), shift in shifts.items():
+        pairs.add(
+            scale.lead,
+            scale=scale.scale,
+            first=first,
+            second=second,
+            difference=Estimate(shift.difference, shift.low, shift.high),
+            t=shift.t,
+            df=shift.df,
+            p=shift.p,
+            d=Estimate(shift.effect, shift.effect_low, shift.effect_high),
+            n_first=shift.n[1],
+            n_second=shift.n[0],
+            remark=" ".join(shift.problems),
+            **adjusted_later,
+        )
+        for problem in shift.problems:
+            undefined.setdefault(problem, []).append(f"{first} with {second}")
+    n = sum(int(np.isfinite(values).sum()) for values in scale.scores.values())
+    test, problems = _test_of_all(scale, list(shifts.values()), level)
+    tests.add(
+        scale.lead,
+        scale=scale.scale,
+        n_groups=len(scale.scores),
+        n=n,
+        n_missing=sum(map(len, scale.scores.values())) - n,
+        n_items=scale.n_items,
+        items_left_out=len(scale.items_left_out),
+        n_fewer=sum(scale.n_fewer.values()),
+        remark=" ".join(problems),
+        **test,
+        **adjusted_later,
+    )
+    _add_basis(scale, findings)
+    for problem in problems:
+        findings.caution(scale.where, problem)
+    if len(scale.scores) > 2:
+        findings.cautions += [
+            about(scale.where, problem, name_list(names)) for problem, names in undefined.items()
+        ]
+    compared = {name for pair, shift in shifts.items() if math.isfinite(shift.t) for name in pair}
+    return {
+        administration
+        for name in compared
+        for administration, score in zip(
+            scale.administrations[name], scale.scores[name], strict=True
+        )
+        if math.isfinite(score)
+    }
+
+
+def _test_of_all(
+    scale: GroupedScores, shifts: Sequence[MeanTest], level: float
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The cells of the test of two groups, or of three or more, and its problems.
+
+    The classic F takes the place of Welch's where a group does not vary.
+    """
+    if len(scale.scores) == 2:
+        (shift,) = shifts
+        cells = {
+            "test": "Welch's t",
+            "statistic": shift.t,
+            "df1": math.nan,
+            "df2": shift.df,
+            "p": shift.p,
+            "effect": "d",
+            "value": Estimate(shift.effect, shift.effect_low, shift.effect_high),
+            "omega_squared": math.nan,
+        }
+        return cells, shift.problems
+    omnibus = known_groups(scale.scores, level=level)
+    cells = {
+        "test": "Welch's F",
+        "statistic": omnibus.f,
+        "df1": omnibus.df1,
+        "df2": omnibus.df2,
+        "p": omnibus.p,
+        "effect": "η²",
+        "value": Estimate(omnibus.eta_squared, omnibus.low, omnibus.high),
+        "omega_squared": omnibus.omega_squared,
+    }
+    if math.isnan(omnibus.f) and math.isfinite(omnibus.classic_f):
+        cells |= {
+            "test": "classic F",
+            "statistic": omnibus.classic_f,
+            "df2": float(sum(group.n - 1 for group in omnibus.summaries)),
+            "p": omnibus.classic_p,
+        }
+    return cells, omnibus.problems
+
+
+# The analysis.
 
 _FACTORS = (
     ("context_set", "Sets of contexts"),
@@ -628,20 +572,8 @@ _MATCHED = (
     "The same contexts are under several of the groups, and this test takes them as different "
     "ones; a comparison pair by pair would show smaller differences."
 )
-_PAIRED_REMEDY = "Score correlations makes it."
-_PAIRED_FACTORS = {
-    "rewriting",
-    "language",
-    "form",
-    "format",
-    "template",
-    "label_order",
-    "entity",
-    "phase",
-    "items_per_call",
-    "history",
-    *SETTINGS,
-}
+_WITHOUT_PAIRS = ("context_set", "model", "respondent")
+"""Factors whose levels are other individuals, so that no pairs can be made of them."""
 
 
 def _format_caution(item_scores: pd.DataFrame) -> str:
@@ -658,29 +590,33 @@ def _format_caution(item_scores: pd.DataFrame) -> str:
     return f"{FORMAT_POINTS} Points: {name_list(named)}."
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Whether the groups differ on every scale."""
 
-    def of(row: TableRow, rows: Sequence[TableRow]) -> str:
-        scale = scale_name(row["scale"], (other["scale"] for other in rows))
-        counts = ("n_missing", "n_fewer", "n_items", "items_left_out")
-        basis = basis_text(*(int(row[name]) for name in counts))
-        if not math.isfinite(row["p_adjusted"]):
-            return f"{scale}: undefined (too few scores in a group, or no variance){basis}"
-        differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
-        test = statistic_text(row["test"], (row["df1"], row["df2"]), row["statistic"])
-        write = decimal_text if row["effect"] == "d" else coefficient_text
-        effect = f"{row['effect']} = {write(row['value'])}"
-        return (
-            f"{scale}: {differ}, {test}, adjusted {p_text(row['p_adjusted'])}, {effect}"
-            f"{interval_text(row['ci_low'], row['ci_high'], write)}{basis}"
-        )
+    def sentence(rows: Sequence[sentences.TableRow]) -> str:
+        parts = []
+        for row in rows:
+            scale = sentences.scale_name(row["scale"], (other["scale"] for other in rows))
+            counts = ("n_missing", "n_fewer", "n_items", "items_left_out")
+            basis = scores.basis_text(*(int(row[name]) for name in counts))
+            if not math.isfinite(row["p_adjusted"]):
+                parts.append(
+                    f"{scale}: undefined (too few scores in a group, or no variance){basis}"
+                )
+                continue
+            differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
+            degrees = (row["df1"], row["df2"])
+            test = sentences.statistic_text(row["test"], degrees, row["statistic"])
+            is_d = row["effect"] == "d"
+            write = sentences.decimal_text if is_d else sentences.coefficient_text
+            parts.append(
+                f"{scale}: {differ}, {test}, adjusted {sentences.p_text(row['p_adjusted'])}, "
+                f"{row['effect']} = {write(row['value'])}"
+                f"{sentences.interval_text(row['ci_low'], row['ci_high'], write)}{basis}"
+            )
+        return sentences.join_parts(parts, "scales")
 
-    return answers_by_group(
-        table_of(result, "tests"),
-        "scale",
-        lambda rows: join_parts((of(row, rows) for row in rows), "scales"),
-    )
+    return sentences.answers_of_groups(sentences.table_of(result, "tests"), sentence)
 
 
 def _group_comparison_scripts(
@@ -709,9 +645,6 @@ def _group_comparison_scripts(
         alternative=alternative,
         ci_level=ci_level,
     )
-
-
-_TABS = {"groups": "Groups", "tests": "Tests", "pairs": "Pairs"}
 
 
 @analysis(
@@ -775,25 +708,19 @@ def group_comparison(
         Groups typed by the user; they take the place of the levels of `factor`. Contexts not
         listed are left out and counted.
     by : tuple of factors
-        What to set side by side; what is compared, and what it decides, is ignored here.
+        What is compared, and what it decides, is ignored here.
     alternative : "two-sided", "greater" or "less"
         What p of two groups tests: greater is the second above the first. Three groups or more
         are tested for any difference.
-    incomplete : "prorated", "listwise", "half" or "available"
-        A score needs answers to 80 % of the planned items of the scale, to all, to half of them,
-        or to any.
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p, over the scales (`tests`) or over scales and pairs of groups (`pairs`).
-    ci_level : float in (0, 1)
-        Two-sided coverage of the intervals.
 
     Returns
     -------
     AnalysisResult
-        `groups`, one row per scale and group: `n`, `mean` and `sd` in score points, interval.
-        `tests`, one row per scale: Welch's t with Cohen's d for two groups, Welch's F with eta
-        squared and omega squared for more. `pairs`, one row per scale and pair of groups:
-        difference of means (second minus first) with interval, Welch's t, p, d with interval.
+        `groups`, one row per scale and group; `tests`, one row per scale: Welch's t with Cohen's d
+        for two groups, Welch's F with eta squared and omega squared for more; `pairs`, one row per
+        scale and pair of groups.
 
     Raises
     ------
@@ -810,81 +737,44 @@ def group_comparison(
     groups; scores are taken as normal within groups, which matters little from 30 rows each. Welch
     (1947, 1951). Agrees with scipy's ttest_ind and statsmodels' anova_oneway.
     """
-    known = _group_members(item_scores, factor, groups, by)
-    names = known.by
-    scales, compared_scores = _grouped_scores(known, incomplete)
-    comparisons = [
-        _compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
-    ]
-    notes = [*known.notes, *(note for one in comparisons for note in one.notes)]
-    cautions = [*known.cautions, *(caution for one in comparisons for caution in one.cautions)]
-    if not any(one.defined for one in comparisons):
-        raise NotEnoughData(
-            f"No groups can be compared. {' '.join([*cautions, *notes][:3])}".strip(),
-            scores_remedy(
-                item_scores,
-                incomplete,
-                _TWO_GROUPS
-                if groups
-                else with_alternatives(_TWO_GROUPS, item_scores, _FACTORS, factor),
-            ),
-        )
+    grouping = _group_members(item_scores, factor, groups, by)
+    scales, compared_scores = _grouped_scores(grouping, incomplete)
+    findings = Findings(list(grouping.cautions), list(grouping.notes))
+    means, tests, pairs = (
+        tables.TableRows(spec, grouping.by, ci_level) for spec in (GROUPS, TESTS, PAIRS)
+    )
     used: dict[str, set[int]] = {}
-    for scale, one in zip(scales, comparisons, strict=True):
-        used.setdefault(scale.scale, set()).update(one.used)
-    lead = by_columns(names)
-    n_missing, n_used = int(item_scores["score"].isna().sum()), scores_used(compared_scores, used)
-    made = (
-        table("groups", "Groups", _rows(comparisons, "groups"), (*lead, *_group_columns(ci_level))),
-        table(
-            "tests",
-            "All groups together",
-            _rows(comparisons, "tests"),
-            (*lead, *_test_columns(ci_level)),
-            names,
-            adjust,
-        ),
-        table(
-            "pairs",
-            "Groups two by two",
-            _rows(comparisons, "pairs"),
-            (*lead, *_pair_columns(ci_level)),
-            names,
-            adjust,
-        ),
+    for scale in with_progress(scales, "scales"):
+        _add_means(scale, means)
+        compared = _compare_scale(scale, tests, pairs, findings, alternative)
+        used.setdefault(scale.scale, set()).update(compared)
+    if not any(used.values()):
+        needs = _TWO_GROUPS
+        if not groups:
+            needs = with_alternatives(_TWO_GROUPS, item_scores, _FACTORS, factor)
+        raise findings.refusal(
+            "No groups can be compared.", scores.scores_remedy(item_scores, incomplete, needs)
+        )
+    if factor == "format" and not groups:
+        findings.cautions.append(_format_caution(item_scores))
+    if grouping.matched:
+        paired = "" if groups or factor in _WITHOUT_PAIRS else " Score correlations makes it."
+        findings.cautions.append(_MATCHED + paired)
+    result_tables = (
+        means.table(),
+        with_adjusted_p(tests.table(), adjust, grouping.by),
+        with_adjusted_p(pairs.table(), adjust, grouping.by),
     )
-    return AnalysisResult(
-        tables=with_tabs(made, _TABS),
-        unit=analysis_unit(item_scores, called="row"),
-        n_used=n_used,
-        n_missing=n_missing,
-        method=f"Scores are means of items after reverse-keying; groups by {known.what}; Welch's "
-        f"tests, {TAILS[alternative]} for two groups; {ci_level * 100:g}% intervals"
-        f"{adjustment_words(adjust, made)}.",
-        cautions=(
-            *data_cautions(item_scores, score_matrices(item_scores, names)),
-            *cautions,
-            *((_format_caution(item_scores),) if factor == "format" and not groups else ()),
-            *((_matched_note(factor, typed=bool(groups)),) if known.matched else ()),
-            *row_cautions(item_scores, *INDEPENDENT_ROWS),
-        ),
-        notes=(
-            *data_notes(item_scores),
-            *notes,
-            *unanswered_notes(item_scores),
-            *row_notes(item_scores, *INDEPENDENT_ROWS),
-        ),
-        n_left_out=len(item_scores) - n_missing - n_used,
+    return score_result(
+        item_scores,
+        result_tables,
+        findings,
+        n_used=scores.scores_used(compared_scores, used),
+        method=f"Scores are means of items after reverse-keying; groups by {grouping.what}; "
+        f"Welch's tests, {TAILS[alternative]} for two groups; {ci_level * 100:g}% intervals"
+        f"{adjustment_words(adjust, result_tables)}.",
+        matrices=score_matrices(item_scores, grouping.by),
+        taken_for_granted=INDEPENDENT_ROWS,
+        called="row",
+        later_notes=scores.unanswered_notes(item_scores),
     )
-
-
-def _matched_note(factor: str, *, typed: bool) -> str:
-    """That pairs are not used, and where they are."""
-    return f"{_MATCHED} {_PAIRED_REMEDY}" if factor in _PAIRED_FACTORS and not typed else _MATCHED
-
-
-def _rows(
-    comparisons: Sequence[ScaleComparison], which: Literal["groups", "tests", "pairs"]
-) -> list[tuple[Any, ...]]:
-    """The rows of one table from every scale."""
-    return [row for one in comparisons for row in getattr(one, which)]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit.columns import with_upper_help
+from core.analysis.kit.results import Findings, count_result
+from core.analysis.shared import sentences
 from core.analysis.shared.comparisons import asked_alike, comparison_table
-from core.analysis.shared.matrices import by_columns, distinct, group_name, result_table
+from core.analysis.shared.matrices import distinct, group_name
 from core.analysis.shared.option_counts import Resample, ResampleUnit, cell_codes, counted_columns
 from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
@@ -24,23 +27,11 @@ from core.analysis.shared.options import (
     SettingName,
 )
 from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    coefficient_text,
-    interval_text,
-    intervals_apart,
-    p_text,
-    rows_by_group,
-    share_interval,
-    table_of,
-)
 from core.charts.unexpected import unexpected_output_charts
+from core.domain import tables
 from core.domain.frames import OPTION_COUNTS, grouping_title
-from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
-from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
+from core.domain.results import AnalysisResult
 from core.domain.study import NOT_ASKED, Status
 from core.errors import NotEnoughData
 from core.stats.contingency import (
@@ -108,177 +99,188 @@ _SUM_HELP = {
 }
 
 
-def _output_columns(ci_level: float, unit: str) -> tuple[Column, ...]:
-    interval = f"{ci_level * 100:g}% CI"
-    return (
-        Column(
-            "output",
-            "Output",
-            help="Explained: a usable label with more words. Neutral: non-committal, without a "
-            f"usable label. {UNEXPECTED.capitalize()}: {_SUM_HELP[UNEXPECTED]} "
-            f"{NO_LABEL.capitalize()}: {_SUM_HELP[NO_LABEL]} Hirose and Uchida (2025).",
-        ),
-        Column("count", "Count", "count", "Responses that came out so."),
-        Column(
-            "share",
-            "Share of all",
-            "proportion",
-            "Count / all responses of the group, usable or not. Trials not asked are no responses.",
-        ),
-        Column(
-            "ci_low",
-            f"{interval} low",
-            "proportion",
-            f"Of the share of all, by resampling whole {unit}s; percentile interval, Efron (1979). "
-            f"None with a single {unit}.",
-        ),
-        Column("ci_high", f"{interval} high", "proportion", "The upper end of the same interval."),
-        Column(
-            "wilson_low",
-            "Wilson low",
-            "proportion",
-            "Where the share is 0 or 1 every resample is the same, so that Wilson's interval "
-            "(1927) stands beside. It takes responses as independent.",
-        ),
-        Column("wilson_high", "Wilson high", "proportion", "The upper end of Wilson's interval."),
-        Column(
-            "share_of_usable",
-            "Share of usable",
-            "proportion",
-            "Count / responses with a usable label, so that label only and explained add up to "
-            "100%. Empty for responses without a label. It has no interval of its own: the "
-            "interval is of the share of all.",
-        ),
-        Column("responses", "Responses", "count", "All responses of the group."),
-        Column("units", f"{unit.capitalize()}s", "count", f"The {unit}s that are resampled."),
-    )
-
-
-_SUMMARY = (
-    Column("responses", "Responses", "count", "Trials asked, whatever came of them."),
-    *(
-        Column(status, words.capitalize(), "count", f"Responses that are {words}.")
-        for status, words in OUTPUTS.items()
-    ),
-    Column(
-        "not_asked",
-        "Not asked",
-        "count",
-        "Planned trials without a response, answers without a row in an import, and answers left "
-        "out: in no share.",
-    ),
+_OF_STATUS = tuple(
+    tables.count(status, words.capitalize(), f"Responses that are {words}.")
+    for status, words in OUTPUTS.items()
 )
-_ITEMS = (
-    Column("item", "Item"),
-    Column("unexpected", "Unexpected", "count", _SUM_HELP[UNEXPECTED]),
-    Column("share", "Share of all", "proportion", "Unexpected / all responses to the item."),
-    Column(
-        "wilson_low",
-        "Wilson low",
-        "proportion",
-        "Of the share, taking the responses to one item as independent; Wilson (1927).",
+SUMMARY = tables.TableSpec(
+    "summary",
+    "Counts of outputs",
+    (
+        tables.count("responses", "Responses", "Trials asked, whatever came of them."),
+        *_OF_STATUS,
+        tables.count(
+            "not_asked",
+            "Not asked",
+            "Planned trials without a response, answers without a row in an import, and answers "
+            "left out: in no share.",
+        ),
     ),
-    Column("wilson_high", "Wilson high", "proportion", "The upper end of the same interval."),
-    *(
-        Column(status, words.capitalize(), "count", f"Responses that are {words}.")
-        for status, words in OUTPUTS.items()
+    "Outputs",
+)
+ITEMS = tables.TableSpec(
+    "items",
+    "Items with the most unexpected outputs",
+    (
+        tables.key("item", "Item"),
+        tables.count("unexpected", "Unexpected", _SUM_HELP[UNEXPECTED]),
+        *with_upper_help(
+            tables.estimate(
+                "share",
+                "Share of all",
+                "proportion",
+                "Unexpected / all responses to the item.",
+                "Of the share, taking the responses to one item as independent; Wilson (1927).",
+                ends_title="Wilson",
+                ends_name="wilson",
+            )
+        ),
+        *_OF_STATUS,
+        tables.count("responses", "Responses", "All responses to the item in the group."),
     ),
-    Column("responses", "Responses", "count", "All responses to the item in the group."),
+    "Items",
 )
 
 
-def _test_columns(ci_level: float, unit: str, adjust: Adjustment) -> tuple[Column, ...]:
-    interval = f"{ci_level * 100:g}% CI"
-    return (
-        Column("output", "Output", help="Against all other responses; all kinds: each by itself."),
-        Column("compared", "Compared", help="The levels that have responses."),
-        Column("chi_square", "Chi-square", "points", "Pearson (1900), of levels by outputs."),
-        Column("df", "df", "count", "Degrees of freedom."),
-        Column(
-            "p",
-            "p (responses)",
-            "p",
-            "Of chi-square, as published. It takes responses as independent, which repetitions of "
-            "one question are not: too small.",
+def _output_spec(unit: str) -> tables.TableSpec:
+    return tables.TableSpec(
+        "outputs",
+        "Shares of outputs",
+        (
+            tables.key(
+                "output",
+                "Output",
+                "Explained: a usable label with more words. Neutral: non-committal, without a "
+                f"usable label. {UNEXPECTED.capitalize()}: {_SUM_HELP[UNEXPECTED]} "
+                f"{NO_LABEL.capitalize()}: {_SUM_HELP[NO_LABEL]} Hirose and Uchida (2025).",
+            ),
+            tables.count("count", "Count", "Responses that came out so."),
+            *with_upper_help(
+                tables.estimate(
+                    "share",
+                    "Share of all",
+                    "proportion",
+                    "Count / all responses of the group, usable or not. Trials not asked are no "
+                    "responses.",
+                    f"Of the share of all, by resampling whole {unit}s; percentile interval, Efron "
+                    f"(1979). None with a single {unit}.",
+                )
+            ),
+            *with_upper_help(
+                tables.ends(
+                    "wilson",
+                    "Wilson",
+                    "proportion",
+                    "Where the share is 0 or 1 every resample is the same, so that Wilson's "
+                    "interval (1927) stands beside. It takes responses as independent.",
+                    of="share",
+                ),
+                "The upper end of Wilson's interval.",
+            ),
+            tables.number(
+                "share_of_usable",
+                "Share of usable",
+                "proportion",
+                "Count / responses with a usable label, so that label only and explained add up "
+                "to 100%. Empty for responses without a label. It has no interval of its own: the "
+                "interval is of the share of all.",
+            ),
+            tables.count("responses", "Responses", "All responses of the group."),
+            tables.count("units", f"{unit.capitalize()}s", f"The {unit}s that are resampled."),
         ),
-        Column("v", "Cramér's V", "correlation", "0: same shares; 1: as different as can be."),
-        Column(
-            "v_low",
-            f"{interval} low",
-            "correlation",
-            f"Of V, by resampling whole {unit}s and inverting a test, Carpenter & Bithell (2000): "
-            "it holds V, and 0 where levels do not differ.",
-        ),
-        Column("v_high", f"{interval} high", "correlation", "The upper end."),
-        Column(
-            "p_units",
-            f"p (whole {unit}s)",
-            "p",
-            f"Share of permutations that exchange all responses to a {unit} between the levels "
-            "whose chi-square is at least that of the data; Phipson and Smyth (2010).",
-        ),
-        Column(
-            "p_adjusted",
-            "p adjusted",
-            "p",
-            f"p (whole {unit}s) adjusted over the outputs of the group by "
-            f"{ADJUSTMENT_NAMES[adjust]}.",
-        ),
-        Column("responses", "Responses", "count", "All responses of the levels."),
-        Column("units", f"{unit.capitalize()}s", "count", f"The {unit}s that are moved."),
+        "Outputs",
     )
 
 
-_TABS = {
-    "summary": "Outputs",
-    "outputs": "Outputs",
-    "tests": "Differences",
-    "items": "Items",
-}
-
-
-def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The share of unexpected outputs of each group, and whether the levels compared differ."""
-
-    def sentence(rows: Sequence[TableRow]) -> str:
-        by_output = {row["output"]: row for row in rows}
-        every, none = by_output[UNEXPECTED], by_output[NO_LABEL]
-        responses = count_text(int(every["responses"]), "response is", "responses are")
-        if not every["responses"]:
-            return "There is no response yet."
-        interval = interval_text(*share_interval(every), lambda end: percent_text(end, 1))
-        reasons = [row for row in rows if row["output"] in _REASONS and row["count"]]
-        reasons.sort(key=lambda row: -float(row["count"]))
-        named = ", ".join(str(row["output"]) for row in reasons)
-        if len(reasons) > 1 and intervals_apart(*map(share_interval, reasons[:2])):
-            named = f"most often {reasons[0]['output']}"
-        return (
-            f"{percent_text(every['share'], 1)}{interval} of {responses} not just the label: "
-            f"{percent_text(by_output[OUTPUTS[Status.EXPLAINED]]['share'], 1)} are explained, "
-            f"{percent_text(none['share'], 1)} have no usable label"
-            + (f" ({named})." if named else ".")
-        )
-
-    groups = rows_by_group(table_of(result, "outputs"), "output")
-    tests = rows_by_group(table_of(result, "tests"), "output")
-    return (
-        *(GroupAnswer(group, sentence(rows)) for group, rows in groups.items()),
-        *(
-            GroupAnswer(f"{group}, compared", _difference(rows[0]))
-            for group, rows in tests.items()
-            if math.isfinite(rows[0]["v"])
+def _test_spec(factor: str, unit: str, adjust: Adjustment) -> tables.TableSpec:
+    v = tables.estimate(
+        "v",
+        "Cramér's V",
+        "correlation",
+        "0: same shares; 1: as different as can be.",
+        f"Of V, by resampling whole {unit}s and inverting a test, Carpenter & Bithell (2000): it "
+        "holds V, and 0 where levels do not differ.",
+        ends_name="v",
+    )
+    return tables.TableSpec(
+        "tests",
+        f"Differences between levels of {grouping_title(factor).lower()}",
+        (
+            tables.key(
+                "output", "Output", "Against all other responses; all kinds: each by itself."
+            ),
+            tables.text("compared", "Compared", "The levels that have responses."),
+            tables.number(
+                "chi_square", "Chi-square", "points", "Pearson (1900), of levels by outputs."
+            ),
+            tables.count("df", "df", "Degrees of freedom."),
+            tables.p_value(
+                "p",
+                "p (responses)",
+                "Of chi-square, as published. It takes responses as independent, which "
+                "repetitions of one question are not: too small.",
+                "v",
+            ),
+            *with_upper_help(v, "The upper end."),
+            tables.p_value(
+                "p_units",
+                f"p (whole {unit}s)",
+                f"Share of permutations that exchange all responses to a {unit} between the levels "
+                "whose chi-square is at least that of the data; Phipson and Smyth (2010).",
+                "v",
+            ),
+            tables.p_value(
+                "p_adjusted",
+                "p adjusted",
+                f"p (whole {unit}s) adjusted over the outputs of the group by "
+                f"{ADJUSTMENT_NAMES[adjust]}.",
+                "v",
+            ),
+            tables.count("responses", "Responses", "All responses of the levels."),
+            tables.count("units", f"{unit.capitalize()}s", f"The {unit}s that are moved."),
         ),
+        "Differences",
     )
 
 
 _REASONS = frozenset(OUTPUTS[status] for status in _STATUSES if status not in _USABLE)
 
 
-def _difference(row: TableRow) -> str:
-    """How much the levels of one group differ."""
-    v = coefficient_text(row["v"])
-    interval = interval_text(row["v_low"], row["v_high"])
-    return f"{row['compared']}: Cramér's V = {v}{interval}, {p_text(row['p_units'])}."
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
+    """The share of unexpected outputs of each group, and whether the levels compared differ."""
+
+    def sentence(rows: Sequence[sentences.TableRow]) -> str:
+        by_output = {row["output"]: row for row in rows}
+        every, none = by_output[UNEXPECTED], by_output[NO_LABEL]
+        if not every["responses"]:
+            return "There is no response yet."
+        responses = count_text(int(every["responses"]), "response is", "responses are")
+        ends = sentences.share_interval(every)
+        interval = sentences.interval_text(*ends, lambda end: percent_text(end, 1))
+        reasons = [row for row in rows if row["output"] in _REASONS and row["count"]]
+        reasons.sort(key=lambda row: -float(row["count"]))
+        listed = ", ".join(str(row["output"]) for row in reasons)
+        if len(reasons) > 1 and sentences.intervals_apart(
+            *map(sentences.share_interval, reasons[:2])
+        ):
+            listed = f"most often {reasons[0]['output']}"
+        return (
+            f"{percent_text(every['share'], 1)}{interval} of {responses} not just the label: "
+            f"{percent_text(by_output[OUTPUTS[Status.EXPLAINED]]['share'], 1)} are explained, "
+            f"{percent_text(none['share'], 1)} have no usable label"
+            + (f" ({listed})." if listed else ".")
+        )
+
+    answers = list(sentences.answers_of_groups(sentences.table_of(result, "outputs"), sentence))
+    for group, rows in sentences.rows_by_group(sentences.table_of(result, "tests")).items():
+        row = rows[0]
+        if math.isfinite(row["v"]):
+            v = sentences.coefficient_text(row["v"])
+            interval = sentences.interval_text(row["v_low"], row["v_high"])
+            p = sentences.p_text(row["p_units"])
+            text = f"{row['compared']}: Cramér's V = {v}{interval}, {p}."
+            answers.append(sentences.GroupAnswer(f"{group}, compared", text))
+    return tuple(answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,29 +342,23 @@ def unexpected_outputs(
     option_counts : OPTION_COUNTS frame
         How often each option or status came up, by cell of the design.
     by : tuple of factors
-        Groups to set side by side; the levels of `factor` are set side by side as well.
+        The levels of `factor` are set side by side as well.
     factor : str
         Its levels are tested within each group of the other factors.
     resample : "item", "context" or "repetition"
         The whole units that intervals resample and the permutation moves.
     resamples : int
         Resamples and permutations; 0 for neither.
-    ci_level : float
-        Two-sided coverage of each interval by itself.
-    adjust : "holm" or "benjamini-hochberg"
-        How p are adjusted over the outputs of a group.
     seed : int
         Of resamples and permutations.
 
     Returns
     -------
     AnalysisResult
-        `summary`, one row per group: counts of each output. `outputs`, one row per group and
-        output, also of the two sums "any unexpected" and "no usable label": `count`, `share` of
-        all responses with its interval, Wilson's where the share is 0 or 1, and
-        `share_of_usable`. `tests`, one row per group of the other factors and output: chi-square,
-        Cramér's V with its interval, p of the permutation. `items`, one row per group and item
-        with an unexpected output, those with the highest share first.
+        `summary`, one row per group; `outputs`, one row per group and output, also of the two
+        sums "any unexpected" and "no usable label"; `tests`, one row per group of the other factors
+        and output; `items`, one row per group and item with an unexpected output, those with the
+        highest share first.
 
     Raises
     ------
@@ -377,19 +373,24 @@ def unexpected_outputs(
     neutrals (no usable label); theirs are our "explained" and "no usable label", which we divide
     further. Checked by hand, and the tests against R's chisq.test.
     """
-    names = _group_names(option_counts, by, factor)
+    if option_counts.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    for name in (*by, factor):
+        if name not in option_counts:
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    varies = len(option_counts[factor].unique()) > 1
+    names = distinct((*by, factor) if varies else by)
     counts = _counted(option_counts, names, resample)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
-    outputs = _output_rows(counts, ci_level, bootstrap)
     strata = tuple(name for name in names if name != factor)
-    tests: list[tuple[Any, ...]] = []
-    not_alike: list[str] = []
+    tests = tables.TableRows(_test_spec(factor, resample, adjust), strata, ci_level)
+    findings = Findings()
     if factor in names:
-        alike, not_alike = asked_alike(option_counts, strata, factor)
+        alike, findings.cautions = asked_alike(option_counts, strata, factor)
         same = option_counts.assign(count=np.where(alike, option_counts["count"], 0))
-        same_counts = _counted(same, names, resample)
-        tests = _test_rows(same_counts, strata, factor, ci_level, bootstrap, adjust)
-    items = _item_rows(option_counts, names, ci_level)
+        _add_tests(tests, _counted(same, names, resample), factor, bootstrap, adjust)
     compared = comparison_table(
         _shares_by_unit(counts, resample),
         names,
@@ -402,66 +403,39 @@ def unexpected_outputs(
         resamples=resamples,
         seed=seed,
         answers=option_counts,
-        values_of=lambda own: _shares_by_unit(_counted(own, names, resample), resample),
+        values_of=lambda answers: _shares_by_unit(_counted(answers, names, resample), resample),
     )
-    lead = by_columns(names)
+    summary = _summary_rows(counts)
+    items = _item_rows(option_counts, names, ci_level)
+    outputs = _output_rows(counts, ci_level, bootstrap)
+    _add_cautions(findings, option_counts, counts, names, factor, resample)
+    findings.notes += [
+        "Chi-square and its p take responses as independent, as published. Responses to one "
+        f"{resample} depend on each other: read V's interval and the p of whole {resample}s.",
+        *compared.notes,
+    ]
     usable = int(counts.table[:, :, : len(_USABLE)].sum())
-    planned = int(counts.table.sum() + counts.not_asked.sum())
-    return AnalysisResult(
-        tables=(
-            *with_tabs(
-                (
-                    _table(
-                        "summary", "Counts of outputs", _summary_rows(counts), (*lead, *_SUMMARY)
-                    ),
-                    _table(
-                        "outputs",
-                        "Shares of outputs",
-                        outputs,
-                        (*lead, *_output_columns(ci_level, resample)),
-                    ),
-                    result_table(
-                        "tests",
-                        f"Differences between levels of {grouping_title(factor).lower()}",
-                        tests,
-                        (*by_columns(strata), *_test_columns(ci_level, resample, adjust)),
-                    ),
-                    _table(
-                        "items", "Items with the most unexpected outputs", items, (*lead, *_ITEMS)
-                    ),
-                ),
-                _TABS,
+    return count_result(
+        (
+            replace(SUMMARY, columns=counted_columns(summary, SUMMARY.columns)).table(
+                summary, names
             ),
+            _output_spec(resample).table(outputs, names, ci_level),
+            tests.table(),
+            replace(ITEMS, columns=counted_columns(items, ITEMS.columns)).table(items, names),
             *compared.tables,
         ),
+        findings,
         unit="one response: one item put once to a respondent",
-        n_used=usable,
-        n_missing=planned - usable,
+        trials=int(counts.table.sum() + counts.not_asked.sum()),
+        usable=usable,
+        used=usable,
         method="Counts of the outcomes of trials; shares of all responses. "
         f"{ci_level * 100:g}% percentile intervals from {resamples:,} resamples of whole "
         f"{resample}s; Wilson's where a share is 0 or 1. Chi-square of levels by outputs, Cramér's "
         f"V, and a permutation that exchanges whole {resample}s between the levels "
         f"({resamples:,} permutations). Seed {seed}.",
-        cautions=(*not_alike, *_cautions(option_counts, counts, names, factor, resample)),
-        notes=(
-            "Chi-square and its p take responses as independent, as published. Responses to one "
-            f"{resample} depend on each other: read V's interval and the p of whole {resample}s.",
-            *compared.notes,
-        ),
     )
-
-
-def _group_names(option_counts: pd.DataFrame, by: Sequence[str], factor: str) -> tuple[str, ...]:
-    """The factors that make groups: those chosen, and the factor compared where it varies."""
-    if option_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    for name in (*by, factor):
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
-    varies = len(option_counts[factor].unique()) > 1
-    return distinct((*by, factor) if varies else by)
 
 
 def _counted(option_counts: pd.DataFrame, names: Sequence[str], unit: ResampleUnit) -> _Counts:
@@ -469,12 +443,12 @@ def _counted(option_counts: pd.DataFrame, names: Sequence[str], unit: ResampleUn
     if unit not in option_counts:
         raise NotEnoughData(f"The answers have no factor {unit}.", "Resample items instead.")
     group, labels = cell_codes(option_counts, names)
-    place, units = cell_codes(option_counts, (unit,))
+    row, units = cell_codes(option_counts, (unit,))
     status = pd.Index(_STATUSES).get_indexer(pd.Index(option_counts["status"].astype(object)))
     count = option_counts["count"].to_numpy(dtype=np.float64)
     asked = status >= 0
     shape = len(units), len(labels), len(_STATUSES)
-    cells = np.ravel_multi_index((place[asked], group[asked], status[asked]), shape)
+    cells = np.ravel_multi_index((row[asked], group[asked], status[asked]), shape)
     table = np.bincount(cells, count[asked], math.prod(shape)).astype(np.float64)
     not_asked = np.bincount(group[~asked], count[~asked], len(labels)).astype(np.float64)
     return _Counts(labels, table.reshape(shape), not_asked)
@@ -483,8 +457,11 @@ def _counted(option_counts: pd.DataFrame, names: Sequence[str], unit: ResampleUn
 def _summary_rows(counts: _Counts) -> pd.DataFrame:
     """One row per group: counts of each output."""
     pooled = counts.table.sum(axis=0)
-    own = {status: pooled[:, place] for place, status in enumerate(_STATUSES)}
-    numbers = {"responses": pooled.sum(axis=1), **own, "not_asked": counts.not_asked}
+    numbers = {
+        "responses": pooled.sum(axis=1),
+        **dict(zip(_STATUSES, pooled.T, strict=True)),
+        "not_asked": counts.not_asked,
+    }
     return counts.labels.assign(**{name: np.int64(values) for name, values in numbers.items()})
 
 
@@ -503,8 +480,8 @@ def _output_rows(counts: _Counts, ci_level: float, bootstrap: Bootstrap | None) 
         usable = np.full(pooled.shape, np.nan)
         if len(words) == len(OUTPUTS):
             with np.errstate(invalid="ignore"):
-                own = pooled[:, :n_usable]
-                usable[:, :n_usable] = own / own.sum(axis=1, keepdims=True)
+                labelled = pooled[:, :n_usable]
+                usable[:, :n_usable] = labelled / labelled.sum(axis=1, keepdims=True)
         ends = wilson_intervals(pooled.ravel(), responses.ravel(), level=ci_level)
         flat = (pooled == 0) | (pooled == responses) | (shares.n_units[:, None] < 2)
         wilson = [np.where(flat, end.reshape(pooled.shape), np.nan) for end in ends]
@@ -537,70 +514,63 @@ def _kinds(output: str) -> Floats:
     """(statuses, kinds): 1 where a status counts as a kind; the output against all others."""
     if output == ALL:
         return np.eye(len(OUTPUTS))
-    own = np.array([words == output for words in OUTPUTS.values()])
+    is_output = np.array([words == output for words in OUTPUTS.values()])
     if output in (UNEXPECTED, NO_LABEL):
-        own = np.arange(len(OUTPUTS)) >= (1 if output == UNEXPECTED else len(_USABLE))
-    return np.stack([own, ~own], axis=1).astype(np.float64)
+        is_output = np.arange(len(OUTPUTS)) >= (1 if output == UNEXPECTED else len(_USABLE))
+    return np.stack([is_output, ~is_output], axis=1).astype(np.float64)
 
 
-def _test_rows(
+def _add_tests(
+    rows: tables.TableRows,
     counts: _Counts,
-    strata: Sequence[str],
     factor: str,
-    ci_level: float,
     bootstrap: Bootstrap | None,
     adjust: Adjustment,
-) -> list[tuple[Any, ...]]:
+) -> None:
     """One row per group of the other factors and output; none where no levels can be compared."""
-    rows: list[tuple[Any, ...]] = []
-    code, labels = cell_codes(counts.labels, strata) if strata else _one_group(counts.labels)
-    for number in range(len(labels)):
-        places = np.flatnonzero(code == number)
-        asked = counts.table[:, places].sum(axis=(0, 2)) > 0
-        levels = counts.labels[factor].iloc[places[asked]].astype(str).tolist()
+    code, labels = cell_codes(counts.labels, rows.by)
+    groups = list(labels.itertuples(index=False, name=None)) if rows.by else [()]
+    for number, group in enumerate(groups):
+        columns = np.flatnonzero(code == number)
+        columns = columns[counts.table[:, columns].sum(axis=(0, 2)) > 0]
+        levels = counts.labels[factor].iloc[columns].astype(str).tolist()
         if len(levels) < 2:
             continue
-        own = counts.table[:, places[asked]]
-        tested = [(output, *_test(own @ _kinds(output), ci_level, bootstrap)) for output in _TESTED]
+        table = counts.table[:, columns]
         p = np.full(len(_TESTED), np.nan)
-        if bootstrap is not None and len(own) > 1:
+        if bootstrap is not None and len(table) > 1:
             p = unit_permutation_ps(
-                own,
+                table,
                 [_kinds(output) for output in _TESTED],
                 n_permutations=bootstrap.n_resamples,
                 seed=bootstrap.seed,
             )
-        adjusted = adjusted_p(p, adjust)
-        units = int((own.sum(axis=(1, 2)) > 0).sum())
-        compared = name_list(levels, 12)
-        rows += [
-            (*labels.iloc[number], row[0], compared, *row[1:], *ps, int(own.sum()), units)
-            for row, *ps in zip(tested, p, adjusted, strict=True)
-        ]
-    return rows
-
-
-def _one_group(labels: pd.DataFrame) -> tuple[np.ndarray, pd.DataFrame]:
-    return np.zeros(len(labels), dtype=np.int64), pd.DataFrame(index=range(1))
-
-
-def _test(
-    table: Floats, ci_level: float, bootstrap: Bootstrap | None
-) -> tuple[float, int, float, float, float, float]:
-    """Chi-square, df, p, and V with its interval."""
-    own = chi_square(table.sum(axis=0))
-    v = resampled_cramers_v(table, level=ci_level, bootstrap=bootstrap)
-    return own.statistic, own.df, own.p, v.value, v.low, v.high
+        for output, p_units, adjusted in zip(_TESTED, p, adjusted_p(p, adjust), strict=True):
+            kinds = table @ _kinds(output)
+            test = chi_square(kinds.sum(axis=0))
+            rows.add(
+                group,
+                output=output,
+                compared=name_list(levels, 12),
+                chi_square=test.statistic,
+                df=test.df,
+                p=test.p,
+                v=resampled_cramers_v(kinds, level=rows.level, bootstrap=bootstrap),
+                p_units=p_units,
+                p_adjusted=adjusted,
+                responses=int(table.sum()),
+                units=int((table.sum(axis=(1, 2)) > 0).sum()),
+            )
 
 
 def _shares_by_unit(counts: _Counts, unit: str) -> pd.DataFrame:
     """One row per group and unit with a response: the share of unexpected ones."""
     responses = counts.table.sum(axis=2)
-    group, place = np.nonzero(responses.T)
-    share = counts.table[:, :, 1:].sum(axis=2)[place, group] / responses[place, group]
-    own = counts.labels.iloc[group].reset_index(drop=True)
+    group, row = np.nonzero(responses.T)
+    share = counts.table[:, :, 1:].sum(axis=2)[row, group] / responses[row, group]
+    labels = counts.labels.iloc[group].reset_index(drop=True)
     # A unit that makes groups of its own is in one group only, and no pair shares it.
-    return own.assign(**({} if unit in own else {unit: place}), share=share)
+    return labels.assign(**({} if unit in labels else {unit: row}), share=share)
 
 
 def _item_rows(option_counts: pd.DataFrame, names: Sequence[str], ci_level: float) -> pd.DataFrame:
@@ -609,69 +579,66 @@ def _item_rows(option_counts: pd.DataFrame, names: Sequence[str], ci_level: floa
     _, items = cell_codes(option_counts, ("item",))
     responses, unexpected = counts.table.sum(axis=2), counts.table[:, :, 1:].sum(axis=2)
     item, group = np.nonzero(unexpected)
-    own, n = unexpected[item, group], responses[item, group]
-    low, high = wilson_intervals(own, n, level=ci_level)
-    order = np.lexsort((item, -own, -own / n, group))
+    k, n = unexpected[item, group], responses[item, group]
+    low, high = wilson_intervals(k, n, level=ci_level)
+    order = np.lexsort((item, -k, -k / n, group))
     rows = counts.labels.iloc[group].reset_index(drop=True)
     rows = rows.assign(
         item=items["item"].to_numpy()[item],
-        unexpected=np.int64(own),
-        share=own / n,
+        unexpected=np.int64(k),
+        share=k / n,
         wilson_low=low,
         wilson_high=high,
-        **{s: np.int64(counts.table[item, group, k]) for k, s in enumerate(_STATUSES)},
+        **dict(zip(_STATUSES, counts.table[item, group].T.astype(np.int64), strict=True)),
         responses=np.int64(n),
     )
     return rows.iloc[order].reset_index(drop=True)
 
 
-def _table(name: str, title: str, rows: pd.DataFrame, columns: Sequence[Column]) -> ResultTable:
-    columns = counted_columns(rows, columns)
-    return ResultTable(name, title, rows[[c.name for c in columns]], columns)
-
-
-def _cautions(
+def _add_cautions(
+    findings: Findings,
     option_counts: pd.DataFrame,
     counts: _Counts,
     names: Sequence[str],
     factor: str,
     unit: str,
-) -> Iterator[str]:
+) -> None:
     """Groups without responses or intervals, items without a label, levels that do not compare."""
-    groups = [group_name(row) for row in counts.labels.itertuples(index=False)]
     responses = counts.table.sum(axis=(0, 2))
     units = (counts.table.sum(axis=2) > 0).sum(axis=0)
     by_item = _counted(option_counts, names, "item").table
     _, items = cell_codes(option_counts, ("item",))
     no_label = (by_item.sum(axis=2) > 0) & (by_item[:, :, : len(_USABLE)].sum(axis=2) == 0)
-    for place, group in enumerate(groups):
-        if not responses[place]:
-            yield about(group, "no item was asked, so no shares.")
-        elif units[place] < 2:
-            yield about(
+    for number, row in enumerate(counts.labels.itertuples(index=False)):
+        group = group_name(row)
+        if not responses[number]:
+            findings.caution(group, "no item was asked, so no shares.")
+        elif units[number] < 2:
+            findings.caution(
                 group, f"there is one {unit} only, so no interval by resampling; see Wilson's."
             )
-        without = items["item"][no_label[:, place]].tolist()
+        without = items["item"][no_label[:, number]].tolist()
         if without:
-            yield about(group, f"no response with a usable label to {name_list(without)}.")
+            findings.caution(group, f"no response with a usable label to {name_list(without)}.")
     not_asked = int(option_counts.loc[option_counts["status"] == NOT_ASKED, "count"].sum())
     if not_asked:
-        yield f"{not_asked:,} planned trials have not been asked yet; they are in no share."
+        findings.cautions.append(
+            f"{not_asked:,} planned trials have not been asked yet; they are in no share."
+        )
     title = grouping_title(factor).lower()
     if factor not in names:
-        yield f"Nothing is compared: all answers have the same {title}."
+        findings.cautions.append(f"Nothing is compared: all answers have the same {title}.")
         return
     _, levels = cell_codes(counts.labels, (factor,))
-    present = [
-        (by_item[:, (counts.labels[factor] == level).to_numpy()].sum(axis=(1, 2)) > 0)
+    by_level = [
+        by_item[:, (counts.labels[factor] == level).to_numpy()].sum(axis=(1, 2)) > 0
         for level in levels[factor]
     ]
-    asked = [own for own in present if own.any()]
+    asked = [of_level for of_level in by_level if of_level.any()]
     shared = int(np.logical_and.reduce(asked).sum()) if asked else 0
     every = int(np.logical_or.reduce(asked).sum()) if asked else 0
     if shared < every:
-        yield (
-            f"Levels of {title} have different items: {shared} of "
-            f"{count_text(every, 'item')} are in all of them, so that differences "
-            "may be those of items."
+        findings.cautions.append(
+            f"Levels of {title} have different items: {shared} of {count_text(every, 'item')} are "
+            "in all of them, so that differences may be those of items."
         )

@@ -24,16 +24,17 @@ from core.analysis.shared.sentences import (
     p_text,
     side_of_interval,
 )
+from core.domain import tables
 from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, REWRITING, grouping_title
 from core.domain.notes import about
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable, Unit
+from core.domain.results import AnalysisResult, ResultTable, Unit
 from core.domain.study import COUNTED_AS_MISSING, FACTORS, NOT_TRIED
 from core.errors import NotEnoughData
 from core.stats.groups import Adjustment
 from core.stats.inputs import Booleans, Floats, Integers, name_list
-from core.stats.paired import PairedDifferences, paired_differences
+from core.stats.paired import paired_differences
 from core.stats.resampling import Bootstrap
 
 # What several levels were asked alike.
@@ -80,55 +81,53 @@ class WaysOfAsking:
         was asked the item was asked it. A side without any such way is left out of the item. A
         factor of which no two sides share a level cannot be held the same; a sentence says so.
         """
-        own, chosen = side >= 0, (side >= 0) & self.replied
+        of_a_side, chosen = side >= 0, (side >= 0) & self.replied
         n_sides = int(side.max(initial=-1)) + 1
-        nothing = AskedAlike(own, "", ())
+        nothing = AskedAlike(of_a_side, "", ())
         if len(np.unique(side[chosen])) < 2:
             return nothing
         ways, confounded = [], []
         for name, (codes, labels) in self.levels.items():
-            there = np.zeros((n_sides, len(labels)), dtype=np.bool_)
-            there[side[chosen], codes[chosen]] = True
-            if there.any(axis=0).sum() < 2:
+            levels = np.zeros((n_sides, len(labels)), dtype=np.bool_)
+            levels[side[chosen], codes[chosen]] = True
+            if levels.any(axis=0).sum() < 2:
                 continue
-            if there.sum(axis=0).max() > 1:
+            if levels.sum(axis=0).max() > 1:
                 ways.append(name)
             else:
-                confounded.append(_confounded_text(name, there, labels, names))
+                confounded.append(_confounded_text(name, levels, labels, names))
         key = self.item
         for name in ways:
             codes, labels = self.levels[name]
             key = key * len(labels) + codes
-        keys, place = np.unique(key[chosen], return_inverse=True)
+        keys, key_number = np.unique(key[chosen], return_inverse=True)
         item = np.zeros(len(keys), dtype=np.int64)
-        item[place] = self.item[chosen]
+        item[key_number] = self.item[chosen]
         asked = np.zeros((n_sides, len(keys)), dtype=np.bool_)
-        asked[side[chosen], place] = True
+        asked[side[chosen], key_number] = True
         used = _common_ways(asked, item)
         if (used == asked).all():
             return nothing._replace(confounded=tuple(confounded))
         at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-        apart = own & (keys[at] == key) & ~used[np.maximum(side, 0), at]
+        unused = of_a_side & (keys[at] == key) & ~used[np.maximum(side, 0), at]
         texts = []
-        for number in np.unique(side[chosen & apart]).tolist():
+        for number in np.unique(side[chosen & unused]).tolist():
             of_side = chosen & (side == number)
-            if apart[of_side].all():
+            if unused[of_side].all():
                 texts.append(f"all of {names[number]}, which shares no way with the others")
                 continue
-            levels = [self._lost_levels(name, of_side & apart, of_side & ~apart) for name in ways]
-            lost = ", ".join(filter(None, levels)) or "some combinations of " + " and ".join(
-                grouping_title(name).lower() for name in ways
-            )
-            texts.append(f"{names[number]} with {lost}")
-        words = f"Only what all were asked is compared; left out: {'; '.join(texts)}."
-        return AskedAlike(own & ~apart, words, tuple(confounded))
-
-    def _lost_levels(self, name: str, lost: Booleans, kept: Booleans) -> str:
-        """The levels of a factor that are in some rows and not in others."""
-        codes, labels = self.levels[name]
-        own = np.setdiff1d(codes[lost], codes[kept])
-        title = grouping_title(name).lower()
-        return f"{title} {_levels_text(labels, own)}" if len(own) else ""
+            lost = []
+            for name in ways:
+                codes, labels = self.levels[name]
+                lost_codes = np.setdiff1d(codes[of_side & unused], codes[of_side & ~unused])
+                if len(lost_codes):
+                    levels_text = _levels_text(labels, lost_codes)
+                    lost.append(f"{grouping_title(name).lower()} {levels_text}")
+            titles = (grouping_title(name).lower() for name in ways)
+            words = ", ".join(lost) or f"some combinations of {' and '.join(titles)}"
+            texts.append(f"{names[number]} with {words}")
+        left_out = f"Only what all were asked is compared; left out: {'; '.join(texts)}."
+        return AskedAlike(of_a_side & ~unused, left_out, tuple(confounded))
 
 
 def asked_alike(
@@ -154,14 +153,14 @@ def asked_alike(
     ways = ways_of_asking(frame, (*by, compared, *further))
     group, groups = cell_codes(frame, by)
     level, levels = cell_codes(frame, (compared,))
-    names = [_level(one) for one in levels[compared]]
+    names = list(map(_level, levels[compared]))
     rows = np.ones(len(frame), dtype=np.bool_)
     cautions: list[str] = []
-    for number, own in enumerate(groups.itertuples(index=False) if by else [()]):
+    for number, labels in enumerate(groups.itertuples(index=False) if by else [()]):
         alike = ways.alike(np.where(group == number, level, -1), names)
         rows &= alike.rows | (group != number)
         texts = filter(None, (alike.left_out, *alike.confounded))
-        cautions += [about(group_name(own), text) for text in texts]
+        cautions += [about(group_name(labels), text) for text in texts]
     return rows, cautions
 
 
@@ -185,7 +184,7 @@ def ways_of_asking(frame: pd.DataFrame, apart: Sequence[str]) -> WaysOfAsking:
     counted = frame["count"].to_numpy() > 0 if "count" in frame else True
     return WaysOfAsking(
         codes_of(frame["item"])[0],
-        {name: own for name, own in levels.items() if len(own[1]) > 1},
+        {name: coded for name, coded in levels.items() if len(coded[1]) > 1},
         np.asarray(replied & counted, dtype=np.bool_),
     )
 
@@ -213,17 +212,16 @@ def _common_ways(asked: Booleans, item: Integers) -> Booleans:
 
 
 def _confounded_text(
-    name: str, there: Booleans, labels: Sequence[Any], names: Sequence[str]
+    name: str, levels: Booleans, labels: Sequence[Any], names: Sequence[str]
 ) -> str:
-    """That sides differ in a factor as well."""
-    sides = [number for number in range(len(there)) if there[number].any()]
-    levels = "; ".join(
-        f"{names[side]}: {_levels_text(labels, np.flatnonzero(there[side]))}" for side in sides
+    """That sides differ in a factor as well; `levels` is (sides, levels of the factor)."""
+    sides = [number for number in range(len(levels)) if levels[number].any()]
+    texts = "; ".join(
+        f"{names[side]}: {_levels_text(labels, np.flatnonzero(levels[side]))}" for side in sides
     )
-    title = grouping_title(name).lower()
     return (
-        f"{name_list([names[side] for side in sides])} also differ in {title} ({levels}), so both "
-        "differences are compared together."
+        f"{name_list([names[side] for side in sides])} also differ in "
+        f"{grouping_title(name).lower()} ({texts}), so both differences are compared together."
     )
 
 
@@ -248,7 +246,9 @@ class GroupPair(NamedTuple):
     rows: tuple[int, int]
 
 
-def group_pairs(groups: pd.DataFrame, by: Sequence[str]) -> tuple[list[GroupPair], int]:
+def group_pairs(
+    groups: pd.DataFrame, by: Sequence[str], units: Sequence[str] = ()
+) -> tuple[list[GroupPair], int]:
     """The pairs of groups that differ in exactly one factor, and how many there are in all.
 
     Parameters
@@ -257,25 +257,45 @@ def group_pairs(groups: pd.DataFrame, by: Sequence[str]) -> tuple[list[GroupPair
         One row for each group.
     by : sequence of factors
         Attributes of items are not compared: their groups share no item.
+    units : sequence of columns
+        What values are compared over. A factor of `by` that is one of them is not compared.
 
     Returns
     -------
     The first 300 pairs, with the rows of both groups, and the number of all pairs.
     """
     names = distinct(by)
-    compared = [name for name in names if not is_attribute(name)]
     labels = groups.to_dict("records")
-    pairs = [
-        GroupPair(
-            grouping_title(factor),
-            _held(factor, labels[first], labels[second], names),
-            _level(labels[first][factor]),
-            _level(labels[second][factor]),
-            (first, second),
+    pairs: list[GroupPair] = []
+    total = 0
+    for factor in _compared_factors(names, units):
+        # the same number for groups that are the same in all but the factor
+        others = [name for name in names if name != factor and _PART_OF.get(name) != factor]
+        alike = cell_codes(groups, others)[0]
+        sizes = np.bincount(alike)
+        total += int((sizes * (sizes - 1) // 2).sum())
+        rows = (
+            pair
+            for code in range(len(sizes))
+            for pair in combinations(np.flatnonzero(alike == code).tolist(), 2)
         )
-        for factor, first, second in islice(_pairs(groups, compared, names), MOST_PAIRS)
-    ]
-    return pairs, _number_of_pairs(groups, compared, names)
+        for first, second in islice(rows, MOST_PAIRS - len(pairs)):
+            of_first, of_second = labels[first], labels[second]
+            held = [of_first[n] for n in names if n != factor and of_first[n] == of_second[n]]
+            pairs.append(
+                GroupPair(
+                    grouping_title(factor),
+                    group_name(held) if held else "",
+                    _level(of_first[factor]),
+                    _level(of_second[factor]),
+                    (first, second),
+                )
+            )
+    return pairs, total
+
+
+def _compared_factors(names: Sequence[str], units: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in units and not is_attribute(name)]
 
 
 class Comparisons(NamedTuple):
@@ -336,11 +356,8 @@ def comparison_table(
 
     Returns
     -------
-    Comparisons : `tables` holds one table, "comparisons", or none. Columns: `factor` in which the
-    two differ, `held` (the other factors of both), `first`, `second` (the levels), `first_mean`,
-    `second_mean` over the units that both have, `difference`, `ci_low`, `ci_high`, `p`,
-    `p_adjusted`, `n` (units), `n_left_out` (units that only one of the two has), `remark`. An
-    analysis adds `tables` to its own, and `notes` to its notes.
+    Comparisons : `tables` holds one table, "comparisons", or none. An analysis adds `tables` to its
+    own, and `notes` to its notes.
 
     Raises
     ------
@@ -354,29 +371,44 @@ def comparison_table(
     counts the others.
     """
     names = distinct(by)
-    compared = [name for name in names if name not in units and not is_attribute(name)]
-    table, groups, of_units = _value_table(values, names, units, value)
-    pairs = list(islice(_pairs(groups, compared, names), MOST_PAIRS))
+    group, groups = cell_codes(values, names)
+    unit, unit_labels = cell_codes(values, units)
+    if pd.Index(group * max(len(unit_labels), 1) + unit).has_duplicates:
+        raise TypeError("a group has two rows of one unit")
+    pairs, total = group_pairs(groups, names, units)
     if not pairs:
-        return Comparisons((), _nothing_to_compare(names, compared, len(groups)))
-    families = [factor for factor, _, _ in pairs]
-    rows = [(first, second) for _, first, second in pairs]
-    remarks = ["" for _ in rows]
+        return Comparisons((), (_nothing_to_compare(names, units, len(groups)),))
+    table = np.full((len(groups), len(unit_labels)), np.nan)
+    table[group, unit] = values[value].to_numpy(dtype=np.float64)
+    rows = [pair.rows for pair in pairs]
+    remarks = [""] * len(pairs)
     if answers is not None and values_of is not None:
-        made = _Made(names, units, value, groups, of_units, answers, values_of)
+        made = _Made(names, units, value, groups, unit_labels, answers, values_of)
         table, rows, remarks = _compared_alike(table, pairs, made)
     differences = paired_differences(
         table,
         pairs=rows,
-        families=families,
+        families=[pair.factor for pair in pairs],
         adjustment=adjust,
         bootstrap=Bootstrap(resamples, seed) if resamples else None,
         level=ci_level,
         seed=seed,
     )
-    frame = _rows(differences, pairs, groups, names, remarks)
-    columns = _columns(title, value_unit, unit_name, ci_level, adjust)
-    total = _number_of_pairs(groups, compared, names)
+    frame = pd.DataFrame(pairs, columns=GroupPair._fields).assign(
+        first_mean=differences.first_mean,
+        second_mean=differences.second_mean,
+        difference=differences.difference,
+        ci_low=differences.low,
+        ci_high=differences.high,
+        p=differences.p,
+        p_adjusted=differences.p_adjusted,
+        n=differences.n,
+        n_left_out=differences.n_left_out,
+        remark=[
+            " ".join(filter(None, (*problems, remark)))
+            for problems, remark in zip(differences.problems, remarks, strict=True)
+        ],
+    )
     notes = [
         f"Groups are compared in pairs that differ in one factor, over the {unit_name}s that both "
         f"have; p by {unit_name}s whose two values are swapped at random, adjusted after "
@@ -392,8 +424,53 @@ def comparison_table(
             "Some groups that are compared were not asked in the same ways. They are compared over "
             "what both were asked; remarks name what is left out, and what differs as well."
         )
-    return Comparisons(
-        (ResultTable("comparisons", "Groups compared", frame, columns, tab),), tuple(notes)
+    spec = _comparison_spec(title, value_unit, f"{unit_name}s", adjust, tab)
+    return Comparisons((spec.table(frame, level=ci_level),), tuple(notes))
+
+
+def _comparison_spec(
+    title: str, value_unit: Unit, units: str, adjust: Adjustment, tab: str
+) -> tables.TableSpec:
+    """The table of pairs of groups, compared in a value of this title and unit."""
+    references = {"holm": "Holm (1979)", "benjamini-hochberg": "Benjamini & Hochberg (1995)"}
+    of_both = f"Mean over the {units} of both."
+    return tables.TableSpec(
+        "comparisons",
+        "Groups compared",
+        (
+            tables.key("factor", "Compared", "The only factor in which the two groups differ."),
+            tables.key("held", "All else", "What both groups have in common."),
+            tables.key("first", "First"),
+            tables.key("second", "Second"),
+            tables.number("first_mean", f"{title}, first", value_unit, of_both),
+            tables.number("second_mean", f"{title}, second", value_unit, of_both),
+            *tables.estimate(
+                "difference",
+                "Difference",
+                value_unit,
+                f"Mean over {units} of second − first.",
+                f"Percentiles of the mean difference over resampled {units}; Efron (1979) "
+                "doi:10.1214/aos/1176344552.",
+            ),
+            tables.p_value(
+                "p",
+                "p",
+                "Of no difference, two-sided: how often a difference as large comes up when the "
+                f"values of the two are swapped within {units} at random; Fisher (1935), The "
+                "design of experiments.",
+                of="difference",
+            ),
+            tables.p_value(
+                "p_adjusted",
+                "Adjusted p",
+                f"Over all pairs that differ in the same factor; {references[adjust]}.",
+                of="difference",
+            ),
+            tables.count("n", units.capitalize(), f"{units.capitalize()} that both have."),
+            tables.count("n_left_out", "Left out", f"{units.capitalize()} that one of them lacks."),
+            tables.remark(),
+        ),
+        tab,
     )
 
 
@@ -406,12 +483,12 @@ def difference_answers(result: AnalysisResult, measure: str) -> GroupAnswers:
 
     A difference is named only where its interval leaves 0 out and its adjusted p is below .05.
     """
-    tables = [table for table in result.tables if table.name == "comparisons"]
-    if not tables:
+    compared = next((table for table in result.tables if table.name == "comparisons"), None)
+    if compared is None:
         return ()
-    (units,) = (column.title.lower() for column in tables[0].columns if column.name == "n")
+    (units,) = (column.title.lower() for column in compared.columns if column.name == "n")
     by_factor: dict[str, list[TableRow]] = {}
-    for row in tables[0].frame.to_dict("records"):
+    for row in compared.frame.to_dict("records"):
         by_factor.setdefault(str(row["factor"]), []).append({str(k): v for k, v in row.items()})
     return tuple(
         GroupAnswer(f"{factor}, compared", _difference_sentence(rows, measure, units))
@@ -455,19 +532,6 @@ def _difference_sentence(rows: Sequence[TableRow], measure: str, units: str) -> 
     )
 
 
-def _value_table(
-    values: pd.DataFrame, names: Sequence[str], units: Sequence[str], value: str
-) -> tuple[Floats, pd.DataFrame, pd.DataFrame]:
-    """The values as (groups, units), and the labels of both, in order of appearance."""
-    group, groups = cell_codes(values, names)
-    unit, labels = cell_codes(values, units)
-    if pd.Index(group * max(len(labels), 1) + unit).has_duplicates:
-        raise TypeError("a group has two rows of one unit")
-    table = np.full((len(groups), len(labels)), np.nan)
-    table[group, unit] = values[value].to_numpy(dtype=np.float64)
-    return table, groups, labels
-
-
 class _Made(NamedTuple):
     """What the values of a table of comparisons are of, and how they are made of answers."""
 
@@ -481,166 +545,66 @@ class _Made(NamedTuple):
 
 
 def _compared_alike(
-    table: Floats, pairs: Sequence[tuple[str, int, int]], made: _Made
+    table: Floats, pairs: Sequence[GroupPair], made: _Made
 ) -> tuple[Floats, list[tuple[int, int]], list[str]]:
     """The table with two more rows for each pair that was not asked alike; pairs; remarks."""
-    rows = [(first, second) for _, first, second in pairs]
-    remarks = ["" for _ in rows]
+    rows = [pair.rows for pair in pairs]
+    remarks = [""] * len(pairs)
     asked = ways_of_asking(made.answers, made.names)
     if not asked.levels:
         return table, rows, remarks
-    places = {_labels_key(own): n for n, own in enumerate(made.groups.itertuples(index=False))}
     # A unit that is a column of groups, such as a domain, is no factor of the answers.
-    lead = [name for name in made.names if name not in made.units]
-    code, cells = cell_codes(made.answers, lead)
-    numbers = {_labels_key(own): n for n, own in enumerate(cells.itertuples(index=False))}
-    groups = [
-        numbers.get(_labels_key(own), -1) for own in made.groups[lead].itertuples(index=False)
-    ]
-    units = {_labels_key(own): n for n, own in enumerate(made.labels.itertuples(index=False))}
+    factors = [name for name in made.names if name not in made.units]
+    cell, cells = cell_codes(made.answers, factors)
+    cell_of = {labels: number for number, labels in enumerate(_labels(cells))}
+    cell_of_group = [cell_of.get(labels, -1) for labels in _labels(made.groups[factors])]
+    row_of = {labels: number for number, labels in enumerate(_labels(made.groups))}
+    column_of = {labels: number for number, labels in enumerate(_labels(made.labels))}
     further: list[Floats] = []
-    for number, (factor, first, second) in enumerate(pairs):
-        side = np.where(code == groups[first], 0, np.where(code == groups[second], 1, -1))
-        names = [_level(made.groups[factor].iloc[place]) for place in (first, second)]
-        alike = asked.alike(side, names)
+    for number, pair in enumerate(pairs):
+        first, second = (cell_of_group[row] for row in pair.rows)
+        side = np.where(cell == first, 0, np.where(cell == second, 1, -1))
+        alike = asked.alike(side, (pair.first, pair.second))
         remarks[number] = " ".join(filter(None, (alike.left_out, *alike.confounded)))
         if not alike.left_out:
             continue
-        count = np.where(alike.rows, made.answers["count"].to_numpy(), 0)
-        own = np.full((2, table.shape[1]), np.nan)
+        counts = np.where(alike.rows, made.answers["count"].to_numpy(), 0)
         try:
-            values = made.values_of(made.answers.assign(count=count))
+            values = made.values_of(made.answers.assign(count=counts))
         except NotEnoughData:  # of what both were asked, no answer counts
             values = pd.DataFrame(columns=[*made.names, *made.units, made.value])
-        by = values[list(made.names)].itertuples(index=False)
-        at = np.array([places.get(_labels_key(one), -1) for one in by], dtype=np.int64)
-        unit = values[list(made.units)].itertuples(index=False)
-        column = np.array([units.get(_labels_key(one), -1) for one in unit], dtype=np.int64)
+        group_row = np.array(
+            [row_of.get(labels, -1) for labels in _labels(values[list(made.names)])], dtype=np.int64
+        )
+        column = np.array(
+            [column_of.get(labels, -1) for labels in _labels(values[list(made.units)])],
+            dtype=np.int64,
+        )
         value = values[made.value].to_numpy(dtype=np.float64)
-        for row, place in enumerate((first, second)):
-            there = (at == place) & (column >= 0)
-            own[row, column[there]] = value[there]
-        rows[number] = (len(table) + len(further) * 2, len(table) + len(further) * 2 + 1)
-        further.append(own)
+        both = np.full((2, table.shape[1]), np.nan)
+        for of_side, row in zip(both, pair.rows, strict=True):
+            chosen = (group_row == row) & (column >= 0)
+            of_side[column[chosen]] = value[chosen]
+        next_row = len(table) + 2 * len(further)
+        rows[number] = (next_row, next_row + 1)
+        further.append(both)
     return np.concatenate([table, *further]), rows, remarks
 
 
-def _labels_key(labels: Sequence[Any]) -> tuple[str, ...]:
-    """The labels as text, the same where a frame has nothing and a table "(none)"."""
-    return tuple(map(_level, labels))
-
-
-def _pairs(
-    groups: pd.DataFrame, compared: Sequence[str], names: Sequence[str]
-) -> Iterator[tuple[str, int, int]]:
-    """Factor, first and second row of every pair of groups that differ in that factor alone."""
-    for factor in compared:
-        alike = _alike(groups, factor, names)
-        for code in range(alike.max(initial=-1) + 1):
-            for first, second in combinations(np.flatnonzero(alike == code).tolist(), 2):
-                yield factor, first, second
-
-
-def _number_of_pairs(groups: pd.DataFrame, compared: Sequence[str], names: Sequence[str]) -> int:
-    """How many pairs `_pairs` gives."""
-    sizes = [np.bincount(_alike(groups, factor, names)) for factor in compared]
-    return sum(int((own * (own - 1) // 2).sum()) for own in sizes)
-
-
-def _alike(groups: pd.DataFrame, factor: str, names: Sequence[str]) -> np.ndarray:
-    """The same number for groups that are the same in all but a factor."""
-    others = [name for name in names if name != factor and _PART_OF.get(name) != factor]
-    return cell_codes(groups, others)[0]
-
-
-def _rows(
-    differences: PairedDifferences,
-    pairs: Sequence[tuple[str, int, int]],
-    groups: pd.DataFrame,
-    names: Sequence[str],
-    remarks: Sequence[str],
-) -> pd.DataFrame:
-    """The pairs as rows of the table."""
-    labels = groups.to_dict("records")
-    rows = [(factor, labels[first], labels[second]) for factor, first, second in pairs]
-    return pd.DataFrame(
-        {
-            "factor": [grouping_title(factor) for factor, _, _ in rows],
-            "held": [_held(factor, a, b, names) for factor, a, b in rows],
-            "first": [_level(a[factor]) for factor, a, _ in rows],
-            "second": [_level(b[factor]) for factor, _, b in rows],
-            "first_mean": differences.first_mean,
-            "second_mean": differences.second_mean,
-            "difference": differences.difference,
-            "ci_low": differences.low,
-            "ci_high": differences.high,
-            "p": differences.p,
-            "p_adjusted": differences.p_adjusted,
-            "n": differences.n,
-            "n_left_out": differences.n_left_out,
-            "remark": [
-                " ".join(filter(None, (*own, remark)))
-                for own, remark in zip(differences.problems, remarks, strict=True)
-            ],
-        }
-    )
-
-
-def _held(
-    factor: str, first: Mapping[Any, Any], second: Mapping[Any, Any], names: Sequence[str]
-) -> str:
-    """The levels that both groups have in common, without the factor and what follows from it."""
-    shared = [n for n in names if n != factor and first[n] == second[n]]
-    return group_name([first[name] for name in shared]) if shared else ""
+def _labels(frame: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+    """The labels of each row, the same where a frame has nothing and a table "(none)"."""
+    return (tuple(map(_level, labels)) for labels in frame.itertuples(index=False))
 
 
 def _level(level: Any) -> str:
     return str(level) or "(none)"
 
 
-def _nothing_to_compare(
-    names: Sequence[str], compared: Sequence[str], n_groups: int
-) -> tuple[str, ...]:
+def _nothing_to_compare(names: Sequence[str], units: Sequence[str], n_groups: int) -> str:
     """Why no groups are compared."""
     if n_groups < 2:
-        return ("There is one group only, so no groups are compared.",)
-    if not compared:
+        return "There is one group only, so no groups are compared."
+    if not _compared_factors(names, units):
         factors = name_list([grouping_title(name).lower() for name in names])
-        return (f"Groups by {factors} share no units, so they are not compared in pairs.",)
-    return ("No two groups differ in one factor alone, so no groups are compared in pairs.",)
-
-
-def _columns(
-    title: str, value_unit: Unit, unit_name: str, ci_level: float, adjust: Adjustment
-) -> tuple[Column, ...]:
-    """The columns of the table."""
-    interval, units = f"{ci_level * 100:g}% CI", f"{unit_name}s"
-    resampled = (
-        f"Percentiles of the mean difference over resampled {units}; Efron (1979) "
-        "doi:10.1214/aos/1176344552."
-    )
-    flipped = (
-        f"Of no difference, two-sided: how often a difference as large comes up when the values of "
-        f"the two are swapped within {units} at random; Fisher (1935), The design of experiments."
-    )
-    adjusted = (
-        "Over all pairs that differ in the same factor; "
-        + {"holm": "Holm (1979)", "benjamini-hochberg": "Benjamini & Hochberg (1995)"}[adjust]
-        + "."
-    )
-    return (
-        Column("factor", "Compared", help="The only factor in which the two groups differ."),
-        Column("held", "All else", help="What both groups have in common."),
-        Column("first", "First"),
-        Column("second", "Second"),
-        Column("first_mean", f"{title}, first", value_unit, f"Mean over the {units} of both."),
-        Column("second_mean", f"{title}, second", value_unit, f"Mean over the {units} of both."),
-        Column("difference", "Difference", value_unit, f"Mean over {units} of second − first."),
-        Column("ci_low", f"{interval} low", value_unit, resampled),
-        Column("ci_high", f"{interval} high", value_unit, resampled),
-        Column("p", "p", "p", flipped),
-        Column("p_adjusted", "Adjusted p", "p", adjusted),
-        Column("n", f"{units.capitalize()}", "count", f"{units.capitalize()} that both have."),
-        Column("n_left_out", "Left out", "count", f"{units.capitalize()} that one of them lacks."),
-        Column("remark", "Remark", help="Why a number is undefined, and cautions."),
-    )
+        return f"Groups by {factors} share no units, so they are not compared in pairs."
+    return "No two groups differ in one factor alone, so no groups are compared in pairs."

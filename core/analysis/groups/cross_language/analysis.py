@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -31,7 +31,9 @@ from core.analysis.groups.cross_language.values import (
     level_values,
     phases_differ,
 )
-from core.analysis.shared.comparisons import Comparisons, asked_alike, comparison_table
+from core.analysis.kit.results import Findings, count_result
+from core.analysis.shared import sentences
+from core.analysis.shared.comparisons import asked_alike, comparison_table
 from core.analysis.shared.matrices import distinct, group_name
 from core.analysis.shared.opinion_values import (
     INITIAL,
@@ -41,27 +43,13 @@ from core.analysis.shared.opinion_values import (
     of_phase,
     only_unusable_text,
 )
-from core.analysis.shared.option_counts import (
-    Midpoint,
-    pooled_entities_cautions,
-    usable_counts,
-)
+from core.analysis.shared.option_counts import Midpoint, pooled_entities_cautions, usable_counts
 from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Resamples, Seed
 from core.analysis.shared.registry import Choice, FactorLevel, Number, analysis
 from core.analysis.shared.scores import level_name
-from core.analysis.shared.sentences import (
-    GroupAnswer,
-    GroupAnswers,
-    TableRow,
-    coefficient_text,
-    interval_text,
-    rows_by_group,
-    table_of,
-)
 from core.charts.languages import Deviation, Half, language_charts
 from core.charts.panels import Chart, Theme
 from core.domain.frames import ENTITIES, OPTION_COUNTS, grouping_title
-from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.stats.correlation import CorrelationMethod
@@ -88,87 +76,69 @@ _COMPARE_CHOICES = (
 _FEW_ITEMS = 10
 
 
-def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The range of the correlations, and how many pairs of means are equivalent."""
-    means = rows_by_group(table_of(result, "equivalence"), "first")
-
-    def sentence(group: str, rows: Sequence[TableRow]) -> str:
-        defined = [row for row in rows if math.isfinite(row["r"])]
-        if not defined:
-            return f"No correlation is defined. {rows[0]['remark']}"
-        lowest, highest = (pick(defined, key=lambda row: row["r"]) for pick in (min, max))
-        items = count_text(max(int(row["n_items"]) for row in defined), "item")
-        undefined = len(rows) - len(defined)
-        text = (
-            f"r = {_r_text(lowest)}"
-            if len(defined) == 1
-            else (
-                f"r from {_r_text(lowest)} to {_r_text(highest)}, median "
-                f"{coefficient_text(float(np.median([row['r'] for row in defined])))}"
-            )
-        )
-        if undefined:
-            text += f" ({count_text(undefined, 'pair')} undefined)"
-        interval = _interval_name(defined)
-        return f"{text}, over {items}{interval}{_means_text(means.get(group, []))}."
-
-    rows = rows_by_group(table_of(result, "correlations"), "first")
-    answers = tuple(GroupAnswer(group, sentence(group, own)) for group, own in rows.items())
-    if answers:
-        return answers
-    groups = rows_by_group(table_of(result, "matrix"), _compared_column(result))
-    text = "There is nothing to compare: all answers have the same level."
-    return tuple(GroupAnswer(group, text) for group in groups)
-
-
-def _compared_column(result: AnalysisResult) -> str:
-    """The factor that is compared: the column before the correlations of the matrix."""
-    names = [column.name for column in table_of(result, "matrix").columns]
-    return [name for name in names if not name.startswith("r_")][-1]
-
-
-def _r_text(row: TableRow) -> str:
-    """A correlation with its interval and its pair."""
-    ends = (
-        ("bootstrap_low", "bootstrap_high")
-        if math.isfinite(row["bootstrap_low"])
-        else ("ci_low", "ci_high")
-    )
-    low, high = (row[end] for end in ends)
-    pair = f"{row['first']} with {row['second']}"
-    return f"{coefficient_text(row['r'])}{interval_text(low, high)} ({pair})"
-
-
-def _interval_name(rows: Sequence[TableRow]) -> str:
-    """How the intervals of correlations are made, in brackets; empty where there is none."""
-    if any(math.isfinite(row["bootstrap_low"]) for row in rows):
-        return " (intervals by resampling items)"
-    return " (intervals by Fisher's z)" if any(math.isfinite(row["ci_low"]) for row in rows) else ""
-
-
-def _means_text(rows: Sequence[TableRow]) -> str:
-    """How many pairs have equivalent means, and the largest difference."""
-    known = [row for row in rows if math.isfinite(row["difference"])]
-    if not known:
-        return ""
-    same = sum(row["verdict"] in _EQUIVALENT for row in known)
-    apart = [row for row in known if row["verdict"] in _DIFFERENT]
-    text = (
-        f"; means are equivalent within ± {coefficient_text(known[0]['bound'])} in {same} of "
-        f"{count_text(len(known), 'pair')}"
-    )
-    if not apart:
-        return f"{text} and clearly different in none"
-    largest = max(apart, key=lambda row: abs(row["difference"]))
-    which = "" if len(apart) == 1 else "at most "
-    return (
-        f"{text} and different in {len(apart)} ({which}by {coefficient_text(largest['difference'])}"
-        f", {largest['first']} to {largest['second']})"
-    )
-
-
 _EQUIVALENT: tuple[EquivalenceVerdict, ...] = ("equivalent", "equivalent, though different")
 _DIFFERENT: tuple[EquivalenceVerdict, ...] = ("different", "equivalent, though different")
+
+
+def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
+    """The range of the correlations, and how many pairs of means are equivalent."""
+    means = sentences.rows_by_group(sentences.table_of(result, "equivalence"))
+    correlations = sentences.rows_by_group(sentences.table_of(result, "correlations"))
+    if not correlations:
+        groups = sentences.rows_by_group(sentences.table_of(result, "matrix"))
+        text = "There is nothing to compare: all answers have the same level."
+        return tuple(sentences.GroupAnswer(group, text) for group in groups)
+    answers = []
+    for group, rows in correlations.items():
+        defined = sorted((row for row in rows if math.isfinite(row["r"])), key=lambda row: row["r"])
+        if not defined:
+            text = f"No correlation is defined. {rows[0]['remark']}"
+            answers.append(sentences.GroupAnswer(group, text))
+            continue
+        text = f"r = {_r_text(defined[0])}"
+        if len(defined) > 1:
+            highest = next(row for row in defined if row["r"] == defined[-1]["r"])
+            median = sentences.coefficient_text(float(np.median([row["r"] for row in defined])))
+            text = f"r from {_r_text(defined[0])} to {_r_text(highest)}, median {median}"
+        if len(defined) < len(rows):
+            text += f" ({count_text(len(rows) - len(defined), 'pair')} undefined)"
+        text += f", over {count_text(max(int(row['n_items']) for row in defined), 'item')}"
+        if any(math.isfinite(row["bootstrap_low"]) for row in defined):
+            text += " (intervals by resampling items)"
+        elif any(math.isfinite(row["ci_low"]) for row in defined):
+            text += " (intervals by Fisher's z)"
+        answers.append(sentences.GroupAnswer(group, f"{text}{_means_text(means.get(group, []))}."))
+    return tuple(answers)
+
+
+def _r_text(row: sentences.TableRow) -> str:
+    """A correlation with its interval and its pair."""
+    ends = "bootstrap" if math.isfinite(row["bootstrap_low"]) else "ci"
+    interval = sentences.interval_text(row[f"{ends}_low"], row[f"{ends}_high"])
+    pair = f"{row['first']} with {row['second']}"
+    return f"{sentences.coefficient_text(row['r'])}{interval} ({pair})"
+
+
+def _means_text(rows: Sequence[sentences.TableRow]) -> str:
+    """How many pairs have equivalent means, and the largest difference."""
+    defined = [row for row in rows if math.isfinite(row["difference"])]
+    if not defined:
+        return ""
+    same = sum(row["verdict"] in _EQUIVALENT for row in defined)
+    differing = [row for row in defined if row["verdict"] in _DIFFERENT]
+    text = (
+        f"; means are equivalent within ± {sentences.coefficient_text(defined[0]['bound'])} in "
+        f"{same} of {count_text(len(defined), 'pair')}"
+    )
+    if not differing:
+        return f"{text} and clearly different in none"
+    largest = max(differing, key=lambda row: abs(row["difference"]))
+    which = "" if len(differing) == 1 else "at most "
+    return (
+        f"{text} and different in {len(differing)} "
+        f"({which}by {sentences.coefficient_text(largest['difference'])}"
+        f", {largest['first']} to {largest['second']})"
+    )
 
 
 def _charts(
@@ -310,27 +280,23 @@ def cross_language(
     compare : str
         The factor whose levels are compared; it is taken out of `by`.
     by : tuple of factors
-        Groups to set side by side. All other factors are summed over, of what all levels of a
-        group were asked in the same ways.
+        All other factors are summed over, of what all levels of a group were asked in the same
+        ways.
     kind : "pearson" or "spearman"
         Of the correlations, their intervals and differences.
-    bound : float
-        Equivalence bound of mean differences, in units of the measure.
     pairs : "merged" or "single"
         Whether questions asked both ways are one.
     maximum, midpoint, unusable
         How w, an answer in the middle, and a reply without an option count.
     ci_level : float
-        Of all intervals; equivalence tests use alpha = 1 - ci_level.
-    adjust : "holm" or "benjamini-hochberg"
-        p, over the pairs of a group.
+        Equivalence tests use alpha = 1 - ci_level.
     resamples, permutations, seed : int
         Of items; the seed also throws the coins of midpoints.
 
     Returns
     -------
     AnalysisResult
-        `correlations` (r, intervals, p, n, items) and `matrix`; `correlation_differences`;
+        `correlations` and `matrix`; `correlation_differences`;
         `equivalence`; `comparisons` of means in pairs; `chi_square` and `answers` (shares by
         language); `item_differences` and `item_values`.
 
@@ -350,22 +316,39 @@ def cross_language(
     undefined correlations with the reason; the rest stands. Formulas and their checks stand in
     core/stats: correlation, equivalence, contingency, stance.
     """
-    names = _groups(by, compare)
+    # of a compared model, its respondents are compared
+    without = {compare, "respondent"} if compare == "model" else {compare}
+    names = tuple(name for name in distinct(by) if name not in without)
     rules = ValueRules(measure, pairs, maximum, midpoint, unusable, ci_level)
+    pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed)
     alike, not_alike = _asked_alike(option_counts, names, compare, rules)
     values = level_values(alike, names, compare, rules)
-    pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed)
     differences, n_differences = difference_table(values, pair_rules)
-    compared = _compared_means(
-        values, pair_rules, alike, lambda own: level_values(own, names, compare, rules)
+    compared = comparison_table(
+        _mean_frame(values),
+        (*values.by, values.compare),
+        units=("item",),
+        value="value",
+        title=MEASURES[values.parts[0] if values.parts else measure],  # type: ignore[index]
+        value_unit=UNITS[measure],
+        adjust=adjust,
+        ci_level=ci_level,
+        resamples=resamples,
+        seed=seed,
+        tab=MEANS_TAB,
+        answers=alike,
+        values_of=lambda answers: _mean_frame(level_values(answers, names, compare, rules)),
     )
     counted = alike
     if measure == "s" or phases_differ(alike, names):
         counted = of_phase(alike, INITIAL)
-    usable = int(usable_counts(option_counts)["count"].sum())
-    used = int(usable_counts(alike if measure == "s" else counted)["count"].sum())
-    return AnalysisResult(
-        tables=(
+    findings = Findings(not_alike)
+    _add_cautions(values, findings)
+    findings.cautions += pooled_entities_cautions(counted, names, compared=compare)
+    _add_notes(option_counts, values, by, n_differences, findings)
+    findings.notes += compared.notes
+    return count_result(
+        (
             *correlation_tables(values, pair_rules),
             differences,
             equivalence_table(values, pair_rules),
@@ -374,24 +357,18 @@ def cross_language(
             share_table(values, counted, pair_rules),
             *item_tables(values),
         ),
+        findings,
         unit=f"one item, or a pair asked both ways, in one {grouping_title(compare).lower()}",
-        n_used=used,
-        n_left_out=usable - used,
-        n_missing=int(option_counts["count"].sum()) - usable,
-        method=_method(values, pair_rules),
-        cautions=(
-            *not_alike,
-            *_cautions(values),
-            *pooled_entities_cautions(counted, names, compared=compare),
-        ),
-        notes=tuple([*_notes(option_counts, values, by, n_differences), *compared.notes]),
+        trials=int(option_counts["count"].sum()),
+        usable=int(usable_counts(option_counts)["count"].sum()),
+        used=int(usable_counts(alike if measure == "s" else counted)["count"].sum()),
+        method=f"{MEASURES[measure]} of every item, correlated between "
+        f"{grouping_title(compare).lower()}s over items "
+        f"({'Pearson' if kind == 'pearson' else 'Spearman'}); intervals by Fisher's z and by "
+        f"{resamples:,} resamples of items; differences of correlations by Williams's t or "
+        f"Steiger's z with Zou's interval; equivalence by two one-sided t-tests within "
+        f"± {bound:g}; chi-square of counts, with {permutations:,} exchanges of whole items.",
     )
-
-
-def _groups(by: Sequence[str], compare: str) -> tuple[str, ...]:
-    """The factors of groups, without what is compared; of a compared model, its respondents."""
-    taken = {compare, "respondent"} if compare == "model" else {compare}
-    return tuple(name for name in distinct(by) if name not in taken)
 
 
 def _asked_alike(
@@ -402,120 +379,71 @@ def _asked_alike(
         return option_counts, []
     of_phases = rules.measure != "s" and phases_differ(option_counts, names)
     frame = of_phase(option_counts, INITIAL) if of_phases else option_counts
-    kept, cautions = asked_alike(frame, names, compare)
+    alike, cautions = asked_alike(frame, names, compare)
     if not of_phases:
-        return frame[kept], cautions
+        return frame[alike], cautions
     later = option_counts.drop(index=frame.index)  # the other phase is counted, not compared
-    return pd.concat([frame[kept], later]), cautions
-
-
-def _compared_means(
-    values: LevelValues,
-    rules: PairRules,
-    answers: pd.DataFrame,
-    values_of: Callable[[pd.DataFrame], LevelValues],
-) -> Comparisons:
-    """Means of groups and levels compared in pairs, over the items that both have."""
-    measure = values.parts[0] if values.parts else values.measure
-    return comparison_table(
-        _mean_frame(values),
-        (*values.by, values.compare),
-        units=("item",),
-        value="value",
-        title=MEASURES[measure],  # type: ignore[index]
-        value_unit=UNITS[values.measure],
-        adjust=rules.adjust,
-        ci_level=rules.ci_level,
-        resamples=rules.resamples,
-        seed=rules.seed,
-        tab=MEANS_TAB,
-        answers=answers,
-        values_of=lambda own: _mean_frame(values_of(own)),
-    )
+    return pd.concat([frame[alike], later]), cautions
 
 
 def _mean_frame(values: LevelValues) -> pd.DataFrame:
     """The values of which there are means, one row for each group, level and item."""
-    own = values.first_part
-    n_groups, n_levels, n_items = own.shape
-    places = np.indices(own.shape).reshape(3, -1)
-    columns = {
-        name: [values.groups[group][place] for group in places[0].tolist()]
-        for place, name in enumerate(values.by)
-    }
-    return pd.DataFrame(
-        {
-            **columns,
-            values.compare: [values.levels[level] for level in places[1].tolist()],
-            "item": [values.items[item] for item in places[2].tolist()],
-            "value": own.ravel(),
-        },
-        index=range(n_groups * n_levels * n_items),
-    )
+    means = values.first_part
+    items = values.items[: means.shape[2]]
+    labels = [
+        (*group, level, item)
+        for group in values.groups
+        for level in values.levels
+        for item in items
+    ]
+    columns = [*values.by, values.compare, "item"]
+    return pd.DataFrame(labels, columns=columns).assign(value=means.ravel())
 
 
-def _method(values: LevelValues, rules: PairRules) -> str:
-    what = MEASURES[values.measure]
-    levels = f"{grouping_title(values.compare).lower()}s"
-    return (
-        f"{what} of every item, correlated between {levels} over items "
-        f"({'Pearson' if rules.kind == 'pearson' else 'Spearman'}); intervals by Fisher's z and by "
-        f"{rules.resamples:,} resamples of items; differences of correlations by Williams's t or "
-        f"Steiger's z with Zou's interval; equivalence by two one-sided t-tests within "
-        f"± {rules.bound:g}; chi-square of counts, with {rules.permutations:,} exchanges of whole "
-        "items."
-    )
-
-
-def _cautions(values: LevelValues) -> list[str]:
+def _add_cautions(values: LevelValues, findings: Findings) -> None:
     """What changes how to read the numbers, by group."""
-    cautions = []
     title = grouping_title(values.compare).lower()
     if len(values.levels) == 1:
-        cautions.append(
+        findings.cautions.append(
             f"There is one {title} only ({level_name(values.levels[0])}), so that nothing is "
             f"compared. Choose what else to compare, or ask in another {title}."
         )
-    for number, (group, own) in enumerate(zip(values.groups, values.first_part, strict=True)):
-        known = np.isfinite(own)
-        cautions += [about(group_name(group), text) for text in _gaps(values, number)]
-        few = int((known.sum(axis=0) > 1).sum())
-        if 0 < few < _FEW_ITEMS and len(values.levels) > 1:
-            cautions.append(
-                about(
-                    group_name(group),
-                    f"correlations are over {count_text(few, 'item')} only, so "
-                    "that intervals are wide.",
+    means = values.first_part
+    n_items = means.shape[2]
+    items = np.asarray(values.items[:n_items], dtype=object)
+    for number, group in enumerate(map(group_name, values.groups)):
+        present = np.isfinite(means[number])
+        asked = present.any(axis=0)
+        planned = values.planned[number, :, :n_items].any(axis=0)
+        if asked.any() and (nowhere := planned & ~asked).any():
+            findings.caution(
+                group, f"{_items_text(items[nowhere])}: no value in any {title}, so left out."
+            )
+        unusable = values.only_unusable[number, :, :n_items]
+        for level, of_level, without in zip(values.levels, present, unusable, strict=True):
+            name = level_name(level)
+            if (absent := asked & ~of_level).any() and of_level.any():
+                findings.caution(
+                    group,
+                    f"{_items_text(items[absent])}: no value in {name}, so left out of its pairs.",
                 )
+            if without.any():
+                counts_as = _OF_UNUSABLE[values.measure]
+                findings.caution(
+                    group, only_unusable_text(items[without], counts_as, f" in {name}")
+                )
+        few = int((present.sum(axis=0) > 1).sum())
+        if 0 < few < _FEW_ITEMS and len(values.levels) > 1:
+            findings.caution(
+                group,
+                f"correlations are over {count_text(few, 'item')} only, so that intervals are "
+                "wide.",
             )
     if values.measure == "b_and_w":
-        cautions.append(
+        findings.cautions.append(
             "b and w of an item are two values of n: Fisher's interval and p take them as "
             "independent, the bootstrap interval draws both together. Means are of b."
         )
-    return cautions
-
-
-def _gaps(values: LevelValues, group: int) -> Iterator[str]:
-    """Items of a group without a value in a level or in all, or without an option in any reply."""
-    known = np.isfinite(values.first_part[group])
-    asked = known.any(axis=0)
-    n_items = known.shape[1]
-    items = np.asarray(values.items[:n_items], dtype=object)
-    planned = values.planned[group, :, :n_items].any(axis=0)
-    title = grouping_title(values.compare).lower()
-    if asked.any() and (nowhere := planned & ~asked).any():
-        yield f"{_items_text(items[nowhere])}: no value in any {title}, so left out."
-    for level, there, unusable in zip(
-        values.levels, known, values.only_unusable[group, :, :n_items], strict=True
-    ):
-        if (absent := asked & ~there).any() and there.any():
-            where = level_name(level)
-            yield f"{_items_text(items[absent])}: no value in {where}, so left out of its pairs."
-        if unusable.any():
-            yield only_unusable_text(
-                items[unusable], _OF_UNUSABLE[values.measure], f" in {level_name(level)}"
-            )
 
 
 _OF_UNUSABLE = {"b": "b = 0", "w": "w = 1", "b_and_w": "b = 0 and w = 1", "s": "b = 0 of a phase"}
@@ -527,15 +455,20 @@ def _items_text(items: Sequence[str]) -> str:
     return f"{what} {name_list(items)}"
 
 
-def _notes(
-    option_counts: pd.DataFrame, values: LevelValues, by: Sequence[str], n_differences: int
-) -> list[str]:
+def _add_notes(
+    option_counts: pd.DataFrame,
+    values: LevelValues,
+    by: Sequence[str],
+    n_differences: int,
+    findings: Findings,
+) -> None:
     """What informs: the unit, phases, links to other analyses, and what is not shown."""
     title = grouping_title(values.compare).lower()
-    notes = [
+    notes = findings.notes
+    notes.append(
         f"Items are correlated, not persons: an item has one value in each {title}. Scores of the "
         "same contexts are correlated on the page Reliability (Score correlations)."
-    ]
+    )
     if values.measure == "mean" and len(values.levels) > 1:
         notes.append(
             "Equal correlations and means do not show that scores can be compared: see the page "
@@ -561,4 +494,3 @@ def _notes(
             "p of chi-square takes all answers as independent, as published; p by whole items "
             "does not."
         )
-    return notes

@@ -33,7 +33,7 @@ from core.analysis.shared.scores import level_sort_key
 from core.domain.instrument import keyed_points
 from core.domain.results import Unit
 from core.errors import NotEnoughData
-from core.stats.inputs import Booleans, Floats, Integers
+from core.stats.inputs import Booleans, Floats, Integers, ratios
 from core.stats.stance import Maximum, bias_intervals
 
 Measure = Literal["mean", "positive", "b", "w", "b_and_w", "s"]
@@ -101,7 +101,7 @@ class LevelValues:
         return self.values[:, :, [part == self.parts[0] for part in self.parts]]
 
     def with_only_unusable(self, single: Booleans) -> LevelValues:
-        """The values with what is known of (groups times levels, questions)."""
+        """The values with those that only replies without an option have."""
         n_parts = len(dict.fromkeys(self.parts))
         return replace(self, only_unusable=_cube(np.tile(single, n_parts), self.rows, empty=False))
 
@@ -164,8 +164,8 @@ def level_values(
             frame, names, maximum=rules.maximum, unusable=rules.unusable, pairs=rules.pairs
         )
         layout, answers = shifts.initial, shifts.initial.values.n + shifts.opposing.values.n
-        found = _arranged(frame, names, rules, layout, {"s": shifts.shift}, layout.counts, answers)
-        return found.with_only_unusable(layout.only_unusable | shifts.opposing.only_unusable)
+        values = _arranged(frame, names, rules, layout, {"s": shifts.shift}, layout.counts, answers)
+        return values.with_only_unusable(layout.only_unusable | shifts.opposing.only_unusable)
     if phases_differ(frame, by):
         frame = of_phase(frame, INITIAL)
     if rules.measure in ("mean", "positive"):
@@ -177,8 +177,8 @@ def level_values(
     )
     both = {"b": layout.values.bias, "w": layout.values.willingness}
     measured = {name: both[name] for name in rules.measure.split("_and_")}
-    found = _arranged(frame, names, rules, layout, measured, layout.counts, layout.values.n)
-    return found.with_only_unusable(layout.only_unusable)
+    values = _arranged(frame, names, rules, layout, measured, layout.counts, layout.values.n)
+    return values.with_only_unusable(layout.only_unusable)
 
 
 def phases_differ(option_counts: pd.DataFrame, by: Sequence[str]) -> bool:
@@ -194,14 +194,12 @@ def _plain_layout(
     frame: pd.DataFrame, names: Sequence[str], rules: ValueRules
 ) -> tuple[OpinionTable, AnswerCounts | None]:
     """Groups and items as those of opinions, also where no option states a stance."""
-    known = frame
     counts = None
     try:
         counts = answer_counts(frame, names, rules.unusable)
     except NotEnoughData:
-        known = frame.assign(stance=0.0)  # only groups and items are taken
-    layout = opinion_table(known, names, unusable=rules.unusable, pairs=rules.pairs)
-    return layout, counts
+        frame = frame.assign(stance=0.0)  # only groups and items are taken
+    return opinion_table(frame, names, unusable=rules.unusable, pairs=rules.pairs), counts
 
 
 def _item_values(
@@ -222,19 +220,20 @@ def _item_values(
             "Choose another measure, or give the options of the format points and a stance on the "
             "page Banks.",
         )
-    own = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
-    place = {item: number for number, item in enumerate(layout.counts.items)}
-    number = {group: row for row, group in enumerate(layout.counts.groups)}
+    values = ratios(above, below)
+    column_of = {item: column for column, item in enumerate(layout.counts.items)}
+    row_of = {group: row for row, group in enumerate(layout.counts.groups)}
     keys = labels[list(names)].itertuples(index=False, name=None)
-    row = np.array([number[key] for key in keys], dtype=np.int64)
-    column = labels["item"].astype(str).map(place).to_numpy(dtype=np.int64)
+    row = np.array([row_of[key] for key in keys], dtype=np.int64)
+    column = labels["item"].astype(str).map(column_of).to_numpy(dtype=np.int64)
     shape = (len(layout.counts.groups), len(layout.counts.items))
     sums, formats, answers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    known = np.isfinite(own)
     np.add.at(answers, (row, column), below)
-    np.add.at(sums, (row[known], column[known]), own[known])
-    np.add.at(formats, (row[known], column[known]), 1.0)
-    single = np.divide(sums, formats, out=np.full(shape, np.nan), where=formats > 0)
+    defined = np.isfinite(values)
+    cells = row[defined], column[defined]
+    np.add.at(sums, cells, values[defined])
+    np.add.at(formats, cells, 1.0)
+    single = ratios(sums, formats)
     first, second = single[:, layout.first], single[:, layout.second]
     merged = layout.second >= 0
     # Both directions of a pair: as b, half the difference, on a scale from 0 to 1.
@@ -248,17 +247,18 @@ def _sums_of_points(
     frame: pd.DataFrame, cell: Sequence[str]
 ) -> tuple[Floats, Floats, pd.DataFrame]:
     """Sums of points after keying, as shares of the range of the format, and numbers of answers."""
-    own = usable_counts(frame)
-    low, high = own["lowest"].to_numpy(np.float64), own["highest"].to_numpy(np.float64)
-    sign = own["keyed"].to_numpy(np.float64) * own["direction"].to_numpy(np.float64)
-    points = keyed_points(own["points"].to_numpy(np.float64), low, high, sign)
-    wide = np.where(high > low, high - low, np.nan)
-    share, count = (points - low) / wide, own["count"].to_numpy(np.float64)
-    known = np.isfinite(share)
-    code, labels = cell_codes(own, cell)
+    usable = usable_counts(frame)
+    low, high, count = (
+        usable[name].to_numpy(np.float64) for name in ("lowest", "highest", "count")
+    )
+    sign = usable["keyed"].to_numpy(np.float64) * usable["direction"].to_numpy(np.float64)
+    points = keyed_points(usable["points"].to_numpy(np.float64), low, high, sign)
+    share = (points - low) / np.where(high > low, high - low, np.nan)
+    defined = np.isfinite(share)
+    code, labels = cell_codes(usable, cell)
     above, below = (
         np.bincount(code, weights, len(labels)).astype(np.float64)
-        for weights in (np.where(known, share, 0.0) * count, known * count)
+        for weights in (np.where(defined, share, 0.0) * count, defined * count)
     )
     return above, below, labels
 
@@ -279,16 +279,16 @@ def _arranged(
     levels = sorted(present, key=level_sort_key)
     groups = list(dict.fromkeys(group[:-1] for group in layout.counts.groups))
     rows = np.full((len(groups), len(levels)), -1, dtype=np.int64)
-    place = {group: number for number, group in enumerate(groups)}
-    for number, group in enumerate(layout.counts.groups):
+    number_of = {group: number for number, group in enumerate(groups)}
+    for row, group in enumerate(layout.counts.groups):
         if group[-1] in levels:
-            rows[place[group[:-1]], levels.index(group[-1])] = number
+            rows[number_of[group[:-1]], levels.index(group[-1])] = row
     single = layout.second < 0
 
     def stacked(tables: Sequence[Floats], empty: float = np.nan) -> Floats:
         return np.concatenate([_cube(table, rows, empty) for table in tables], axis=2)
 
-    ends = [_intervals(layout, name, own, single, rules) for name, own in measured.items()]
+    ends = [_intervals(layout, name, table, single, rules) for name, table in measured.items()]
     return LevelValues(
         by=by,
         compare=names[-1],

@@ -18,7 +18,7 @@ from core.analysis.shared.option_counts import (
     usable_counts,
 )
 from core.domain.study import FACTORS
-from core.stats.inputs import Floats, Integers
+from core.stats.inputs import Floats, Integers, ratios
 from core.stats.repeatability import (
     EntropyUnit,
     corrected_entropies,
@@ -79,7 +79,7 @@ def repeated_answers(
         rows = answer_sides(option_counts, [*cell, *within], midpoint=midpoint)
         code, labels = cell_codes(rows, cell)
         counts = rows[["positive", "negative"]].to_numpy(dtype=np.float64)
-        place = np.arange(2)[None, :] + 2 * code[:, None]
+        position = np.arange(2)[None, :] + 2 * code[:, None]
         width, neutral = 2, int(rows["neutral"].sum())
     else:
         code, labels = cell_codes(option_counts, cell)
@@ -87,12 +87,12 @@ def repeated_answers(
         rows = usable_counts(rows)
         answer, width = _numbers_within(rows["cell"].to_numpy(), cell_codes(rows, ["option"])[0])
         counts = rows["count"].to_numpy(dtype=np.float64)[:, None]
-        place = (rows["cell"].to_numpy() * width + answer)[:, None]
+        position = (rows["cell"].to_numpy() * width + answer)[:, None]
         neutral = 0
     size = len(labels) * width
     units = cell_codes(rows, within)[0] if within and len(rows) else None
     item, items = cell_codes(labels, lead)
-    summed = _sums(place.ravel(), counts.ravel(), size).reshape(len(labels), width)
+    summed = _sums(position.ravel(), counts.ravel(), size).reshape(len(labels), width)
     possible = np.full(len(items), 2) if coding == "sides" else _possible(option_counts, items)
     return RepeatedAnswers(
         labels=labels,
@@ -100,7 +100,7 @@ def repeated_answers(
         items=items,
         item=item,
         n_options=possible,
-        by_unit=None if units is None else _by_unit(units, place, counts, size),
+        by_unit=None if units is None else _by_unit(units, position, counts, size),
         neutral=neutral,
         n_counted=round(float(summed.sum())),
     )
@@ -125,11 +125,11 @@ def _sums(code: Integers, values: Floats, size: int) -> Floats:
     return np.bincount(code, values, size).astype(np.float64)
 
 
-def _by_unit(units: Integers, place: Integers, counts: Floats, size: int) -> sparse.csr_array:
+def _by_unit(units: Integers, position: Integers, counts: Floats, size: int) -> sparse.csr_array:
     """The counts of each unit; rows are units."""
-    rows = np.repeat(units, place.shape[1])
+    rows = np.repeat(units, position.shape[1])
     shape = (int(units.max()) + 1, size)
-    return sparse.csr_array((counts.ravel(), (rows, place.ravel())), shape=shape)
+    return sparse.csr_array((counts.ravel(), (rows, position.ravel())), shape=shape)
 
 
 def _possible(option_counts: pd.DataFrame, items: pd.DataFrame) -> Integers:
@@ -179,8 +179,7 @@ def item_entropies(answers: RepeatedAnswers, unit: EntropyUnit) -> ItemEntropies
 
     def mean(values: Floats) -> Floats:
         sums = _sums(answers.item, np.where(repeated, values, 0.0), len(answers.items))
-        none = np.full(len(sums), np.nan)
-        return np.asarray(np.divide(sums, conditions, out=none, where=conditions > 0))
+        return ratios(sums, conditions)
 
     return ItemEntropies(
         answers=answers,
@@ -223,52 +222,50 @@ class EntropySums:
     @property
     def repeatability(self) -> Floats:
         """1 where the same answer always comes again, 0 where all answers are as frequent."""
-        even = np.full(len(self.maximum), np.nan)
-        ratio = np.divide(self.entropy, self.maximum, out=even, where=self.maximum > 0)
-        return np.asarray(1 - ratio)
+        return np.asarray(1 - ratios(self.entropy, self.maximum))
 
 
 def entropy_sums(
-    own: ItemEntropies,
+    items: ItemEntropies,
     sets: Sequence[Sequence[str]],
     resample: ResampleUnit,
     bootstrap: Bootstrap | None,
     level: float,
 ) -> tuple[EntropySums, ...]:
     """The sums in the sets that each list of columns makes, all resampled with the same draws."""
-    coded = [cell_codes(own.answers.items, columns) for columns in sets]
+    coded = [cell_codes(items.answers.items, columns) for columns in sets]
     start = np.cumsum([0, *(len(labels) for _, labels in coded)])
-    known = own.defined
+    defined = items.defined
     total = int(start[-1])
-    rows = np.tile(np.flatnonzero(known), len(coded))
+    rows = np.tile(np.flatnonzero(defined), len(coded))
     of = np.concatenate(
-        [code[known] + first for (code, _), first in zip(coded, start, strict=False)]
+        [code[defined] + first for (code, _), first in zip(coded, start, strict=False)]
     )
-    member = sparse.csr_array((np.ones(len(rows)), (rows, of)), shape=(len(known), total))
+    member = sparse.csr_array((np.ones(len(rows)), (rows, of)), shape=(len(defined), total))
     low, high, n_units = np.full(total, np.nan), np.full(total, np.nan), np.zeros(total, np.int64)
     if bootstrap is not None and len(rows):
-        n_units, ratios = _resampled(own, member, resample, bootstrap)
-        ends = percentile_intervals(1 - ratios, level)
+        n_units, resampled = _resampled(items, member, resample, bootstrap)
+        ends = percentile_intervals(1 - resampled, level)
         low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
 
     def sums(values: Floats) -> Floats:
-        return np.asarray(member.T @ np.where(known, values, 0.0))
+        return np.asarray(member.T @ np.where(defined, values, 0.0))
 
     parts = []
     for (code, labels), first in zip(coded, start, strict=False):
         part = slice(first, first + len(labels))
         n_all = np.bincount(code, minlength=len(labels))
-        n_defined = np.bincount(code[known], minlength=len(labels))
+        n_defined = np.bincount(code[defined], minlength=len(labels))
         parts.append(
             EntropySums(
                 labels=labels,
-                entropy=sums(own.entropy)[part],
-                corrected=sums(own.corrected)[part],
-                maximum=sums(own.largest)[part],
+                entropy=sums(items.entropy)[part],
+                corrected=sums(items.corrected)[part],
+                maximum=sums(items.largest)[part],
                 n_defined=n_defined,
                 n_undefined=n_all - n_defined,
-                n_certain=np.bincount(code[known & (own.entropy == 0)], minlength=len(labels)),
-                n=sums(own.n)[part],
+                n_certain=np.bincount(code[defined & (items.entropy == 0)], minlength=len(labels)),
+                n=sums(items.n)[part],
                 low=low[part],
                 high=high[part],
                 n_units=n_units[part],
@@ -278,18 +275,18 @@ def entropy_sums(
 
 
 def _resampled(
-    own: ItemEntropies, member: sparse.csr_array, resample: ResampleUnit, bootstrap: Bootstrap
+    items: ItemEntropies, member: sparse.csr_array, resample: ResampleUnit, bootstrap: Bootstrap
 ) -> tuple[Integers, Floats]:
     """How many units each set has, and entropy / maximum of each set in each resample."""
-    weight = np.isfinite(own.cell) / np.maximum(own.conditions, 1)[own.answers.item]
-    cell = np.where(np.isfinite(own.cell), own.cell, 0.0)
-    largest = own.largest[own.answers.item]
+    weight = np.isfinite(items.cell) / np.maximum(items.conditions, 1)[items.answers.item]
+    cell = np.where(np.isfinite(items.cell), items.cell, 0.0)
+    largest = items.largest[items.answers.item]
     # what one condition adds to its sets, which are those of its item
-    of_cell = sparse.diags_array(weight) @ member[own.answers.item]
-    within = own.answers.by_unit
+    of_cell = sparse.diags_array(weight) @ member[items.answers.item]
+    within = items.answers.by_unit
     if within is not None:
-        return _resampled_within(own, within, of_cell, largest, bootstrap)
-    units = cell_codes(own.answers.labels, [resample])[0]
+        return _resampled_within(items, within, of_cell, largest, bootstrap)
+    units = cell_codes(items.answers.labels, [resample])[0]
     pooled = sparse.csr_array((np.ones(len(units)), (units, np.arange(len(units)))))
     above = (pooled @ sparse.diags_array(cell) @ of_cell).toarray()
     below = (pooled @ sparse.diags_array(largest) @ of_cell).toarray()
@@ -297,7 +294,7 @@ def _resampled(
 
 
 def _resampled_within(
-    own: ItemEntropies,
+    items: ItemEntropies,
     by_unit: sparse.csr_array,
     of_cell: sparse.csr_array,
     largest: Floats,
@@ -308,27 +305,28 @@ def _resampled_within(
     A resample has fewer different answers than the sample, which lowers entropies once more. The
     ratios are moved by this known amount, so that the interval lies around what was observed.
     """
-    width = own.answers.counts.shape[1]
+    width = items.answers.counts.shape[1]
     n_units, size = by_unit.shape
-    unit, place = by_unit.nonzero()
-    has = sparse.csr_array((np.ones(len(unit)), (unit, place // width)), (n_units, size // width))
+    unit, position = by_unit.nonzero()
+    has = sparse.csr_array(
+        (np.ones(len(unit)), (unit, position // width)), (n_units, size // width)
+    )
     units_of_sets = (has @ of_cell).astype(bool).sum(axis=0)
     columns = by_unit.T.tocsr()
     at_once = max(1, _CELLS_AT_ONCE // max(size, 1))
-    ratios = []
+    blocks = []
     for weights in row_weights(n_units, bootstrap):
         for start in range(0, len(weights), at_once):
             block = weights[start : start + at_once]
-            drawn = (columns @ block.T).T.reshape(len(block), -1, width)
-            values = entropies(drawn, unit=own.unit)
-            known = np.isfinite(values)
-            above = (of_cell.T @ np.where(known, values, 0.0).T).T
-            below = (of_cell.T @ np.where(known, largest, 0.0).T).T
-            none = np.full(above.shape, np.nan)
-            ratios.append(np.divide(above, below, out=none, where=below > 0))
-    every = np.concatenate(ratios)
-    cell = np.where(np.isfinite(own.cell), own.cell, 0.0)
+            counts = (columns @ block.T).T.reshape(len(block), -1, width)
+            values = entropies(counts, unit=items.unit)
+            defined = np.isfinite(values)
+            above = (of_cell.T @ np.where(defined, values, 0.0).T).T
+            below = (of_cell.T @ np.where(defined, largest, 0.0).T).T
+            blocks.append(ratios(above, below))
+    every = np.concatenate(blocks)
+    cell = np.where(np.isfinite(items.cell), items.cell, 0.0)
     observed = (of_cell.T @ cell) / np.maximum(of_cell.T @ largest, 1e-300)
-    known = np.isfinite(every)
-    middle = np.where(known, every, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    defined = np.isfinite(every)
+    middle = np.where(defined, every, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
     return np.asarray(units_of_sets), np.clip(every - middle + observed, 0.0, 1.0)

@@ -26,7 +26,7 @@ from core.stats.divergence import (
     pair_places,
     permutation_test,
 )
-from core.stats.inputs import Floats, Integers
+from core.stats.inputs import Floats, Integers, ratios
 from core.stats.resampling import (
     Bootstrap,
     percentile_intervals,
@@ -124,10 +124,10 @@ def _on_scale(
     n_cells: int,
 ) -> tuple[Floats, CountedAnswers]:
     """The positions that come up, and how many answers are at each, in the cells of `sides`."""
-    places = np.round(option_places(option_counts), _DIGITS)
-    rows = usable_counts(option_counts.assign(place=places))
-    rows = rows[rows["place"].notna()]
-    positions, place = np.unique(rows["place"].to_numpy(), return_inverse=True)
+    all_positions = np.round(option_places(option_counts), _DIGITS)
+    rows = usable_counts(option_counts.assign(position=all_positions))
+    rows = rows[rows["position"].notna()]
+    positions, position = np.unique(rows["position"].to_numpy(), return_inverse=True)
     keys = [*lead, "format", *within]
     # coded together, so that items, formats and units have the numbers they have in `sides`
     both = pd.concat([sides[keys].astype(object), rows[keys].astype(object)], ignore_index=True)
@@ -135,14 +135,14 @@ def _on_scale(
     cell = (item * len(form[1]) + form[0])[len(sides) :]
     unit = cell_codes(both, within)[0][len(sides) :] if within else None
     size = (n_cells, max(len(positions), 1))
-    counted = _counted(cell, place, rows["count"].to_numpy(dtype=np.float64), size, unit)
+    counted = _counted(cell, position, rows["count"].to_numpy(dtype=np.float64), size, unit)
     return (positions if len(positions) else np.array([0.5])), counted
 
 
 def _counted(
-    cell: Integers, place: Integers, counts: Floats, size: tuple[int, int], unit: Integers | None
+    cell: Integers, position: Integers, counts: Floats, size: tuple[int, int], unit: Integers | None
 ) -> CountedAnswers:
-    at, total = cell * size[1] + place, size[0] * size[1]
+    at, total = cell * size[1] + position, size[0] * size[1]
     summed = np.bincount(at, counts, total).reshape(size).astype(np.float64)
     if unit is None:
         return CountedAnswers(summed, None)
@@ -182,56 +182,58 @@ class PairMeasure:
 
 
 def divergences(
-    own: FormatAnswers, resample: ResampleUnit, bootstrap: Bootstrap | None, level: float
+    answers: FormatAnswers, resample: ResampleUnit, bootstrap: Bootstrap | None, level: float
 ) -> PairMeasure:
     """Jensen-Shannon divergence of the shares of yes."""
-    return _measured(own, own.sides, jensen_shannon_bits, resample, bootstrap, level)
+    return _measured(answers, answers.sides, jensen_shannon_bits, resample, bootstrap, level)
 
 
 def distances(
-    own: FormatAnswers, resample: ResampleUnit, bootstrap: Bootstrap | None, level: float
+    answers: FormatAnswers, resample: ResampleUnit, bootstrap: Bootstrap | None, level: float
 ) -> PairMeasure:
     """Earth mover's distance of the answers on 0 to 1."""
 
     def measure(counts: Floats) -> Floats:
-        return earth_movers_distances(counts, own.positions)
+        return earth_movers_distances(counts, answers.positions)
 
-    return _measured(own, own.scale, measure, resample, bootstrap, level)
+    return _measured(answers, answers.scale, measure, resample, bootstrap, level)
 
 
-def tested(own: FormatAnswers, most: int, seed: int) -> PermutationTest | None:
+def tested(answers: FormatAnswers, most: int, seed: int) -> PermutationTest | None:
     """The permutation test of the shares of yes; None where some answers are half a yes.
 
     Of very many items there are fewer permutations than `most`, so that a page does not wait.
     """
-    positive, n = own.sides.counts[:, :, 0], own.answers
+    positive, n = answers.sides.counts[:, :, 0], answers.answers
     if (positive % 1).any():
         return None
     n_permutations = min(most, max(_LEAST_PERMUTATIONS, _MOST_DEALS // max(n.size, 1)))
-    return permutation_test(positive, n, own.group, n_permutations=n_permutations, seed=seed)
+    return permutation_test(positive, n, answers.group, n_permutations=n_permutations, seed=seed)
 
 
 def _measured(
-    own: FormatAnswers,
+    answers: FormatAnswers,
     counted: CountedAnswers,
     measure: Callable[[Floats], Floats],
     resample: ResampleUnit,
     bootstrap: Bootstrap | None,
     level: float,
 ) -> PairMeasure:
-    n_formats, n_groups = len(own.formats), len(own.groups)
+    n_formats, n_groups = len(answers.formats), len(answers.groups)
     pairs = measure(counted.counts)
     wide = _wide(pairs, n_formats)  # (items, 1 + formats + pairs)
-    means = _group_means(wide.T, own.group, n_groups).T
+    means = _group_means(wide.T, answers.group, n_groups).T
     low, high = np.full(means.shape, np.nan), np.full(means.shape, np.nan)
     if bootstrap is not None and pairs.size:
         if resample == "item":
-            drawn = resampled_means(_by_item(own, wide), bootstrap)
+            drawn = resampled_means(_by_item(answers, wide), bootstrap)
         else:
             drawn = np.concatenate(
                 [
                     _group_means(
-                        np.moveaxis(_wide(measure(block), n_formats), -2, -1), own.group, n_groups
+                        np.moveaxis(_wide(measure(block), n_formats), -2, -1),
+                        answers.group,
+                        n_groups,
                     )
                     .swapaxes(-2, -1)
                     .reshape(len(block), -1)
@@ -240,7 +242,7 @@ def _measured(
             )
             drawn = recentered(drawn, means.ravel(), 0.0, 1.0)
         ends = percentile_intervals(drawn, level)
-        enough = (own.n_units > 1)[:, None]
+        enough = (answers.n_units > 1)[:, None]
         low, high = (
             np.where(enough, end.reshape(means.shape), np.nan) for end in (ends.low, ends.high)
         )
@@ -262,17 +264,17 @@ def _parts(wide: Floats, n_formats: int) -> tuple[Floats, Floats, Floats]:
 def _group_means(values: Floats, group: Integers, n_groups: int) -> Floats:
     """Means over the items (last axis) of each group, of those that have a value."""
     member = (group[:, None] == np.arange(n_groups)).astype(np.float64)
-    known = np.isfinite(values)
-    n = known.astype(np.float64) @ member
-    sums = np.where(known, values, 0.0) @ member
-    return np.asarray(np.divide(sums, n, out=np.full(n.shape, np.nan), where=n > 0))
+    defined = np.isfinite(values)
+    n = defined.astype(np.float64) @ member
+    sums = np.where(defined, values, 0.0) @ member
+    return ratios(sums, n)
 
 
-def _by_item(own: FormatAnswers, wide: Floats) -> Floats:
+def _by_item(answers: FormatAnswers, wide: Floats) -> Floats:
     """(different items, groups times columns): items of one code are drawn together."""
-    unit, units = cell_codes(own.items, ["subscale", "item"])
-    table = np.full((len(units), len(own.groups), wide.shape[1]), np.nan)
-    table[unit, own.group] = wide
+    unit, units = cell_codes(answers.items, ["subscale", "item"])
+    table = np.full((len(units), len(answers.groups), wide.shape[1]), np.nan)
+    table[unit, answers.group] = wide
     return table.reshape(len(units), -1)
 
 
@@ -289,12 +291,14 @@ def _resampled_counts(counted: CountedAnswers, bootstrap: Bootstrap) -> Iterator
             yield np.asarray((columns @ block.T).T).reshape(len(block), *counted.counts.shape)
 
 
-def chance_means(own: FormatAnswers, test: PermutationTest | None) -> tuple[Floats, Floats, Floats]:
+def chance_means(
+    answers: FormatAnswers, test: PermutationTest | None
+) -> tuple[Floats, Floats, Floats]:
     """What random deals give, as the means of a `PairMeasure`; NaN without a test."""
-    n_formats = len(own.formats)
-    none = np.full((len(own.items), n_formats * (n_formats - 1) // 2), np.nan)
+    n_formats = len(answers.formats)
+    none = np.full((len(answers.items), n_formats * (n_formats - 1) // 2), np.nan)
     wide = _wide(test.chance if test else none, n_formats)
-    return _parts(_group_means(wide.T, own.group, len(own.groups)).T, n_formats)
+    return _parts(_group_means(wide.T, answers.group, len(answers.groups)).T, n_formats)
 
 
 def pair_names(formats: Sequence[str]) -> list[tuple[str, str]]:
