@@ -107,7 +107,7 @@ def importing(*, path: str, database: str) -> Mapping[str, Any]:
     """Seconds of the import of a long file, and of its first and last million saved rows."""
     import time
 
-    from core.analysis.shared import progress
+    from core import progress
     from core.workflow.answers import imports
     from core.workflow.opening import open_workspace
 

@@ -141,7 +141,7 @@ def prepare(*, path: str) -> None:
 
 def reread(*, path: str) -> Mapping[str, object]:
     """Seconds of the preview and of applying it, and the longest time without progress."""
-    from core.analysis.shared.progress import watch
+    from core.progress import watch
     from core.workflow.answers import rereading
     from core.workflow.opening import open_workspace
 

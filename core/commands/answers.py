@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.analysis.shared import progress
+from core import progress
 from core.commands.shared import Command, argument, read, readable, show_share, write
 from core.errors import FileError
 from core.workflow.answers import imports, mappings

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from core.analysis.shared import progress
+from core import progress
 from core.commands.shared import Command, argument, pair, write
 from core.domain.study import LEAVE_OUT, LEFT_OUT_KINDS
 from core.errors import FileError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from core.analysis.shared.progress import watch
 from core.commands.shared import Command, argument, show_share
 from core.domain.numbers import count_text
+from core.progress import watch
 from core.workflow.answers import rereading
 from core.workflow.answers.browsing import answer_words
 from core.workflow.answers.rereading import RereadingPreview

@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
-from core.analysis.shared.progress import Cancelled, watch
 from core.errors import WorkerError
+from core.progress import Cancelled, watch
 
 ComputationState = Literal["waiting", "running", "done", "failed", "cancelled"]
 T = TypeVar("T")

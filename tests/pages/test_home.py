@@ -8,7 +8,7 @@ import pytest
 from streamlit import get_option
 from streamlit.testing.v1 import AppTest
 
-from core.analysis.shared import progress
+from core import progress
 from core.files import parts
 from core.workflow.answers import imports
 from core.workflow.runs import collector, control

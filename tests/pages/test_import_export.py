@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import streamlit
 
-from core.analysis.shared import progress
+from core import progress
 from core.errors import FileError
 from core.files import parts
 from core.store import imports as import_store

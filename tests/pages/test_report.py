@@ -7,7 +7,7 @@ import threading
 import pytest
 import streamlit
 
-from core.analysis.shared import progress
+from core import progress
 from core.workflow.opening import open_workspace
 from core.workflow.reports import choices
 from core.workflow.runs import control

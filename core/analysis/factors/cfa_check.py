@@ -26,7 +26,6 @@ from core.analysis.shared.factor_models.groups import (
 from core.analysis.shared.factor_models.models import MODELS, FactorModel, FactorModelText
 from core.analysis.shared.matrices import data_cautions, data_notes, distinct
 from core.analysis.shared.options import By
-from core.analysis.shared.progress import step
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import analysis_unit
 from core.analysis.shared.scripts.factor_models import semopy_lines, semopy_starts
@@ -35,6 +34,7 @@ from core.domain.notes import about
 from core.domain.numbers import judged_decimals, number_text
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.domain.tables import TableRows, TableSpec, key, number, text
+from core.progress import step
 from core.stats.factor.model import COVARIANCE, LOADING, Scaling
 from core.stats.factor.model_text import parse_model
 from core.stats.factor.semopy_check import (

@@ -18,7 +18,6 @@ from core.analysis.kit.results import Findings, scale_of_group, score_result
 from core.analysis.shared import sentences
 from core.analysis.shared.matrices import ScoreMatrix, distinct, score_matrices, with_options
 from core.analysis.shared.options import SETTING_CHOICES, By, SettingName
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
 from core.analysis.shared.rows import varying_factors
 from core.analysis.shared.scripts.item_response import dif_files
@@ -29,6 +28,7 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.distributions import moments
 from core.stats.groups import Adjustment
 from core.stats.inputs import name_list, unanswered_items_note

@@ -30,7 +30,6 @@ from core.analysis.shared.options import (
     Tail,
     adjustment_words,
 )
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Rows, analysis
 from core.analysis.shared.rows import Floats, rows_are_people, with_alternatives
 from core.analysis.shared.scripts.comparisons import SeparateGroups, group_files
@@ -42,6 +41,7 @@ from core.domain.results import AnalysisResult, TextFile
 from core.domain.study import FACTORS
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.correlation import Alternative
 from core.stats.groups import MeanTest, known_groups, mean_interval, summary, welch_t
 from core.stats.inputs import Estimate, name_list

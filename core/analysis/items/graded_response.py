@@ -13,7 +13,6 @@ from core.analysis.kit.results import Findings, scale_of_group, score_result
 from core.analysis.shared import sentences
 from core.analysis.shared.matrices import ScoreMatrix, score_matrices, with_options
 from core.analysis.shared.options import By
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import Floats
 from core.analysis.shared.scripts.item_response import graded_response_files
@@ -24,6 +23,7 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, key, number, text
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.irt import graded_response as model
 from core.stats.ordered.answer_options import score_list
 

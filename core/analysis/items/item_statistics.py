@@ -26,7 +26,6 @@ from core.analysis.shared.matrices import (
     scores_of_groups,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import Floats, cells_of, known_ends, relative_scores, scores_of
 from core.analysis.shared.scripts.scales import item_files, scale_groups
@@ -38,6 +37,7 @@ from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, estimate, key, number, remark, text
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.correlation import fisher_interval
 from core.stats.distributions import column_means, moments
 from core.stats.inputs import Estimate, ItemRule, is_constant, name_list

@@ -22,7 +22,6 @@ from core.analysis.shared.options import (
     ScoreMissing,
     adjustment_words,
 )
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Rows, analysis
 from core.analysis.shared.rows import row_cells, scores_of
 from core.analysis.shared.scores import basis_text, item_group, level_name, unanswered_notes
@@ -40,6 +39,7 @@ from core.domain.tables import (
     remark,
 )
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.correlation import Alternative
 from core.stats.groups import Adjustment, Summary, compare_with_norms, summary
 from core.stats.inputs import Estimate

@@ -19,7 +19,6 @@ from core.analysis.shared.matrices import (
     score_matrices,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
 from core.charts.dots import reliability_charts
@@ -28,6 +27,7 @@ from core.domain.notes import about, kind_of, undefined_note
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, estimate, key, remark, text
 from core.domain.wide_scores import ItemScores
+from core.progress import with_progress
 from core.stats.inputs import (
     ROWS_USED,
     Estimate,

@@ -28,7 +28,6 @@ from core.analysis.shared.options import (
     Tail,
     adjustment_words,
 )
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, analysis
 from core.analysis.shared.rows import with_alternatives
 from core.analysis.shared.scores import (
@@ -60,6 +59,7 @@ from core.domain.tables import (
 )
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.correlation import Alternative, CorrelationMethod, correlation
 from core.stats.groups import Adjustment, paired_t, summary
 from core.stats.inputs import Estimate, name_list

@@ -14,7 +14,6 @@ from core.analysis.kit.results import Findings, score_result
 from core.analysis.shared import sentences
 from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
 from core.analysis.shared.options import SCORE_RULES, By, ScoreMissing
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import (
     Floats,
@@ -35,6 +34,7 @@ from core.domain.results import AnalysisResult
 from core.domain.tables import TableRows, TableSpec, count, high_end, key, low_end, number
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.distributions import floor_and_ceiling, moments, quartiles, skewness_and_kurtosis
 from core.stats.inputs import name_list
 from core.stats.scores import row_scores

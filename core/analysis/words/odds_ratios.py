@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared import progress
+from core import progress
 from core.analysis.shared.matrices import by_columns, distinct, group_name
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.registry import OtherData, Text, analysis

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared import progress
+from core import progress
 from core.collect.replies import reader
 from core.domain.instrument import Instrument, ResponseFormat
 from core.domain.numbers import count_text

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.analysis.shared import progress
+from core import progress
 from core.domain.instrument import Instrument
 from core.domain.numbers import count_text
 from core.domain.study import SETTINGS, Design

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.analysis.shared import progress
+from core import progress
 from core.collect.replies.reader import PARSER_VERSION
 from core.domain.study import Certainty
 from core.errors import NotEnoughData

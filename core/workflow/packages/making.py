@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.progress import step
 from core.domain.instrument import Instrument, ResponseFormat
 from core.domain.members import Role
 from core.domain.results import AnalysisResult, ResultTable, TextFile
@@ -28,6 +27,7 @@ from core.files.contexts import contexts_jsonl
 from core.files.packages import Field, FieldType, PackageFacts, PackageFile
 from core.files.spss import SpssVariable, write_sav
 from core.files.templates import templates_yaml
+from core.progress import step
 from core.store import answers as answer_store
 from core.store import packages as package_store
 from core.store import studies

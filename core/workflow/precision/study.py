@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared import progress
+from core import progress
 from core.analysis.shared.sentences import GroupAnswer, Light, interval_text
 from core.domain import tables
 from core.domain.numbers import count_text, judged_decimals, number_text, percent_text

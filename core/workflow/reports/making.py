@@ -15,7 +15,7 @@ from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
-from core.analysis.shared import progress
+from core import progress
 from core.analysis.shared.registry import Analysis
 from core.charts import Chart
 from core.charts.drawing import DrawingFault, drawing_process

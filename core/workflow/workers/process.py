@@ -208,8 +208,8 @@ def _do(file: BinaryIO, messages: BinaryIO) -> None:
 
 
 def _outcome(task: Task, reports: _Reports) -> Outcome:
-    from core.analysis.shared.progress import watch
     from core.analysis.shared.registry import all_analyses
+    from core.progress import watch
     from core.stats import reuse
 
     reuse.add(task.known)

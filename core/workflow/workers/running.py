@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Literal
 
-from core import settings
-from core.analysis.shared import progress
+from core import progress, settings
 from core.analysis.shared.registry import Analysis
 from core.domain.results import AnalysisResult
 from core.errors import TooLarge, WorkerError

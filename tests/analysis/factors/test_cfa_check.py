@@ -12,8 +12,8 @@ from core.analysis.factors import cfa_check as module
 from core.analysis.factors.cfa.analysis import cfa
 from core.analysis.factors.cfa_check import cfa_check
 from core.analysis.shared.factor_models.groups import UNIT_CHANGED
-from core.analysis.shared.progress import Cancelled, watch
 from core.errors import NotEnoughData
+from core.progress import Cancelled, watch
 from core.stats.factor.semopy_check import SemopyFit
 from core.workflow.statistics import analyses
 from tests.analysis.factors.test_cfa import HS, HS_SUBSCALES, likert, schools

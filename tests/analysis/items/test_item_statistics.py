@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from scipy.stats import pearsonr
 
+from core import progress
 from core.analysis.items.item_statistics import item_statistics, item_summary
-from core.analysis.shared import progress
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import golden, item_scores
 

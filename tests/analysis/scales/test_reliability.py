@@ -6,8 +6,8 @@ import pytest
 
 from core.analysis.scales import reliability as scale_coefficients
 from core.analysis.scales.reliability import reliability
-from core.analysis.shared.progress import watch
 from core.errors import NotEnoughData
+from core.progress import watch
 from tests.analysis.score_frames import golden, item_scores
 from tests.stats.reference import expected
 from tests.stats.reference import scores as reference_scores

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from scipy.stats import kurtosis, skew
 
+from core import progress
 from core.analysis.scales.score_distribution import score_distribution
-from core.analysis.shared import progress
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
 

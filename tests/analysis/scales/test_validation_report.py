@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import progress
 from core.analysis.factors.cfa.analysis import cfa
 from core.analysis.scales.reliability import reliability
 from core.analysis.scales.score_correlations import score_correlations
 from core.analysis.scales.validation_report.analysis import validation_report
-from core.analysis.shared import progress
 from core.analysis.words.odds_ratios import odds_ratios
 from core.domain.frames import ITEM_SCORES, OPTION_POINTS, TEXTS, check_frame
 from core.domain.study import FACTORS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.shared import progress
+from core import progress
 from core.analysis.words.odds_ratios import choose_contrast, odds_ratio_scores
 from core.analysis.words.odds_ratios import odds_ratios as analysis
 from core.domain.frames import TEXTS, check_frame

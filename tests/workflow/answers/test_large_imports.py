@@ -9,7 +9,7 @@ import threading
 import pandas as pd
 import pytest
 
-from core.analysis.shared import progress
+from core import progress
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.errors import BankError, DesignError, FileError
 from core.files import mapped_answers, parts

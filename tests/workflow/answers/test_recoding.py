@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from core.__main__ import main
-from core.analysis.shared.progress import Cancelled, watch
 from core.collect.replies.reader import PARSER_VERSION
 from core.errors import NotEnoughData
+from core.progress import Cancelled, watch
 from core.store import rereading as store
 from core.store import studies
 from core.workflow.answers import audits, browsing, exports, imports, rereading, stored_replies

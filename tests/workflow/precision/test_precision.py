@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.analysis.shared import progress
+from core import progress
 from core.domain.study import SimulationSettings
 from core.errors import DesignError, NotEnoughData
 from core.workflow.opening import open_workspace

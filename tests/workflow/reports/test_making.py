@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 import docx
 import pytest
 
-from core.analysis.shared import progress
+from core import progress
 from core.charts.picture_files import Picture
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.store import banks as bank_store

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from core.analysis.shared import progress
+from core import progress
 from core.errors import NotEnoughData
 from core.workflow import background
 from core.workflow.runs import control

@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.analysis.shared import progress
+from core import progress
 from core.analysis.shared.registry import all_analyses
 from core.errors import NotEnoughData, TooLarge, WorkerError
 from core.workflow import background

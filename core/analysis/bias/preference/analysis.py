@@ -40,7 +40,6 @@ from core.analysis.shared.comparisons import Comparisons, comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, result_table
 from core.analysis.shared.option_counts import Midpoint, Resample
 from core.analysis.shared.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.sentences import (
     GroupAnswer,
@@ -56,6 +55,7 @@ from core.charts.preference import preference_charts
 from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, ResultTable, with_tabs
+from core.progress import with_progress
 from core.stats.inputs import name_list
 from core.stats.resampling import Bootstrap
 

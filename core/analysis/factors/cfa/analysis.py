@@ -37,7 +37,6 @@ from core.analysis.shared.matrices import (
     incomplete_administrations,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Switch, analysis
 from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
 from core.charts.dots import loading_charts
@@ -48,6 +47,7 @@ from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData, TooLarge, UserError
+from core.progress import with_progress
 from core.stats.validation import FEWEST_ROWS
 
 # Scripts for other software.

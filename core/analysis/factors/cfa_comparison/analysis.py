@@ -39,7 +39,6 @@ from core.analysis.shared.factor_models.models import (
 )
 from core.analysis.shared.matrices import MISSING_COLUMNS, distinct, group_name
 from core.analysis.shared.options import By, MissingRows, adjustment_words
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
 from core.charts.dots import model_charts
@@ -55,6 +54,7 @@ from core.domain.tables import (
     text,
 )
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.factor.model import ParameterTable, parameter_table
 from core.stats.factor.model_text import parse_model
 from core.stats.inputs import name_list

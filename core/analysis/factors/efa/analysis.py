@@ -26,7 +26,6 @@ from core.analysis.shared.matrices import (
     with_options,
 )
 from core.analysis.shared.options import By, MissingRows
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
 from core.analysis.shared.scripts.scales import scale_groups
 from core.charts.curves import exploratory_charts
@@ -36,6 +35,7 @@ from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, key, number, point_estimate, text
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.factor.exploratory import (
     SALIENT,
     ExploratoryFactors,

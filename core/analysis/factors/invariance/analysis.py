@@ -31,7 +31,6 @@ from core.analysis.shared.factor_models.models import (
 )
 from core.analysis.shared.matrices import MISSING_COLUMNS, group_name, incomplete_administrations
 from core.analysis.shared.options import By, MissingRows
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import with_alternatives
 from core.charts.dots import invariance_charts
@@ -40,6 +39,7 @@ from core.domain.numbers import SIGNIFICANCE
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.tables import TableRows, TableSpec, count, key, text
 from core.errors import NotEnoughData, TooLarge, UserError
+from core.progress import with_progress
 from core.stats.factor.comparison import Invariance, Level
 from core.stats.factor.comparison import invariance as climb
 from core.stats.validation import FEWEST_ROWS

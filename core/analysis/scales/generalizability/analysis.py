@@ -14,7 +14,6 @@ from core.analysis.scales.generalizability.facets import counted, group_designs,
 from core.analysis.shared import sentences
 from core.analysis.shared.matrices import data_notes, distinct
 from core.analysis.shared.options import By, ConfidenceLevel
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, DesignFactors, Number, Text, analysis
 from core.charts.variance import variance_charts
 from core.domain.frames import ITEM_SCORES
@@ -23,6 +22,7 @@ from core.domain.results import AnalysisResult
 from core.domain.study import FACTORS
 from core.domain.tables import TableRows
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.inputs import name_list
 from core.stats.variance.components import Estimator, variance_components
 

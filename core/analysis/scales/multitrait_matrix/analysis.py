@@ -45,7 +45,6 @@ from core.analysis.shared.options import (
     Seed,
     adjustment_words,
 )
-from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, DesignFactors, OtherData, analysis
 from core.analysis.shared.rows import row_cautions, row_notes
 from core.analysis.shared.scores import scores_remedy, scores_used
@@ -64,6 +63,7 @@ from core.domain.notes import about, kind_of
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData
+from core.progress import with_progress
 from core.stats.correlation import CorrelationMethod
 from core.stats.inputs import name_list
 from core.stats.resampling import Bootstrap

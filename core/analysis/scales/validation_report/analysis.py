@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from core import progress
 from core.analysis.scales.validation_report.criteria import (
     Alternate,
     ConcurrentBands,
@@ -45,7 +46,7 @@ from core.analysis.scales.validation_report.tables import (
     pooling_cautions,
     report_tables,
 )
-from core.analysis.shared import progress, sentences
+from core.analysis.shared import sentences
 from core.analysis.shared.factor_models.fit import FIT_BOUNDS
 from core.analysis.shared.factor_models.groups import choose_estimator, with_missing_rule
 from core.analysis.shared.factor_models.models import FactorEstimator, FactorModel

@@ -1,4 +1,4 @@
-"""Progress of an analysis, reported to a watcher that may stop it.
+"""Progress of long work, reported to a watcher that may stop it.
 
 An analysis stays a pure function: without a watcher nothing happens here, with one its result is
 the same.
