@@ -94,7 +94,7 @@ def model_views(*, small: str, large: str, patience: float | None) -> Mapping[st
             app.selectbox(key=_option("cfa", "estimator")).set_value("ml")
 
         def moved() -> None:
-            from core.analysis.shared.factor_models import editing
+            from core.analysis.kit.factor_models import editing
 
             area = app.text_area(key=f"factor_text:{validation_study.SCALE}")
             item, (source, *_) = next(iter(editing.assignment(area.value).items()))

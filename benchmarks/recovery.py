@@ -127,7 +127,7 @@ def faults_found(seed: int, items: int, n: int = 30) -> dict[str, tuple[float, f
     Verdicts of statements in templates. Statements of coin tosses, which may fail any test, count
     for the test of sampling only. With the fault "templates", no other test may fail.
     """
-    from core.analysis.shared.statement_verdicts import statement_verdicts
+    from core.analysis.kit.statement_verdicts import statement_verdicts
 
     answers, fault = planted.faulty_statements(np.random.default_rng([seed, 7]), items, n)
     verdicts = statement_verdicts(answers, ()).frame

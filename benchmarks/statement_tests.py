@@ -203,7 +203,7 @@ def _counts(path: str):  # type: ignore[no-untyped-def]
 
 def by_loops(*, path: str) -> Mapping[str, float]:
     """All tests of the first model by loops over single answers, times the models."""
-    from core.analysis.shared.statement_verdicts import TESTS, statement_verdicts
+    from core.analysis.kit.statement_verdicts import TESTS, statement_verdicts
     from tests.analysis.plain_statement_tests import verdicts
 
     frame = _counts(path)
@@ -230,8 +230,8 @@ def by_packages(*, path: str, resamples: int) -> Mapping[str, float]:
     import numpy as np
     from sklearn.metrics import cohen_kappa_score
 
-    from core.analysis.shared.sentences import table_of
-    from core.analysis.shared.statement_verdicts import statement_answers
+    from core.analysis.kit.sentences import table_of
+    from core.analysis.kit.statement_verdicts import statement_answers
     from core.analysis.worldviews.form_agreement import form_agreement
     from core.stats.statement_tests import majority_stances
 

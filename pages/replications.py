@@ -8,7 +8,7 @@ from typing import cast
 import streamlit as st
 
 from core import export
-from core.analysis.shared.registry import OtherData
+from core.analysis.kit.registry import OtherData
 from core.charts.panels import DECIMALS, Chart
 from core.charts.replications import comparison_chart
 from core.domain.numbers import count_text, round_frame

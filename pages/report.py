@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.analysis.shared.factor_models.models import FactorModelText
-from core.analysis.shared.registry import Analysis, AnalysisOption
+from core.analysis.kit.factor_models.models import FactorModelText
+from core.analysis.kit.registry import Analysis, AnalysisOption
 from core.domain.study import LEAVE_OUT
 from core.errors import UserError
 from core.workflow.background import Computation

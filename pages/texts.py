@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from core import export
-from core.analysis.shared.word_lists import TOTAL, stereotype_scores
+from core.analysis.kit.word_lists import TOTAL, stereotype_scores
 from core.domain import formats
 from core.domain.instrument import Instrument, Rating
 from core.domain.languages import language_name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.shared.registry import OtherData
+from core.analysis.kit.registry import OtherData
 from core.workflow.statistics import analyses
 
 ROOT = Path(__file__).parents[1]

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from core import export
+from core.analysis.kit.scripts.names import csv_text, group_labels
 from core.analysis.scales.reliability import reliability_scripts
-from core.analysis.shared.scripts.names import csv_text, group_labels
 from core.domain.results import Column, ResultTable
 from core.domain.study import Context, Design
 from core.files import answers, contexts

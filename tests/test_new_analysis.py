@@ -10,7 +10,7 @@ import streamlit
 
 import core.analysis
 from core.__main__ import main
-from core.analysis.shared import registry
+from core.analysis.kit import registry
 from core.workflow.answers import imports
 from core.workflow.opening import open_workspace
 from core.workflow.statistics import analyses
@@ -24,8 +24,8 @@ from typing import Annotated
 import pandas as pd
 
 from core.analysis.heights.how_high.chart import high_charts
-from core.analysis.shared.sentences import GroupAnswer
-from core.analysis.shared.registry import Number, analysis
+from core.analysis.kit.sentences import GroupAnswer
+from core.analysis.kit.registry import Number, analysis
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
 
@@ -65,7 +65,7 @@ from typing import Annotated
 
 import altair as alt
 
-from core.analysis.shared.registry import Switch
+from core.analysis.kit.registry import Switch
 from core.charts import Chart
 
 

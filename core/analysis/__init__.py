@@ -1,6 +1,6 @@
 """The analyses, in folders by what they are about.
 
-Each is a file, or a folder with a module `analysis`. The folder `shared` holds what several use.
+Each is a file, or a folder with a module `analysis`. The folder `kit` is what they are built with.
 
 Importing this package registers them all, and those of installed packages that name a module in the
 entry point group `inkblot.analyses`.

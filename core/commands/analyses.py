@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from core import export
-from core.analysis.shared.registry import Analysis
-from core.analysis.shared.sentences import merge_notes
+from core.analysis.kit.registry import Analysis
+from core.analysis.kit.sentences import merge_notes
 from core.commands.shared import Command, argument, pair, write
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS
 from core.errors import FileError, NotEnoughData

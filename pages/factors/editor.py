@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.analysis.shared.factor_models.models import FactorModelText
-from core.analysis.shared.registry import Analysis, AnalysisOption
+from core.analysis.kit.factor_models.models import FactorModelText
+from core.analysis.kit.registry import Analysis, AnalysisOption
 from core.errors import UserError
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, factor_models

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.factors.cfa_comparison.change import CHANGE_BOUNDS, ModelChange, model_changes
-from core.analysis.shared.sentences import GroupAnswer, coefficient_text, decimal_text
+from core.analysis.kit.sentences import GroupAnswer, coefficient_text, decimal_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.errors import UserError
 from core.workflow.designs.studies import StudyRecord

@@ -1,6 +1,6 @@
 """The page of factor models: pages/shared/analysis_page.py draws what core/analysis computes."""
 
-from core.analysis.shared.factor_models.models import FactorModelText
+from core.analysis.kit.factor_models.models import FactorModelText
 from pages.factors import editor, model_change
 from pages.shared import analysis_page
 from pages.shared.analysis_options import Editor

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.analysis.shared.question_map import ORDERS, Order, QuestionMap, map_frame, question_map
+from core.analysis.kit.question_map import ORDERS, Order, QuestionMap, map_frame, question_map
 from core.charts import Chart, with_item_texts
 from core.charts.opinions import question_map_chart, rows_per_page
 from core.charts.panels import Theme

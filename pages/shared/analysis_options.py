@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.shared.registry import (
+from core.analysis.kit.registry import (
     Analysis,
     AnalysisOption,
     Choice,

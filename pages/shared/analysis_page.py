@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.analysis.shared.factor_models.models import FactorModelText
-from core.analysis.shared.registry import Analysis, Topic
+from core.analysis.kit.factor_models.models import FactorModelText
+from core.analysis.kit.registry import Analysis, Topic
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
 from core.domain.results import AnalysisResult
 from core.domain.study import LEAVE_OUT

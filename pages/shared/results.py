@@ -14,8 +14,8 @@ import streamlit as st
 from altair.utils.schemapi import disable_debug_mode
 from pandas.io.formats.style import Styler
 
-from core.analysis.shared.registry import Analysis, Choice
-from core.analysis.shared.sentences import GroupAnswers, Light, merge_notes
+from core.analysis.kit.registry import Analysis, Choice
+from core.analysis.kit.sentences import GroupAnswers, Light, merge_notes
 from core.charts import Chart, page_spec
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.charts.panels import Theme

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from core.analysis.scales.internal_consistency import internal_consistency
-from core.analysis.shared.factor_models.models import MODELS
-from core.analysis.shared.sentences import (
+from core.analysis.kit.factor_models.models import MODELS
+from core.analysis.kit.sentences import (
     KEYING_STEP,
     coefficient_text,
     interval_text,
     p_text,
 )
+from core.analysis.scales.internal_consistency import internal_consistency
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 from tests.charts.results import NAN, made, results, table

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from core.analysis.shared.registry import all_analyses
+from core.analysis.kit.registry import all_analyses
 from core.domain.frames import BANK_TABLES, OPTION_COUNTS
 from core.errors import UserError
 from tests.analysis.opinion_frames import opinions

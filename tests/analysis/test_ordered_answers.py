@@ -13,8 +13,8 @@ from core.analysis.factors.efa.analysis import efa
 from core.analysis.groups.dif import dif
 from core.analysis.items.graded_response import graded_response
 from core.analysis.items.item_statistics import item_statistics
+from core.analysis.kit.rows import average_over
 from core.analysis.scales.internal_consistency import internal_consistency
-from core.analysis.shared.rows import average_over
 from core.domain.frames import OPTION_POINTS
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores

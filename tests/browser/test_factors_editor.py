@@ -9,7 +9,7 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
-from core.analysis.shared.factor_models import editing
+from core.analysis.kit.factor_models import editing
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
 from core.workflow.statistics import analyses, factor_models

@@ -8,7 +8,7 @@ import pickle
 import pandas as pd
 import pytest
 
-from core.analysis.shared.sentences import merge_notes, place_and_rest
+from core.analysis.kit.sentences import merge_notes, place_and_rest
 from core.domain.notes import (
     Note,
     Place,

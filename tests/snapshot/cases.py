@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.analysis.shared.registry import (
+from core.analysis.kit.registry import (
     Analysis,
     AnalysisOption,
     Choice,

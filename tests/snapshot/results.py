@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from core import export
-from core.analysis.shared.registry import Analysis
+from core.analysis.kit.registry import Analysis
 from core.charts.panels import Chart, Theme, with_theme_ink
 from core.domain.results import AnalysisResult
 from core.domain.values import slug

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from core.analysis.items.item_statistics import item_statistics
+from core.analysis.kit.sentences import KEYING_STEP
 from core.analysis.scales.internal_consistency import internal_consistency
 from core.analysis.scales.reliability import reliability
 from core.analysis.scales.validation_report.analysis import validation_report
-from core.analysis.shared.sentences import KEYING_STEP
 from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
 from core.stats.reliability.omega import omega_hierarchical, omega_total
 from core.stats.scores import items_against

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from core.analysis.kit.matrices import ALL_ITEMS
+from core.analysis.kit.scores import administration_scores
 from core.analysis.scales.score_distribution import score_distribution
-from core.analysis.shared.matrices import ALL_ITEMS
-from core.analysis.shared.scores import administration_scores
 from core.stats.scores import row_scores, scale_scores, shares_of_range
 from core.workflow.contexts.by_score import mean_scores
 from tests.analysis.score_frames import item_scores

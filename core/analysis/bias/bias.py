@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import by_columns, distinct, group_name
-from core.analysis.shared.option_counts import (
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import by_columns, distinct, group_name
+from core.analysis.kit.option_counts import (
     Direction,
     Midpoint,
     Resample,
@@ -20,9 +20,9 @@ from core.analysis.shared.option_counts import (
     cell_codes,
     usable_counts,
 )
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import Choice, analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
@@ -32,7 +32,7 @@ from core.analysis.shared.sentences import (
     side_of_interval,
     table_of,
 )
-from core.analysis.shared.side_cells import SideCells, side_cells
+from core.analysis.kit.side_cells import SideCells, side_cells
 from core.charts.bias import bias_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note

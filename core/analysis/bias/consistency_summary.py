@@ -10,14 +10,8 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.bias.bias import Positive
-from core.analysis.repeatability.random_consistency.entropies import (
-    CONDITIONS,
-    entropy_sums,
-    item_entropies,
-    repeated_answers,
-)
-from core.analysis.shared.matrices import by_columns, data_notes, distinct, group_name
-from core.analysis.shared.option_counts import (
+from core.analysis.kit.matrices import by_columns, data_notes, distinct, group_name
+from core.analysis.kit.option_counts import (
     UNIT_WORDS,
     Midpoint,
     MidpointRule,
@@ -26,9 +20,9 @@ from core.analysis.shared.option_counts import (
     UnitResamples,
     answer_sides,
 )
-from core.analysis.shared.options import By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.options import By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
@@ -36,7 +30,13 @@ from core.analysis.shared.sentences import (
     interval_text,
     table_of,
 )
-from core.analysis.shared.side_cells import SideCells, side_cells
+from core.analysis.kit.side_cells import SideCells, side_cells
+from core.analysis.repeatability.random_consistency.entropies import (
+    CONDITIONS,
+    entropy_sums,
+    item_entropies,
+    repeated_answers,
+)
 from core.charts.bias import summary_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note

@@ -14,21 +14,21 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.factors.cfa.analysis import cfa_scripts, fit_group
-from core.analysis.kit.results import Findings
-from core.analysis.shared import sentences
-from core.analysis.shared.factor_models.groups import (
+from core.analysis.kit import sentences
+from core.analysis.kit.factor_models.groups import (
     UNIT_CHANGED,
     FittedGroup,
     PreparedGroup,
     n_scores_used,
     prepare_groups,
 )
-from core.analysis.shared.factor_models.models import MODELS, FactorModel, FactorModelText
-from core.analysis.shared.matrices import data_cautions, data_notes, distinct
-from core.analysis.shared.options import By
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit
-from core.analysis.shared.scripts.factor_models import semopy_lines, semopy_starts
+from core.analysis.kit.factor_models.models import MODELS, FactorModel, FactorModelText
+from core.analysis.kit.matrices import data_cautions, data_notes, distinct
+from core.analysis.kit.options import By
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.results import Findings
+from core.analysis.kit.rows import analysis_unit
+from core.analysis.kit.scripts.factor_models import semopy_lines, semopy_starts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about
 from core.domain.numbers import judged_decimals, number_text

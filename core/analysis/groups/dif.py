@@ -14,14 +14,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.analysis.factors.invariance.levels import levels_by_administration
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import ScoreMatrix, distinct, score_matrices, with_options
+from core.analysis.kit.options import SETTING_CHOICES, By, SettingName
+from core.analysis.kit.registry import Choice, Number, analysis
 from core.analysis.kit.results import Findings, scale_of_group, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import ScoreMatrix, distinct, score_matrices, with_options
-from core.analysis.shared.options import SETTING_CHOICES, By, SettingName
-from core.analysis.shared.registry import Choice, Number, analysis
-from core.analysis.shared.rows import varying_factors
-from core.analysis.shared.scripts.item_response import dif_files
-from core.analysis.shared.scripts.scales import scale_groups
+from core.analysis.kit.rows import varying_factors
+from core.analysis.kit.scripts.item_response import dif_files
+from core.analysis.kit.scripts.scales import scale_groups
 from core.charts.dots import dif_charts
 from core.domain import tables
 from core.domain.frames import ITEM_SCORES

@@ -11,13 +11,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import scores, sentences
 from core.analysis.kit.adjusting import STARS, with_adjusted_p
-from core.analysis.kit.results import Findings, scale_of_group, score_result
-from core.analysis.scales.score_correlations import MOST_LEVELS, level_pairs
-from core.analysis.shared import scores, sentences
-from core.analysis.shared.comparisons import asked_alike
-from core.analysis.shared.matrices import distinct, score_matrices
-from core.analysis.shared.options import (
+from core.analysis.kit.comparisons import asked_alike
+from core.analysis.kit.matrices import distinct, score_matrices
+from core.analysis.kit.options import (
     FORMAT_POINTS,
     INDEPENDENT_ROWS,
     SETTING_CHOICES,
@@ -30,9 +28,11 @@ from core.analysis.shared.options import (
     Tail,
     adjustment_words,
 )
-from core.analysis.shared.registry import Choice, Rows, analysis
-from core.analysis.shared.rows import Floats, rows_are_people, with_alternatives
-from core.analysis.shared.scripts.comparisons import SeparateGroups, group_files
+from core.analysis.kit.registry import Choice, Rows, analysis
+from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.kit.rows import Floats, rows_are_people, with_alternatives
+from core.analysis.kit.scripts.comparisons import SeparateGroups, group_files
+from core.analysis.scales.score_correlations import MOST_LEVELS, level_pairs
 from core.charts.dots import group_charts
 from core.domain import tables
 from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING

@@ -9,14 +9,14 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import ScoreMatrix, score_matrices, with_options
+from core.analysis.kit.options import By
+from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.results import Findings, scale_of_group, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import ScoreMatrix, score_matrices, with_options
-from core.analysis.shared.options import By
-from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.rows import Floats
-from core.analysis.shared.scripts.item_response import graded_response_files
-from core.analysis.shared.scripts.scales import scale_groups
+from core.analysis.kit.rows import Floats
+from core.analysis.kit.scripts.item_response import graded_response_files
+from core.analysis.kit.scripts.scales import scale_groups
 from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text

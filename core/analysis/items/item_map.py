@@ -16,12 +16,12 @@ from core.analysis.items.item_statistics import (
     item_table,
     left_out_notes,
 )
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import MISSING_WORDS, group_name
+from core.analysis.kit.options import By, MissingRule
+from core.analysis.kit.registry import Choice, analysis
 from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import MISSING_WORDS, group_name
-from core.analysis.shared.options import By, MissingRule
-from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.rows import known_ends
+from core.analysis.kit.rows import known_ends
 from core.charts.heat_maps import item_map_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import (
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import (
     ALL_ITEMS,
     KEYED_TITLE,
     MISSING_WORDS,
@@ -25,10 +24,11 @@ from core.analysis.shared.matrices import (
     matrices_of,
     scores_of_groups,
 )
-from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import Floats, cells_of, known_ends, relative_scores, scores_of
-from core.analysis.shared.scripts.scales import item_files, scale_groups
+from core.analysis.kit.options import By, ConfidenceLevel, MissingRule
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.kit.rows import Floats, cells_of, known_ends, relative_scores, scores_of
+from core.analysis.kit.scripts.scales import item_files, scale_groups
 from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about

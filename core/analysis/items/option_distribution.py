@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import KEYED_TITLE, distinct, group_name
+from core.analysis.kit.options import By
+from core.analysis.kit.registry import analysis
 from core.analysis.kit.results import Findings, count_result
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import KEYED_TITLE, distinct, group_name
-from core.analysis.shared.options import By
-from core.analysis.shared.registry import analysis
 from core.charts.bars import option_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text

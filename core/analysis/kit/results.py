@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.analysis.shared.matrices import (
+from core.analysis.kit.matrices import (
     INDEPENDENCE,
     ScoreMatrix,
     data_cautions,
     data_notes,
     group_name,
 )
-from core.analysis.shared.rows import (
+from core.analysis.kit.rows import (
     analysis_unit,
     n_planned,
     n_without_score,

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import comparison_table, difference_answers
-from core.analysis.shared.matrices import by_columns, distinct, result_table
-from core.analysis.shared.opinion_values import (
+from core.analysis.kit.comparisons import comparison_table, difference_answers
+from core.analysis.kit.matrices import by_columns, distinct, result_table
+from core.analysis.kit.opinion_values import (
     DRAWN,
     INITIAL,
     OPPOSING,
@@ -35,15 +35,15 @@ from core.analysis.shared.opinion_values import (
     values_of_totals,
     with_drawn_ends,
 )
-from core.analysis.shared.option_counts import (
+from core.analysis.kit.option_counts import (
     Resample,
     ResampleUnit,
     pooled_entities_cautions,
     usable_counts,
 )
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import Number, analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,

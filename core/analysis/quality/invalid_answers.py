@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
-from core.analysis.kit.results import Findings, count_result
-from core.analysis.shared import sentences
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import distinct, group_name
-from core.analysis.shared.option_counts import (
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import distinct, group_name
+from core.analysis.kit.option_counts import (
     UNIT_WORDS,
     Resample,
     ResampleUnit,
     UnitResamples,
     cell_codes,
 )
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.scripts.files import script_files
-from core.analysis.shared.scripts.names import Names, group_labels, safe_cell, text_csv
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.scripts.files import script_files
+from core.analysis.kit.scripts.names import Names, group_labels, safe_cell, text_csv
 from core.charts.unexpected import invalid_answer_charts
 from core.domain import tables
 from core.domain.frames import ATTEMPT_COUNTS

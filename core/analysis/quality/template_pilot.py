@@ -10,14 +10,14 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import distinct, group_name
+from core.analysis.kit.option_counts import answer_sides, cell_codes, counted_columns
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
+from core.analysis.kit.registry import BankTable, Number, analysis
 from core.analysis.kit.results import Findings, count_result
-from core.analysis.shared import sentences
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import distinct, group_name
-from core.analysis.shared.option_counts import answer_sides, cell_codes, counted_columns
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Resamples, Seed
-from core.analysis.shared.registry import BankTable, Number, analysis
 from core.charts.unexpected import template_pilot_charts
 from core.domain import tables
 from core.domain.frames import OPTION_COUNTS, grouping_title

@@ -10,13 +10,12 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
-from core.analysis.kit.results import Findings, count_result
-from core.analysis.shared import sentences
-from core.analysis.shared.comparisons import asked_alike, comparison_table
-from core.analysis.shared.matrices import distinct, group_name
-from core.analysis.shared.option_counts import Resample, ResampleUnit, cell_codes, counted_columns
-from core.analysis.shared.options import (
+from core.analysis.kit.comparisons import asked_alike, comparison_table
+from core.analysis.kit.matrices import distinct, group_name
+from core.analysis.kit.option_counts import Resample, ResampleUnit, cell_codes, counted_columns
+from core.analysis.kit.options import (
     ADJUSTMENT_NAMES,
     SETTING_CHOICES,
     Adjust,
@@ -26,7 +25,8 @@ from core.analysis.shared.options import (
     Seed,
     SettingName,
 )
-from core.analysis.shared.registry import Choice, analysis
+from core.analysis.kit.registry import Choice, analysis
+from core.analysis.kit.results import Findings, count_result
 from core.charts.unexpected import unexpected_output_charts
 from core.domain import tables
 from core.domain.frames import OPTION_COUNTS, grouping_title

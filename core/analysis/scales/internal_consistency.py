@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.analysis.kit.results import Findings, scale_of_group, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import (
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import (
     MISSING_COLUMNS,
     MISSING_WORDS,
     choose_missing,
@@ -15,9 +14,10 @@ from core.analysis.shared.matrices import (
     score_matrices,
     scores_of_groups,
 )
-from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.scripts.scales import reliability_files, scale_groups
+from core.analysis.kit.options import By, ConfidenceLevel, MissingRule
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.kit.scripts.scales import reliability_files, scale_groups
 from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import kind_of

@@ -10,21 +10,21 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
 from core.analysis.kit.adjusting import with_adjusted_p
-from core.analysis.kit.results import Findings, score_result
-from core.analysis.scales.score_distribution import values_by_subscale
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import ALL_ITEMS, matrices_of
-from core.analysis.shared.options import (
+from core.analysis.kit.matrices import ALL_ITEMS, matrices_of
+from core.analysis.kit.options import (
     SCORE_RULES,
     By,
     ConfidenceLevel,
     ScoreMissing,
     adjustment_words,
 )
-from core.analysis.shared.registry import Choice, Rows, analysis
-from core.analysis.shared.rows import row_cells, scores_of
-from core.analysis.shared.scores import basis_text, item_group, level_name, unanswered_notes
+from core.analysis.kit.registry import Choice, Rows, analysis
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.kit.rows import row_cells, scores_of
+from core.analysis.kit.scores import basis_text, item_group, level_name, unanswered_notes
+from core.analysis.scales.score_distribution import values_by_subscale
 from core.charts.dots import norm_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult

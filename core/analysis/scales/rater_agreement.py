@@ -11,15 +11,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import distinct, group_name
+from core.analysis.kit.option_counts import cell_codes, usable_counts
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import Choice, Number, analysis
 from core.analysis.kit.results import Findings, count_result
-from core.analysis.shared import sentences
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import distinct, group_name
-from core.analysis.shared.option_counts import cell_codes, usable_counts
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import Choice, Number, analysis
-from core.analysis.shared.scripts.agreement import RaterCodes, agreement_files
+from core.analysis.kit.scripts.agreement import RaterCodes, agreement_files
 from core.charts.statement_tests import rater_agreement_charts
 from core.domain.frames import OPTION_COUNTS, grouping_title
 from core.domain.numbers import count_text

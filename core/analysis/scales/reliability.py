@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from core.analysis.kit.results import Findings, scale_of_group, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.factor_models.groups import n_scores_used
-from core.analysis.shared.matrices import (
+from core.analysis.kit import sentences
+from core.analysis.kit.factor_models.groups import n_scores_used
+from core.analysis.kit.matrices import (
     MISSING_COLUMNS,
     MISSING_WORDS,
     ScoreMatrix,
@@ -18,9 +17,10 @@ from core.analysis.shared.matrices import (
     incomplete_administrations,
     score_matrices,
 )
-from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
-from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.scripts.scales import reliability_files, scale_groups
+from core.analysis.kit.options import By, ConfidenceLevel, MissingRows
+from core.analysis.kit.registry import Number, analysis
+from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.kit.scripts.scales import reliability_files, scale_groups
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about, kind_of, undefined_note

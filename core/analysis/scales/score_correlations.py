@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from core.analysis.kit import sentences
 from core.analysis.kit.adjusting import STARS, with_adjusted_p
-from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import result_table, score_matrices
-from core.analysis.shared.options import (
+from core.analysis.kit.matrices import result_table, score_matrices
+from core.analysis.kit.options import (
     FORMAT_POINTS,
     SETTING_CHOICES,
     TAILS,
@@ -28,9 +27,10 @@ from core.analysis.shared.options import (
     Tail,
     adjustment_words,
 )
-from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.rows import with_alternatives
-from core.analysis.shared.scores import (
+from core.analysis.kit.registry import Choice, analysis
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.kit.rows import with_alternatives
+from core.analysis.kit.scores import (
     PairedScores,
     basis_text,
     left_out_caution,
@@ -41,7 +41,7 @@ from core.analysis.shared.scores import (
     scores_used,
     unanswered_notes,
 )
-from core.analysis.shared.scripts.comparisons import PairedColumns, correlation_files
+from core.analysis.kit.scripts.comparisons import PairedColumns, correlation_files
 from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import Note, about, kind_of

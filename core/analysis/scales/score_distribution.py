@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
+from core.analysis.kit.options import SCORE_RULES, By, ScoreMissing
+from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
-from core.analysis.shared.options import SCORE_RULES, By, ScoreMissing
-from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.rows import (
+from core.analysis.kit.rows import (
     Floats,
     Integers,
     administrations_of,
@@ -25,7 +25,7 @@ from core.analysis.shared.rows import (
     relative_scores,
     scores_of,
 )
-from core.analysis.shared.scores import basis_text, item_group, unanswered_notes
+from core.analysis.kit.scores import basis_text, item_group, unanswered_notes
 from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import by_columns, distinct, group_name, result_table
-from core.analysis.shared.option_counts import cell_codes, option_places, usable_counts
-from core.analysis.shared.options import (
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import by_columns, distinct, group_name, result_table
+from core.analysis.kit.option_counts import cell_codes, option_places, usable_counts
+from core.analysis.kit.options import (
     Adjust,
     By,
     ConfidenceLevel,
@@ -24,8 +24,8 @@ from core.analysis.shared.options import (
     Seed,
     WordResamples,
 )
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from core import progress
-from core.analysis.shared.matrices import by_columns, distinct, group_name
-from core.analysis.shared.options import By, ConfidenceLevel
-from core.analysis.shared.registry import OtherData, Text, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.matrices import by_columns, distinct, group_name
+from core.analysis.kit.options import By, ConfidenceLevel
+from core.analysis.kit.registry import OtherData, Text, analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
@@ -23,7 +23,7 @@ from core.analysis.shared.sentences import (
     side_of_interval,
     table_of,
 )
-from core.analysis.shared.word_lists import TOTAL, stereotype_scores, word_counts
+from core.analysis.kit.word_lists import TOTAL, stereotype_scores, word_counts
 from core.charts.dots import odds_ratio_charts
 from core.domain.attributes import is_attribute
 from core.domain.frames import GROUPINGS, ORIGIN, TEXTS

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import distinct, group_name, result_table
-from core.analysis.shared.option_counts import cell_codes
-from core.analysis.shared.options import By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import Number, Text, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.matrices import distinct, group_name, result_table
+from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.options import By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import Number, Text, analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,

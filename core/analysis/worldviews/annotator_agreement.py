@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import result_table
-from core.analysis.shared.options import ConfidenceLevel, Seed
-from core.analysis.shared.registry import BankTable, Number, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.matrices import result_table
+from core.analysis.kit.options import ConfidenceLevel, Seed
+from core.analysis.kit.registry import BankTable, Number, analysis
+from core.analysis.kit.sentences import (
     GroupAnswer,
     GroupAnswers,
     coefficient_text,

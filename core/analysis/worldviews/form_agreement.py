@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import by_columns, group_name, result_table
-from core.analysis.shared.option_counts import cell_codes
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import Choice, Number, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import by_columns, group_name, result_table
+from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import Choice, Number, analysis
+from core.analysis.kit.sentences import (
     GroupAnswer,
     GroupAnswers,
     coefficient_text,
@@ -23,7 +23,7 @@ from core.analysis.shared.sentences import (
     rows_by_group,
     table_of,
 )
-from core.analysis.shared.statement_verdicts import PLACE, StatementAnswers, statement_answers
+from core.analysis.kit.statement_verdicts import PLACE, StatementAnswers, statement_answers
 from core.charts.statement_tests import form_agreement_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import by_columns, group_name, result_table
-from core.analysis.shared.option_counts import cell_codes
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import BankTable, Choice, Number, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import by_columns, group_name, result_table
+from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import BankTable, Choice, Number, analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
@@ -21,7 +21,7 @@ from core.analysis.shared.sentences import (
     interval_text,
     table_of,
 )
-from core.analysis.shared.statement_verdicts import (
+from core.analysis.kit.statement_verdicts import (
     ACROSS,
     PLACE,
     TESTS,

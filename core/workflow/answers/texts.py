@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared import word_lists
+from core.analysis.kit import word_lists
 from core.collect.ratings import parse_rating
 from core.collect.replies.reasoning import with_known_marks
 from core.domain.frames import RATINGS

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.option_counts import answer_sides
+from core.analysis.kit.option_counts import answer_sides
 from core.domain.attributes import NEGATIVE_LIST, NEGATIVE_WORDS, POSITIVE_LIST
 from core.domain.instrument import Instrument, Item
 from core.domain.languages import language_name

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.analysis.shared.factor_models.fit import reported_fit
-from core.analysis.shared.registry import Analysis
-from core.analysis.shared.sentences import TableRow, table_of
+from core.analysis.kit.factor_models.fit import reported_fit
+from core.analysis.kit.registry import Analysis
+from core.analysis.kit.sentences import TableRow, table_of
 from core.domain.frames import ITEM_SCORES, grouping_title
 from core.domain.results import AnalysisResult
 from core.domain.study import FACTORS

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core import progress
-from core.analysis.shared.sentences import GroupAnswer, Light, interval_text
+from core.analysis.kit.sentences import GroupAnswer, Light, interval_text
 from core.domain import tables
 from core.domain.numbers import count_text, judged_decimals, number_text, percent_text
 from core.domain.results import AnalysisResult, ResultTable

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.registry import AnalysisOption, OtherData
-from core.analysis.shared.sentences import GroupAnswer, GroupAnswers
+from core.analysis.kit.registry import AnalysisOption, OtherData
+from core.analysis.kit.sentences import GroupAnswer, GroupAnswers
 from core.domain.numbers import count_text, number_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, estimate, key, number, remark, text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from core.analysis.shared.registry import Analysis, Requirement, Topic
+from core.analysis.kit.registry import Analysis, Requirement, Topic
 from core.domain.frames import RATINGS, TEXTS
 from core.errors import DesignError
 from core.workflow import saved_inputs

@@ -16,7 +16,7 @@ from typing import Any
 from altair.utils.schemapi import debug_mode
 
 from core import progress
-from core.analysis.shared.registry import Analysis
+from core.analysis.kit.registry import Analysis
 from core.charts import Chart
 from core.charts.drawing import DrawingFault, drawing_process
 from core.charts.picture_files import Picture, pictures, vega_lite

@@ -11,8 +11,7 @@ import pandas as pd
 
 from core import analysis as _registered  # importing the package registers every analysis
 from core import export
-from core.analysis.quality.template_pilot import proposed_templates
-from core.analysis.shared.registry import (
+from core.analysis.kit.registry import (
     Analysis,
     AnalysisOption,
     Choice,
@@ -20,7 +19,8 @@ from core.analysis.shared.registry import (
     all_analyses,
     parse_option,
 )
-from core.analysis.shared.rows import administrations_of, average_over
+from core.analysis.kit.rows import administrations_of, average_over
+from core.analysis.quality.template_pilot import proposed_templates
 from core.collect import simulated
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.domain.instrument import ORIGINAL

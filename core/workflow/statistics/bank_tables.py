@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.shared.registry import Analysis
+from core.analysis.kit.registry import Analysis
 from core.domain.frames import BANK_TABLES, check_frame
 from core.domain.instrument import Instrument
 from core.store import banks, studies

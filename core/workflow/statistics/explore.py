@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.registry import Choice
-from core.analysis.shared.scores import level_name, level_sort_key
+from core.analysis.kit.registry import Choice
+from core.analysis.kit.scores import level_name, level_sort_key
 from core.domain.attributes import is_attribute
 from core.domain.frames import grouping_title
 from core.domain.numbers import count_text, number_text

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core import settings
-from core.analysis.shared.registry import Analysis, OtherData
+from core.analysis.kit.registry import Analysis, OtherData
 from core.domain.frames import RATINGS, TEXTS
 from core.domain.numbers import count_text
 from core.errors import NotEnoughData

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.analysis.factors.cfa_comparison.change import BANK_MODEL, EDITED_MODEL
-from core.analysis.shared.factor_models import editing
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit.factor_models import editing
+from core.analysis.kit.factor_models.models import (
     MODELS,
     ModelKind,
     is_model_name,

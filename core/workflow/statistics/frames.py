@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from core import settings
-from core.analysis.shared.comparisons import ways_of_asking
-from core.analysis.shared.matrices import group_name
-from core.analysis.shared.option_counts import cell_codes
-from core.analysis.shared.registry import Analysis, OtherData
-from core.analysis.shared.rows import rows_are_people
+from core.analysis.kit.comparisons import ways_of_asking
+from core.analysis.kit.matrices import group_name
+from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.registry import Analysis, OtherData
+from core.analysis.kit.rows import rows_are_people
 from core.domain.attributes import is_attribute
 from core.domain.frames import (
     ATTEMPT_COUNTS,

@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 from altair.utils.schemapi import debug_mode
 
-from core.analysis.shared.matrices import group_name
-from core.analysis.shared.registry import Analysis
-from core.analysis.shared.sentences import merge_notes, place_and_rest
+from core.analysis.kit.matrices import group_name
+from core.analysis.kit.registry import Analysis
+from core.analysis.kit.sentences import merge_notes, place_and_rest
 from core.charts import Chart, with_data, with_item_texts
 from core.charts.drawing import DrawingFault, drawing_process
 from core.charts.panels import Theme

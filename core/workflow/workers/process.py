@@ -208,7 +208,7 @@ def _do(file: BinaryIO, messages: BinaryIO) -> None:
 
 
 def _outcome(task: Task, reports: _Reports) -> Outcome:
-    from core.analysis.shared.registry import all_analyses
+    from core.analysis.kit.registry import all_analyses
     from core.progress import watch
     from core.stats import reuse
 

@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Literal
 
 from core import progress, settings
-from core.analysis.shared.registry import Analysis
+from core.analysis.kit.registry import Analysis
 from core.domain.results import AnalysisResult
 from core.errors import TooLarge, WorkerError
 from core.stats import reuse

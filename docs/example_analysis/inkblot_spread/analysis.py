@@ -6,9 +6,9 @@ from typing import Annotated
 
 import pandas as pd
 
+from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.sentences import GroupAnswer, GroupAnswers
+from core.analysis.kit.sentences import GroupAnswer, GroupAnswers
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.domain.tables import TableSpec, count, key, number, text

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 
 from core.analysis.factors.cfa.analysis import TWO_SUBSCALES, cfa, cfa_scripts
-from core.analysis.shared.factor_models.groups import UNIT_CHANGED
-from core.analysis.shared.factor_models.models import proposed_text, written_model
+from core.analysis.kit.factor_models.groups import UNIT_CHANGED
+from core.analysis.kit.factor_models.models import proposed_text, written_model
 from core.errors import NotEnoughData, UserError
 from core.progress import Cancelled, watch
 from core.stats.factor.cfa import fit_cfa

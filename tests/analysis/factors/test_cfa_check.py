@@ -11,7 +11,7 @@ import pytest
 from core.analysis.factors import cfa_check as module
 from core.analysis.factors.cfa.analysis import cfa
 from core.analysis.factors.cfa_check import cfa_check
-from core.analysis.shared.factor_models.groups import UNIT_CHANGED
+from core.analysis.kit.factor_models.groups import UNIT_CHANGED
 from core.errors import NotEnoughData
 from core.progress import Cancelled, watch
 from core.stats.factor.semopy_check import SemopyFit

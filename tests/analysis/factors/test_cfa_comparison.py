@@ -15,7 +15,7 @@ from core.analysis.factors.cfa_comparison.models import (
     is_special_case,
     preset_nesting,
 )
-from core.analysis.shared.factor_models.models import proposed_text
+from core.analysis.kit.factor_models.models import proposed_text
 from core.errors import NotEnoughData, UserError
 from core.stats.factor.cfa import fit_cfa
 from core.stats.factor.comparison import compare_models

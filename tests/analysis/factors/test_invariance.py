@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.factors.invariance.analysis import invariance
-from core.analysis.shared.sentences import KEYING_STEP
+from core.analysis.kit.sentences import KEYING_STEP
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.analysis.kit.sentences import table_of
 from core.analysis.scales.generalizability.analysis import generalizability
 from core.analysis.scales.generalizability.facets import counted
-from core.analysis.shared.sentences import table_of
 from core.charts.variance import variance_charts
 from core.domain.frames import HIGHEST, ITEM_SCORES, LOWEST, PEOPLE, check_frame
 from core.domain.study import FACTORS

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from core.analysis.kit.sentences import table_of
 from core.analysis.scales.rater_agreement import rater_agreement
-from core.analysis.shared.sentences import table_of
 from core.charts import statement_tests
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses

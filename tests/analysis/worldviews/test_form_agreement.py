@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from core.analysis.shared.sentences import table_of
+from core.analysis.kit.sentences import table_of
 from core.analysis.worldviews.form_agreement import form_agreement
 from core.errors import NotEnoughData
 from core.stats.agreement import form_kappas, kappas_of_tables, weighted_kappa
 from core.stats.resampling import Bootstrap
 from core.workflow.statistics import analyses
+from tests.analysis.kit.test_statement_verdicts import NO, YES, cells_of
 from tests.analysis.score_frames import GOLDEN
-from tests.analysis.shared.test_statement_verdicts import NO, YES, cells_of
 from tests.analysis.statement_frames import random_cells, statements
 
 FORMS = {

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.shared.sentences import table_of
+from core.analysis.kit.sentences import table_of
 from core.analysis.worldviews.stance_reliability import stance_reliability
 from core.stats.resampling import Bootstrap
 from core.stats.statement_tests import template_means
 from core.workflow.statistics import analyses
-from tests.analysis.shared.test_statement_verdicts import NO, YES, cells_of
+from tests.analysis.kit.test_statement_verdicts import NO, YES, cells_of
 from tests.analysis.statement_frames import statements
 
 UNSURE = (18, 12)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.shared.scripts.factor_models import semopy_lines, semopy_starts
+from core.analysis.kit.scripts.factor_models import semopy_lines, semopy_starts
 from core.stats.factor.cfa import fit_cfa
 from core.stats.factor.model_text import (
     add_method_factor,

@@ -8,8 +8,8 @@ from typing import Annotated
 import pandas as pd
 import pytest
 
-from core.analysis.shared import registry
-from core.analysis.shared.registry import BankTable
+from core.analysis.kit import registry
+from core.analysis.kit.registry import BankTable
 from core.domain.frames import BANK_TABLES, OPTION_COUNTS
 from core.domain.instrument import Instrument, Item, Party, Wording
 from core.workflow.statistics import bank_tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.analysis.factors.cfa_comparison.change import model_changes
-from core.analysis.shared.factor_models import editing
+from core.analysis.kit.factor_models import editing
 from core.errors import DesignError
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from core.analysis.shared.registry import all_analyses
+from core.analysis.kit.registry import all_analyses
 from core.domain.frames import OPTION_COUNTS
 from core.domain.instrument import Wording
 from core.errors import NotEnoughData

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from core.analysis.shared.registry import all_analyses
+from core.analysis.kit.registry import all_analyses
 from core.errors import UserError
 from core.workflow.answers import imports
 from core.workflow.opening import open_workspace

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.shared.registry import all_analyses
+from core.analysis.kit.registry import all_analyses
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData, TooLarge
 from core.store import banks as bank_store

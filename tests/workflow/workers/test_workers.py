@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from core import progress
-from core.analysis.shared.registry import all_analyses
+from core.analysis.kit.registry import all_analyses
 from core.errors import NotEnoughData, TooLarge, WorkerError
 from core.workflow import background
 from core.workflow.workers import handover, launching, process, running

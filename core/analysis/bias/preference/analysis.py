@@ -36,12 +36,12 @@ from core.analysis.bias.preference.tables import (
     winner_columns,
     winner_rows,
 )
-from core.analysis.shared.comparisons import Comparisons, comparison_table
-from core.analysis.shared.matrices import by_columns, distinct, result_table
-from core.analysis.shared.option_counts import Midpoint, Resample
-from core.analysis.shared.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel
-from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.comparisons import Comparisons, comparison_table
+from core.analysis.kit.matrices import by_columns, distinct, result_table
+from core.analysis.kit.option_counts import Midpoint, Resample
+from core.analysis.kit.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel
+from core.analysis.kit.registry import Number, analysis
+from core.analysis.kit.sentences import (
     GroupAnswer,
     GroupAnswers,
     TableRow,

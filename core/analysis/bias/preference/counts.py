@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import group_name
-from core.analysis.shared.option_counts import MidpointRule, answer_sides, cell_codes
+from core.analysis.kit.matrices import group_name
+from core.analysis.kit.option_counts import MidpointRule, answer_sides, cell_codes
 from core.domain.frames import ENTITIES
 from core.domain.notes import about
 from core.domain.numbers import count_text

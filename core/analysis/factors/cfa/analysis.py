@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Annotated
 
 from core.analysis.factors.cfa.tables import cfa_tables
-from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.factor_models import fit as model_fit
-from core.analysis.shared.factor_models.groups import (
+from core.analysis.kit import sentences
+from core.analysis.kit.factor_models import fit as model_fit
+from core.analysis.kit.factor_models.groups import (
     UNIT_CHANGED,
     FittedGroup,
     PreparedGroup,
@@ -20,7 +19,7 @@ from core.analysis.shared.factor_models.groups import (
     n_scores_used,
     prepare_groups,
 )
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit.factor_models.models import (
     ESTIMATOR_WORDS,
     MODELS,
     ORDERED_RULES,
@@ -31,14 +30,15 @@ from core.analysis.shared.factor_models.models import (
     ModelText,
     WrittenModel,
 )
-from core.analysis.shared.matrices import (
+from core.analysis.kit.matrices import (
     COSTLY_SHARE,
     distinct,
     incomplete_administrations,
 )
-from core.analysis.shared.options import By, ConfidenceLevel, MissingRows
-from core.analysis.shared.registry import Switch, analysis
-from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
+from core.analysis.kit.options import By, ConfidenceLevel, MissingRows
+from core.analysis.kit.registry import Switch, analysis
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.kit.scripts.factor_models import SyntaxGroup, cfa_files
 from core.charts.dots import loading_charts
 from core.charts.panels import Chart, Theme
 from core.charts.path_diagram import path_diagrams

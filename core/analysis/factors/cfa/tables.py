@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.shared.factor_models import fit as model_fit
-from core.analysis.shared.factor_models.groups import (
+from core.analysis.kit.factor_models import fit as model_fit
+from core.analysis.kit.factor_models.groups import (
     LINE_COLUMNS,
     FittedGroup,
     normality_table,
     text_lines,
 )
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit.factor_models.models import (
     ORDERED_RULES,
     EstimatorKind,
     WrittenModel,
 )
-from core.analysis.shared.matrices import MISSING_COLUMNS, incomplete_administrations
+from core.analysis.kit.matrices import MISSING_COLUMNS, incomplete_administrations
 from core.domain.results import Column, ResultTable, Unit
 from core.domain.tables import (
     LEVEL,

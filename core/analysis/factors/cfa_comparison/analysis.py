@@ -19,10 +19,9 @@ from core.analysis.factors.cfa_comparison.models import (
     comparison_inputs,
     nesting,
 )
-from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.factor_models import fit as model_fit
-from core.analysis.shared.factor_models.groups import (
+from core.analysis.kit import sentences
+from core.analysis.kit.factor_models import fit as model_fit
+from core.analysis.kit.factor_models.groups import (
     LINE_COLUMNS,
     PreparedGroup,
     choose_estimator,
@@ -30,17 +29,18 @@ from core.analysis.shared.factor_models.groups import (
     text_lines,
     with_missing_rule,
 )
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit.factor_models.models import (
     ESTIMATOR_WORDS,
     ORDERED_RULES,
     EstimatorKind,
     FactorEstimator,
     WrittenModel,
 )
-from core.analysis.shared.matrices import MISSING_COLUMNS, distinct, group_name
-from core.analysis.shared.options import By, MissingRows, adjustment_words
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
+from core.analysis.kit.matrices import MISSING_COLUMNS, distinct, group_name
+from core.analysis.kit.options import By, MissingRows, adjustment_words
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.kit.scripts.factor_models import SyntaxGroup, cfa_files
 from core.charts.dots import model_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, ResultTable, TextFile

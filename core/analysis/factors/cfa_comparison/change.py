@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.analysis.factors.cfa_comparison.models import OTHER_ITEMS
-from core.analysis.shared.factor_models.fit import ReportedFit, reported_fit
-from core.analysis.shared.sentences import (
+from core.analysis.kit.factor_models.fit import ReportedFit, reported_fit
+from core.analysis.kit.sentences import (
     Light,
     TableRow,
     coefficient_text,

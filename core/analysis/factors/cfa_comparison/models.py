@@ -12,8 +12,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.results import Findings
-from core.analysis.shared.factor_models.groups import (
+from core.analysis.kit.factor_models.groups import (
     FittedGroup,
     PreparedGroup,
     check_ordered_scores,
@@ -23,7 +22,7 @@ from core.analysis.shared.factor_models.groups import (
     prepare_preset,
     prepare_typed,
 )
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit.factor_models.models import (
     MODELS,
     ORDERED_RULES,
     EstimatorKind,
@@ -36,7 +35,7 @@ from core.analysis.shared.factor_models.models import (
     subscales_of_items,
     varying_items,
 )
-from core.analysis.shared.matrices import (
+from core.analysis.kit.matrices import (
     ScoreMatrix,
     distinct,
     group_name,
@@ -44,7 +43,8 @@ from core.analysis.shared.matrices import (
     score_matrices,
     with_options,
 )
-from core.analysis.shared.rows import Floats
+from core.analysis.kit.results import Findings
+from core.analysis.kit.rows import Floats
 from core.domain.notes import about
 from core.errors import TooLarge, UserError
 from core.stats.factor.comparison import ModelDifference, compare_models

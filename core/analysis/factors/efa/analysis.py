@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from core.analysis.factors.efa.script import exploratory_files
-from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.factor_models.groups import (
+from core.analysis.kit import sentences
+from core.analysis.kit.factor_models.groups import (
     NormalityScores,
     n_scores_used,
     normality_table,
 )
-from core.analysis.shared.factor_models.models import subscales_of_items
-from core.analysis.shared.matrices import (
+from core.analysis.kit.factor_models.models import subscales_of_items
+from core.analysis.kit.matrices import (
     MISSING_COLUMNS,
     ScoreMatrix,
     choose_missing,
@@ -25,9 +24,10 @@ from core.analysis.shared.matrices import (
     score_matrices,
     with_options,
 )
-from core.analysis.shared.options import By, MissingRows
-from core.analysis.shared.registry import Choice, Number, analysis
-from core.analysis.shared.scripts.scales import scale_groups
+from core.analysis.kit.options import By, MissingRows
+from core.analysis.kit.registry import Choice, Number, analysis
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.kit.scripts.scales import scale_groups
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text, percent_text

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.analysis.shared.matrices import ALL_ITEMS
-from core.analysis.shared.scripts.files import script_files
-from core.analysis.shared.scripts.names import Names, group_labels
-from core.analysis.shared.scripts.scales import ScaleGroup, item_data, scales_table
+from core.analysis.kit.matrices import ALL_ITEMS
+from core.analysis.kit.scripts.files import script_files
+from core.analysis.kit.scripts.names import Names, group_labels
+from core.analysis.kit.scripts.scales import ScaleGroup, item_data, scales_table
 from core.domain.results import TextFile
 from core.stats.factor.exploratory import InputCorrelation
 from core.stats.inputs import ItemRule

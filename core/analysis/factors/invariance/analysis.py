@@ -17,11 +17,10 @@ from core.analysis.factors.invariance.levels import (
     invariance_inputs,
 )
 from core.analysis.factors.invariance.script import invariance_scripts
-from core.analysis.kit.results import Findings, score_result
-from core.analysis.shared import sentences
-from core.analysis.shared.factor_models import fit as model_fit
-from core.analysis.shared.factor_models.groups import n_scores_used
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit import sentences
+from core.analysis.kit.factor_models import fit as model_fit
+from core.analysis.kit.factor_models.groups import n_scores_used
+from core.analysis.kit.factor_models.models import (
     ESTIMATOR_WORDS,
     LIKELIHOOD_RULES,
     MODELS,
@@ -29,10 +28,11 @@ from core.analysis.shared.factor_models.models import (
     LikelihoodEstimator,
     LikelihoodKind,
 )
-from core.analysis.shared.matrices import MISSING_COLUMNS, group_name, incomplete_administrations
-from core.analysis.shared.options import By, MissingRows
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import with_alternatives
+from core.analysis.kit.matrices import MISSING_COLUMNS, group_name, incomplete_administrations
+from core.analysis.kit.options import By, MissingRows
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.results import Findings, score_result
+from core.analysis.kit.rows import with_alternatives
 from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import SIGNIFICANCE

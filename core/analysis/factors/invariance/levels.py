@@ -9,8 +9,8 @@ from typing import Annotated, Literal, cast
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.factor_models.groups import missing_rule, with_missing_rule
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit.factor_models.groups import missing_rule, with_missing_rule
+from core.analysis.kit.factor_models.models import (
     LikelihoodKind,
     ModelKind,
     WrittenModel,
@@ -20,16 +20,16 @@ from core.analysis.shared.factor_models.models import (
     varying_items,
     written_model,
 )
-from core.analysis.shared.matrices import (
+from core.analysis.kit.matrices import (
     MissingChoice,
     ScoreMatrix,
     distinct,
     group_name,
     score_matrices,
 )
-from core.analysis.shared.options import SETTING_CHOICES, SettingName
-from core.analysis.shared.registry import Choice, Number
-from core.analysis.shared.rows import Floats
+from core.analysis.kit.options import SETTING_CHOICES, SettingName
+from core.analysis.kit.registry import Choice, Number
+from core.analysis.kit.rows import Floats
 from core.domain.notes import about
 from core.errors import NotEnoughData
 from core.stats.factor.model import Scaling

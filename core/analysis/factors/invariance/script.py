@@ -16,24 +16,24 @@ from core.analysis.factors.invariance.levels import (
     group_factors,
     invariance_inputs,
 )
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit.factor_models.models import (
     FactorModel,
     LikelihoodEstimator,
     LikelihoodKind,
     WrittenModel,
 )
-from core.analysis.shared.matrices import group_name
-from core.analysis.shared.options import By, MissingRows
-from core.analysis.shared.rows import Floats
-from core.analysis.shared.scripts.factor_models import (
+from core.analysis.kit.matrices import group_name
+from core.analysis.kit.options import By, MissingRows
+from core.analysis.kit.rows import Floats
+from core.analysis.kit.scripts.factor_models import (
     LAVAAN_WORDS,
     fill_columns,
     items_of_models,
     lavaan_lines,
     with_allowed_names,
 )
-from core.analysis.shared.scripts.files import script_files
-from core.analysis.shared.scripts.names import GROUP, Names, csv_text, group_labels
+from core.analysis.kit.scripts.files import script_files
+from core.analysis.kit.scripts.names import GROUP, Names, csv_text, group_labels
 from core.domain.numbers import count_text
 from core.domain.results import TextFile
 from core.errors import NotEnoughData

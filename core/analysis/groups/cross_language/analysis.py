@@ -31,11 +31,10 @@ from core.analysis.groups.cross_language.values import (
     level_values,
     phases_differ,
 )
-from core.analysis.kit.results import Findings, count_result
-from core.analysis.shared import sentences
-from core.analysis.shared.comparisons import asked_alike, comparison_table
-from core.analysis.shared.matrices import distinct, group_name
-from core.analysis.shared.opinion_values import (
+from core.analysis.kit import sentences
+from core.analysis.kit.comparisons import asked_alike, comparison_table
+from core.analysis.kit.matrices import distinct, group_name
+from core.analysis.kit.opinion_values import (
     INITIAL,
     LargestVariance,
     Pairs,
@@ -43,10 +42,11 @@ from core.analysis.shared.opinion_values import (
     of_phase,
     only_unusable_text,
 )
-from core.analysis.shared.option_counts import Midpoint, pooled_entities_cautions, usable_counts
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Resamples, Seed
-from core.analysis.shared.registry import Choice, FactorLevel, Number, analysis
-from core.analysis.shared.scores import level_name
+from core.analysis.kit.option_counts import Midpoint, pooled_entities_cautions, usable_counts
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
+from core.analysis.kit.registry import Choice, FactorLevel, Number, analysis
+from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.scores import level_name
 from core.charts.languages import Deviation, Half, language_charts
 from core.charts.panels import Chart, Theme
 from core.domain.frames import ENTITIES, OPTION_COUNTS, grouping_title

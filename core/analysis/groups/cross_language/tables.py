@@ -13,8 +13,8 @@ import pandas as pd
 
 from core.analysis.groups.cross_language.values import MEASURES, UNITS, LevelValues
 from core.analysis.kit.columns import with_upper_help
-from core.analysis.shared.option_counts import cell_codes
-from core.analysis.shared.scores import level_name
+from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.scores import level_name
 from core.domain import tables
 from core.domain.frames import grouping_title
 from core.domain.notes import undefined_note

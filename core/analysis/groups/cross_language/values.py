@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import distinct
-from core.analysis.shared.opinion_values import (
+from core.analysis.kit.matrices import distinct
+from core.analysis.kit.opinion_values import (
     INITIAL,
     OPPOSING,
     AnswerCounts,
@@ -23,13 +23,13 @@ from core.analysis.shared.opinion_values import (
     opinion_table,
     shift_table,
 )
-from core.analysis.shared.option_counts import (
+from core.analysis.kit.option_counts import (
     MidpointRule,
     answer_sides,
     cell_codes,
     usable_counts,
 )
-from core.analysis.shared.scores import level_sort_key
+from core.analysis.kit.scores import level_sort_key
 from core.domain.instrument import keyed_points
 from core.domain.results import Unit
 from core.errors import NotEnoughData

@@ -9,7 +9,23 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
+from core.analysis.kit.comparisons import Comparisons, comparison_table
+from core.analysis.kit.matrices import data_notes, distinct, group_name
+from core.analysis.kit.option_counts import (
+    MIDPOINT_WORDS,
+    UNIT_WORDS,
+    Midpoint,
+    MidpointRule,
+    Resample,
+    ResampleUnit,
+    UnitResamples,
+    cell_codes,
+    usable_counts,
+)
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import Choice, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.repeatability.random_consistency.entropies import (
     CONDITIONS,
@@ -21,22 +37,6 @@ from core.analysis.repeatability.random_consistency.entropies import (
     item_entropies,
     repeated_answers,
 )
-from core.analysis.shared import sentences
-from core.analysis.shared.comparisons import Comparisons, comparison_table
-from core.analysis.shared.matrices import data_notes, distinct, group_name
-from core.analysis.shared.option_counts import (
-    MIDPOINT_WORDS,
-    UNIT_WORDS,
-    Midpoint,
-    MidpointRule,
-    Resample,
-    ResampleUnit,
-    UnitResamples,
-    cell_codes,
-    usable_counts,
-)
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import Choice, analysis
 from core.charts.consistency import random_consistency_charts
 from core.domain import tables
 from core.domain.frames import OPTION_COUNTS, grouping_title

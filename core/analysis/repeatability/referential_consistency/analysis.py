@@ -9,7 +9,21 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import data_notes, distinct, group_name
+from core.analysis.kit.option_counts import (
+    MIDPOINT_WORDS,
+    UNIT_WORDS,
+    Midpoint,
+    MidpointRule,
+    Resample,
+    UnitResamples,
+    usable_counts,
+)
+from core.analysis.kit.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.repeatability.referential_consistency.divergences import (
     FormatAnswers,
@@ -21,20 +35,6 @@ from core.analysis.repeatability.referential_consistency.divergences import (
     pair_names,
     tested,
 )
-from core.analysis.shared import sentences
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import data_notes, distinct, group_name
-from core.analysis.shared.option_counts import (
-    MIDPOINT_WORDS,
-    UNIT_WORDS,
-    Midpoint,
-    MidpointRule,
-    Resample,
-    UnitResamples,
-    usable_counts,
-)
-from core.analysis.shared.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import Number, analysis
 from core.charts.consistency import referential_consistency_charts
 from core.domain import tables
 from core.domain.frames import OPTION_COUNTS

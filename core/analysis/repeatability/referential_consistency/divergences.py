@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from core.analysis.shared.option_counts import (
+from core.analysis.kit.option_counts import (
     MidpointRule,
     ResampleUnit,
     answer_sides,

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 
 import pandas as pd
 
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import data_notes, distinct
+from core.analysis.kit.options import By, ConfidenceLevel
+from core.analysis.kit.registry import Choice, DesignFactors, Number, Text, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.scales.generalizability import tables as group_tables
 from core.analysis.scales.generalizability.facets import counted, group_designs, require_known
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import data_notes, distinct
-from core.analysis.shared.options import By, ConfidenceLevel
-from core.analysis.shared.registry import Choice, DesignFactors, Number, Text, analysis
 from core.charts.variance import variance_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import percent_text

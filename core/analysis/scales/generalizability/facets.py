@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.rows import (
+from core.analysis.kit.rows import (
     Integers,
     codes_of,
     relative_scores,

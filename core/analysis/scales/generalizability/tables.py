@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.analysis.kit.matrices import group_name
 from core.analysis.kit.results import Findings
 from core.analysis.scales.generalizability.facets import GroupDesign
-from core.analysis.shared.matrices import group_name
 from core.domain.notes import undefined_note
 from core.domain.tables import (
     TableRows,

@@ -9,7 +9,29 @@ from typing import Annotated, Any
 
 import pandas as pd
 
+from core.analysis.kit import sentences
+from core.analysis.kit.matrices import (
+    data_cautions,
+    data_notes,
+    distinct,
+    group_name,
+    score_matrices,
+)
+from core.analysis.kit.options import (
+    INDEPENDENT_ROWS,
+    Adjust,
+    By,
+    Complete,
+    ConfidenceLevel,
+    Resamples,
+    Seed,
+    adjustment_words,
+)
+from core.analysis.kit.registry import Choice, DesignFactors, OtherData, analysis
 from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.rows import row_cautions, row_notes
+from core.analysis.kit.scores import scores_remedy, scores_used
+from core.analysis.kit.scripts.comparisons import PairedColumns, correlation_files
 from core.analysis.scales.multitrait_matrix.scores import (
     MATCHED,
     ScoreSource,
@@ -27,28 +49,6 @@ from core.analysis.scales.multitrait_matrix.tables import (
     other_items,
     result_tables,
 )
-from core.analysis.shared import sentences
-from core.analysis.shared.matrices import (
-    data_cautions,
-    data_notes,
-    distinct,
-    group_name,
-    score_matrices,
-)
-from core.analysis.shared.options import (
-    INDEPENDENT_ROWS,
-    Adjust,
-    By,
-    Complete,
-    ConfidenceLevel,
-    Resamples,
-    Seed,
-    adjustment_words,
-)
-from core.analysis.shared.registry import Choice, DesignFactors, OtherData, analysis
-from core.analysis.shared.rows import row_cautions, row_notes
-from core.analysis.shared.scores import scores_remedy, scores_used
-from core.analysis.shared.scripts.comparisons import PairedColumns, correlation_files
 from core.analysis.words.odds_ratios import (
     Descriptor,
     First,

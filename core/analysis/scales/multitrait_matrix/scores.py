@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import (
+from core.analysis.kit.matrices import (
     ALL_ITEMS,
     ScoreMatrix,
     choose_missing,
     score_matrices,
 )
-from core.analysis.shared.rows import Floats
-from core.analysis.shared.scores import (
+from core.analysis.kit.rows import Floats
+from core.analysis.kit.scores import (
     administration_labels,
     administration_scores,
     aggregate_administrations,

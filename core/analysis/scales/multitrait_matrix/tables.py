@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from core.analysis.kit.adjusting import STARS
+from core.analysis.kit.scores import level_sort_key
 from core.analysis.scales.multitrait_matrix.scores import Score, ScoreSource, ScoreTable
-from core.analysis.shared.scores import level_sort_key
 from core.domain.notes import Note
 from core.domain.results import ResultTable
 from core.domain.tables import (

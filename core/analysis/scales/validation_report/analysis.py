@@ -8,6 +8,19 @@ from collections.abc import Sequence
 import pandas as pd
 
 from core import progress
+from core.analysis.kit import sentences
+from core.analysis.kit.factor_models.fit import FIT_BOUNDS
+from core.analysis.kit.factor_models.groups import choose_estimator, with_missing_rule
+from core.analysis.kit.factor_models.models import FactorEstimator, FactorModel
+from core.analysis.kit.matrices import (
+    INDEPENDENCE,
+    choose_missing,
+    distinct,
+    scores_of_groups,
+)
+from core.analysis.kit.options import By, ConfidenceLevel
+from core.analysis.kit.registry import analysis
+from core.analysis.kit.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.scales.validation_report.criteria import (
     Alternate,
     ConcurrentBands,
@@ -46,19 +59,6 @@ from core.analysis.scales.validation_report.tables import (
     pooling_cautions,
     report_tables,
 )
-from core.analysis.shared import sentences
-from core.analysis.shared.factor_models.fit import FIT_BOUNDS
-from core.analysis.shared.factor_models.groups import choose_estimator, with_missing_rule
-from core.analysis.shared.factor_models.models import FactorEstimator, FactorModel
-from core.analysis.shared.matrices import (
-    INDEPENDENCE,
-    choose_missing,
-    distinct,
-    scores_of_groups,
-)
-from core.analysis.shared.options import By, ConfidenceLevel
-from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.words.odds_ratios import (
     UNIT,
     Contrast,

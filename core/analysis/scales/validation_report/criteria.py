@@ -12,6 +12,15 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.factors.cfa.analysis import cfa
+from core.analysis.kit.factor_models.fit import FIT_COLUMNS, reported_fit
+from core.analysis.kit.factor_models.groups import missing_rule
+from core.analysis.kit.factor_models.models import ESTIMATOR_WORDS, MODELS
+from core.analysis.kit.matrices import ALL_ITEMS, group_name, matrices_of
+from core.analysis.kit.options import SCORE_RULES
+from core.analysis.kit.registry import Choice, Number, Numbers, OtherData, Text
+from core.analysis.kit.rows import cells_of, scores_of
+from core.analysis.kit.scores import unit_numbers
+from core.analysis.kit.sentences import names_of, rows_by_group, table_of
 from core.analysis.scales.validation_report.scores import (
     PERSON,
     USUAL,
@@ -28,15 +37,6 @@ from core.analysis.scales.validation_report.scores import (
     scored_ids,
     varying_factors,
 )
-from core.analysis.shared.factor_models.fit import FIT_COLUMNS, reported_fit
-from core.analysis.shared.factor_models.groups import missing_rule
-from core.analysis.shared.factor_models.models import ESTIMATOR_WORDS, MODELS
-from core.analysis.shared.matrices import ALL_ITEMS, group_name, matrices_of
-from core.analysis.shared.options import SCORE_RULES
-from core.analysis.shared.registry import Choice, Number, Numbers, OtherData, Text
-from core.analysis.shared.rows import cells_of, scores_of
-from core.analysis.shared.scores import unit_numbers
-from core.analysis.shared.sentences import names_of, rows_by_group, table_of
 from core.domain.notes import Note, of_kind, undefined_note
 from core.domain.study import Status
 from core.errors import NotEnoughData, UserError

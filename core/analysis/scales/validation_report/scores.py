@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.shared.factor_models.models import (
+from core.analysis.kit.factor_models.models import (
     ChosenEstimator,
     EstimatorKind,
     ModelKind,
 )
-from core.analysis.shared.rows import Floats, Integers
-from core.analysis.shared.scores import (
+from core.analysis.kit.rows import Floats, Integers
+from core.analysis.kit.scores import (
     aggregate_administrations,
     repeated_note,
     unit_numbers,

@@ -9,6 +9,8 @@ from typing import Any, get_args
 
 import pandas as pd
 
+from core.analysis.kit.factor_models.fit import fit_cells, fit_columns
+from core.analysis.kit.matrices import group_name
 from core.analysis.kit.results import Findings
 from core.analysis.scales.validation_report.scores import (
     GroupCriteria,
@@ -16,8 +18,6 @@ from core.analysis.scales.validation_report.scores import (
     baseline,
     varying_factors,
 )
-from core.analysis.shared.factor_models.fit import fit_cells, fit_columns
-from core.analysis.shared.matrices import group_name
 from core.domain.frames import REWRITING
 from core.domain.notes import about, of_kind, undefined_note
 from core.domain.results import ResultTable

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.comparisons import MOST_PAIRS, comparison_table, group_pairs
-from core.analysis.shared.matrices import by_columns, group_name, result_table
-from core.analysis.shared.option_counts import usable_counts
-from core.analysis.shared.options import (
+from core.analysis.kit.comparisons import MOST_PAIRS, comparison_table, group_pairs
+from core.analysis.kit.matrices import by_columns, group_name, result_table
+from core.analysis.kit.option_counts import usable_counts
+from core.analysis.kit.options import (
     Adjust,
     By,
     ConfidenceLevel,
@@ -23,8 +23,8 @@ from core.analysis.shared.options import (
     Seed,
     WordResamples,
 )
-from core.analysis.shared.registry import BankTable, Choice, Number, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.registry import BankTable, Choice, Number, analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,

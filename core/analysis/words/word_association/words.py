@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import distinct
-from core.analysis.shared.option_counts import cell_codes
-from core.analysis.shared.options import MissingTestRule, NeutralRule
+from core.analysis.kit.matrices import distinct
+from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.options import MissingTestRule, NeutralRule
 from core.domain.study import COUNTED_AS_MISSING
 from core.errors import NotEnoughData
 from core.stats.association import UNKNOWN_CLASS, word_classes

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import pandas as pd
 
-from core.analysis.shared.comparisons import comparison_table
-from core.analysis.shared.matrices import group_name
-from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
-from core.analysis.shared.registry import BankTable, Number, analysis
-from core.analysis.shared.sentences import (
+from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.matrices import group_name
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.registry import BankTable, Number, analysis
+from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
@@ -22,7 +22,7 @@ from core.analysis.shared.sentences import (
     side_of_interval,
     table_of,
 )
-from core.analysis.shared.statement_verdicts import (
+from core.analysis.kit.statement_verdicts import (
     PLACE,
     TESTS,
     InvertedTemplates,

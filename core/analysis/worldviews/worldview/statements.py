@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import group_name
-from core.analysis.shared.option_counts import cell_codes
-from core.analysis.shared.registry import Choice
-from core.analysis.shared.statement_verdicts import ACROSS, WITHIN, StatementVerdicts
+from core.analysis.kit.matrices import group_name
+from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.registry import Choice
+from core.analysis.kit.statement_verdicts import ACROSS, WITHIN, StatementVerdicts
 from core.domain.instrument import LEANINGS
 from core.domain.notes import about
 from core.domain.numbers import count_text

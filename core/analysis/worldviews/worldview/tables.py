@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import by_columns, result_table
+from core.analysis.kit.matrices import by_columns, result_table
 from core.analysis.worldviews.worldview.statements import BankFacts, PartyFacts, Stances
 from core.domain.instrument import LEANINGS
 from core.domain.notes import undefined_note

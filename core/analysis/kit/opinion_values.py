@@ -1,0 +1,570 @@
+"""Opinions of each group and question as arrays, and how far each gives way in a second phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.kit.matrices import distinct, group_name
+from core.analysis.kit.option_counts import (
+    UNIT_WORDS,
+    ResampleUnit,
+    answer_sides,
+    cell_codes,
+)
+from core.analysis.kit.registry import Choice, Number
+from core.domain.notes import about
+from core.domain.numbers import count_text
+from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT
+from core.errors import NotEnoughData
+from core.stats import stance
+from core.stats.inputs import Booleans, Floats, Integers, name_list
+from core.stats.resampling import Bootstrap, percentile_intervals
+from core.stats.stance import NOT_PAIRED, Counts, Maximum, OpinionValues
+
+UnusableRule = Literal["zero", "left_out"]
+PairRule = Literal["merged", "single"]
+
+LargestVariance = Annotated[
+    Maximum,
+    Choice(
+        "Willingness is relative to",
+        (
+            ("theoretical", "The largest variance possible, n/(n-1)"),
+            ("questions", "The largest variance of the group's questions (as published)"),
+        ),
+        help="w = 1 - variance / largest variance. The largest variance possible makes w of one "
+        "question independent of the others, so that groups can be compared. Both are equal where "
+        "one question of the group is answered half yes, half no.",
+    ),
+]
+Unusable = Annotated[
+    UnusableRule,
+    Choice(
+        "Replies without an option",
+        (
+            ("left_out", "Are no opinion"),
+            ("zero", "Count as neither yes nor no (as published)"),
+        ),
+        help="Refused, neutral, ambiguous, off the scale, cut off or empty. As published they "
+        "count 0, so that a question that is only refused looks like a firm neutral opinion. A "
+        "group in which no reply has an option has no opinion either way. Calls that failed and "
+        "trials that were not asked are always left out.",
+    ),
+]
+Pairs = Annotated[
+    PairRule,
+    Choice(
+        "Questions asked both ways",
+        (("merged", "Are one question"), ("single", "Are two questions")),
+        help="Is A better than B, and is B better than A? Merged, b is half the difference, so "
+        "that the same answer to both gives 0; variance is the mean of both. The shift s is the "
+        "mean of both too, each in the direction of its own first answers. These rules are ours: "
+        "the paper prints none.",
+    ),
+]
+Redraws = Annotated[
+    int,
+    Number(
+        "Bootstrap resamples",
+        0,
+        10_000,
+        help="Of whole questions, contexts or repetitions, for the intervals of means; 0 for "
+        "none. Both directions of a pair are drawn together.",
+    ),
+]
+DRAWN: Mapping[ResampleUnit, str] = {**UNIT_WORDS, "item": "questions"}
+"""What intervals of means draw, in a sentence."""
+INITIAL, OPPOSING = "initial", "opposing"
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerCounts:
+    """How many answers of each group (row) and item (column) are 1, -1 and 0.
+
+    Fields
+    ------
+    groups : the values of the factors in `by`; levels of each in order of first appearance.
+    items, genres : one for each column, in the order of the bank.
+    partners : the column of the item that asks the other way round; -1 where there is none.
+    yes, no, zero : (groups, items) answers that count.
+    unusable : (groups, items) replies without an option, whether they count as 0 or not.
+    chosen : (groups, items) answers with an option that states a stance: the usable ones.
+    planned : (groups, items) whether the group has a row of the item at all, answered or not.
+    without_stance : answers whose option states no stance; they are left out.
+    without_reply : trials that were not asked, or whose call failed, or that are left out.
+    left_out : those of them that the user leaves out.
+    """
+
+    by: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    items: tuple[str, ...]
+    genres: tuple[str, ...]
+    partners: Integers
+    yes: Floats
+    no: Floats
+    zero: Floats
+    unusable: Floats
+    chosen: Floats
+    planned: Booleans
+    without_stance: int
+    without_reply: int
+    left_out: int
+
+    @property
+    def n(self) -> Floats:
+        """Answers that count, (groups, items)."""
+        return self.yes + self.no + self.zero
+
+    @property
+    def only_unusable(self) -> Booleans:
+        """Whether all that counts are replies without an option, (groups, items)."""
+        return np.asarray((self.n > 0) & (self.chosen == 0))
+
+    @property
+    def unreadable(self) -> Booleans:
+        """Whether the group has replies, and none of them an option, (groups,)."""
+        return np.asarray(self.unusable.any(axis=1) & ~self.chosen.any(axis=1))
+
+    def of_columns(self, columns: Integers) -> Counts:
+        """Yes, no and neither of some columns."""
+        return self.yes[:, columns], self.no[:, columns], self.zero[:, columns]
+
+
+@dataclass(frozen=True, eq=False)
+class OpinionTable:
+    """b, variance, n and w of each group (row) and question (column): arrays in `values`.
+
+    Fields
+    ------
+    counts : what the values were computed from; its columns are items.
+    values : OpinionValues, (groups, questions).
+    first, second : its columns in `counts`; `second` is -1 where nothing is merged.
+    units : the number of the unit that is redrawn as a whole: both directions of a pair are one.
+    """
+
+    counts: AnswerCounts
+    values: OpinionValues
+    first: Integers
+    second: Integers
+    units: Integers
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The item of each column."""
+        return tuple(self.counts.items[place] for place in self.first.tolist())
+
+    @property
+    def planned(self) -> Booleans:
+        """Whether the group has a row of the question, in either direction, (groups, questions)."""
+        return self._either(self.counts.planned)
+
+    @property
+    def only_unusable(self) -> Booleans:
+        """Whether a direction of the question has replies, and none of them an option."""
+        return self._either(self.counts.only_unusable)
+
+    def _either(self, own: Booleans) -> Booleans:
+        """Whether it is so in one of the directions, (groups, questions) of (groups, items)."""
+        other = (self.second >= 0) & own[:, np.maximum(self.second, 0)]
+        return np.asarray(own[:, self.first] | other)
+
+    @property
+    def genres(self) -> tuple[str, ...]:
+        """The genre of each column."""
+        return tuple(self.counts.genres[place] for place in self.first.tolist())
+
+    @property
+    def exchanged(self) -> tuple[str, ...]:
+        """The item that asks the other way round of a merged question, else empty."""
+        items = self.counts.items
+        return tuple(items[place] if place >= 0 else "" for place in self.second.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftTable:
+    """The opinions of both phases, with equal groups and questions, and what s is made of.
+
+    `before` and `after` are b of both phases as `core.stats.stance.shift_biases` merges them, and
+    `shift` is s; all (groups, questions). `initial` and `opposing` merge pairs as Opinions does.
+    """
+
+    initial: OpinionTable
+    opposing: OpinionTable
+    before: Floats
+    after: Floats
+    shift: Floats
+
+
+def opinion_table(
+    option_counts: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    maximum: Maximum = "theoretical",
+    unusable: UnusableRule = "left_out",
+    pairs: PairRule = "merged",
+) -> OpinionTable:
+    """b, variance, n and w of every group and question.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        All rows count; see `of_phase` for one phase of a study.
+    by : sequence of factors
+        Their values make the groups.
+    maximum : "theoretical" or "questions"
+        As `core.stats.stance.willingness`.
+    unusable : "zero" or "left_out"
+        What a reply without an option counts as. In a group without any option it counts nothing.
+    pairs : "merged" or "single"
+        Whether both directions of a pair are one question.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, the frame lacks a factor, or no option of any answer has a stance.
+
+    Notes
+    -----
+    The unit is one trial. An item that a group never answered has NaN.
+    """
+    return opinions_of(answer_counts(option_counts, by, unusable), maximum, pairs)
+
+
+def shift_table(
+    option_counts: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    maximum: Maximum = "theoretical",
+    unusable: UnusableRule = "left_out",
+    pairs: PairRule = "merged",
+) -> ShiftTable:
+    """The opinions of both phases and how far each gives way; arguments as `opinion_table`.
+
+    Raises
+    ------
+    NotEnoughData
+        There is one phase only; or as `opinion_table`.
+    """
+    factors = [name for name in distinct(by) if name != "phase"]
+    for phase, words, remedy in (
+        (
+            OPPOSING,
+            "a second phase, in which the user states the opposite opinion",
+            "Plan the second phase on the page Collect, once the first one is answered.",
+        ),
+        (INITIAL, "a first phase", "Add the answers of the first phase, or widen the filters."),
+    ):
+        if option_counts.empty or not has_phase(option_counts, phase):
+            raise NotEnoughData(f"There is no answer of {words}.", remedy)
+    single = [
+        opinions_of(
+            answer_counts(of_phase(option_counts, phase), factors, unusable), maximum, "single"
+        )
+        for phase in (INITIAL, OPPOSING)
+    ]
+    initial, opposing = (opinions_of(table.counts, maximum, pairs) for table in single)
+    before, after = stance.shift_biases(
+        single[0].values.bias, single[1].values.bias, initial.first, initial.second
+    )
+    return ShiftTable(initial, opposing, before, after, stance.bias_shift(before, after))
+
+
+def has_phase(option_counts: pd.DataFrame, phase: str) -> bool:
+    """Whether there is an answer of a phase; without phases, all answers are initial."""
+    asked = ~option_counts["status"].isin(COUNTED_AS_MISSING) & (option_counts["count"] > 0)
+    return bool((_in_phase(option_counts, phase) & asked).any())
+
+
+def of_phase(option_counts: pd.DataFrame, phase: str) -> pd.DataFrame:
+    """The frame with the answers of one phase; rows of the other stay with a count of 0.
+
+    So groups and items are the same in both phases.
+    """
+    inside = _in_phase(option_counts, phase)
+    return option_counts.assign(count=option_counts["count"].where(inside, 0))
+
+
+def _in_phase(option_counts: pd.DataFrame, phase: str) -> pd.Series[bool]:
+    if "phase" not in option_counts:
+        return pd.Series(phase == INITIAL, index=option_counts.index)
+    opposing = option_counts["phase"].astype(object) == OPPOSING
+    return opposing if phase == OPPOSING else ~opposing
+
+
+def answer_counts(
+    option_counts: pd.DataFrame, by: Sequence[str], unusable: UnusableRule = "left_out"
+) -> AnswerCounts:
+    """How many answers of each group and item are 1, -1 and 0, in the direction of the form.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, the frame lacks a factor, or no option of any answer has a stance.
+    """
+    names = distinct(by)
+    replied = ~option_counts["status"].isin(COUNTED_AS_MISSING)
+    asked = option_counts.assign(count=option_counts["count"].where(replied, 0))
+    cells = answer_sides(asked, (*names, "item"), midpoint="drop", direction="form")
+    if not cells[["positive", "negative", "neutral"]].to_numpy().any() and cells["no_side"].any():
+        raise NotEnoughData(
+            "The options of these answers state no stance, so no answer is a yes or a no.",
+            "Give the options of the format a stance (1, 0 or -1) on the page Banks.",
+        )
+    items = option_counts.drop_duplicates("item")
+    codes = [str(code) for code in items["item"]]
+    place = {code: number for number, code in enumerate(codes)}
+    row, labels = _ordered_groups(cells, names)
+    column = cells["item"].astype(str).map(place).to_numpy(dtype=np.int64)
+    shape = (len(labels), len(codes))
+
+    def laid_out(name: str) -> Floats:
+        array = np.zeros(shape)
+        array[row, column] = cells[name].to_numpy(dtype=np.float64)
+        return array
+
+    without_option, positive, negative, neutral = map(
+        laid_out, ("unusable", "positive", "negative", "neutral")
+    )
+    chosen = positive + negative + neutral
+    readable = chosen.any(axis=1, keepdims=True)
+    planned = np.zeros(shape, dtype=np.bool_)
+    planned[row, column] = True
+    return AnswerCounts(
+        by=names,
+        groups=tuple(labels.itertuples(index=False, name=None)) if names else ((),),
+        items=tuple(codes),
+        genres=tuple(str(value) for value in items["genre"].astype(object).fillna("")),
+        partners=_partners(place, items),
+        yes=positive,
+        no=negative,
+        zero=neutral + np.where((unusable == "zero") & readable, without_option, 0.0),
+        unusable=without_option,
+        chosen=chosen,
+        planned=planned,
+        without_stance=int(cells["no_side"].sum()),
+        without_reply=int(option_counts.loc[~replied, "count"].sum()),
+        left_out=int(option_counts.loc[option_counts["status"] == LEFT_OUT, "count"].sum()),
+    )
+
+
+def unanswered_cautions(table: OpinionTable) -> list[str]:
+    """Groups without a readable reply; questions without an answer, or with one alone, by group."""
+    counts = table.counts
+    repeated = (counts.n[counts.only_unusable] > 1).any()
+    cautions = unreadable_cautions(counts)
+    cautions += only_unusable_cautions(counts, "b = 0 and w = 1" if repeated else "b = 0")
+    names = np.asarray(counts.items, dtype=object)
+    for row in np.flatnonzero(~counts.unreadable).tolist():
+        own, planned = counts.n[row], counts.planned[row]
+        for few, result in (
+            (planned & (own == 0), "no answer, so no value"),
+            (own == 1, "one answer, so no variance and no willingness"),
+        ):
+            if few.any():
+                what = "question" if few.sum() == 1 else f"{few.sum()} questions"
+                cautions.append(
+                    about(
+                        group_name(counts.groups[row]), f"{what} {name_list(names[few])}: {result}."
+                    )
+                )
+    return cautions
+
+
+def unreadable_cautions(counts: AnswerCounts, where: str = "") -> list[str]:
+    """Groups in which no reply has an option; `where` as in `only_unusable_cautions`."""
+    return [
+        about(
+            group_name(counts.groups[row]),
+            f"no reply of {int(counts.unusable[row].sum()):,}{where} "
+            "has an option, so there is no opinion and every number is undefined.",
+        )
+        for row in np.flatnonzero(counts.unreadable).tolist()
+    ]
+
+
+def only_unusable_cautions(counts: AnswerCounts, numbers: str, where: str = "") -> list[str]:
+    """Items of which no reply has an option, by group; `numbers` are what they count as.
+
+    `where` begins with a blank, such as " in the first phase", or is empty.
+    """
+    names = np.asarray(counts.items, dtype=object)
+    return [
+        about(group_name(group), only_unusable_text(names[few], numbers, where))
+        for group, few in zip(counts.groups, counts.only_unusable, strict=True)
+        if few.any()
+    ]
+
+
+def only_unusable_text(items: Sequence[str], numbers: str, where: str = "") -> str:
+    """That no reply to these items has an option, and what follows."""
+    what = "question" if len(items) == 1 else f"{len(items)} questions"
+    return (
+        f"{what} {name_list(items)}: no reply{where} has an option; {numbers} is only the rule for "
+        "such replies, and no opinion."
+    )
+
+
+_MERGED = "b is half the difference, variance is the mean of both"
+
+
+def count_notes(table: OpinionTable, unusable: UnusableRule, merged: str = _MERGED) -> list[str]:
+    """What replies without an option count, what is left out, and how pairs are `merged`."""
+    counts = table.counts
+    notes = []
+    without_option = int(counts.unusable.sum())
+    if without_option:
+        what = "count as neither yes nor no" if unusable == "zero" else "are no opinion"
+        which = count_text(without_option, "reply", "replies")
+        notes.append(f"Replies without an option {what}: {which}.")
+    if counts.without_stance:
+        which = count_text(counts.without_stance, "answer")
+        notes.append(f"Left out, because their options state no stance: {which}.")
+    if without_reply := counts.without_reply - counts.left_out:
+        which = count_text(without_reply, "planned trial")
+        notes.append(f"Without a reply, not asked yet or failed: {which}.")
+    n_merged = int((table.second >= 0).sum())
+    if n_merged:
+        notes.append(
+            f"{count_text(n_merged, 'pair')} of questions asked both ways "
+            f"{'is' if n_merged == 1 else 'are'} merged: {merged}. This rule is ours; the paper "
+            "prints none."
+        )
+    return notes
+
+
+def interval_notes(
+    table: OpinionTable, bootstrap: Bootstrap | None, unit: ResampleUnit
+) -> list[str]:
+    """How few answers a question has, and why means have no interval."""
+    n = table.counts.n
+    answered = n[n > 0]
+    notes = []
+    if answered.size:
+        fewest = count_text(int(answered.min()), "answer")
+        notes.append(
+            f"Questions have {fewest} each, or more: intervals of one question are of further "
+            f"answers of the same kind, and wide; intervals of means are of other {DRAWN[unit]}."
+        )
+    if bootstrap is not None and unit == "item" and table.values.bias.shape[1] < 2:
+        notes.append("One question alone has no interval of the mean over questions.")
+    return notes
+
+
+# Means of questions where contexts or repetitions are drawn: the answers are counted anew.
+
+
+@dataclass(frozen=True, eq=False)
+class UnitAnswers:
+    """Answers of each context or repetition that are 1, -1 and 0: (units, groups, items, 3)."""
+
+    labels: tuple[Any, ...]
+    counts: Floats
+
+    @property
+    def n_units(self) -> Integers:
+        """Units with answers in each group, (groups,)."""
+        return np.asarray((self.counts.sum(axis=(2, 3)) > 0).sum(axis=0))
+
+
+def unit_answers(
+    option_counts: pd.DataFrame, counts: AnswerCounts, unit: ResampleUnit, unusable: UnusableRule
+) -> UnitAnswers:
+    """The answers of `counts`, which are of the same frame, by context or repetition."""
+    cell = distinct((*counts.by, unit))
+    own = answer_counts(option_counts, cell, "left_out")
+    unreadable = counts.unreadable  # of the whole group, not of the unit
+    place = {group: number for number, group in enumerate(counts.groups)}
+    of_groups = [group[cell.index(unit)] for group in own.groups]
+    labels = tuple(dict.fromkeys(of_groups))
+    table = np.zeros((len(labels), len(place), len(counts.items), 3))
+    for row, (group, label) in enumerate(zip(own.groups, of_groups, strict=True)):
+        number = place[group[: len(counts.by)]]
+        zero = own.zero[row]
+        if unusable == "zero" and not unreadable[number]:
+            zero = zero + own.unusable[row]
+        table[labels.index(label), number] += np.stack([own.yes[row], own.no[row], zero], axis=-1)
+    return UnitAnswers(labels, table)
+
+
+def values_of_totals(totals: Floats, table: OpinionTable, maximum: Maximum) -> OpinionValues:
+    """Opinions of the questions of `table` from other answers, (..., groups, items, 3).
+
+    Every array of the result has one row for each group of each leading place.
+    """
+    yes, no, zero = (totals[..., side].reshape(-1, totals.shape[-2]) for side in range(3))
+    single = stance.opinion_values(yes, no, zero, maximum)
+    return stance.merge_pairs(single, table.first, table.second, maximum)
+
+
+def few_units_cautions(counts: AnswerCounts, n_units: Integers, unit: ResampleUnit) -> list[str]:
+    """Groups that have no two contexts or repetitions, so that none can be drawn."""
+    return [
+        about(
+            group_name(group),
+            f"no intervals of means: there are not two {UNIT_WORDS[unit]} to draw from.",
+        )
+        for group, number in zip(counts.groups, n_units.tolist(), strict=True)
+        if number < 2
+    ]
+
+
+def with_drawn_ends(
+    means: stance.QuestionMeans, drawn: Floats, n_units: Integers, level: float
+) -> stance.QuestionMeans:
+    """The means with intervals from resamples, (resamples, groups), where there are two units."""
+    ends = percentile_intervals(drawn, level)
+    low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
+    return replace(means, low=low, high=high)
+
+
+def opinions_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> OpinionTable:
+    """The opinions of counted answers; arguments as `opinion_table`."""
+    values = stance.opinion_values(counts.yes, counts.no, counts.zero, maximum)
+    places = np.arange(len(counts.items))
+    partners = counts.partners
+    if pairs == "single":
+        units = np.where(partners >= 0, np.minimum(places, partners), places)
+        none = np.full(len(places), NOT_PAIRED)
+        return OpinionTable(counts, values, places, none, _renumbered(units))
+    first = places[(partners < 0) | (places < partners)]
+    second = partners[first]
+    return OpinionTable(
+        counts,
+        stance.merge_pairs(values, first, second, maximum),
+        first,
+        second,
+        np.arange(len(first)),
+    )
+
+
+def _ordered_groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[Integers, pd.DataFrame]:
+    """The group of each cell, and the groups: levels of each factor in order of appearance.
+
+    Trials are asked in a random order, so that groups would come in one too.
+    """
+    code, labels = cell_codes(cells, names)
+    if not names:
+        return code, labels
+    ranks = [pd.factorize(labels[name])[0] for name in names]
+    order = np.lexsort(ranks[::-1])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place[code], labels.iloc[order].reset_index(drop=True)
+
+
+def _partners(place: dict[str, int], items: pd.DataFrame) -> Integers:
+    """The column of each item's partner, where both name each other and both are there."""
+    named = [place.get(str(code), NOT_PAIRED) for code in items["pair"].astype(object).fillna("")]
+    partners = np.asarray(named, dtype=np.int64)
+    places = np.arange(len(partners))
+    mutual = (partners >= 0) & (partners != places) & (partners[partners] == places)
+    return np.where(mutual, partners, NOT_PAIRED)
+
+
+def _renumbered(units: Integers) -> Integers:
+    return np.unique(units, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,281 @@
+"""What the sentences that answer the questions of analyses are made of: groups and numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from core.analysis.kit.matrices import group_name, missing_words
+from core.domain.notes import Note, Place
+from core.domain.numbers import count_text, judged_decimals, number_text, p_decimals
+from core.domain.results import AnalysisResult, ResultTable
+
+Light = Literal["green", "red", "grey"]
+"""A verdict: yes, no, or not known."""
+
+
+class GroupAnswer(NamedTuple):
+    """The sentence that answers the question for one group, and the verdict where there is one."""
+
+    group: str
+    sentence: str
+    light: Light | None = None
+
+    @property
+    def names_group(self) -> bool:
+        """Whether the sentence says which group it is about."""
+        return f", {self.group}: " in self.sentence
+
+
+GroupAnswers = tuple[GroupAnswer, ...]
+TableRow = Mapping[str, Any]
+_MOST_PARTS = 5
+"""Parts of a sentence, such as subscales; the others are counted."""
+_MOST_NAMES = 3
+"""Groups or scales that a note of several names; the others are counted."""
+_ROUNDING = 1e-9
+"""An end that is nearer to the null lies on it."""
+
+
+def table_of(result: AnalysisResult, name: str) -> ResultTable:
+    """The table of that name."""
+    return next(table for table in result.tables if table.name == name)
+
+
+def rows_by_group(table: ResultTable, before: str = "") -> dict[str, list[TableRow]]:
+    """The rows of each group; `before` is the first column that is no factor of groups.
+
+    A table with declared columns knows its factors.
+    """
+    names = list(table.frame.columns)
+    factors = names[: names.index(before)] if before else table.with_role("group")
+    rows: dict[str, list[TableRow]] = {}
+    for row in table.frame.to_dict("records"):
+        group = group_name([row[factor] for factor in factors])
+        rows.setdefault(group, []).append({str(name): value for name, value in row.items()})
+    return rows
+
+
+def estimate_text(
+    row: TableRow, name: str, symbol: str, why_undefined: str, *, ends: str = "ci"
+) -> str:
+    """An estimate of a row with its interval: "α = .82 [.78, .86]", or that it is undefined."""
+    if not math.isfinite(row[name]):
+        return f"{symbol} is undefined ({why_undefined})"
+    interval = interval_text(row[f"{ends}_low"], row[f"{ends}_high"])
+    return f"{symbol} = {coefficient_text(row[name])}{interval}"
+
+
+def answers_of_groups(
+    table: ResultTable,
+    sentence: Callable[[Sequence[TableRow]], str],
+    light: Callable[[Sequence[TableRow]], Light | None] = lambda _rows: None,
+) -> GroupAnswers:
+    """The sentence, and the verdict if there is one, that each group's rows of a table give."""
+    return answers_by_group(table, "", sentence, light)
+
+
+def answers_by_group(
+    table: ResultTable,
+    before: str,
+    sentence: Callable[[Sequence[TableRow]], str],
+    light: Callable[[Sequence[TableRow]], Light | None] = lambda _rows: None,
+) -> GroupAnswers:
+    """The sentence, and the verdict if there is one, that each group's rows of a table give."""
+    return tuple(
+        GroupAnswer(group, sentence(rows), light(rows))
+        for group, rows in rows_by_group(table, before).items()
+    )
+
+
+def join_parts(parts: Iterable[str], noun: str) -> str:
+    """The parts in one sentence; of many, the later ones are counted."""
+    sentences = list(parts)
+    further = len(sentences) - _MOST_PARTS
+    return (
+        "; ".join(sentences[:_MOST_PARTS])
+        + (f"; {further} more {noun}" if further > 0 else "")
+        + "."
+    )
+
+
+def decimal_text(value: float, places: int = 2) -> str:
+    """The number with a true minus; "undefined" where it is not finite."""
+    return number_text(value, places).replace("-", "−") if math.isfinite(value) else "undefined"
+
+
+def coefficient_text(value: float, places: int = 2) -> str:
+    """A number that cannot exceed 1, without a leading zero."""
+    text = decimal_text(value, places)
+    sign = "−" if text.startswith("−") else ""
+    digits = text.removeprefix("−")
+    return sign + digits.removeprefix("0") if digits.startswith("0.") else text
+
+
+def intervals_apart(first: tuple[float, float], second: tuple[float, float]) -> bool:
+    """Whether two intervals share no value, so that one of two estimates is called the larger.
+
+    Estimates whose intervals overlap may still differ: the rule names too few of them, not too
+    many. False where an interval is undefined.
+    """
+    return bool(
+        side_of_interval(*first, second[1]) == 1 or side_of_interval(*second, first[1]) == 1
+    )
+
+
+def scale_name(scale: Any, scales: Iterable[Any]) -> str:
+    """What a sentence calls one of its scales; items without a subscale have an empty one."""
+    return str(scale) or ("(no subscale)" if len(set(scales)) > 1 else "all items")
+
+
+def statistic_text(test: str, degrees: Iterable[float], statistic: float) -> str:
+    """A test with its degrees of freedom and its statistic: "F(2, 41.3) = 4.10".
+
+    Degrees of freedom that are whole have no decimals; those that are undefined are left out.
+    """
+    known = (df for df in degrees if math.isfinite(df))
+    within = ", ".join(decimal_text(df, 0 if abs(df - round(df)) < 1e-9 else 1) for df in known)
+    return f"{test}{f'({within})' * bool(within)} = {decimal_text(statistic)}"
+
+
+def judged_text(
+    value: float,
+    bounds: Iterable[float],
+    places: int = 2,
+    write: Callable[[float, int], str] = coefficient_text,
+) -> str:
+    """A number that is judged by bounds, with the decimals that show on which side it lies."""
+    return write(value, judged_decimals(value, bounds, places))
+
+
+def interval_text(low: float, high: float, write: Callable[[float], str] = coefficient_text) -> str:
+    """The interval after a blank; empty where it is undefined."""
+    known = math.isfinite(low) and math.isfinite(high)
+    return f" [{write(low)}, {write(high)}]" if known else ""
+
+
+def side_of_interval(low: float, high: float, null: float = 0.0) -> Literal[-1, 0, 1]:
+    """The side of `null` on which the whole interval lies: 1 above, -1 below, 0 on neither.
+
+    A sentence names a side, a difference or a direction only where this is not 0.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of the interval, in the unit of the estimate; NaN where it is undefined.
+    null : float
+        The value of no side: 0 of a difference or a correlation, .5 of a share of two.
+
+    Returns
+    -------
+    1, -1, or 0 where the interval includes the null or is undefined. An end that differs from the
+    null by rounding alone includes it.
+    """
+    if low > null + _ROUNDING:
+        return 1 if math.isfinite(high) else 0
+    if high < null - _ROUNDING:
+        return -1 if math.isfinite(low) else 0
+    return 0
+
+
+def against_text(names: Sequence[str]) -> str:
+    """That items run against the others of their scale, and the step that mends it."""
+    runs, their = ("runs", "its") if len(names) == 1 else ("run", "their")
+    return f"{', '.join(names)} {runs} against the scale: check {their} keying {KEYING_STEP}"
+
+
+def names_of(cells: Iterable[str]) -> list[str]:
+    """The items in cells of a column `against`, each once."""
+    return list(dict.fromkeys(name for cell in cells if cell for name in cell.split(", ")))
+
+
+def with_items_against(sentence: str, names: Sequence[str]) -> str:
+    """The sentence with the items that run against their scale."""
+    return f"{sentence} {against_text(names)}." if names else sentence
+
+
+KEYING_STEP = "(column Keyed on the page Banks, then import the answers again)"
+"""Where the keying of an item is changed, and how answers on file get it."""
+AGAINST_HELP = (
+    "Items that correlate negatively with the rest of their subscale, with an interval (Fisher's "
+    "z) below 0: check their keying."
+)
+
+
+def rule_words(*rows: TableRow, n: str = "n") -> str:
+    """How gaps were used, in brackets after a blank; empty where all rows are of complete answers.
+
+    `rows` have `MISSING_COLUMNS` and a count `n` of the administrations used; where they
+    differ, the one with most gaps counts. Results of before these columns have no words.
+    """
+    words = [
+        (row["incomplete"] / row[n], missing_words(row["missing_rule"], row[n], row["incomplete"]))
+        for row in rows
+        if row.get("missing_rule") and row[n]
+    ]
+    most = max((one for one in words if one[1]), default=(0.0, ""))[1]
+    differ = len({text for _, text in words}) > 1
+    return f" ({most.replace('because ', 'because up to ') if differ else most})" if most else ""
+
+
+def share_interval(row: TableRow) -> tuple[float, float]:
+    """The ends of a share: Wilson's where it has them, as resamples of 0 or 1 are all the same."""
+    if math.isfinite(row["wilson_low"]):
+        return row["wilson_low"], row["wilson_high"]
+    return row["ci_low"], row["ci_high"]
+
+
+def p_text(p: float) -> str:
+    """The p in words of a sentence, with the decimals that show on which side of .05 it lies."""
+    if not math.isfinite(p):
+        return "p undefined"
+    return "p < .001" if p < 0.001 else f"p = {coefficient_text(p, p_decimals(p))}"
+
+
+def merge_notes(notes: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
+    """The notes, each sentence once: "m · de and m · en, scales A and B: ...".
+
+    Parameters
+    ----------
+    notes : iterable of str
+        Notes on a group, or on a scale of it, say so (`core.domain.notes.Note`).
+    groups : iterable of str
+        The names of the groups.
+
+    Returns
+    -------
+    tuple of str
+        Notes with the same words on several groups are one, where the first of them stood. So are
+        those on several scales of the same groups. Further groups and scales are counted.
+    """
+    known = set(groups)
+    by_words: dict[tuple[str, str, str], dict[str, None]] = {}
+    for note in notes:
+        place, rest = place_and_rest(note, known)
+        by_words.setdefault((place.noun, place.scale, rest), {})[place.group] = None
+    by_sentence: dict[tuple[tuple[str, ...], str, str], dict[str, None]] = {}
+    for (noun, scale, rest), of_groups in by_words.items():
+        by_sentence.setdefault((tuple(of_groups), noun, rest), {})[scale] = None
+    return tuple(
+        _list_names(of_groups, "group")
+        + (f", {noun}{'s' * (len(scales) > 1)} {_list_names(tuple(scales), noun)}" if noun else "")
+        + rest
+        for (of_groups, noun, rest), scales in by_sentence.items()
+    )
+
+
+def place_and_rest(note: str, groups: Collection[str]) -> tuple[Place, str]:
+    """Where a note belongs, if to one of the groups, and the text that follows the place."""
+    if isinstance(note, Note) and note.place.group in groups:
+        return note.place, note.removeprefix(note.place)
+    return Place(""), note
+
+
+def _list_names(names: Sequence[str], noun: str) -> str:
+    """The names as a part of a sentence; of many, the later ones are counted."""
+    further = len(names) - _MOST_NAMES
+    shown = list(names) if further <= 0 else list(names[:_MOST_NAMES])
+    if further > 0:
+        shown.append(count_text(further, f"more {noun}"))
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]

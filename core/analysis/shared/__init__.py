@@ -1,1 +1,0 @@
-"""What several analyses share: registration, options, rows, matrices, scores, scripts."""
