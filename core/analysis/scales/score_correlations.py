@@ -12,7 +12,7 @@ import numpy as np
 
 from core.analysis.kit import sentences
 from core.analysis.kit.adjusting import STARS, with_adjusted_p
-from core.analysis.kit.matrices import result_table, score_matrices
+from core.analysis.kit.matrices import score_matrices
 from core.analysis.kit.options import (
     FORMAT_POINTS,
     SETTING_CHOICES,
@@ -45,7 +45,7 @@ from core.analysis.kit.scripts.comparisons import PairedColumns, correlation_fil
 from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import Note, about, kind_of
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import (
     TableRows,
     TableSpec,
@@ -61,7 +61,7 @@ from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.progress import with_progress
 from core.stats.correlation import Alternative, CorrelationMethod, correlation
-from core.stats.groups import Adjustment, paired_t, summary
+from core.stats.groups import paired_t, summary
 from core.stats.inputs import Estimate, name_list
 from core.stats.reliability.stability import intraclass, retest_agreement
 from core.stats.resampling import Bootstrap
@@ -330,19 +330,6 @@ def _compare_repetitions(tables: _Tables, scale: PairedScores, level: float) -> 
     tables.findings.cautions += [
         f"{scale.where}, intraclass correlations: {problem}" for problem in agreement.problems
     ]
-
-
-def table(
-    name: str,
-    title: str,
-    rows: Sequence[tuple[Any, ...]],
-    columns: tuple[Column, ...],
-    family: Sequence[str] = (),
-    adjust: Adjustment | None = None,
-) -> ResultTable:
-    """A result table; with `adjust`, its p adjusted within each family of rows, and its stars."""
-    made = result_table(name, title, rows, columns)
-    return with_adjusted_p(made, adjust, family) if adjust else made
 
 
 def level_pairs(levels: Sequence[Any], which: Which = "all") -> list[tuple[Any, Any]]:
