@@ -37,7 +37,7 @@ from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import SIGNIFICANCE
 from core.domain.results import AnalysisResult, ResultTable
-from core.domain.tables import TableRows, TableSpec, count, key, text
+from core.domain.tables import TableRows, TableSpec, count, key
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.progress import with_progress
 from core.stats.factor.comparison import Invariance, Level
@@ -65,7 +65,7 @@ def _steps_spec(estimator: LikelihoodKind) -> TableSpec:
         "Steps of invariance",
         (
             key("step", "Step", "Meredith (1993) doi:10.1007/BF02294825."),
-            text("equal", "Held equal", "Across the levels."),
+            key("equal", "Held equal", "Across the levels."),
             count("n", "n", "Administrations of all levels together."),
             *MISSING_COLUMNS,
             count("n_items", "Items", "Items that vary at every level."),

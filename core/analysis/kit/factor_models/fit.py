@@ -71,10 +71,10 @@ def _indices(version: IndexVersion, cfi: str, tli: str, rmsea: str, limits: str)
 
 
 FIT_COLUMNS = (
-    text(
+    Column(  # without a role: it stays before the numbers whose version it names
         "reported",
         "Reported",
-        "Version of the indices in the next columns, which "
+        help="Version of the indices in the next columns, which "
         "sentences name and verdicts judge: plain under ML, robust under MLR and full "
         "information, scaled under WLSMV. With robust and scaled ones goes the scaled χ².",
     ),
