@@ -125,8 +125,8 @@ def to_read(table: ResultTable) -> tuple[ResultTable, tuple[str, ...]]:
     """The table as a person reads it on a page, and what all its rows have in common.
 
     Numbers stand before words about their row. A factor or key with the same value in all of
-    several rows has no column: it is named once, as "Language: en". One of them always stays.
-    Files have all columns in the declared order.
+    several rows has no column: it is named once, as "Language: en", unless it is empty. One of them
+    always stays. Files have all columns in the declared order.
     """
     names = table.with_role("group", "key")
     same = [name for name in names if len(table.frame) > 1 and _is_constant(table.frame[name])]
@@ -139,8 +139,9 @@ def to_read(table: ResultTable) -> tuple[ResultTable, tuple[str, ...]]:
     columns = tuple(column for column in ordered if column.name not in same)
     frame = table.frame[[column.name for column in columns]]
     titles = {column.name: column.title for column in table.columns}
-    common = [f"{titles[name]}: {table.frame[name].iloc[0] or '(none)'}" for name in same]
-    return ResultTable(table.name, table.title, frame, columns, table.tab), tuple(common)
+    common = [f"{titles[name]}: {table.frame[name].iloc[0]}" for name in same]
+    said = tuple(text for text in common if not text.endswith(": "))  # an empty key says nothing
+    return ResultTable(table.name, table.title, frame, columns, table.tab), said
 
 
 def _is_constant(values: pd.Series[Any]) -> bool:

@@ -191,10 +191,15 @@ def without_wordings(grid):
 
 
 def grid_of(grids, table):
-    """The grid of a table: the one with its titles and as many rows."""
+    """The grid of a table: it has its titles, perhaps without those of constant keys."""
     titles = [column["title"] for column in table["columns"]]
-    same_titles = [grid for grid in grids if list(grid.columns) == titles]
-    (found,) = [grid for grid in same_titles if len(grid) == len(table["rows"])]
+    cells = [{str(row[place]) for row in table["rows"]} for place in range(len(titles))]
+    constant = {title for title, values in zip(titles, cells, strict=True) if len(values) == 1}
+    (found,) = [
+        grid
+        for grid in grids
+        if len(grid) == len(table["rows"]) and {*titles} - constant <= {*grid.columns} <= {*titles}
+    ]
     return found
 
 
@@ -202,7 +207,9 @@ def compare(table, rows, grid):
     """Each cell of the grid and of a paper's table is that of the CSV file, rounded by its unit."""
     for place, column in enumerate(table["columns"]):
         texts_in_csv = [row[place] for row in rows]
-        in_grid = grid.iloc[:, place].tolist()
+        if column["title"] not in grid:
+            continue  # the same in all rows: named once, below the grid
+        in_grid = grid[column["title"]].tolist()
         decimals = decimals_of(texts_in_csv, column, BOUNDS.get(table["name"], {}))
         small = column["unit"] == "p" and any(t and float(t) < 0.001 for t in texts_in_csv)
         for text, cell in zip(texts_in_csv, in_grid, strict=True):
