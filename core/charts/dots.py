@@ -385,7 +385,7 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "fit")
     if table is None:
         return ()
-    frame = estimate_rows(table, "model", "bic_difference", "admissible", low="", high="")
+    frame = estimate_rows(table, "factor_model", "bic_difference", "admissible", low="", high="")
     if frame["value"].isna().all():
         return ()
     frame, left_out = limit_marks(frame, 5)

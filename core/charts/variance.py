@@ -130,7 +130,7 @@ def _bars(table: pd.DataFrame, theme: Theme) -> Any:
 
 def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
     """G and phi over the numbers of levels of each facet, a panel for each facet and group."""
-    columns = ("facet", "levels", "g", "phi", "study")
+    columns = ("facet", "levels", "g", "phi", "design")
     frame = chart_rows(table, columns, "facet")
     n_groups = len(set(frame["group"]))
     frame["group"] = (frame["group"] + " · " if n_groups > 1 else "") + frame["facet"]
@@ -142,7 +142,7 @@ def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
             for name, title in (("g", "G"), ("phi", "phi"))
         ]
     ).reset_index(drop=True)
-    now = rows[rows["study"] != ""]
+    now = rows[rows["design"] != ""]
     named = "; ".join(
         f"{group}: G {short_number(g)}, phi {short_number(phi)} with {short_number(levels, 1)}"
         for group, levels, g, phi in now[["group", "levels", "g", "phi"]].itertuples(index=False)
@@ -181,7 +181,7 @@ def _curves(table: pd.DataFrame, target: float, theme: Theme) -> Any:
     ]
     solid = base.transform_filter("datum.coefficient == 'G'")
     dashed = base.transform_filter("datum.coefficient == 'phi'")
-    now = base.transform_filter("datum.study != ''")
+    now = base.transform_filter("datum.design != ''")
     line = (
         alt.Chart(pd.DataFrame({"at": [target]}))
         .mark_rule(color=BAND[theme], strokeWidth=1.5)

@@ -20,7 +20,7 @@ from tests.analysis.score_frames import item_scores
 from tests.charts.results import NAN, made, results, table
 from tests.charts.test_charts import results as more_results
 
-FIT = ("respondent", "model", "reported", "n", "chi2", "df", "p", "chi2_scaled", "p_scaled",
+FIT = ("respondent", "factor_model", "reported", "n", "chi2", "df", "p", "chi2_scaled", "p_scaled",
        "cfi_robust", "tli_robust", "rmsea_robust", "rmsea_robust_low", "rmsea_robust_high",
        "cfi_scaled", "tli_scaled", "rmsea_scaled", "rmsea_scaled_low", "rmsea_scaled_high", "cfi",
        "tli", "rmsea", "rmsea_low", "rmsea_high", "admissible", "against",
@@ -44,7 +44,7 @@ def fit(
     """A row of a table of fits with the numbers in the columns of one version, 99 in the others."""
     row = dict.fromkeys(FIT, 99.0) | {
         "respondent": "m",
-        "model": model,
+        "factor_model": model,
         "n": n,
         "reported": reported,
         "df": 8,
@@ -502,7 +502,7 @@ BY_HAND = {
     ),
     "cfa": (
         made(
-            fits(fit("", *POOR), without=("model",)),
+            fits(fit("", *POOR), without=("factor_model",)),
             table("loadings", ("respondent", "factor"), [("m", "F"), ("m", "F"), ("m", "G")]),
         ),
         "Two-factor model, m: χ²(8) = 16.5, p = .035, CFI .89, RMSEA .11 [.05, .16]: does "
@@ -578,7 +578,7 @@ BY_HAND = {
                 (
                     "respondent",
                     "objects",
-                    "study",
+                    "design",
                     "coefficient",
                     "value",
                     "ci_low",
@@ -1122,7 +1122,7 @@ def cfa_answer(row, n_factors, method="Confirmatory factor analysis. One factor 
     loadings = table(
         "loadings", ("respondent", "factor"), [("m", f"F{k}") for k in range(n_factors)]
     )
-    result = replace(made(fits(row, without=("model",)), loadings), method=method)
+    result = replace(made(fits(row, without=("factor_model",)), loadings), method=method)
     ((_, sentence, light),) = analyses.by_name("cfa").answer(result)
     return sentence.partition(", m: ")[0], light
 
@@ -1232,7 +1232,7 @@ def test_a_bound_and_the_number_that_it_judges_are_never_printed_alike():
     ):
         loadings = table("loadings", ("respondent", "factor"), [("m", "F")])
         row = fit("", 7.0, 0.5, *numbers, 0.0, 0.06)
-        given = made(fits(row, without=("model",)), loadings)
+        given = made(fits(row, without=("factor_model",)), loadings)
         assert words in analyses.by_name("cfa").answer(given)[0].sentence
 
 
@@ -1251,13 +1251,13 @@ def test_the_sentence_of_a_fit_names_the_version_of_its_test_and_indices():
             "the same misfit shows more).",
         ),
     ):
-        given = made(fits(fit("", *GOOD, reported=reported), without=("model",)), loadings)
+        given = made(fits(fit("", *GOOD, reported=reported), without=("factor_model",)), loadings)
         assert analyses.by_name("cfa").answer(given)[0].sentence.endswith(words)
 
 
 def test_a_model_that_fits_is_not_green_beside_an_item_that_runs_against_its_factor():
     loadings = table("loadings", ("respondent", "factor"), [("m", "F")])
-    given = made(fits(fit("", *GOOD, against="comm6"), without=("model",)), loadings)
+    given = made(fits(fit("", *GOOD, against="comm6"), without=("factor_model",)), loadings)
     ((_, sentence, light),) = analyses.by_name("cfa").answer(given)
     assert sentence.endswith(f"; comm6 runs against the scale: check its keying {KEYING_STEP}.")
     assert light == "grey"

@@ -72,11 +72,8 @@ def answers(respondent=HOSTILE, seed=1, n=N, constant=(), **factors):
 
 def table(name, columns, rows):
     frame = pd.DataFrame(rows, columns=list(columns))
-    groups = list(
-        itertools.takewhile(
-            lambda c: c in (*GROUPINGS, "writer", "judge") or is_attribute(c), columns
-        )
-    )
+    names = {*GROUPINGS, "writer", "judge"} - {"model", "format", "template"}  # keys of their own
+    groups = list(itertools.takewhile(lambda c: c in names or is_attribute(c), columns))
     declared = (Column(c, c, role="group" if c in groups else "") for c in columns)
     return ResultTable(name, name, frame, tuple(declared))
 

@@ -40,7 +40,7 @@ OURS = {
     "information", "standard_error", "x1", "x2", "y1", "y2", "tip_x", "tip_y", "angle", "label_x",
     "label_y", "thickness", "pair", "step", "from", "to", "p", "factor", "left", "above", "below",
     "middle", "far", "unexplained", "line", "rank",
-    "source", "share", "share_low", "share_high", "df", "levels", "coefficient", "study",
+    "source", "share", "share_low", "share_high", "df", "levels", "coefficient", "design",
     "count", "responses", "start", "end", "total", "quality", "mean", "stories",
 }  # fmt: skip
 MARKS = {"area", "bar", "text", "rule", "point", "rect", "line"}
@@ -373,7 +373,7 @@ def test_intervals_that_say_little_end_in_tips_at_the_edge():
 
 
 def test_models_with_impossible_estimates_are_marked_beside_the_others():
-    columns = ("model", "n", "bic_difference", "admissible")
+    columns = ("factor_model", "n", "bic_difference", "admissible")
     rows = [("One", 50, 0.0, False), ("Two", 50, 3.5, True), ("Three", 50, NAN, False)]
     (chart,) = charts_of("cfa_comparison", made(table("fit", columns, rows)))
     assert chart.table["label"].tolist() == ["0.00 (impossible estimates)", "3.50", "—"]
@@ -481,7 +481,7 @@ def test_one_interval_without_end_does_not_stretch_the_axis_of_means():
 
 
 def test_the_values_of_a_free_scale_always_lie_on_its_axis():
-    columns = ("model", "bic_difference", "n", "admissible")
+    columns = ("factor_model", "bic_difference", "n", "admissible")
     rows = [("One", 0.0, 50, True), ("Two", 3.0, 50, True), ("Three", 900.0, 50, True)]
     (chart,) = charts_of("cfa_comparison", made(table("fit", columns, rows)))
     ((low, high),) = domains(chart)
@@ -586,6 +586,6 @@ def test_lines_below_a_title_are_broken_before_they_take_the_width_from_the_plot
 
 
 def test_models_without_any_bic_have_no_empty_chart():
-    columns = ("model", "bic_difference", "n", "admissible")
+    columns = ("factor_model", "bic_difference", "n", "admissible")
     rows = [("General factor", math.nan, 200, True), ("Subscales", math.nan, 200, True)]
     assert charts_of("cfa_comparison", made(table("fit", columns, rows))) == ()

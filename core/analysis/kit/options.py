@@ -125,7 +125,9 @@ Tail = Annotated[
 ]
 Resamples = Annotated[
     int,
-    Number("Bootstrap resamples", 0, 10_000, help="Of rows, for the bootstrap interval; 0 for none."),
+    Number(
+        "Bootstrap resamples", 0, 10_000, help="Of rows, for the bootstrap interval; 0 for none."
+    ),
 ]
 Seed = Annotated[
     int, Number("Seed", 0, 2_147_483_647, help="The same seed draws the same resamples.")

@@ -52,7 +52,7 @@ def pairs(result):
 
 
 def test_every_model_has_the_fit_it_has_alone():
-    fit = frames(cfa_comparison(schools()))["fit"].set_index("model")
+    fit = frames(cfa_comparison(schools()))["fit"].set_index("factor_model")
     kinds = {
         "General factor": "general",
         "Subscales": "subscales",
@@ -70,7 +70,7 @@ def test_every_model_has_the_fit_it_has_alone():
 def test_one_factor_against_three_is_the_difference_of_the_two_published_chi_squares():
     """Three factors: 85.306 on 24 df, the tutorial of lavaan; one: 312.264 on 27."""
     result = cfa_comparison(schools(), models=TEXTS, estimator="ml")
-    fit = frames(result)["fit"].set_index("model")
+    fit = frames(result)["fit"].set_index("factor_model")
     assert fit.loc[["One", "Three"], "chi2"].tolist() == pytest.approx([312.264, 85.306], abs=6e-4)
     aic, bic = fit["aic"] - fit["aic"].min(), fit["bic"] - fit["bic"].min()
     assert fit["aic_difference"].tolist() == pytest.approx(aic.tolist())
@@ -182,7 +182,7 @@ def test_ordered_answers_have_a_difference_test_of_their_own():
     assert row["df_difference"] == own.df == 1
     assert row["chi2_difference"] == pytest.approx(own.chi2, rel=1e-6)
     assert row["p_difference"] == pytest.approx(own.p, rel=1e-5)
-    fit = frames(result)["fit"].set_index("model")
+    fit = frames(result)["fit"].set_index("factor_model")
     alone = cfa(frame, estimator="wlsmv", missing="listwise").tables[0].frame.iloc[0]
     assert fit.loc["Subscales", "chi2_scaled"] == pytest.approx(alone["chi2_scaled"])
     assert fit[["aic", "aic_difference"]].isna().all(axis=None)
@@ -214,7 +214,7 @@ def test_a_model_that_cannot_be_fitted_keeps_its_row_and_says_why():
     frame = item_scores(values, items=HS, subscales=SUBSCALES)
     texts = f"## Three\n{THREE}\n## Two\ntextual =~ x4 + x5 + x6\nspeed =~ x7 + x8 + x9"
     result = cfa_comparison(frame, models=texts)
-    fit = frames(result)["fit"].set_index("model")
+    fit = frames(result)["fit"].set_index("factor_model")
     assert fit.loc["Three", "remark"] == "Not fitted. No item that varies is left of visual."
     assert np.isnan(fit.loc["Three", "chi2"])
     assert fit.loc["Two", "converged"]
@@ -224,21 +224,21 @@ def test_a_model_that_cannot_be_fitted_keeps_its_row_and_says_why():
 
 def test_models_that_the_items_cannot_have_are_named_in_a_note():
     result = cfa_comparison(schools(keyed=[1] * 9))
-    assert "Subscales and method" not in set(frames(result)["fit"]["model"])
+    assert "Subscales and method" not in set(frames(result)["fit"]["factor_model"])
     assert any("not among the models: Subscales and a method" in note for note in result.all_notes)
     one = cfa_comparison(schools(subscales=["s"] * 9))
-    assert set(frames(one)["fit"]["model"]) == {"Subscales", "Subscales and method"}
+    assert set(frames(one)["fit"]["factor_model"]) == {"Subscales", "Subscales and method"}
 
 
 def test_one_model_alone_is_shown_and_nothing_compared():
     result = cfa_comparison(schools(subscales=["s"] * 9, keyed=[1] * 9))
-    assert frames(result)["fit"]["model"].tolist() == ["Subscales"]
+    assert frames(result)["fit"]["factor_model"].tolist() == ["Subscales"]
     assert any("only one model" in note for note in result.cautions)
 
 
 def test_the_texts_that_were_compared_are_given_with_the_result():
     models = frames(cfa_comparison(schools(), models=TEXTS))["models"]
-    assert models.query("model == 'Cross'")["text"].tolist() == [
+    assert models.query("factor_model == 'Cross'")["text"].tolist() == [
         "visual =~ x1 + x2 + x3",
         "textual =~ x4 + x5 + x6",
         "speed =~ x7 + x8 + x9 # Joreskog",
@@ -250,7 +250,7 @@ def test_groups_are_compared_each_by_itself():
     second = schools(respondent="b", start=5000)
     second = second.assign(score=second["score"] * 2 + 1)
     found = frames(cfa_comparison(pd.concat([schools(), second]), models=TEXTS, estimator="ml"))
-    chi2 = found["fit"].pivot(index="model", columns="respondent", values="chi2")
+    chi2 = found["fit"].pivot(index="factor_model", columns="respondent", values="chi2")
     assert chi2["b"].tolist() == pytest.approx(chi2["gpt"].tolist(), rel=1e-6)
     assert len(found["differences"]) == 6
 
@@ -330,7 +330,7 @@ def test_special_cases_never_fit_better():
 def test_a_name_may_begin_with_a_number_sign():
     texts = f'## # 1\n{ONE}\n##Two: a "b"\n{THREE}'
     found = frames(cfa_comparison(schools(), models=texts, estimator="ml"))
-    assert found["fit"]["model"].tolist() == ["# 1", 'Two: a "b"']
+    assert found["fit"]["factor_model"].tolist() == ["# 1", 'Two: a "b"']
 
 
 def test_models_with_as_many_parameters_are_not_tested():

@@ -146,7 +146,7 @@ def test_repetitions_are_the_residual_and_a_planned_study_has_its_own_numbers():
     own = frame_of(result, "coefficients")
     assert own["over"].tolist() == ["6 items, 4 repetitions"] * 2 + ["20 items, 2 repetitions"] * 2
     estimate = frame_of(result, "components")["estimate"].to_numpy()
-    planned = own[own["study"] == "Planned"].set_index("coefficient")["error"]
+    planned = own[own["design"] == "Planned"].set_index("coefficient")["error"]
     assert planned["G"] == pytest.approx(estimate[2] / 20 + estimate[3] / 40)
     assert planned["phi"] == pytest.approx((estimate[0] + estimate[2]) / 20 + estimate[3] / 40)
     assert "planned over 20 items, 2 repetitions, G = " in sentence(result)

@@ -68,7 +68,7 @@ def _fit_spec(estimator: EstimatorKind) -> TableSpec:
         "fit",
         "Fit of the models",
         (
-            key("model", "Model", "As named in the option, or after the bank."),
+            key("factor_model", "Factor model", "As named in the option, or after the bank."),
             count("n", "n", "Administrations; the same for all models of a group."),
             *MISSING_COLUMNS,
             *model_fit.SIZE_COLUMNS,
@@ -127,7 +127,7 @@ _DIFFERENCES = TableSpec(
 _MODELS = TableSpec(
     "models",
     "Models that were compared",
-    (key("model", "Model", "As in the other tables."), *LINE_COLUMNS),
+    (key("factor_model", "Factor model", "As in the other tables."), *LINE_COLUMNS),
     "Syntax",
 )
 
@@ -146,7 +146,7 @@ def _comparison_tables(
             comparable = [other for other in usable if _items(other) == _items(candidate)]
             fits.add(
                 group,
-                model=candidate.name,
+                factor_model=candidate.name,
                 **model_fit.size_cells(fit),
                 incomplete=compared.incomplete,
                 **model_fit.fit_cells(fit, estimator, model.name if model else str),
@@ -155,7 +155,7 @@ def _comparison_tables(
                 remark=candidate.remark or ("" if same_items else _OTHER_ITEMS),
             )
             for line, words in text_lines(model) if model else ():
-                lines.add(group, model=candidate.name, line=line, text=words)
+                lines.add(group, factor_model=candidate.name, line=line, text=words)
         for pair in compared.pairs:
             differences.add(
                 group,
@@ -276,26 +276,26 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 
     def sentence(rows: Sequence[sentences.TableRow]) -> str:
         ranked = sorted(
-            (row["bic_difference"], row["model"])
+            (row["bic_difference"], row["factor_model"])
             for row in rows
             if math.isfinite(row["bic_difference"])
         )
         if not ranked:
             return "The best model is undefined (no model has a BIC)."
-        best = next(row for row in rows if row["model"] == ranked[0][1])
+        best = next(row for row in rows if row["factor_model"] == ranked[0][1])
         alike = [model for difference, model in ranked if difference < _CLOSE_BIC]
         if len(alike) > 1:
             same = ranked[len(alike) - 1][0] < _SAME_BIC
             how = "the same" if same else f"less than {_CLOSE_BIC} apart"
             first = f"{name_list(alike[:-1], 9)} and {alike[-1]} have the lowest BIC, {how}"
         else:
-            first = f"{best['model']} has the lowest BIC"
+            first = f"{best['factor_model']} has the lowest BIC"
         others = [
             f"{model} is {sentences.decimal_text(difference, 1)} higher"
             for difference, model in ranked[len(alike) :][:1]
         ]
         fit = f"{model_fit.fit_sentence(best)}{sentences.rule_words(best)}"
-        return f"{'; '.join([first, *others])}. {best['model']}: {fit}."
+        return f"{'; '.join([first, *others])}. {best['factor_model']}: {fit}."
 
     return sentences.answers_of_groups(sentences.table_of(result, "fit"), sentence)
 

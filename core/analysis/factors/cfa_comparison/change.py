@@ -160,7 +160,7 @@ def model_changes(result: AnalysisResult) -> tuple[ModelChange, ...]:
     differences = rows_by_group(table_of(result, "differences"))
     fits = rows_by_group(table_of(result, "fit"))
     return tuple(
-        _change(group, {row["model"]: row for row in rows}, differences.get(group, []))
+        _change(group, {row["factor_model"]: row for row in rows}, differences.get(group, []))
         for group, rows in fits.items()
     )
 
@@ -171,7 +171,7 @@ def _change(group: str, fits: dict[str, TableRow], differences: list[TableRow]) 
     bank, edited = map(reported_fit, rows)
     bics = rows[0]["bic"], rows[1]["bic"]
     if not differences:
-        reasons = [f"{row['model']}: {row['remark']}" for row in rows if row["remark"]]
+        reasons = [f"{row['factor_model']}: {row['remark']}" for row in rows if row["remark"]]
         return ModelChange(group, bank, edited, *bics, remark=" ".join(reasons))
     (row,) = differences
     is_freer = bool(row["freer"] == EDITED_MODEL)

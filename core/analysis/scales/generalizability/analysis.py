@@ -144,18 +144,18 @@ def _shares_text(rows: Sequence[sentences.TableRow]) -> str:
 def _coefficients_text(rows: Sequence[sentences.TableRow]) -> str:
     """G and phi of these answers and of the planned study."""
     parts = []
-    for study in dict.fromkeys(row["study"] for row in rows):
-        of_study = [row for row in rows if row["study"] == study]
-        first = next(row for row in of_study if row["coefficient"] == "G")
+    for design in dict.fromkeys(row["design"] for row in rows):
+        of_design = [row for row in rows if row["design"] == design]
+        first = next(row for row in of_design if row["coefficient"] == "G")
         if not math.isfinite(first["value"]):
             return "G and phi are undefined."
         values = [
             sentences.estimate_text(row, "value", row["coefficient"], "see the remark")
-            for row in of_study
+            for row in of_design
         ]
         parts.append(
             f"For scores of {counted(first['objects'], int(first['n']))} "
-            f"{'planned ' if study == 'Planned' else ''}"
+            f"{'planned ' if design == 'Planned' else ''}"
             f"over {first['over']}, {' and '.join(values)}."
         )
     return " ".join(parts)

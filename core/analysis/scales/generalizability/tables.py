@@ -89,7 +89,7 @@ COEFFICIENTS = TableSpec(
     "Coefficients",
     (
         key("objects", "Measured", "What the scores are of: the object of measurement."),
-        key("study", "Study", "These answers, or a planned study."),
+        key("design", "Design", "These answers, or a planned study."),
         key(
             "coefficient",
             "Coefficient",
@@ -154,7 +154,7 @@ DECISIONS = TableSpec(
         ),
         number("sem_relative", "SEM, relative", "points", "Root of the relative error variance."),
         number("sem_absolute", "SEM, absolute", "points", "Root of the absolute error variance."),
-        text("study", "Study", "Whether the study has this number."),
+        text("design", "Design", "Whether the study has this number."),
     ),
     "D-study",
 )
@@ -217,7 +217,7 @@ def add_group(
         tables.coefficients.add(
             design.group,
             objects=design.facets[facets[0]] if facets else plan.objects,
-            study="These answers",
+            design="These answers",
             coefficient=coefficient,
             value=Estimate(math.nan),
             universe=math.nan,
@@ -386,7 +386,7 @@ def _add_measurement(
             tables.coefficients.add(
                 design.group,
                 objects=design.facets[objects],
-                study=study,
+                design=study,
                 coefficient=coefficient,
                 value=Estimate(float(point), ends.low, ends.high),
                 universe=float(value.universe),
@@ -430,7 +430,7 @@ def _add_decisions(
             phi=float(value.dependability),
             sem_relative=math.sqrt(float(value.relative)),
             sem_absolute=math.sqrt(float(value.absolute)),
-            study="as it is" if n_levels == observed else "",
+            design="as it is" if n_levels == observed else "",
         )
     never = [of for of, n in zip(("G", "phi"), needed, strict=True) if math.isnan(n)]
     tables.needs.add(
