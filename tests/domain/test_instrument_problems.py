@@ -9,6 +9,7 @@ from core.domain.instrument import (
     Instrument,
     Item,
     Option,
+    Rating,
     ResponseFormat,
     Wording,
     problems,
@@ -138,3 +139,14 @@ def test_texts_and_labels_are_asked_for_in_every_language():
         ("Response options f", "option 'yes' has no label in 'de'", False),
         ("Response options f", "option 'no' has no label in 'de'", False),
     ]
+
+
+@pytest.mark.parametrize(("low", "high", "sound"), [(1, 5, True), (3, 3, False), (5, 1, False)])
+def test_a_rating_needs_a_low_below_its_high(low, high, sound):
+    rated = ResponseFormat("f", (), ratings=(Rating("quality", low, high),))
+    fault = (
+        "Response options f",
+        "the rating 'quality' needs a name and a low below its high",
+        True,
+    )
+    assert said(bank(item("q", "Write."), formats=(rated,))) == ([] if sound else [fault])

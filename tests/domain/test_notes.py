@@ -60,6 +60,8 @@ def test_other_words_stay_on_the_same_place():
     assert changed == "m, scale keys: no options."
     assert (kind_of(changed), changed.place) == ("undefined", note.place)
     assert replaced("no keys", "keys", "options") == "no options"
+    detailed = about("m", "no keys.", "a with b")
+    assert replaced(detailed, "keys", "options") == "m, a with b: no options."
 
 
 def test_subscales_with_a_colon_are_named_and_not_torn():

@@ -30,6 +30,10 @@ def test_ties_are_rounded_away_from_zero_on_the_decimal_text(value, decimals, te
     assert round_half_away([value], decimals).tolist() == [float(text)]
 
 
+def test_what_rounds_to_zero_has_no_sign():
+    assert not np.signbit(round_half_away([-0.001, -0.0, 0.001], 2)).any()
+
+
 def test_shares_are_rounded_as_percentages():
     assert [percent_text(share) for share in (0.125, 0.005, 0.285, 1)] == [
         "13%",

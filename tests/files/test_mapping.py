@@ -20,7 +20,7 @@ from core.files.mapping import (
     read_mapping,
     write_mapping,
 )
-from core.files.same_people import rows_of_same_people
+from core.files.same_people import rows_of_same_people, solved
 from core.files.survey_programs import read_answer_file
 from tests.people_files import files, spss
 
@@ -149,6 +149,13 @@ def test_rows_without_a_person_in_a_long_file_repeat_nobody():
     mapping = replace(LONG, columns=columns, same_person="last")
     assert len(map_answers(source, mapping).frame) == 3
     assert not doubts(source, replace(mapping, columns={**columns, "wave": "tag"}))
+
+
+def test_rows_without_a_person_stay_where_the_last_row_of_a_person_counts():
+    source = read_columns("l.csv", csv("who,q,a", ",q1,1", ",q1,2", "p1,q1,3", "p1,q1,4"))
+    columns = {"who": "context", "q": "item", "a": "answer"}
+    left = solved(source, replace(LONG, columns=columns, same_person="last"))
+    assert left.columns["a"].to_pylist() == ["1", "2", "4"]
 
 
 def test_answers_on_a_slider_are_items_once_they_are_said_to_be():

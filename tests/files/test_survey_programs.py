@@ -78,6 +78,12 @@ def test_answer_codes_of_limesurvey_become_numbers_and_items_their_own_codes():
     assert guess_mapping(read_answer_file("n.csv", numbered)).items == {}
 
 
+def test_a_code_that_two_columns_have_is_no_code_of_an_item():
+    data = csv("id,submitdate,lastpage,a[x],b[x],c[y]", "1,,1,2,3,4")
+    columns = read_answer_file("n.csv", data)
+    assert program_of(columns).codes(["a[x]", "b[x]", "c[y]"]) == {"c[y]": "y"}
+
+
 def test_rows_of_other_forms_of_redcap_are_no_answers_and_instances_are_repetitions():
     mapping = guess_mapping(read("redcap.csv"))
     assert mapping.columns["redcap_repeat_instance"] == "repetition"

@@ -8,7 +8,14 @@ from scipy.spatial.distance import dice
 from statsmodels.stats.inter_rater import cohens_kappa as statsmodels_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from core.stats.agreement import cohens_kappa, fleiss_kappa, specific_agreement, weighted_kappa
+from core.stats.agreement import (
+    cohens_kappa,
+    fleiss_kappa,
+    form_kappas,
+    pairwise_kappas,
+    specific_agreement,
+    weighted_kappa,
+)
 from core.stats.resampling import Bootstrap
 from tests.stats.reference import expected
 
@@ -178,3 +185,17 @@ def test_agreement_on_a_category_is_one_minus_the_dice_distance_of_scipy(codes):
 def test_agreement_on_a_category_refuses_unequal_lengths():
     with pytest.raises(ValueError, match="2 codings against 1"):
         specific_agreement(["a", "b"], ["a"], "a")
+
+
+def test_kappas_over_pairs_of_a_single_unit_have_a_mean_and_no_interval():
+    """The two give different codes: kappa is 0 by the formula, and no other unit can be drawn."""
+    found = pairwise_kappas(np.array([[1.0, 0]]), bootstrap=Bootstrap(50))
+    assert (found.mean, found.n_units) == (0, 1)
+    assert np.isnan([found.low, found.high]).all()
+
+
+def test_kappas_of_forms_count_the_pairs_of_stances_of_each_template():
+    """Three statements and two wordings are six pairs; in the second template one lacks both."""
+    original = np.array([[1, 1], [1, np.nan], [-1, -1]])
+    others = np.repeat([1.0, -1, -1], 4).reshape(3, 2, 2)
+    assert form_kappas(original, others).n.tolist() == [6, 4]

@@ -11,7 +11,7 @@ from core.analysis.scales.reliability import reliability
 from core.analysis.scales.validation_report.analysis import validation_report
 from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
 from core.stats.reliability.omega import omega_hierarchical, omega_total
-from core.stats.scores import items_against
+from core.stats.scores import contrary_items, items_against
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 
@@ -140,3 +140,9 @@ def test_subscales_that_oppose_each_other_are_not_keyed_wrongly():
     assert set(found.tables[0].frame["against"]) == {""}
     one = reliability(item_scores(scores, subscales=list("aaaaab")), resamples=100)
     assert set(one.tables[0].frame["against"]) == {"", "i5"}
+
+
+def test_of_as_many_items_of_either_sign_those_that_load_negatively_are_contrary():
+    assert contrary_items(["a", "b"], [0.5, -0.5]) == [1]
+    assert contrary_items(["a", "b"], [-0.5, 0.5]) == [0]
+    assert contrary_items(["a", "b", "c"], [-0.5, 0.5, -0.6]) == [1]

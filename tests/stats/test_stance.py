@@ -130,6 +130,17 @@ def test_the_interval_of_a_shift_holds_it_and_grows_with_fewer_answers():
     assert (low[0, 0], high[0, 0]) == pytest.approx((low[0, 1], high[0, 1]))  # the same, mirrored
 
 
+def test_the_interval_of_a_shift_from_an_even_first_phase_is_by_hand():
+    """5 : 5 and then 1 : 9: s = 0 + .8.
+
+    With an answer added to yes and no, the first b is 0 ± 1.96 √(1 / 12) = ± .5658, the second
+    -2 / 3 ± 1.96 √((1 - 4 / 9) / 12) = -1 (cut off) to -.2449.
+    .8 - √(.5658² + .5551²) = .0074; .8 + √(.5658² + .2²) = 1.4001.
+    """
+    low, high = stance.shift_intervals((row(5), row(5), row(0)), (row(1), row(9), row(0)))
+    assert (low[0, 0], high[0, 0]) == pytest.approx((0.0074, 1.4001), abs=1e-4)
+
+
 def test_the_interval_of_ten_answers_covers_its_level_nearly_everywhere():
     """The exact coverage, from every possible outcome of ten answers."""
     outcomes = [(y, n, 10 - y - n) for y in range(11) for n in range(11 - y)]

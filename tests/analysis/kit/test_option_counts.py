@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.kit.option_counts import answer_sides
+from core.analysis.kit.option_counts import answer_sides, option_places
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import option_counts
 
@@ -58,3 +58,16 @@ def test_no_answers_and_an_unknown_factor_are_said():
         answer_sides(answers([1]).iloc[:0], ("item",))
     with pytest.raises(NotEnoughData, match="no factor phase"):
         answer_sides(answers([1]), ("phase",))
+
+
+def test_an_option_lies_between_the_ends_of_its_format_and_a_negated_form_turns_it():
+    """Of 1 to 5, 2 is a quarter of the way up, and for a negation three quarters."""
+    frame = pd.DataFrame(
+        {
+            "points": [2.0, 2, NAN, 3],
+            "lowest": [1.0, 1, 1, 3],
+            "highest": [5.0, 5, 5, 3],
+            "direction": [1, -1, -1, 1],
+        }
+    )
+    np.testing.assert_array_equal(option_places(frame), [0.25, 0.75, NAN, NAN])

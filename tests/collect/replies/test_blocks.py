@@ -93,6 +93,11 @@ def test_missing_lines_are_no_answers_or_cut_off():
     assert read("<think>1. yes", finish_reason="length") == ["t", "t", "t"]
 
 
+def test_lines_without_numbers_are_in_order_if_half_of_them_are_answers():
+    assert read("yes\nI don't know", items=THREE[:2]) == ["yes", "0"]
+    assert read("yes\nI don't know\nI don't know") == ["m", "m", "m"]
+
+
 def test_a_line_that_comes_twice_counts_if_it_says_the_same():
     assert read("1. yes\n2. no\n3. yes\n2. no") == ["yes", "no", "yes"]
     assert read("1. yes\n2. no\n3. yes\n2. yes") == ["yes", "m", "yes"]

@@ -557,3 +557,18 @@ def test_ordinary_replies_are_read_by_the_ten_thousand():
             parse(reply, BUILT_IN[code], language)
     per_second = 10 * len(replies) / (time.process_time() - start)
     assert per_second > 5_000  # 20,000 and more on an idle core; tests share theirs
+
+
+@pytest.mark.parametrize("code", ["yes_no", "agree_disagree"])
+def test_a_number_is_no_place_among_two_options(code):
+    """It may stand for yes or for the first option."""
+    for number in ("1", "2"):
+        found = parse(f'{{"answer": {number}}}', BUILT_IN[code], "en")
+        assert (found.status, found.option) == (OFF, None)
+
+
+@pytest.mark.parametrize("reply", ["I do not strongly agree.", "I can't say I strongly agree."])
+def test_a_strong_degree_that_is_denied_is_not_turned_round(reply):
+    """It may still be weak agreement."""
+    found = parse(reply, BUILT_IN["likert_5"], "en")
+    assert (found.status, found.option) == (AMBIGUOUS, None)

@@ -35,6 +35,11 @@ def test_a_model_better_than_chance_has_cfi_one_and_rmsea_zero():
     assert x.tli > 1
 
 
+def test_a_model_worse_than_unrelated_items_has_cfi_zero():
+    # misfit 12 - 5 = 7, of unrelated items 11 - 10 = 1: 1 - 7 / 7, and not 1 - 7 / 1
+    assert cfi(12, 5, 11, 10) == 0.0
+
+
 def test_groups_widen_rmsea_by_the_root_of_their_number():
     assert rmsea(30, 20, 100, 4).value == pytest.approx(2 * rmsea(30, 20, 100, 1).value)
 

@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+from core.analysis.kit.results import Findings, count_result
+
+
+def test_trials_that_count_nowhere_are_missing_or_left_out():
+    """Of 10 trials 7 are usable and 5 used: 3 missing, and 2 left out."""
+    result = count_result([], Findings(), unit="u", trials=10, usable=7, used=5, method="m")
+    assert (result.n_used, result.n_missing, result.n_left_out) == (5, 3, 2)

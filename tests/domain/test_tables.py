@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pandas as pd
+
+from core.domain import tables
+
+SPEC = tables.TableSpec(
+    "t", "T", (tables.key("item", "Item"), tables.remark(), tables.number("mean", "Mean"))
+)
+
+
+def read(*rows):
+    """The columns of a table as it is read, and what its rows have in common."""
+    frame = pd.DataFrame(rows, columns=["language", "item", "remark", "mean"])
+    table, common = tables.to_read(SPEC.table(frame, ("language",)))
+    return [column.name for column in table.columns], common
+
+
+def test_what_all_of_several_rows_have_in_common_is_named_once():
+    assert read(("en", "a", "", 1.0), ("en", "b", "", 2.0)) == (
+        ["item", "mean", "remark"],
+        ("Language: en",),
+    )
+
+
+def test_a_single_row_keeps_its_factors_and_keys():
+    assert read(("en", "a", "", 1.0)) == (["language", "item", "mean", "remark"], ())
