@@ -5,11 +5,11 @@ from itertools import groupby
 import streamlit as st
 
 from core.workflow import glossary
-from core.workflow.glossary import Term
+from core.workflow.glossary import GlossaryTerm
 from pages.shared import navigation, study_bar, widgets
 
 
-def show_term(term: Term) -> None:
+def show_term(term: GlossaryTerm) -> None:
     st.markdown(f"### {term.name}")
     st.markdown(term.meaning)
     st.markdown(f"*Example:* {term.example}")

@@ -25,7 +25,7 @@ from pages.design import overview
 from pages.respondents import form as respondent_form
 from pages.shared import analysis_page, draft_form, results, study_bar, widgets
 from pages.shared.downloads import file_stem
-from pages.shared.draft_form import Choice, DraftForm, Number, Several
+from pages.shared.draft_form import ChoiceField, DraftForm, NumberField, SeveralField
 from pages.shared.widgets import plain
 
 _PROBLEM = "precision_problem"
@@ -104,7 +104,7 @@ def _targets(study: StudyRecord, form: DraftForm) -> None:
     """The statistics with their targets, and how to simulate."""
     st.header("The precision wanted")
     form.draw(
-        Several("statistics", "Statistics", {n: one.title for n, one in STATISTICS.items()}),
+        SeveralField("statistics", "Statistics", {n: one.title for n, one in STATISTICS.items()}),
         "Each is computed by its analysis, as on the pages of results.",
     )
     chosen = [name for name in form.fields["statistics"] if name in STATISTICS]
@@ -114,17 +114,19 @@ def _targets(study: StudyRecord, form: DraftForm) -> None:
         label = f"{STATISTICS[name].title}: half-width ±"
         with columns[place % 3]:
             form.draw(
-                Number(f"target_{name}", label, 0.001, 2, 0.01, format="%.3f"),
+                NumberField(f"target_{name}", label, 0.001, 2, 0.01, format="%.3f"),
                 f"Half of the width of the {STATISTICS[name].level} interval that you want.",
             )
     form.draw(
         (
-            Choice("axis", "What may be more or fewer", _VARIED),
+            ChoiceField("axis", "What may be more or fewer", _VARIED),
             "If one context is planned: repetitions.",
-            Number("replications", "Replications", *REPLICATIONS),
+            NumberField("replications", "Replications", *REPLICATIONS),
             "How often the study is simulated, each time by other people. More take longer "
             "and lower the Monte Carlo error.",
-            Number("assurance", "Share that reaches the target", 0.5, 0.99, 0.05, format="%.2f"),
+            NumberField(
+                "assurance", "Share that reaches the target", 0.5, 0.99, 0.05, format="%.2f"
+            ),
             "A number of contexts or repetitions is recommended where this share of the "
             "replications has an interval within the target: the power.",
         )
@@ -133,7 +135,7 @@ def _targets(study: StudyRecord, form: DraftForm) -> None:
     if len(people) > 1:
         labels = {"": people[0], **{person: person for person in people}}
         form.draw(
-            Choice("respondent", "Respondent of the design", labels),
+            ChoiceField("respondent", "Respondent of the design", labels),
             "One is simulated: all have the same assumed truth. Choose another where blocks "
             "ask respondents differently.",
         )

@@ -23,7 +23,7 @@ from core.workflow.replications.published import PublishedStudy, published_studi
 from core.workflow.replications.tables import (
     PUBLISHED_TABLES,
     Kind,
-    Place,
+    PrintedPlace,
     PublishedTable,
     printed_rows,
     published_table,
@@ -175,9 +175,9 @@ def _show_printed(table: PublishedTable) -> None:
 
 def _outcomes(
     table: PublishedTable, study: StudyRecord, options: Mapping[str, str]
-) -> dict[Place, Outcome] | None:
+) -> dict[PrintedPlace, Outcome] | None:
     """The outcome of each place; None while something is being computed."""
-    found: dict[Place, Outcome] = {}
+    found: dict[PrintedPlace, Outcome] = {}
     known: dict[str, Outcome] = {}
     for place, request in comparing.requests(table, [study.code], options).items():
         key = repr(request)

@@ -22,7 +22,14 @@ from core.workflow.banks import editing, stories, text_prompts
 from core.workflow.statistics import analyses
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.downloads import file_stem
-from pages.shared.draft_form import Choice, DraftForm, LongText, Number, Radio, Text
+from pages.shared.draft_form import (
+    ChoiceField,
+    DraftForm,
+    LongTextField,
+    NumberField,
+    RadioField,
+    TextField,
+)
 
 # Counting the words of lists in the texts of a study.
 
@@ -338,17 +345,17 @@ def _descriptors() -> None:
     form = draft_form.open_form(_LETTERS, _LETTER_DEFAULTS)
     _name_and_language(form)
     form.draw(
-        LongText("text", "Instruction", height=120),
+        LongTextField("text", "Instruction", height=120),
         "Type each descriptor in braces: {name}, {age}. Several instructions: a line with "
         "--- between two of them. Each one is put for everybody.",
-        LongText("people", "People, one per line below the names of the columns", height=120),
+        LongTextField("people", "People, one per line below the names of the columns", height=120),
         "A table, typed or pasted from a spreadsheet. The columns of a row belong together: "
         "{name}, {age} and {gender} of the same person. A column that the instruction does not "
         "name can still group the texts. May be empty.",
     )
     _people_file(form)
     form.draw(
-        LongText("levels", "Further descriptors, crossed with the people", height=100),
+        LongTextField("levels", "Further descriptors, crossed with the people", height=100),
         "One descriptor per line. A level may have a second value after a bar, as in "
         "'Anna | female': the prompt shows the first value, and you can group texts by the second "
         "(as name.2). May be empty.",
@@ -395,9 +402,11 @@ def _stories() -> None:
     form = draft_form.open_form(_STORIES, _STORY_DEFAULTS)
     _name_and_language(form)
     form.draw(
-        LongText("text", "Instruction", stories.story_text(form.fields["language"]), height=100),
+        LongTextField(
+            "text", "Instruction", stories.story_text(form.fields["language"]), height=100
+        ),
         "{words} stands for the words of a group. Empty: the instruction shown here.",
-        Radio("source", "Words from", _SOURCES),
+        RadioField("source", "Words from", _SOURCES),
     )
     if form.fields["source"] == "study":
         _study_words(form)
@@ -407,11 +416,11 @@ def _stories() -> None:
         _words(form, "second", "Second list", banks, "the words below, or none")
     form.draw(
         (
-            Number("size", "Words in a group", 1, 20),
-            Number("groups", "Groups for each count", 1, 20_000),
+            NumberField("size", "Words in a group", 1, 20),
+            NumberField("groups", "Groups for each count", 1, 20_000),
             "The published design has 100 groups of 5 words for each count from 0 to 5: 600 "
             "stories. Without a second list: the number of all groups.",
-            Number("seed", "Seed", 1, 1_000_000),
+            NumberField("seed", "Seed", 1, 1_000_000),
             "The same seed draws the same groups.",
         )
     )
@@ -424,11 +433,11 @@ def _words(form: DraftForm, field: str, label: str, banks: list[str], none: str)
     """Words of a bank, or typed ones."""
     choices = {code: code or none[:1].upper() + none[1:] for code in banks}
     form.draw(
-        Choice(f"{field}_bank", label, choices),
+        ChoiceField(f"{field}_bank", label, choices),
         "A bank of words. Words of the second list are not drawn for the first one.",
     )
     if not form.fields[f"{field}_bank"]:
-        form.draw(LongText(field, f"{label}, typed", height=120), "One word per line.")
+        form.draw(LongTextField(field, f"{label}, typed", height=120), "One word per line.")
 
 
 def _study_words(form: DraftForm) -> None:
@@ -438,13 +447,13 @@ def _study_words(form: DraftForm) -> None:
     if not studies:
         st.info("There is no study of words yet. Design and run a study of a bank of words.")
         return
-    form.draw(Choice("study", "Word study", studies))
+    form.draw(ChoiceField("study", "Word study", studies))
     chosen = form.fields["study"]
     if chosen not in studies:
         return
     respondents = stories.respondents_of(workspace, chosen)
     form.draw(
-        Choice("respondent", "Respondent", respondents),
+        ChoiceField("respondent", "Respondent", respondents),
         "Words that this respondent gave the same label in all tests, in the language above.",
     )
     if form.fields["respondent"] in respondents:
@@ -479,7 +488,9 @@ def _words_counted(words: stories.StudyWords) -> str:
 
 def _name_and_language(form: DraftForm) -> None:
     languages = {code: language_name(code) for code in formats.LANGUAGES}
-    form.draw((Text("code", "Name of the bank"), Choice("language", "Language", languages)))
+    form.draw(
+        (TextField("code", "Name of the bank"), ChoiceField("language", "Language", languages))
+    )
 
 
 def _typed(form: DraftForm) -> dict[str, Any]:
@@ -545,7 +556,7 @@ def show_lists() -> None:
     _name_and_language(form)
     example = "warm: kind*, gentle, caring\nable: skill*, talent*"
     form.draw(
-        LongText("text", "Lists, one per line", example, height=220),
+        LongTextField("text", "Lists, one per line", example, height=220),
         "The name of the list, a colon, and its words between commas. A word counts if it "
         "begins with an entry. If an entry of a list ends with *, only such entries are "
         "beginnings, and the other entries are whole words.",

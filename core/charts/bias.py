@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.charts.estimates import (
     DotPlot,
-    Rows,
+    EstimateRows,
     dot_chart,
     estimate_rows,
     free_ends,
@@ -242,8 +242,8 @@ def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
         f"Difference in {what} with interval",
         (
             f"Dot plot of differences in {what} with intervals, "
-            f"{count_text(len(frame), 'pair')} of groups: {Rows(frame).values}; "
-            f"{clear} with an adjusted p below .05; {Rows(frame).undefined} undefined. "
+            f"{count_text(len(frame), 'pair')} of groups: {EstimateRows(frame).values}; "
+            f"{clear} with an adjusted p below .05; {EstimateRows(frame).undefined} undefined. "
             "The line at 0 is no difference."
         ),
         row="Pair",

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Ends, Rows, dot_chart, estimate_rows
+from core.charts.estimates import DotPlot, Ends, EstimateRows, dot_chart, estimate_rows
 from core.charts.heat_maps import (
     cells_in_words,
     color_cells,
@@ -61,7 +61,7 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
         "Repeatability (1: always the same answer)",
         (
             f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
-            f"{Rows(rows).values}."
+            f"{EstimateRows(rows).values}."
         ),
         row="Format",
         below=["1: the same answer always comes again. 0: all answers are equally frequent."],
@@ -234,7 +234,7 @@ def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> C
         "Mean divergence (bits; 0: the same answers)",
         (
             "Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
-            f"intervals, {_formats_and_groups(rows)}: {Rows(rows).values}."
+            f"intervals, {_formats_and_groups(rows)}: {EstimateRows(rows).values}."
         ),
         row="Format",
         below=[f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer."],

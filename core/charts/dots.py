@@ -11,7 +11,7 @@ import pandas as pd
 from core.charts.estimates import (
     DotPlot,
     Ends,
-    Rows,
+    EstimateRows,
     correlation_ends,
     dot_chart,
     estimate_rows,
@@ -247,7 +247,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     without = [str(group) for group in fitted.index[~fitted]]
     not_drawn = f" Without estimates, not drawn: {', '.join(without)}." if without else ""
 
-    def words(factor: str, rows: Rows) -> str:
+    def words(factor: str, rows: EstimateRows) -> str:
         groups = dict.fromkeys(rows.frame["group"])
         counts = "; ".join(f"{group}: n = {int(n.get(group, 0)):,}" for group in groups)
         return (
@@ -305,7 +305,7 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
         for cfi, rmsea in zip(frame["value"], frame["rmsea_difference"], strict=True)
     ]
 
-    def words(rows: Rows) -> str:
+    def words(rows: EstimateRows) -> str:
         several = len(set(rows.frame["group"])) > 1
         falls = rows.frame.dropna(subset=["value"])[["group", "item", "value"]]
         steps = "; ".join(
@@ -346,7 +346,7 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     ).rename(columns={"jodoin_gierl": "size"})
     frame["label"] = frame["size"].map(_CLASSES).fillna("")
 
-    def words(rows: Rows) -> str:
+    def words(rows: EstimateRows) -> str:
         counts = rows.frame["size"].value_counts()
         return (
             f"Dot plot of the rise of Nagelkerke's R² of {rows.items('item')} in {rows.groups}, n "
@@ -394,7 +394,7 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         {True: " (impossible estimates)", False: ""}
     )
 
-    def words(rows: Rows) -> str:
+    def words(rows: EstimateRows) -> str:
         lowest = rows.frame.dropna(subset=["value"]).sort_values("value", kind="stable")
         lowest = lowest.drop_duplicates("group")
         names = "; ".join(lowest["group"] + ": " + lowest["item"])

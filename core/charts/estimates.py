@@ -119,7 +119,7 @@ def free_ends(table: pd.DataFrame, lines: Sequence[float] = (), least: float = 0
 
 
 @dataclass(frozen=True)
-class Rows:
+class EstimateRows:
     """The rows that a dot plot has room for, and their numbers in words."""
 
     frame: pd.DataFrame
@@ -188,7 +188,7 @@ class DotPlot:
 
     title: str
     axis: str
-    words: str | Callable[[Rows], str]
+    words: str | Callable[[EstimateRows], str]
     row: str = "Item or subscale"
     below: Sequence[str] = ()
     ends: Ends | Callable[[pd.DataFrame], Ends] = correlation_ends
@@ -239,7 +239,7 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
     if plot.label is not None:
         table["label"] = [plot.label(value) for value in table["value"]]
     left_out = left_out + cut
-    words = plot.words(Rows(table)) if callable(plot.words) else plot.words
+    words = plot.words(EstimateRows(table)) if callable(plot.words) else plot.words
     words += left_out
     rows, without = groups_with_values(table)
     groups = list(dict.fromkeys(rows["group"]))

@@ -217,7 +217,7 @@ _STEPS = 24  # straight pieces of a curve
 
 
 @dataclass(frozen=True)
-class Place:
+class NodePlace:
     """A point of the diagram."""
 
     x: float
@@ -229,13 +229,13 @@ class DiagramLayout:
     """Places by name, and what joins them."""
 
     height: int
-    factors: dict[str, Place]  # centers
-    items: dict[str, Place]  # middle of the left edge of the box
+    factors: dict[str, NodePlace]  # centers
+    items: dict[str, NodePlace]  # middle of the left edge of the box
     box_width: float
     curves: pd.DataFrame  # pair, step, x, y: of correlations, in their order
-    curve_labels: list[Place]
+    curve_labels: list[NodePlace]
     brackets: pd.DataFrame  # pair, step, x, y: of residual correlations
-    bracket_labels: list[Place]
+    bracket_labels: list[NodePlace]
 
     @property
     def box_height(self) -> int:
@@ -260,7 +260,7 @@ def layout_of(model: PathModel) -> DiagramLayout:
     factors = _factor_places(model, y_of, height + HEAD)
     room = right - max(middle.x for middle in factors.values()) - _ARROW
     box = max(_BOX, min(_WORDED_BOX, room)) if model.worded else _BOX
-    items = {item: Place(right - box, y) for item, y in y_of.items()}
+    items = {item: NodePlace(right - box, y) for item, y in y_of.items()}
     curves, curve_labels = _curves(model, factors)
     brackets, bracket_labels = _brackets(model.pairs, y_of, lanes, right + _UNEXPLAINED, lane)
     return DiagramLayout(
@@ -268,7 +268,7 @@ def layout_of(model: PathModel) -> DiagramLayout:
     )
 
 
-def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> dict[str, Place]:
+def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> dict[str, NodePlace]:
     """Factors level with the middle of their items, and factors behind factors further left."""
     centers = [_middle(model, factor, y_of) for factor in model.factors]
     placed = dict(
@@ -279,10 +279,10 @@ def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> d
         )
     )
     x = 9.0 + (_widest(model) if len(model.correlations) else 0) + (22.0 if model.higher else 0)
-    places_of = {factor: Place(x, y) for factor, y in placed.items()}
+    places_of = {factor: NodePlace(x, y) for factor, y in placed.items()}
     behind = [_middle(model, factor, placed) for factor in model.higher]
     spread = spaced_places(behind, HEAD + 24, bottom - 24, _FACTOR_DISTANCE)
-    return places_of | {f: Place(x - 22, y) for f, y in zip(model.higher, spread, strict=True)}
+    return places_of | {f: NodePlace(x - 22, y) for f, y in zip(model.higher, spread, strict=True)}
 
 
 def _middle(model: PathModel, factor: str, y_of: dict[str, float]) -> float:
@@ -298,7 +298,9 @@ def _widest(model: PathModel) -> float:
     )
 
 
-def _curves(model: PathModel, factors: dict[str, Place]) -> tuple[pd.DataFrame, list[Place]]:
+def _curves(
+    model: PathModel, factors: dict[str, NodePlace]
+) -> tuple[pd.DataFrame, list[NodePlace]]:
     """A curve to the left for each correlation; the longer the distance of its ends, the wider."""
     order = {f: k for k, f in enumerate(sorted(factors, key=lambda name: factors[name].y))}
     step = np.linspace(0, 1, _STEPS + 1)
@@ -316,7 +318,7 @@ def _curves(model: PathModel, factors: dict[str, Place]) -> tuple[pd.DataFrame, 
         x = ends * a.x + handles * left + step**3 * b.x
         y = (ends + handles * (1 - step)) * a.y + (handles * step + step**3) * b.y
         rows += [(pair, k, *point) for k, point in enumerate(zip(x, y, strict=True))]
-        labels.append(Place(float(x[_STEPS // 2]), float(y[_STEPS // 2])))
+        labels.append(NodePlace(float(x[_STEPS // 2]), float(y[_STEPS // 2])))
     return pd.DataFrame(rows, columns=["pair", "step", "x", "y"]), labels
 
 
@@ -347,7 +349,7 @@ def _lanes(pairs: pd.DataFrame, rows: dict[str, float]) -> list[int]:
 
 def _brackets(
     pairs: pd.DataFrame, y_of: dict[str, float], lanes: list[int], left: float, wide: float
-) -> tuple[pd.DataFrame, list[Place]]:
+) -> tuple[pd.DataFrame, list[NodePlace]]:
     """A bracket at the right for each residual correlation."""
     rows, labels = [], []
     ends = zip(pairs["first"], pairs["second"], lanes, strict=True)
@@ -358,7 +360,7 @@ def _brackets(
         rows += [(pair, k, *corner) for k, corner in enumerate(corners)]
         middle = (a + b) / 2
         crossed = middle in others  # where another bracket starts or ends
-        labels.append(Place(x, middle + (ROW / 2 if crossed else 0)))
+        labels.append(NodePlace(x, middle + (ROW / 2 if crossed else 0)))
     return pd.DataFrame(rows, columns=["pair", "step", "x", "y"]), labels
 
 
@@ -494,7 +496,7 @@ def _on_background(base: Any, channels: dict[str, Any], canvas: _Canvas) -> list
 
 
 def _curve_layers(
-    lines: pd.DataFrame, labels: list[Place], pairs: pd.DataFrame, canvas: _Canvas
+    lines: pd.DataFrame, labels: list[NodePlace], pairs: pd.DataFrame, canvas: _Canvas
 ) -> list[Any]:
     """Curves or brackets with their numbers."""
     if not len(pairs):

@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Rows, dot_chart, estimate_rows, free_ends
+from core.charts.estimates import DotPlot, EstimateRows, dot_chart, estimate_rows, free_ends
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,
@@ -130,7 +130,7 @@ def _pair_rows(frame: pd.DataFrame, between: str) -> tuple[pd.DataFrame, str]:
     return frame.drop(columns=["first", "second", "format"]).assign(item=item), left_out
 
 
-def _pairs_in_words(rows: Rows) -> str:
+def _pairs_in_words(rows: EstimateRows) -> str:
     return (
         f"{rows.items('row')} (the mean of formats of each pair, then its formats) in "
         f"{rows.groups}, n up to {rows.n('answer')}: {rows.values}"

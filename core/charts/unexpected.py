@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Ends, Rows, dot_chart, estimate_rows
+from core.charts.estimates import DotPlot, Ends, EstimateRows, dot_chart, estimate_rows
 from core.charts.panels import (
     BACKGROUNDS,
     GROUP_COLORS,
@@ -354,7 +354,7 @@ def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
         "Share of trials with a reply",
         (
             "Dot plot of the share of trials with a usable answer by each try, in "
-            f"{Rows(frame).groups}."
+            f"{EstimateRows(frame).groups}."
         ),
         row="Try",
         below=["What asking again brings. These are the trials themselves: no intervals."],
@@ -391,7 +391,7 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
         label=frame["proposed"].astype(bool).map({True: _PROPOSED, False: ""}),
     ).drop(columns=[*_WILSON, "proposed"])
 
-    def words(rows: Rows) -> str:
+    def words(rows: EstimateRows) -> str:
         shares = [
             f"{item} ({kind}) {percent_text(value, 1)} of {int(n):,}"
             for item, kind, value, n in rows.frame.dropna(subset=["value"])[

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.estimates import DotPlot, Rows, dot_chart, estimate_rows, group_marks
+from core.charts.estimates import DotPlot, EstimateRows, dot_chart, estimate_rows, group_marks
 from core.charts.panels import (
     INK,
     Chart,
@@ -383,7 +383,7 @@ def _agreement_chart(table: ResultTable, theme: Theme) -> Chart:
     )
     frame["item"] = pairs["first"] + " – " + pairs["second"] + held
 
-    def words(rows: Rows) -> str:
+    def words(rows: EstimateRows) -> str:
         low, high = rows.defined.min(), rows.defined.max()
         ends = f" from {low:.2f} to {high:.2f}" if len(rows.defined) else " undefined"
         groups = count_text(n_pairs, "pair of groups", "pairs of groups")

@@ -14,7 +14,7 @@ from core.charts.bias import comparison_chart
 from core.charts.estimates import (
     DotPlot,
     Ends,
-    Rows,
+    EstimateRows,
     dot_chart,
     estimate_rows,
     free_ends,
@@ -79,7 +79,7 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
     weak = set(frame.loc[few, "item"])
     rows, left_out = first_levels(frame)
     rows = rows.reset_index(drop=True)
-    summary = Rows(frame)
+    summary = EstimateRows(frame)
     words = (
         f"Spider chart of the stance on {summary.items('domain')} from −1 (against) to 1 (for), "
         f"and dot plot of the same with intervals, {summary.groups}, n up to "
@@ -195,7 +195,7 @@ def _leaning_chart(table: ResultTable, theme: Theme) -> Chart:
     bounds = bounds.assign(item="upper bound: reliable")
     frame = sort_levels(pd.concat([frame.drop(columns="bound"), bounds]), frame["group"])
 
-    def words(rows: Rows) -> str:
+    def words(rows: EstimateRows) -> str:
         shares = "; ".join(
             f"{group}: "
             + ", ".join(

@@ -32,7 +32,7 @@ class Reservation:
 
 
 @dataclass
-class _Replies:
+class _PricedReplies:
     """What the replies of a model with reported tokens came to."""
 
     count: int = 0
@@ -69,7 +69,7 @@ class Budget:
         self.cap = cap
         self.spent = spent
         self._open: set[Reservation] = set()
-        self._replies: dict[str, _Replies] = {}
+        self._replies: dict[str, _PricedReplies] = {}
 
     def ceiling(self, request: ChatRequest) -> float | None:
         """Dollars the call may cost at most, as far as is known; None where prices are unknown."""
@@ -78,8 +78,8 @@ class Budget:
             return None
         return max(_worst(request, prices), self._replies_of(request.model).dearest)
 
-    def _replies_of(self, model: str) -> _Replies:
-        return self._replies.setdefault(model, _Replies())
+    def _replies_of(self, model: str) -> _PricedReplies:
+        return self._replies.setdefault(model, _PricedReplies())
 
     @property
     def reserved(self) -> float:
@@ -196,7 +196,7 @@ def longest_reply(sampling: SamplingSettings) -> int:
 
 
 def cost_of(
-    reservation: Reservation, outcome: Reply | CallFailure, like: _Replies | None = None
+    reservation: Reservation, outcome: Reply | CallFailure, like: _PricedReplies | None = None
 ) -> Cost:
     """What a call cost that had this reservation; `like` are the model's replies so far."""
     if reservation.amount is None:
@@ -205,7 +205,7 @@ def cost_of(
         charged = outcome.kind in _MAYBE_CHARGED
         return Cost(reservation.amount if charged else 0.0, estimated=charged)
     if outcome.tokens_in is None or outcome.tokens_out is None:
-        dollars = _estimate_reply(reservation, outcome, like or _Replies())
+        dollars = _estimate_reply(reservation, outcome, like or _PricedReplies())
         return Cost(min(dollars, reservation.amount), estimated=True)
     prices = (reservation.price_in, reservation.price_out)
     dollars = _dollars(outcome.tokens_in, outcome.tokens_out, prices)
@@ -215,7 +215,7 @@ def cost_of(
     return Cost(dollars, estimated=False)
 
 
-def _estimate_reply(reservation: Reservation, reply: Reply, like: _Replies) -> float:
+def _estimate_reply(reservation: Reservation, reply: Reply, like: _PricedReplies) -> float:
     """Dollars of a reply whose tokens were not reported; one that was withheld has none."""
     if not reservation.size:
         return reservation.amount or 0.0

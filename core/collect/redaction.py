@@ -216,7 +216,7 @@ def _named(keys: Sequence[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return {clean_text(name, keys): value for name, value in pairs}
 
 
-class _Text(NamedTuple):
+class _FoundText(NamedTuple):
     """A text inside a JSON value. A list of bytes, which token lists hold as well, is one too."""
 
     text: str
@@ -233,7 +233,7 @@ class _Text(NamedTuple):
 def _clean_texts(body: list[Any], keys: Sequence[str]) -> bool:
     """Replace keys and parts of keys in the texts of a JSON value; whether there were any."""
     texts = list(_texts(body))
-    columns: dict[tuple[int, ...], list[_Text]] = {}
+    columns: dict[tuple[int, ...], list[_FoundText]] = {}
     for text in texts:
         columns.setdefault((text.field,), []).append(text)
         columns.setdefault((text.field, text.place), []).append(text)
@@ -252,7 +252,7 @@ def _clean_texts(body: list[Any], keys: Sequence[str]) -> bool:
     return bool(changed)
 
 
-def _holding_parts(key: str, column: Sequence[_Text]) -> Iterator[_Text]:
+def _holding_parts(key: str, column: Sequence[_FoundText]) -> Iterator[_FoundText]:
     """Texts of one field that make up the key where they are joined, if it is in no single one."""
     text_of_column = "".join(text.text for text in column)
     if key not in text_of_column:
@@ -266,26 +266,26 @@ def _holding_parts(key: str, column: Sequence[_Text]) -> Iterator[_Text]:
                 yield text
 
 
-def _parts_beside(key: str, text: _Text) -> Iterator[_Text]:
+def _parts_beside(key: str, text: _FoundText) -> Iterator[_FoundText]:
     """Parts of the key in the same entry of a list, such as the other tokens it could have been."""
     if isinstance(text.holder, dict):
         yield from (other for other in _texts([text.holder]) if other.text and other.text in key)
 
 
-def _texts(body: list[Any]) -> Iterator[_Text]:
+def _texts(body: list[Any]) -> Iterator[_FoundText]:
     """The texts of a JSON value in their order. Without recursion, for replies may be deep."""
     fields: dict[tuple[int, str], int] = {}
     waiting: list[tuple[Any, Any, str | int, int, int]] = [(body[0], body, 0, 0, -1)]
     while waiting:
         value, holder, step, field, place = waiting.pop()
         if isinstance(value, str):
-            yield _Text(value, holder, step, field, place)
+            yield _FoundText(value, holder, step, field, place)
         elif isinstance(value, dict):
             for name in reversed(value):
                 below = fields.setdefault((field, name), len(fields) + 1)
                 waiting.append((value[name], value, name, below, place))
         elif isinstance(value, list) and _are_bytes(value):
-            yield _Text(bytes(value).decode("latin-1"), holder, step, field, place)
+            yield _FoundText(bytes(value).decode("latin-1"), holder, step, field, place)
         elif isinstance(value, list):
             waiting += [(value[n], value, n, field, n) for n in range(len(value) - 1, -1, -1)]
 

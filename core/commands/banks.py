@@ -213,7 +213,7 @@ def _add(workspace: Workspace, parsed: argparse.Namespace, holds: loadings.Holds
 
 
 def _columns(
-    table: loadings.Table, codes: list[str], parsed: argparse.Namespace, holds: loadings.Holds
+    table: loadings.FileTable, codes: list[str], parsed: argparse.Namespace, holds: loadings.Holds
 ) -> loadings.ItemColumns:
     """The columns as guessed, with those that the user names in their place."""
     guess = loadings.guess_columns(table, codes, positions=holds == "positions")
@@ -251,7 +251,7 @@ def _words(workspace: Workspace, parsed: argparse.Namespace) -> None:
         print(f"Bank '{state.instrument.code}': {count}.")
 
 
-def _counted(parsed: argparse.Namespace) -> lists.WordCounts:
+def _counted(parsed: argparse.Namespace) -> lists.ListCounts:
     with ExitStack() as stack:
         files = []
         for path in parsed.files:

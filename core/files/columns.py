@@ -40,7 +40,7 @@ from core.files.tables import (
     MAX_ROWS_TIDY,
     MAX_UNPACKED_BYTES,
     TEXT_ENDINGS,
-    Table,
+    FileTable,
     cell_text,
     check_header,
     csv_records,
@@ -191,7 +191,7 @@ def _headed(read: HeadedTable, kind: str = "line") -> TextColumns:
     )
 
 
-def _exact_table(read: Table) -> Any:
+def _exact_table(read: FileTable) -> Any:
     cells = [*zip(*(cells for _, cells in read.rows), strict=True)] or [()] * len(read.header)
     arrays = [pa.array(column, pa.large_string()) for column in cells]
     return pa.table(arrays, names=read.header)

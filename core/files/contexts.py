@@ -12,7 +12,14 @@ from core.domain.characters import readable, readable_value
 from core.domain.languages import language_code
 from core.domain.study import Context, Message
 from core.errors import FileError
-from core.files.tables import MAX_ROWS_BANK, Table, decode, read_table, too_many_rows_error, unpack
+from core.files.tables import (
+    MAX_ROWS_BANK,
+    FileTable,
+    decode,
+    read_table,
+    too_many_rows_error,
+    unpack,
+)
 from core.files.writing import csv_bytes, csv_fault
 
 # Common to every list of contexts: codes, repeats, and errors by line.
@@ -209,13 +216,13 @@ class _Conversation:
     origin: dict[str, str] = field(default_factory=dict)
 
 
-def _holds_conversations(table: Table) -> bool:
+def _holds_conversations(table: FileTable) -> bool:
     """Whether the columns are those of conversations."""
     header = set(_header(table))
     return header.issuperset(_MESSAGE) or header.issuperset(_EXCHANGE)
 
 
-def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
+def _conversations_of_table(name: str, table: FileTable) -> tuple[Context, ...]:
     """The conversations of a table, in their order; rows with one code follow each other.
 
     A code whose only row has no message is an empty context.
@@ -262,11 +269,11 @@ def _role(name: str, line: int, text: str) -> str:
     return role
 
 
-def _header(table: Table) -> tuple[str, ...]:
+def _header(table: FileTable) -> tuple[str, ...]:
     return tuple(column.strip().lower() for column in table.header)
 
 
-def _check_columns(name: str, table: Table, header: tuple[str, ...]) -> None:
+def _check_columns(name: str, table: FileTable, header: tuple[str, ...]) -> None:
     message_columns = _MESSAGE if _MESSAGE.issubset(header) else _EXCHANGE
     unknown = set(header) - message_columns - _CODE_AND_ORIGIN
     needs_code = message_columns is _MESSAGE and "code" not in header
@@ -460,7 +467,7 @@ def _lines(text: str) -> list[_Line]:
     return [(number, {"text": readable(line)}) for number, line in enumerate(lines, start=1)]
 
 
-def _rows(name: str, table: Table) -> list[_Line]:
+def _rows(name: str, table: FileTable) -> list[_Line]:
     header = tuple(column.strip().lower() for column in table.header)
     if len(header) == 1 and header[0] != "code":
         rows: list[_Line] = [(line, {"text": cells[0]}) for line, cells in table.rows]

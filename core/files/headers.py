@@ -17,7 +17,7 @@ from pydantic import with_config
 from core.domain.values import STRICT
 from core.errors import FileError
 from core.files.tables import (
-    Table,
+    FileTable,
     cell_text,
     check_header,
     checked_cells,
@@ -134,7 +134,7 @@ def _at(cells: Sequence[str], column: int) -> str:
 class HeadedTable:
     """A table with the rows of its header and the texts of its columns."""
 
-    table: Table
+    table: FileTable
     header: HeaderRows
     texts: Mapping[str, str]
 
@@ -160,7 +160,7 @@ def headed_table(
     head = [(line, [*map(cell_text, cells)]) for line, cells in itertools.islice(rows, HEAD_ROWS)]
     if not head:
         if may_be_empty:
-            return HeadedTable(Table(name, (), []), HeaderRows(), {})
+            return HeadedTable(FileTable(name, (), []), HeaderRows(), {})
         raise empty_file_error(name)
     chosen = header or find_header(head)
     lines = {line: cells for line, cells in head}
@@ -184,7 +184,7 @@ def headed_table(
         kept.append((line, _cells(name, line, cells, columns, names, pads=pads)))
     own = own_texts({column: _at(texts, place) for place, column in columns.items()})
     labels = {column: text for column, text in own.items() if text}
-    return HeadedTable(Table(name, names, kept), chosen, labels)
+    return HeadedTable(FileTable(name, names, kept), chosen, labels)
 
 
 def _cells(

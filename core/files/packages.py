@@ -54,7 +54,7 @@ FieldType = Literal["string", "integer", "number", "boolean"]
 
 
 @dataclass(frozen=True)
-class Field:
+class PackageField:
     """A column of a CSV file: its name, type, what it says, and the values it can have."""
 
     name: str
@@ -70,7 +70,7 @@ class PackageFile:
     path: str
     title: str
     body: bytes
-    fields: tuple[Field, ...] = ()
+    fields: tuple[PackageField, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,12 +133,12 @@ def _parquet(rows: pa.Table) -> bytes:
 
 
 _CODEBOOK_FIELDS = (
-    Field("file", "string", "Path of the CSV file"),
-    Field("column", "string", "Name of the column"),
-    Field("type", "string", "string, integer, number or boolean"),
-    Field("title", "string", "What the column says"),
-    Field("value", "string", "A value that the column can have; one row for each"),
-    Field("label", "string", "What the value means"),
+    PackageField("file", "string", "Path of the CSV file"),
+    PackageField("column", "string", "Name of the column"),
+    PackageField("type", "string", "string, integer, number or boolean"),
+    PackageField("title", "string", "What the column says"),
+    PackageField("value", "string", "A value that the column can have; one row for each"),
+    PackageField("label", "string", "What the value means"),
 )
 
 
@@ -189,7 +189,7 @@ def _resource(file: PackageFile) -> dict[str, Any]:
     return described
 
 
-def _described(field: Field) -> dict[str, Any]:
+def _described(field: PackageField) -> dict[str, Any]:
     described: dict[str, Any] = {
         "name": field.name,
         "type": field.type,

@@ -59,7 +59,7 @@ _SAVE_AS_UTF8 = 'In Excel choose File, Save As and the type "CSV UTF-8 (Comma de
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """Text cells below a header. `name` is their place, for messages."""
 
     name: str
@@ -67,7 +67,7 @@ class Table:
     rows: list[tuple[int, tuple[str, ...]]]  # line number in the file, cells
 
 
-def read_table(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> Table:
+def read_table(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> FileTable:
     """The table in a .csv, .tsv or .txt file (also .gz), or in the first sheet of an .xlsx."""
     inner, content = unpack(name, data)
     if inner.lower().endswith(".xlsx"):
@@ -80,15 +80,15 @@ def read_table(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> Tabl
     return read_text(name, decode(name, content), max_rows=max_rows)
 
 
-def read_text(name: str, text: str, *, max_rows: int) -> Table:
+def read_text(name: str, text: str, *, max_rows: int) -> FileTable:
     """The table in the text of a CSV file."""
     return _table(name, csv_records(name, text, sniff_delimiter(text)), max_rows)
 
 
-def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dict[str, Table]:
+def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dict[str, FileTable]:
     """Every sheet of an Excel workbook that is not empty, by its title."""
 
-    def read(where: str, records: Iterator[tuple[int, list[str]]]) -> Table:
+    def read(where: str, records: Iterator[tuple[int, list[str]]]) -> FileTable:
         return _table(where, records, max_rows, may_be_empty=True)
 
     tables = {title: table for title, table in each_sheet(name, data, read) if table.header}
@@ -293,7 +293,7 @@ def _table(
     max_rows: int,
     *,
     may_be_empty: bool = False,
-) -> Table:
+) -> FileTable:
     """Header and rows, each checked at once, so that a huge file stops early."""
     header: tuple[str, ...] = ()
     rows: list[tuple[int, tuple[str, ...]]] = []
@@ -306,7 +306,7 @@ def _table(
         rows.append((line, checked_cells(name, line, cells, header)))
     if not header and not may_be_empty:
         raise empty_file_error(name)
-    return Table(name, header, rows)
+    return FileTable(name, header, rows)
 
 
 def too_many_rows_error(name: str, max_rows: int) -> FileError:

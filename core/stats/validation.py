@@ -139,7 +139,7 @@ class ModelFit:
 
 
 @dataclass(frozen=True)
-class Coefficients:
+class ValidityCoefficients:
     """The coefficients of a validation; None for a coefficient that was not collected."""
 
     internal_consistency: Estimate | None = None
@@ -201,7 +201,7 @@ class Validation:
     scheme: str
 
 
-def validate(coefficients: Coefficients, scheme: RatingScheme = JUNG_2025) -> Validation:
+def validate(coefficients: ValidityCoefficients, scheme: RatingScheme = JUNG_2025) -> Validation:
     """Whether the scale measures this model reliably and validly, by the scheme's bands.
 
     Parameters

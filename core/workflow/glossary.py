@@ -16,7 +16,7 @@ _TERM = re.compile(
 
 
 @dataclass(frozen=True)
-class Term:
+class GlossaryTerm:
     """A word, its meaning in one or two sentences, an example, and the pages that use it."""
 
     name: str
@@ -37,7 +37,7 @@ class Term:
 
 
 @cache
-def terms() -> tuple[Term, ...]:
+def terms() -> tuple[GlossaryTerm, ...]:
     """All terms, in the order of the page; the columns of items follow the terms of their group.
 
     Raises
@@ -52,7 +52,7 @@ def terms() -> tuple[Term, ...]:
         for term in parts
     ]
     columns = [
-        Term(column.title, _GROUP_OF_ITEMS, column.help, column.example, ("Banks",))
+        GlossaryTerm(column.title, _GROUP_OF_ITEMS, column.help, column.example, ("Banks",))
         for column in ITEM_COLUMNS.values()
         if column.example
     ]
@@ -65,10 +65,10 @@ def meaning(name: str) -> str:
     return next(term.meaning for term in terms() if term.name == name)
 
 
-def _term(group: str, name: str, body: str) -> Term:
+def _term(group: str, name: str, body: str) -> GlossaryTerm:
     parts = _TERM.fullmatch(body.strip())
     if parts is None:
         raise ValueError(f"docs/glossary.md: the term '{name}' is not complete")
     sense, example = (" ".join(parts[key].split()) for key in ("meaning", "example"))
     pages = tuple(parts["pages"].strip().split(", "))
-    return Term(name.strip(), group.strip(), sense, example, pages)
+    return GlossaryTerm(name.strip(), group.strip(), sense, example, pages)

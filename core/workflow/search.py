@@ -86,7 +86,7 @@ _UNIMPORTANT = frozenset(
 
 
 @dataclass(frozen=True)
-class Entry:
+class SearchEntry:
     """Something to find: `page` is the name of its page in addresses; home has none."""
 
     kind: Literal["page", "analysis", "term"]
@@ -98,24 +98,26 @@ class Entry:
 
 
 @cache
-def analysis_entries() -> tuple[Entry, ...]:
+def analysis_entries() -> tuple[SearchEntry, ...]:
     """Every analysis, with its question as the explanation."""
     # Analyses load scipy and altair, which the side of a page without a search does not need.
     from core.workflow.statistics import analyses
 
     return tuple(
-        Entry("analysis", one.title, one.topic, one.question, one.keywords, one.name)
+        SearchEntry("analysis", one.title, one.topic, one.question, one.keywords, one.name)
         for one in analyses.all_analyses()
     )
 
 
 @cache
-def term_entries() -> tuple[Entry, ...]:
+def term_entries() -> tuple[SearchEntry, ...]:
     """Every word of the glossary, with its meaning as the explanation."""
-    return tuple(Entry("term", term.name, "glossary", term.meaning) for term in glossary.terms())
+    return tuple(
+        SearchEntry("term", term.name, "glossary", term.meaning) for term in glossary.terms()
+    )
 
 
-def find(text: str, entries: Iterable[Entry], *, most: int = 8) -> tuple[Entry, ...]:
+def find(text: str, entries: Iterable[SearchEntry], *, most: int = 8) -> tuple[SearchEntry, ...]:
     """The entries that fit a text best, best first; of equal ones, the earlier.
 
     Every important word of the text, or its beginning, stands in an entry. Where no entry has all
@@ -136,15 +138,15 @@ def find(text: str, entries: Iterable[Entry], *, most: int = 8) -> tuple[Entry, 
     return _without_repeats(entry for _, _, entry in best)[:most]
 
 
-def _without_repeats(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def _without_repeats(entries: Iterable[SearchEntry]) -> tuple[SearchEntry, ...]:
     """The entries without those that have the title and the page of an earlier one."""
-    by_place: dict[tuple[str, str], Entry] = {}
+    by_place: dict[tuple[str, str], SearchEntry] = {}
     for entry in entries:
         by_place.setdefault((entry.title, entry.page), entry)
     return tuple(by_place.values())
 
 
-def _fit(wanted: Sequence[str], entry: Entry) -> tuple[int, float]:
+def _fit(wanted: Sequence[str], entry: SearchEntry) -> tuple[int, float]:
     """How many of the wanted words an entry has, and how well its best phrases fit them."""
     phrases = _phrases(entry)
     matches = [[_match(word, phrase) for word in wanted] for _, phrase in phrases]
@@ -164,7 +166,7 @@ def _fit(wanted: Sequence[str], entry: Entry) -> tuple[int, float]:
 
 
 @cache
-def _phrases(entry: Entry) -> tuple[tuple[float, tuple[str, ...]], ...]:
+def _phrases(entry: SearchEntry) -> tuple[tuple[float, tuple[str, ...]], ...]:
     """The texts of an entry as words, with what they count."""
     return (
         (_TERM if entry.kind == "term" else _TITLE, _words(entry.title)),
@@ -183,7 +185,7 @@ def _match(word: str, phrase: Sequence[str]) -> float:
     return _BEGINNING if any(other.startswith(word) for other in phrase) else 0.0
 
 
-def _known_word(word: str, entries: Sequence[Entry]) -> str:
+def _known_word(word: str, entries: Sequence[SearchEntry]) -> str:
     """The word, or the most similar one that stands in an entry."""
     known = {other for entry in entries for _, phrase in _phrases(entry) for other in phrase}
     if len(word) < 4 or any(other.startswith(word) for other in known):

@@ -45,7 +45,7 @@ Levels = Mapping[str, list[Any]]
 
 
 @dataclass(frozen=True)
-class View:
+class AnswersView:
     """Filters and search of the list. `factors` are those that vary in the study."""
 
     filters: Mapping[str, Sequence[Any]]
@@ -60,7 +60,7 @@ def name_of(study: str, what: str) -> str:
 
 def choose_view(
     study: StudyRecord, levels: Levels, read: Levels, statuses: Mapping[str, int]
-) -> View:
+) -> AnswersView:
     """Controls for search, status, the factors that vary, and how replies were read.
 
     `levels` are those of all factors, and `read` those of the filters of readings. `statuses` are
@@ -104,7 +104,9 @@ def choose_view(
     for name in (*levels, *read, "status"):
         values = [str(value) for value in chosen.get(name, ())]
         _to_address(name, values if len(values) <= _LONGEST_ADDRESS else [])
-    return View(filters, search, tuple(name for name in factors if name not in ("item", "option")))
+    return AnswersView(
+        filters, search, tuple(name for name in factors if name not in ("item", "option"))
+    )
 
 
 def show_only(study: str, chosen: Mapping[str, Sequence[Any]]) -> None:
@@ -328,7 +330,7 @@ class ListPage:
         return max(math.ceil(self.total / _PAGE_SIZE), 1)
 
 
-def load_page(study: StudyRecord, view: View) -> ListPage | None:
+def load_page(study: StudyRecord, view: AnswersView) -> ListPage | None:
     """The page of answers that the address or the buttons ask for; None where no answer passes.
 
     The first answer of the page is open unless another one is chosen.
@@ -347,7 +349,7 @@ def load_page(study: StudyRecord, view: View) -> ListPage | None:
     return ListPage(frame, total, number, trials, trials[0] if chosen is None else chosen)
 
 
-def _page(code: str, view: View, number: int) -> tuple[pd.DataFrame, int, int]:
+def _page(code: str, view: AnswersView, number: int) -> tuple[pd.DataFrame, int, int]:
     """The rows of a page, the total number of rows, and the number of the page shown."""
 
     def read(at: int) -> tuple[pd.DataFrame, int]:
@@ -373,7 +375,7 @@ def _saved(code: str, what: str) -> int | None:
     return number
 
 
-def show_list(study: StudyRecord, view: View, shown: ListPage) -> None:
+def show_list(study: StudyRecord, view: AnswersView, shown: ListPage) -> None:
     """The table of one page of answers, and the buttons to other pages."""
     _table(study.code, view, shown)
     _page_buttons(study.code, shown)
@@ -400,7 +402,7 @@ _HELP = {
 }
 
 
-def _table(code: str, view: View, shown: ListPage) -> None:
+def _table(code: str, view: AnswersView, shown: ListPage) -> None:
     first = (shown.number - 1) * _PAGE_SIZE + 1
     frame = _columns(view, shown, first)
     key = _table_key(code, view, shown)
@@ -429,7 +431,7 @@ def _table(code: str, view: View, shown: ListPage) -> None:
     )
 
 
-def _columns(view: View, shown: ListPage, first: int) -> pd.DataFrame:
+def _columns(view: AnswersView, shown: ListPage, first: int) -> pd.DataFrame:
     rows = shown.rows
     status = rows["status"].map(lambda status: STATUS_WORDS.get(status, status))
     frame = pd.DataFrame({"Row": range(first, first + len(rows)), "Item": rows["item"]})
@@ -456,7 +458,7 @@ def option_words(option: str, label: str) -> str:
     return f"{option} = {label}" if label and label != option else option
 
 
-def _table_key(code: str, view: View, shown: ListPage) -> str:
+def _table_key(code: str, view: AnswersView, shown: ListPage) -> str:
     """A new page, filter or button press makes a new table with its own selection."""
     epoch = st.session_state.get(name_of(code, "epoch"), 0)
     filters = hash((repr(view.filters), view.search))

@@ -11,7 +11,7 @@ from core.domain.numbers import count_text
 from core.errors import UserError
 from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing, loadings
-from core.workflow.banks.loadings import BankAddition, Holds, ItemColumns, SavedAddition, Table
+from core.workflow.banks.loadings import BankAddition, FileTable, Holds, ItemColumns, SavedAddition
 from pages.shared.widgets import error_box, last_note, plain, show_problem, table, workspace
 
 _UPLOAD_NUMBER = "loadings_upload_number"
@@ -90,7 +90,7 @@ _CAPTIONS: dict[Holds, str] = {
 }
 
 
-def _bank_choice(first: Table, holds: Holds) -> tuple[str, str]:
+def _bank_choice(first: FileTable, holds: Holds) -> tuple[str, str]:
     """The bank to add to, and the title of a new one."""
     banks = {one.code: one for one in editing.summaries(workspace()) if not one.archived}
     likely = loadings.likely_bank(workspace(), first, holds)
@@ -112,7 +112,7 @@ def _bank_choice(first: Table, holds: Holds) -> tuple[str, str]:
 
 
 def _column_choice(
-    tables: Sequence[Table], codes: Sequence[str], holds: Holds
+    tables: Sequence[FileTable], codes: Sequence[str], holds: Holds
 ) -> list[ItemColumns]:
     """What the columns hold: a guess, which the user may change for files with equal headers."""
     guesses = [loadings.guess_columns(one, codes, positions=holds == "positions") for one in tables]

@@ -16,8 +16,8 @@ from core.workflow.banks.word_lists import lists
 from core.workflow.banks.word_lists.lists import (
     GENRES,
     LANGUAGES,
+    ListCounts,
     WordChoices,
-    WordCounts,
     WordList,
 )
 from pages.shared import widgets
@@ -64,7 +64,7 @@ def words_section(open_bank: Open) -> None:
     _save(words, open_bank)
 
 
-def _opened(uploads: Sequence[Any]) -> list[lists.TextFile]:
+def _opened(uploads: Sequence[Any]) -> list[lists.WordFile]:
     """The files with their columns of texts; a box for the column where a file has several."""
     files = []
     for number, upload in enumerate(uploads):
@@ -81,12 +81,12 @@ def _opened(uploads: Sequence[Any]) -> list[lists.TextFile]:
     return files
 
 
-def _counted(uploads: Sequence[Any], files: Sequence[lists.TextFile], language: str) -> WordCounts:
+def _counted(uploads: Sequence[Any], files: Sequence[lists.WordFile], language: str) -> ListCounts:
     """What the texts hold, counted once for the same files, columns and language."""
     key = (tuple(u.file_id for u in uploads), tuple(f.column for f in files), language)
     last = st.session_state.get(_COUNTED)
     if last is not None and last[0] == key:
-        return cast("WordCounts", last[1])
+        return cast("ListCounts", last[1])
     place = st.empty()
     counts = lists.count_words(
         files, language, lambda share: place.progress(min(share, 1.0), "Counting words")

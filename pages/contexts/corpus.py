@@ -17,26 +17,35 @@ from core.workflow.contexts import corpora
 from core.workflow.contexts.corpora import CorpusColumns, CorpusSelection
 from pages.contexts.new_sets import preview, save_form
 from pages.shared import draft_form, widgets
-from pages.shared.draft_form import Choice, DraftForm, Number, Part, Radio, Several, Text, Toggle
+from pages.shared.draft_form import (
+    ChoiceField,
+    DraftForm,
+    NumberField,
+    Part,
+    RadioField,
+    SeveralField,
+    TextField,
+    ToggleField,
+)
 
 _ENDINGS = ["jsonl", "ndjson", "json", "parquet", "csv", "tsv", "gz"]
 _KINDS = {"conversations": "Conversations", "personas": "Personas"}
 _LAST = "contexts_corpus_read"
 _LENGTH = "The length before cropping. Empty: no limit."
 _MESSAGES: tuple[Part, ...] = (
-    Number("least_messages", "Least messages", 1, empty="all"),
+    NumberField("least_messages", "Least messages", 1, empty="all"),
     _LENGTH,
-    Number("most_messages", "Most messages", 1, empty="all"),
+    NumberField("most_messages", "Most messages", 1, empty="all"),
     _LENGTH,
 )
 _CHARACTERS: tuple[Part, ...] = (
-    Number("least_characters", "Least characters", 1, empty="all"),
+    NumberField("least_characters", "Least characters", 1, empty="all"),
     _LENGTH,
-    Number("most_characters", "Most characters", 1, empty="all"),
+    NumberField("most_characters", "Most characters", 1, empty="all"),
     _LENGTH,
 )
 _EXCHANGES: tuple[Part, ...] = (
-    Number("exchanges", "First exchanges", 1, empty="all"),
+    NumberField("exchanges", "First exchanges", 1, empty="all"),
     "Cut each conversation after this number of exchanges of user and assistant.",
 )
 
@@ -106,47 +115,49 @@ def _choices(form: DraftForm, columns: CorpusColumns) -> CorpusChoices:
     with st.container(border=True):
         if columns.conversations and columns.texts:
             kind = form.fields["kind"]
-            form.draw(Radio("kind", "Kind of contexts", _KINDS))
+            form.draw(RadioField("kind", "Kind of contexts", _KINDS))
         if kind == "conversations":
             texts: tuple[Part, ...] = (
-                Several("conversations", "Columns of conversations", columns.conversations),
+                SeveralField("conversations", "Columns of conversations", columns.conversations),
                 "Each chosen column of a row gives a context.",
             )
             lengths = (*_MESSAGES, *_CHARACTERS, *_EXCHANGES)
         else:
-            texts = (Choice("persona", "Column of personas", columns.texts, "Choose a column"),)
+            texts = (
+                ChoiceField("persona", "Column of personas", columns.texts, "Choose a column"),
+            )
             lengths = _CHARACTERS
             del duplicates["first_message"]
         form.draw(
             (
                 *texts,
-                Choice("code", "Code", _with_none("Number of the row", columns.groups)),
+                ChoiceField("code", "Code", _with_none("Number of the row", columns.groups)),
                 "The column whose values name the contexts.",
-                Choice("language", "Column of languages", _with_none("None", columns.texts)),
+                ChoiceField("language", "Column of languages", _with_none("None", columns.texts)),
                 "Codes such as en, or English names such as German.",
             )
         )
         form.draw(
-            Text("languages", "Languages to keep", "all"),
+            TextField("languages", "Languages to keep", "all"),
             "Such as: en, de",
-            Choice("duplicates", "Duplicates", duplicates),
+            ChoiceField("duplicates", "Duplicates", duplicates),
             "Of equal contexts the first one stays. White space makes no difference.",
             columns=st.columns([1, 2]),
         )
         form.draw(
             lengths,
             (
-                Number("count", "Draw at random", 1, empty="all"),
+                NumberField("count", "Draw at random", 1, empty="all"),
                 "The number of contexts to draw. Empty: all.",
-                Number("seed", "Seed", 0, 2**31 - 1),
+                NumberField("seed", "Seed", 0, 2**31 - 1),
                 "The same seed draws the same contexts again.",
-                Choice("stratify", "Stratify by", _with_none("Nothing", columns.groups)),
+                ChoiceField("stratify", "Stratify by", _with_none("Nothing", columns.groups)),
                 "Draw from each group of rows with the same value in this column.",
-                Choice("allocation", "From each group", allocations),
+                ChoiceField("allocation", "From each group", allocations),
                 "The same number: the number to draw is that of one group. Its share: the number "
                 "is that of all groups together.",
             ),
-            Toggle("skip_unreadable", "Leave out texts that cannot be read"),
+            ToggleField("skip_unreadable", "Leave out texts that cannot be read"),
             "Empty texts and unknown roles. Inkblot counts them. Without it, the first one "
             "stops the import. A line that is no JSON always does.",
         )

@@ -26,7 +26,7 @@ from core.workflow.contexts.sets import (
 )
 from pages.contexts.new_sets import beginning, leave_message
 from pages.shared import grids, widgets
-from pages.shared.draft_form import LongText, Text, draw_field
+from pages.shared.draft_form import LongTextField, TextField, draw_field
 
 # The grid of a set: the state it shows, and the state that is saved.
 #
@@ -222,7 +222,7 @@ def _remove(name: str, code: str) -> None:
 
 def _language_field(name: str, context: Context) -> None:
     draw_field(
-        Text("language", "Language", "not stated", width=220),
+        TextField("language", "Language", "not stated", width=220),
         f"contexts_tongue:{name}:{context.code}",
         context.language,
         partial(_set_field, name, context.code, "language"),
@@ -262,7 +262,7 @@ def _messages(name: str, context_set: tuple[Context, ...], context: Context) -> 
 
 def _persona(name: str, context: Context) -> None:
     draw_field(
-        LongText("text", "Persona"),
+        LongTextField("text", "Persona"),
         f"contexts_text:{name}:{context.code}",
         context.text,
         partial(_set_field, name, context.code, "text"),

@@ -20,7 +20,7 @@ from core.workflow.contexts.sets import Derivation
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses
 from pages.shared import draft_form, widgets
-from pages.shared.draft_form import LongText, Text
+from pages.shared.draft_form import LongTextField, TextField
 
 # Saving contexts as a set, opening a set, and the table of contexts.
 
@@ -173,9 +173,9 @@ def typed_section() -> None:
     form = draft_form.open_form(_TYPED, _TYPED_DEFAULTS)
     examples = "You are a 34-year-old nurse in Porto.\nYou are a retired teacher in Oslo."
     form.draw(
-        LongText("text", "Personas, one per line", examples, height=160),
+        LongTextField("text", "Personas, one per line", examples, height=160),
         "The model reads each line before the items, exactly as you type it.",
-        Text("language", "Language (optional)", "en", width=220),
+        TextField("language", "Language (optional)", "en", width=220),
         "A code such as en, or an English name such as German.",
     )
     form.show_notes()

@@ -20,13 +20,13 @@ from pages.contexts.new_sets import SET_PARAMETER, beginning, leave_message
 from pages.respondents import form as respondent_words
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import (
-    Choice,
+    ChoiceField,
     DraftForm,
-    LongText,
-    Number,
-    Several,
-    Text,
-    Toggle,
+    LongTextField,
+    NumberField,
+    SeveralField,
+    TextField,
+    ToggleField,
     draw_field,
 )
 
@@ -55,7 +55,7 @@ def rewriting_section(name: str) -> None:
     )
     chosen = _contexts(form, name, context_set)
     form.draw(
-        LongText("instruction", "Instruction", height=100),
+        LongTextField("instruction", "Instruction", height=100),
         "The task of the model for each context. Inkblot adds that the model must keep the "
         "language and the layout, and reply with nothing else.",
     )
@@ -90,7 +90,9 @@ def _contexts(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> t
     ]
     titles = {code: f"{code}: {beginning(by_code[code])[:60]}" for code in by_code}
     form.draw(
-        Several("codes", "Contexts", titles, f"All {len(remaining):,} that have no rewriting yet"),
+        SeveralField(
+            "codes", "Contexts", titles, f"All {len(remaining):,} that have no rewriting yet"
+        ),
         "Empty: all contexts of the set that have no rewriting yet.",
     )
     selection = [by_code[code] for code in form.fields["codes"] if code in by_code]
@@ -105,10 +107,10 @@ def _respondent(form: DraftForm) -> Respondent | None:
     offered = catalog.list_respondents(widgets.workspace())
     able = {person.label: person for person in offered if person.kind != "simulated"}
     form.draw(
-        Choice("respondent", "Respondent", list(able), "Choose a model"),
+        ChoiceField("respondent", "Respondent", list(able), "Choose a model"),
         "The call uses the respondent's settings, without its system prompt and with the "
         "longest reply set here.",
-        Number("most_tokens", "Longest reply in tokens", 16, 100_000, 100),
+        NumberField("most_tokens", "Longest reply in tokens", 16, 100_000, 100),
         "A reply that reaches this length is cut off and not used.",
         columns=st.columns([3, 1], vertical_alignment="bottom"),
     )
@@ -229,9 +231,9 @@ def _target(name: str) -> DraftForm:
         f"contexts:review:{name}", {"into": f"{name}, rewritten", "with_original": True}
     )
     form.draw(
-        Text("into", "Set for accepted rewritings"),
+        TextField("into", "Set for accepted rewritings"),
         "The set is made when you accept the first rewriting. Discarded rewritings are not in it.",
-        Toggle("with_original", "Add each original to the same set"),
+        ToggleField("with_original", "Add each original to the same set"),
         "One study can then use both, and compare them in pairs.",
     )
     return form
@@ -293,7 +295,9 @@ def _side_by_side(
         widgets.text_block(before, language=draft.original.language)
     with right:
         draw_field(
-            LongText("text", f"{label}, rewritten" if index is not None else label, "", "content"),
+            LongTextField(
+                "text", f"{label}, rewritten" if index is not None else label, "", "content"
+            ),
             f"contexts_edit:{name}:{draft.variant.code}:{index}",
             after,
             partial(_edit, name, draft.variant.code, index),

@@ -23,11 +23,11 @@ from pages.shared import widgets
 from pages.shared.draft_form import (
     DraftForm,
     Field,
-    LongText,
-    Number,
-    Radio,
-    Several,
-    Text,
+    LongTextField,
+    NumberField,
+    RadioField,
+    SeveralField,
+    TextField,
     draw_field,
 )
 
@@ -193,13 +193,13 @@ def _editor(form: DraftForm, bank: Instrument, offered: Offered, index: int) -> 
     block = form.fields["blocks"][index]
     left, right = st.columns([2, 3])
     with left:
-        name = Text("name", "Name of the block", f"Block {index + 1}")
+        name = TextField("name", "Name of the block", f"Block {index + 1}")
         _block_field(form, index, name, block.get("name", ""))
     stated = [factor for factor in FACTOR_TITLES if factor in block]
     titles = {factor: FACTOR_TITLES[factor] for factor in _factors(form, block)}
     with right:
         draw_field(
-            Several(
+            SeveralField(
                 "stated", "Different in this block", titles, "nothing: all is as in the design"
             ),
             _key(index, "stated"),
@@ -257,7 +257,7 @@ def _factor(form: DraftForm, bank: Instrument, offered: Offered, index: int, fac
         of_design = [level for level in form.fields[factor] if level in offered[factor]]
         words = {level: offered[factor][level] for level in (*of_design, *offered[factor])}
         key = f"{_key(index, factor)}:drop"
-        field: Field = Several(factor, title, words, removal_key=key)
+        field: Field = SeveralField(factor, title, words, removal_key=key)
         _block_field(form, index, field, value, "The levels of the design stand first.")
     elif factor == "items":
         items.item_chooser(
@@ -276,13 +276,13 @@ def _factor(form: DraftForm, bank: Instrument, offered: Offered, index: int, fac
         help = f"Type numbers with commas between them, such as {example}."
         _block_field(form, index, field, value, help)
     elif factor == "repetitions":
-        _block_field(form, index, Number(factor, title, 1, _LARGEST, width=240), value)
+        _block_field(form, index, NumberField(factor, title, 1, _LARGEST, width=240), value)
     else:  # entities, or pairs of them
         if not isinstance(value, str):
             value = "\n".join(
                 entity if isinstance(entity, str) else " | ".join(entity) for entity in value
             )
-        field = LongText(factor, f"{title}, one per line", height=100)
+        field = LongTextField(factor, f"{title}, one per line", height=100)
         _block_field(form, index, field, value)
 
 
@@ -309,7 +309,7 @@ def _take_codes(form: DraftForm, index: int, factor: str, codes: list[str], sent
 def _contexts(form: DraftForm, index: int) -> None:
     title, value = FACTOR_TITLES["contexts"], form.fields["blocks"][index]["contexts"]
     draw_field(
-        Radio("kind", title, {True: "None", False: "Chosen"}),
+        RadioField("kind", title, {True: "None", False: "Chosen"}),
         f"{_key(index, 'contexts')}:kind",
         value == [_WITHOUT],
         lambda without: _set(form, index, "contexts", [_WITHOUT] if without else []),

@@ -18,9 +18,9 @@ from pages.respondents.form import KINDS
 from pages.shared import widgets
 from pages.shared.draft_form import (
     DraftForm,
-    LongText,
-    Several,
-    Text,
+    LongTextField,
+    SeveralField,
+    TextField,
     Width,
     draw_field,
     warn_unavailable,
@@ -60,14 +60,14 @@ def offered_levels(form: DraftForm, bank: Instrument) -> dict[str, dict[str, str
     }
 
 
-def levels(field: str, label: str, empty: str = "") -> Several:
+def levels(field: str, label: str, empty: str = "") -> SeveralField:
     """The field of a factor, with a warning about levels that no longer exist."""
-    return Several(field, label, empty=empty, removal_key=f"design_drop:{field}")
+    return SeveralField(field, label, empty=empty, removal_key=f"design_drop:{field}")
 
 
-def numbers(field: str, label: str, empty: str = "", width: Width = "stretch") -> Text:
+def numbers(field: str, label: str, empty: str = "", width: Width = "stretch") -> TextField:
     """The field of a factor whose levels are typed numbers."""
-    return Text(field, label, empty, width, words=partial(forms.numbers_text, field))
+    return TextField(field, label, empty, width, words=partial(forms.numbers_text, field))
 
 
 def codes(
@@ -82,7 +82,7 @@ def codes(
 ) -> None:
     """Let the user choose codes from a list or, where it is too long, type them one a line."""
     if len(offered) > _MOST_IN_LIST:
-        typed = LongText("codes", f"{label}, one code per line", empty, height=120)
+        typed = LongTextField("codes", f"{label}, one code per line", empty, height=120)
 
         def take_lines(text: str) -> None:
             lines = map(str.strip, text.splitlines())
@@ -91,7 +91,7 @@ def codes(
         draw_field(typed, key, "\n".join(chosen), take_lines, help)
         warn_unavailable(chosen, offered, f"{key}:drop", take)
     else:
-        field = Several("codes", label, offered, empty, removal_key=f"{key}:drop")
+        field = SeveralField("codes", label, offered, empty, removal_key=f"{key}:drop")
         draw_field(field, key, chosen, take, help)
 
 

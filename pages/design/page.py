@@ -19,23 +19,23 @@ from pages.design import blocks, items, overview, personas, pilot, prepared
 from pages.design.levels import Offered, levels, numbers, offered_levels
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.draft_form import (
-    Choice,
+    ChoiceField,
     DraftForm,
-    LongText,
-    Number,
+    LongTextField,
+    NumberField,
     Part,
-    Radio,
-    Text,
-    Toggle,
+    RadioField,
+    TextField,
+    ToggleField,
     draw_field,
 )
 
 # The entities that the items are about, or ordered pairs of them.
 
 _PAIRS: tuple[Part, ...] = (
-    LongText("pairs_text", "Pairs, one per line", "one | other", height=130),
+    LongTextField("pairs_text", "Pairs, one per line", "one | other", height=130),
     "Type: one | other. The first entity replaces {entity}, the second replaces {entity_b}.",
-    Toggle("swap_halves", "Swap the entities in half of the repetitions"),
+    ToggleField("swap_halves", "Swap the entities in half of the repetitions"),
     "The second half of the repetitions names the second entity first, so that a "
     "preference for the first name cancels out. This needs two or more repetitions.",
 )
@@ -51,7 +51,7 @@ def entities(form: DraftForm, bank: Instrument) -> None:
         return
     with st.expander("Entities", expanded=True):
         form.draw(
-            LongText(
+            LongTextField(
                 "entities_text",
                 "Entities, one per line",
                 "a brand, party or person on each line",
@@ -97,7 +97,9 @@ _PER_CALL = {1: "One", SEVERAL: "Several", 0: "All"}
 _AT_FIRST = 10  # items in a call where "Several" is chosen
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
 _ITEM_ORDER: tuple[Part, ...] = (
-    Radio("item_order", "Order of the items", {"fixed": "As in the bank", "shuffled": "Shuffled"}),
+    RadioField(
+        "item_order", "Order of the items", {"fixed": "As in the bank", "shuffled": "Shuffled"}
+    ),
     "Shuffled: each administration gets its own random order. In an "
     "administration, one respondent answers the bank once under one set of conditions.",
 )
@@ -105,27 +107,27 @@ _HISTORY_AND_SEED: Part = (
     levels("histories", "History", HISTORIES["none"]),
     "Its own earlier answers: each call of an administration begins with the "
     "earlier calls and their replies, in their order. Such calls wait for each other.",
-    Number("seed", "Seed of the random orders", -_LARGEST, _LARGEST, width=240),
+    NumberField("seed", "Seed of the random orders", -_LARGEST, _LARGEST, width=240),
     "The same seed gives the same random orders of items and options.",
 )
 _UNUSABLE_ANSWERS: tuple[Part, ...] = (
-    Number("ask_again", "Largest number of repeated calls", 0, width=280),
+    NumberField("ask_again", "Largest number of repeated calls", 0, width=280),
     "0: the first reply counts, whatever it says. Otherwise, if a reply is a refusal or holds no "
     "option that Inkblot can read, the call is repeated. Every reply is saved and counted.",
-    Toggle("whole_calls", "Count a call only as a whole"),
+    ToggleField("whole_calls", "Count a call only as a whole"),
     "For calls with several items: all answers of a call come from one reply in which every item "
     "is answered. A call with an unusable answer is repeated as a whole; if no reply is complete, "
     "none of its items has an answer. Otherwise, each item takes the first reply that answers it.",
 )
 _STRUCTURED_ANSWERING: tuple[Part, ...] = (
-    Radio(
+    RadioField(
         "answering",
         "Replies",
         {"free": "Free; Inkblot reads them", "enforced": "Restricted to the options"},
     ),
     "Restricted to the options: a schema or grammar lets the model write nothing but an option, so "
     "that it can neither refuse nor explain. The service or local model must support this.",
-    Toggle("first_token", "Record the probabilities of the first token"),
+    ToggleField("first_token", "Record the probabilities of the first token"),
     "The probability of each option at the first token of the reply. Some services do "
     "not report it; it is then empty.",
 )
@@ -151,7 +153,7 @@ def _items_per_call(form: DraftForm) -> None:
     per_call = form.fields["items_per_call"]
     choice = per_call if per_call in (0, 1) else SEVERAL
     draw_field(
-        Radio("per_call_choice", "Items in one call", _PER_CALL),
+        RadioField("per_call_choice", "Items in one call", _PER_CALL),
         form.key("per_call_choice"),
         choice,
         lambda chosen: form.change({"items_per_call": _AT_FIRST if chosen == SEVERAL else chosen}),
@@ -188,7 +190,7 @@ def wording(form: DraftForm, offered: Offered) -> None:
         _read_templates(form)
         _second_phase(form)
         form.draw(
-            Toggle("skip_missing", "Leave out items without a text"),
+            ToggleField("skip_missing", "Leave out items without a text"),
             "On: items without a text in a chosen language and form are left out there. Off: "
             "you can freeze the design only if every text exists.",
         )
@@ -208,7 +210,7 @@ def _second_phase(form: DraftForm) -> None:
         )
     phases = {code: f"Ask again with the opposite opinion: {titles[code]}" for code in titles}
     form.draw(
-        Choice("second_phase", "Second phase", {"": "No second phase", **phases}),
+        ChoiceField("second_phase", "Second phase", {"": "No second phase", **phases}),
         "After the first phase, Inkblot asks each answered item again, with a user who holds "
         "the opposite opinion. This needs one item in a call and answers for or against.",
     )
@@ -252,7 +254,7 @@ _WORKING_COPY = 0  # in place of None, which a chooser takes for "nothing chosen
 
 
 _SAMPLING: Part = (
-    Text("temperatures_text", "Temperatures", "each respondent's own"),
+    TextField("temperatures_text", "Temperatures", "each respondent's own"),
     "Type numbers with commas between them, such as 0, 0.7, 1. Each respondent answers at each "
     "temperature. 0: the most likely reply every time; higher: more varied replies.",
     numbers("top_p", "Top-p", "each respondent's own"),
@@ -267,7 +269,7 @@ _SAMPLING: Part = (
 def choices(form: DraftForm) -> None:
     """Every factor of the design, autosaved."""
     form.draw(
-        Text("study", "Name of the study", "for example: pilot_2026"),
+        TextField("study", "Name of the study", "for example: pilot_2026"),
         "The name appears in every file and table of the study. You cannot change it after "
         "freezing.",
     )
@@ -297,7 +299,7 @@ def choices(form: DraftForm) -> None:
         (
             levels("languages", "Languages"),
             "All items are asked in each chosen language of the bank.",
-            Number("repetitions", "Repetitions", 1),
+            NumberField("repetitions", "Repetitions", 1),
             "The number of times that everything is asked, to see whether answers are stable.",
         ),
         _SAMPLING,
@@ -315,7 +317,7 @@ def choices(form: DraftForm) -> None:
         form.draw(*_STRUCTURED_ANSWERING)
     blocks.section(form, bank, offered)
     form.draw(
-        LongText("notes", "Notes", "hypotheses, reasons, authors", height=80),
+        LongTextField("notes", "Notes", "hypotheses, reasons, authors", height=80),
         "The notes are saved and exported with the design.",
     )
 
@@ -342,7 +344,7 @@ def _bank(form: DraftForm) -> Instrument | None:
         if not bank.archived
     }
     code = form.fields["instrument"]
-    bank_field = Choice("instrument", "Bank", titles, "Choose a bank")
+    bank_field = ChoiceField("instrument", "Bank", titles, "Choose a bank")
 
     def take_bank(chosen: str) -> None:
         form.keep(bank_field, chosen)
@@ -364,7 +366,7 @@ def _bank(form: DraftForm) -> Instrument | None:
     published = {v.version: f"Version {v.version}" for v in editing.versions(workspace, code)}
     with right:
         draw_field(
-            Choice("version_choice", "Version", {_WORKING_COPY: "Working copy", **published}),
+            ChoiceField("version_choice", "Version", {_WORKING_COPY: "Working copy", **published}),
             form.key("version_choice"),
             form.fields["version"] or _WORKING_COPY,
             lambda version: _take(form, code, version or None),

@@ -14,7 +14,7 @@ from core.errors import UserError
 from core.workflow.contexts import sets as contexts
 from core.workflow.designs import forms
 from pages.shared import widgets
-from pages.shared.draft_form import Choice, DraftForm, LongText, Number, Radio
+from pages.shared.draft_form import ChoiceField, DraftForm, LongTextField, NumberField, RadioField
 
 _KINDS: Mapping[str, str] = {
     "none": "None",
@@ -43,7 +43,7 @@ def personas(form: DraftForm) -> None:
     """The choice of personas or conversations, with a table of those in the design."""
     kinds = {**_KINDS, "own": _OWN} if form.fields["personas_own"] else _KINDS
     form.draw(
-        Radio("personas", "Personas or conversations", kinds),
+        RadioField("personas", "Personas or conversations", kinds),
         "A persona is a line before the item, such as 'You are a 34-year-old nurse'. A "
         "conversation is a list of earlier messages before the item. Every item is asked under "
         "each of them.",
@@ -61,7 +61,9 @@ def personas(form: DraftForm) -> None:
             _saved_set(form)
         elif kind == "typed":
             examples = "You are a 34-year-old nurse in Porto.\nYou are a retired teacher."
-            form.draw(LongText("personas_text", "Personas, one per line", examples, height=140))
+            form.draw(
+                LongTextField("personas_text", "Personas, one per line", examples, height=140)
+            )
         if still_to_choose(form.fields):
             return
         with widgets.error_box():
@@ -75,7 +77,7 @@ def _saved_set(form: DraftForm) -> None:
     sets = contexts.load_all(widgets.workspace())
     titles = {name: name_with_count(name, f"{len(sets[name]):,}") for name in sets}
     form.draw(
-        Choice("persona_set", "Set", titles, "Choose a set"),
+        ChoiceField("persona_set", "Set", titles, "Choose a set"),
         "Read, edit, cut and rewrite sets on the page Contexts.",
     )
     if recipe := contexts.load_recipe(widgets.workspace(), form.fields["persona_set"]):
@@ -85,7 +87,7 @@ def _saved_set(form: DraftForm) -> None:
 
 def _how_many(form: DraftForm, context_set: tuple[Context, ...]) -> None:
     label = f"Number to use (of {len(context_set):,}), from the top"
-    form.draw(Number("persona_count", label, 1, empty="all"), "Empty: all.")
+    form.draw(NumberField("persona_count", label, 1, empty="all"), "Empty: all.")
     selection = context_set[: form.fields["persona_count"] or len(context_set)]
     with st.expander(f"Personas or conversations of the design ({len(selection):,})"):
         st.caption(widgets.plain(describe_contexts(selection)))

@@ -17,7 +17,7 @@ from core.workflow.templates.pilots import TemplatePilot
 from pages.design import overview
 from pages.design.levels import Offered, levels
 from pages.shared import draft_form, widgets
-from pages.shared.draft_form import DraftForm, Number, Several, draw_field
+from pages.shared.draft_form import DraftForm, NumberField, SeveralField, draw_field
 
 PILOT = "pilot"
 """The part of an address that opens the pilot."""
@@ -77,12 +77,12 @@ def _pilot(design_form: DraftForm, bank: Instrument, offered: Offered) -> None:
         "At first all templates that are personal or impersonal. The page Prompt templates "
         "has their texts.",
         (
-            Number("items", "Items drawn at random", 1),
+            NumberField("items", "Items drawn at random", 1),
             f"Of {count_text(len(design.items or bank.items), 'item')}, equally many of each "
             "subscale.",
-            Number("seed", "Seed of the draw", 0, 2**31 - 1),
+            NumberField("seed", "Seed of the draw", 0, 2**31 - 1),
             "The same seed draws the same items.",
-            Number("repetitions", "Repetitions of the pilot", 1),
+            NumberField("repetitions", "Repetitions of the pilot", 1),
         ),
         (
             levels("respondents", "Respondents of the pilot", "those of the design"),
@@ -92,7 +92,7 @@ def _pilot(design_form: DraftForm, bank: Instrument, offered: Offered) -> None:
     )
     if design.contexts:
         form.draw(
-            Number("contexts", "Personas or conversations of the pilot", 1),
+            NumberField("contexts", "Personas or conversations of the pilot", 1),
             "The first ones of the design.",
         )
     chosen = [code for code in form.fields["templates"] if code in fitting]
@@ -145,7 +145,7 @@ def _formats(
     for code in chosen:
         usual = ", ".join(of_design.get(code, [])) or "those of the design"
         draw_field(
-            Several("formats", widgets.plain(titles[code]), offered, usual),
+            SeveralField("formats", widgets.plain(titles[code]), offered, usual),
             f"design_pilot_formats:{code}",
             form.fields["formats"].get(code, []),
             partial(_take_formats, form, code),

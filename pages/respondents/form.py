@@ -15,14 +15,14 @@ from core.workflow.respondents import catalog, forms
 from core.workflow.respondents import service_settings as connection
 from pages.shared import widgets
 from pages.shared.draft_form import (
-    Choice,
+    ChoiceField,
     DraftForm,
-    LongText,
-    Number,
+    LongTextField,
+    NumberField,
     Part,
-    Radio,
-    Text,
-    Toggle,
+    RadioField,
+    TextField,
+    ToggleField,
     draw_field,
 )
 
@@ -319,9 +319,9 @@ _ANSWER_MODES: Mapping[int, str] = {
 }
 
 
-def _truth(name: str, label: str, high: float = 1, low: float = 0) -> Number:
+def _truth(name: str, label: str, high: float = 1, low: float = 0) -> NumberField:
     """A number behind simulated people."""
-    return Number(f"simulation_{name}", label, low, high, 0.05, format="%.2f")
+    return NumberField(f"simulation_{name}", label, low, high, 0.05, format="%.2f")
 
 
 SIMULATED: Part = (
@@ -343,7 +343,7 @@ SIMULATED: Part = (
         _truth("entity_spread", "Spread between entities (SD)", 3),
         "How far brands, parties or persons differ in what is thought of them, in standard "
         "deviations of an answer. 0: all are the same but for chance.",
-        Number("simulation_seed", "Seed", 0, 2**31),
+        NumberField("simulation_seed", "Seed", 0, 2**31),
         "The same seed gives the same answers; another seed gives other people.",
     ),
     (
@@ -365,30 +365,30 @@ SIMULATED: Part = (
         _truth("stability", "Correlation between repetitions"),
         "The correlation of a trait between two repetitions under the same context. 0: each "
         "repetition is answered by another person. 1: by the same one.",
-        Number("simulation_refusing_tries", "Tries with refusals", 0, 99),
+        NumberField("simulation_refusing_tries", "Tries with refusals", 0, 99),
         "0: what is refused once is refused however often it is asked. 1: only the first "
         "reply to a call holds refusals, and a repeated call is answered; and so on.",
     ),
 )
 _SAMPLING: tuple[Part, ...] = (
     (
-        Number("temperature", "Temperature", 0, 2, 0.1, empty="the service's"),
+        NumberField("temperature", "Temperature", 0, 2, 0.1, empty="the service's"),
         "0: the most likely reply every time. Higher: more varied replies. Empty: the "
         "service decides.",
-        Number("top_p", "Top-p", 0, 1, 0.05, empty="the service's"),
+        NumberField("top_p", "Top-p", 0, 1, 0.05, empty="the service's"),
         "The model draws only from the most likely tokens that together reach this "
         "probability. Usually empty.",
-        Number("max_tokens", "Longest reply (tokens)", 1, empty="the service's"),
+        NumberField("max_tokens", "Longest reply (tokens)", 1, empty="the service's"),
         "A token is about three quarters of a word. Models that reason before they answer "
         "need hundreds of tokens.",
-        Number("seed", "Seed", 0, empty="none"),
+        NumberField("seed", "Seed", 0, empty="none"),
         "Some services give the same reply for the same seed. Each repetition uses the next seed.",
     ),
-    LongText("system_prompt", "System prompt", "none", height=80),
+    LongTextField("system_prompt", "System prompt", "none", height=80),
     "The model reads this text first, before the persona.",
 )
 _REASONING: tuple[Part, ...] = (
-    LongText(
+    LongTextField(
         "reasoning_marks", "Marks of reasoning, one pair per line", "[MULL] ... [/MULL]", height=80
     ),
     "What a model writes between these marks is reasoning, and is not read as its answer. "
@@ -396,11 +396,11 @@ _REASONING: tuple[Part, ...] = (
     "the reasoning, three dots, what closes it.",
 )
 _LOCAL: tuple[Part, ...] = (
-    Text("base_url", "Model file (.gguf)", "empty: the small model of Inkblot"),
+    TextField("base_url", "Model file (.gguf)", "empty: the small model of Inkblot"),
     "Leave the field empty for the small model that comes with Inkblot, or type the full "
     "path of another .gguf file on this computer.",
-    Radio("at_once", "How it answers", _ANSWER_MODES, horizontal=False),
-    Toggle("only_options", "Restrict replies to the answer options"),
+    RadioField("at_once", "How it answers", _ANSWER_MODES, horizontal=False),
+    ToggleField("only_options", "Restrict replies to the answer options"),
     "The model can write nothing but an option, so it cannot refuse or explain. If you "
     "switch this off, the model replies freely.",
     *_SAMPLING,
@@ -416,9 +416,9 @@ _VARIABLE = (
     "itself. Your input was not saved.",
 )
 _SERVICE: Part = (
-    Text("base_url", "Address", "https://api.example.org/v1", shape=_ADDRESS),
+    TextField("base_url", "Address", "https://api.example.org/v1", shape=_ADDRESS),
     "The base URL in the documentation of the service.",
-    Text(
+    TextField(
         "key_variable", "Environment variable of the key", "empty: no key needed", shape=_VARIABLE
     ),
     "The name of the environment variable that holds the key, never the key itself. "
@@ -426,42 +426,42 @@ _SERVICE: Part = (
 )
 _PACE_AND_PRICES: Part = (
     (
-        Number("at_once", "Calls at once", 1, 256),
+        NumberField("at_once", "Calls at once", 1, 256),
         "The largest number of calls under way at the same time. A run starts with "
         "one, and halves the number when the service refuses calls.",
-        Number("price_in", "Price in", 0, step=0.01, empty="unknown"),
+        NumberField("price_in", "Price in", 0, step=0.01, empty="unknown"),
         "US dollars per million tokens of prompt. Empty: unknown. 0: free.",
-        Toggle("stream", "Streamed replies"),
+        ToggleField("stream", "Streamed replies"),
         "For services that answer in no other way: the reply comes in parts, which Inkblot joins.",
     ),
     (
-        Number("per_minute", "Calls a minute", 1, empty="no limit"),
+        NumberField("per_minute", "Calls a minute", 1, empty="no limit"),
         "The largest number of calls started in a minute.",
-        Number("price_out", "Price out", 0, step=0.01, empty="unknown"),
+        NumberField("price_out", "Price out", 0, step=0.01, empty="unknown"),
         "US dollars per million tokens of reply. Empty: unknown. 0: free.",
     ),
     (
-        Number("tokens_per_minute", "Tokens a minute", 1, empty="no limit"),
+        NumberField("tokens_per_minute", "Tokens a minute", 1, empty="no limit"),
         "The largest number of tokens of prompts and replies in a minute.",
-        Number("price_cached", "Price cached", 0, step=0.01, empty="as price in"),
+        NumberField("price_cached", "Price cached", 0, step=0.01, empty="as price in"),
         "US dollars per million tokens of prompt that the service had in its cache. "
         "Empty: they cost the full price.",
-        Number("timeout_s", "Time-out in seconds", 1, 3600, 1.0),
+        NumberField("timeout_s", "Time-out in seconds", 1, 3600, 1.0),
         "If no reply comes within this time, the call is repeated.",
     ),
 )
 _BASE_MODELS: tuple[Part, ...] = (
-    Toggle("completes_text", "Base model: completes a text"),
+    ToggleField("completes_text", "Base model: completes a text"),
     "For models that go on with a text and know no chat. The prompt is sent to "
     "/completions exactly as the template has it. Choose a template that ends where the "
     "answer begins, such as 'completion'.",
-    LongText("stop_text", "Stop strings, one per line", r"\n", height=80),
+    LongTextField("stop_text", "Stop strings, one per line", r"\n", height=80),
     "The service ends a reply before any of these texts. Base models need one, or "
     r"they go on with questions of their own. \n is a line break, \t a tab.",
     *_REASONING,
 )
 _ADDITIONAL: tuple[Part, ...] = (
-    LongText(
+    LongTextField(
         "extra_text",
         "Settings sent with each call, one 'name: value' per line",
         "reasoning_effort: low",
@@ -474,7 +474,7 @@ def fields(kind: RespondentKind, form: DraftForm, *, new: bool) -> None:
     """All fields of one kind of respondent."""
     if new:
         form.draw(
-            Text("label", "Name", f"for example: {_NAMES[kind]}"),
+            TextField("label", "Name", f"for example: {_NAMES[kind]}"),
             "The name of this respondent in tables and charts.",
         )
     if kind == "simulated":
@@ -488,7 +488,7 @@ def fields(kind: RespondentKind, form: DraftForm, *, new: bool) -> None:
 def _service_fields(form: DraftForm) -> None:
     address = form.fields["base_url"]
     draw_field(
-        Choice("service_choice", "Service", [*_SERVICES, _OTHER]),
+        ChoiceField("service_choice", "Service", [*_SERVICES, _OTHER]),
         form.key("service_choice"),
         next((name for name, preset in _SERVICES.items() if preset.base_url == address), _OTHER),
         partial(_take_preset, form),
@@ -501,7 +501,7 @@ def model_chooser(form: DraftForm) -> None:
     """The model's name, typed or chosen from the models of the service."""
     address, variable = form.fields["base_url"], form.fields["key_variable"]
     form.draw(
-        Text("model", "Model", "the name the service gives it"),
+        TextField("model", "Model", "the name the service gives it"),
         "Type the name exactly as the service spells it, or list the models and choose one.",
     )
     with widgets.error_box():

@@ -11,7 +11,7 @@ from core.workflow.respondents import catalog, files, forms
 from pages.respondents import form as respondent_form
 from pages.respondents import prices
 from pages.shared import draft_form, study_bar, widgets
-from pages.shared.draft_form import DraftForm, Radio
+from pages.shared.draft_form import DraftForm, RadioField
 
 # Respondents as a file.
 
@@ -254,7 +254,7 @@ def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
 def _new_respondent() -> None:
     kinds = draft_form.open_form(_NEW_KIND, {"kind": "api"})
     captions = list(respondent_form.KIND_EXPLANATIONS.values())
-    kinds.draw(Radio("kind", "Kind", respondent_form.KINDS, captions=captions))
+    kinds.draw(RadioField("kind", "Kind", respondent_form.KINDS, captions=captions))
     kind: RespondentKind = kinds.fields["kind"]
     form = draft_form.open_form(f"respondents:new {kind}", forms.empty_fields(kind))
     edit(kind, form, None)

@@ -39,12 +39,12 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Toggle(Field):
+class ToggleField(Field):
     """On or off."""
 
 
 @dataclass(frozen=True)
-class Text(Field):
+class TextField(Field):
     """A line of text."""
 
     empty: str = ""
@@ -54,7 +54,7 @@ class Text(Field):
 
 
 @dataclass(frozen=True)
-class LongText(Field):
+class LongTextField(Field):
     """Several lines of text."""
 
     empty: str = ""
@@ -62,7 +62,7 @@ class LongText(Field):
 
 
 @dataclass(frozen=True)
-class Number(Field):
+class NumberField(Field):
     """A number of the type of its step. It may be missing where `empty` is stated."""
 
     low: float | None = None
@@ -74,7 +74,7 @@ class Number(Field):
 
 
 @dataclass(frozen=True)
-class Choice(Field):
+class ChoiceField(Field):
     """One of several choices, with or without words; one that no longer exists shows as none."""
 
     choices: Mapping[Any, str] | Sequence[str] | None = None  # None: stated when it is drawn
@@ -90,7 +90,7 @@ class Choice(Field):
 
 
 @dataclass(frozen=True)
-class Radio(Choice):
+class RadioField(ChoiceField):
     """One of a few choices, all visible."""
 
     horizontal: bool = True
@@ -98,7 +98,7 @@ class Radio(Choice):
 
 
 @dataclass(frozen=True)
-class Several(Choice):
+class SeveralField(ChoiceField):
     """Any number of choices."""
 
     removal_key: str = ""  # of a button that removes choices that no longer exist
@@ -140,14 +140,14 @@ class DraftForm:
                     row = () if columns else st.columns(n_columns)
                     self.draw(*cell, choices=choices, columns=row)
                     continue
-                if isinstance(cell, Choice) and cell.choices is None:
+                if isinstance(cell, ChoiceField) and cell.choices is None:
                     cell = replace(cell, choices=choices[cell.name])
                 value, take = self.fields[cell.name], partial(self.keep, cell)
                 draw_field(cell, self.key(cell.name), value, take, help)
 
     def keep(self, field: Field, value: Any) -> None:
         """Save what the user entered, unless it looks like a key or has another shape."""
-        refusal = _refusal(value, field.shape if isinstance(field, Text) else None)
+        refusal = _refusal(value, field.shape if isinstance(field, TextField) else None)
         if refusal:
             st.session_state[_NOTE + self.name] = refusal
             return
@@ -208,7 +208,7 @@ def draw_field(
     if st.session_state.get(key, _MISSING) != visible:  # else the user may be typing in it
         st.session_state[key] = visible
     draw(field.label, key=key, help=help or None, on_change=lambda: take(st.session_state[key]))
-    if isinstance(field, Several) and field.removal_key:
+    if isinstance(field, SeveralField) and field.removal_key:
         warn_unavailable(value, field.words, field.removal_key, take)
 
 
@@ -216,16 +216,16 @@ def _widget(field: Field, value: Any) -> tuple[Callable[..., Any], Any]:
     """The widget of a field with its options, and the value as the widget shows it."""
     empty = getattr(field, "empty", "")
     options: dict[str, Any] = {"placeholder": empty} if empty else {}
-    if isinstance(field, Choice):
+    if isinstance(field, ChoiceField):
         words = field.words
         options |= {"options": list(words), "format_func": lambda choice: words.get(choice, choice)}
     match field:
-        case Text():
+        case TextField():
             visible = field.words(value) if field.words else value
             return partial(st.text_input, width=field.width, **options), visible
-        case LongText():
+        case LongTextField():
             return partial(st.text_area, height=field.height, **options), value
-        case Number():
+        case NumberField():
             kind = type(field.step)
             low, high, visible = (
                 None if number is None else kind(number)
@@ -234,13 +234,13 @@ def _widget(field: Field, value: Any) -> tuple[Callable[..., Any], Any]:
             options |= {"value": None} if empty else {}  # else an empty field shows the lowest
             options |= {"step": field.step, "format": field.format, "width": field.width}
             return partial(st.number_input, min_value=low, max_value=high, **options), visible
-        case Radio():
+        case RadioField():
             options |= {"horizontal": field.horizontal, "captions": field.captions}
             return partial(st.radio, **options), value
-        case Several():
+        case SeveralField():
             visible = [choice for choice in value if choice in words]
             return partial(st.multiselect, wrap=True, **options), visible
-        case Choice():
+        case ChoiceField():
             options |= {"index": 0 if value in words else None}  # None lets it be empty
             visible = value if value in words else None
             return partial(st.selectbox, accept_new_options=field.others, **options), visible

@@ -14,7 +14,7 @@ import streamlit as st
 from core.domain.members import ROLE_WORDS, Member
 from core.errors import UserError
 from core.workflow import preloading, search
-from core.workflow.search import Entry
+from core.workflow.search import SearchEntry
 from pages.shared import logins, widgets
 
 SIDEBAR_WIDTH = 240
@@ -63,9 +63,9 @@ class PageEntry:
         """The icon as Streamlit calls it."""
         return f":material/{self.icon}:"
 
-    def found_by(self) -> Entry:
+    def found_by(self) -> SearchEntry:
         """The page as something to find."""
-        return Entry("page", self.title, self.name, self.purpose, self.keywords)
+        return SearchEntry("page", self.title, self.name, self.purpose, self.keywords)
 
 
 def show(pages: Sequence[PageEntry]) -> None:
@@ -193,7 +193,7 @@ def _search(pages: Sequence[PageEntry]) -> None:
             )
 
 
-def _hits(text: str, pages: Sequence[PageEntry]) -> tuple[Entry, ...]:
+def _hits(text: str, pages: Sequence[PageEntry]) -> tuple[SearchEntry, ...]:
     entries = (*(page.found_by() for page in pages), *search.analysis_entries())
     return search.find(text, (*entries, *search.term_entries()))
 
@@ -207,11 +207,11 @@ def _open_first_hit() -> None:
         st.switch_page(page.script, query_params=_parameters(hits[0]))
 
 
-def _page_of(entry: Entry, pages: Sequence[PageEntry]) -> PageEntry:
+def _page_of(entry: SearchEntry, pages: Sequence[PageEntry]) -> PageEntry:
     return next(page for page in pages if page.name == entry.page)
 
 
-def _parameters(entry: Entry) -> Mapping[str, str]:
+def _parameters(entry: SearchEntry) -> Mapping[str, str]:
     """What the address says beside the page."""
     named = {
         widgets.STUDY_PARAMETER: _study(),

@@ -18,7 +18,7 @@ from core.domain.templates import (
 from core.errors import UserError
 from core.workflow.templates import editing
 from pages.shared import widgets
-from pages.shared.draft_form import Choice, DraftForm, LongText, Text
+from pages.shared.draft_form import ChoiceField, DraftForm, LongTextField, TextField
 
 _PERSONAL = {"": "not stated", "personal": "yes", "impersonal": "no"}
 _NOTE = "templates_language_note"
@@ -48,15 +48,15 @@ _SEPARATORS = {"\n": "a new line", ", ": "a comma", "; ": "a semicolon", " / ": 
 def template_section(form: DraftForm) -> None:
     """The title and what holds for all languages."""
     names = {code: language_name(code) for code in form.fields["languages"]}
-    form.draw(Text("title", "Title"), "The name of the template in lists of choices.")
+    form.draw(TextField("title", "Title"), "The name of the template in lists of choices.")
     form.draw(
-        Choice("listing", "Options named by", LISTINGS),
+        ChoiceField("listing", "Options named by", LISTINGS),
         "How options are named in the prompt, and what a reply is read by. Letters and "
         "numbers follow the order shown. Answers always have the codes of the bank.",
-        Choice("instructions", "Instructions in", {"": "as the items", **names}),
+        ChoiceField("instructions", "Instructions in", {"": "as the items", **names}),
         "Choose a language if instructions and option labels are in another language than the "
         "items.",
-        Choice("personal", "Own view asked", _PERSONAL),
+        ChoiceField("personal", "Own view asked", _PERSONAL),
         "Whether the template asks for the model's own view. Only a note, for comparisons "
         "of personal and impersonal templates.",
         columns=st.columns(3, vertical_alignment="bottom"),
@@ -143,7 +143,9 @@ def _part(form: DraftForm, language: str, part: str) -> None:
     """The field of a part, with a chip for each placeholder that has a value there."""
     field = f"{language}:{part}"
     label = editing.PART_TITLES[part].capitalize()
-    form.draw(LongText(field, label, height=_HEIGHTS.get(part, 68)), widgets.plain(_HELP[part]))
+    form.draw(
+        LongTextField(field, label, height=_HEIGHTS.get(part, 68)), widgets.plain(_HELP[part])
+    )
     names = PART_PLACEHOLDERS[part]
     if names:
         with st.container(horizontal=True, gap="small", key=f"chips_{field.replace(':', '_')}"):
@@ -162,7 +164,7 @@ def _separator(form: DraftForm, language: str) -> None:
     field = f"{language}:between_options"
     title = editing.PART_TITLES["between_options"].capitalize()
     separators = {**_SEPARATORS, **{text: text for text in {form.fields[field]} - {*_SEPARATORS}}}
-    form.draw(Choice(field, title, separators, others=True), _HELP["between_options"])
+    form.draw(ChoiceField(field, title, separators, others=True), _HELP["between_options"])
 
 
 def _insert(form: DraftForm, field: str, name: str) -> None:

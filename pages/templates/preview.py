@@ -22,7 +22,7 @@ from core.workflow.templates import preview
 from core.workflow.templates.preview import CONVERSATION, NO_CONTEXT, PERSONA, Sample
 from pages.design import overview
 from pages.shared import draft_form, widgets
-from pages.shared.draft_form import Choice, DraftForm, Number, Text
+from pages.shared.draft_form import ChoiceField, DraftForm, NumberField, TextField
 
 _DRAFT = "templates:preview"
 _DEFAULTS: dict[str, Any] = {
@@ -82,7 +82,7 @@ def _show(form: DraftForm, template: PromptTemplate, sample: Sample) -> None:
             chosen = next(iter(people))
         form = draft_form.open_form(_DRAFT, _DEFAULTS)
         form.draw(
-            Choice("respondent", "Respondent", list(people)),
+            ChoiceField("respondent", "Respondent", list(people)),
             "The respondent that the test sends the prompt to, with its own settings.",
         )
     key = (request.messages, request.question.response_format.code, chosen)
@@ -173,31 +173,31 @@ def _choices(
     languages = {code: language_name(code) for code in bank.languages}
     n_items = len(bank.items)
     form.draw(
-        Choice("bank", "Bank", banks),
+        ChoiceField("bank", "Bank", banks),
         "The bank whose items are shown.",
-        Choice("format", "Answer format", formats),
+        ChoiceField("format", "Answer format", formats),
         "The options of the items.",
-        Choice("language", "Items in", languages),
+        ChoiceField("language", "Items in", languages),
         "The language of the items.",
         columns=st.columns(3, vertical_alignment="bottom"),
     )
     form.draw(
-        Number("item", f"Item (of {n_items:,})", 1, n_items),
+        NumberField("item", f"Item (of {n_items:,})", 1, n_items),
         "The place of the first item in the bank.",
-        Number("items", "In a call", 1, min(n_items, 100)),
+        NumberField("items", "In a call", 1, min(n_items, 100)),
         "Items in a call. With 2 or more, the question with a block of items is shown.",
-        Choice("context", "Context", {kind: kind or "none" for kind in _CONTEXTS}),
+        ChoiceField("context", "Context", {kind: kind or "none" for kind in _CONTEXTS}),
         "What comes before the question: a persona or a conversation of our own.",
-        Choice("order", "Order of options", _ORDERS),
+        ChoiceField("order", "Order of options", _ORDERS),
         "Random: one random order, as an example.",
         columns=st.columns([3, 3, 4, 4], vertical_alignment="bottom"),
     )
     if any("{entity" in wording.text for item in bank.items for wording in item.wordings):
         form.draw(
             (
-                Text("entity", "First entity"),
+                TextField("entity", "First entity"),
                 "Replaces {entity} in the items.",
-                Text("entity_b", "Second entity"),
+                TextField("entity_b", "Second entity"),
                 "Replaces {entity_b} in the items.",
             )
         )

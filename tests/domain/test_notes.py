@@ -21,7 +21,7 @@ from core.domain.notes import (
 )
 from core.stats.inputs import Estimate
 from core.stats.scores import keying_note
-from core.stats.validation import Coefficients, validate
+from core.stats.validation import ValidityCoefficients, validate
 
 
 def test_a_note_is_its_text_with_the_place_before_it():
@@ -93,7 +93,7 @@ def test_an_item_called_undefined_does_not_hide_the_reason():
     assert caution.startswith("Undefined attitude")
     assert kind_of(caution) == "keying"
     reason = undefined_note("Undefined: alpha needs two items that vary, and there is one.")
-    found = validate(Coefficients(Estimate(float("nan"), problems=(caution, reason))))
+    found = validate(ValidityCoefficients(Estimate(float("nan"), problems=(caution, reason))))
     assert found.criteria[0].reason == reason
 
 

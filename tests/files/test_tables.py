@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import FileError
 from core.files import tables
-from core.files.tables import Table, read_sheets, read_table
+from core.files.tables import FileTable, read_sheets, read_table
 from core.files.writing import workbook
 from tests.cpu_time import least_cpu_seconds
 from tests.people_files import xlsx
@@ -32,7 +32,7 @@ def problem(name, data, **limits):
 
 def test_cells_are_text_and_lines_are_counted_through_multi_line_cells():
     data = b'a,b\n1,"x\ny\r\nz"\n\n2,"q\rr"\n3,\'=1\n'
-    assert read_table("t.csv", data) == Table(
+    assert read_table("t.csv", data) == FileTable(
         "t.csv", ("a", "b"), [(2, ("1", "x\ny\r\nz")), (6, ("2", "q\rr")), (8, ("3", "=1"))]
     )
 

@@ -9,7 +9,15 @@ from tests.pages.apps import fine
 
 def _page() -> None:
     from pages.shared import draft_form
-    from pages.shared.draft_form import Choice, LongText, Number, Radio, Several, Text, Toggle
+    from pages.shared.draft_form import (
+        ChoiceField,
+        LongTextField,
+        NumberField,
+        RadioField,
+        SeveralField,
+        TextField,
+        ToggleField,
+    )
 
     defaults = {
         "title": "",
@@ -23,16 +31,20 @@ def _page() -> None:
     }
     form = draft_form.open_form("fields", defaults)
     form.draw(
-        Text("title", "Title", "a name", shape=("[a-z]+", "Small letters only.")),
+        TextField("title", "Title", "a name", shape=("[a-z]+", "Small letters only.")),
         "The help of the title.",
-        LongText("notes", "Notes"),
+        LongTextField("notes", "Notes"),
         (
-            Number("count", "Count", 1, 9),
-            (Number("share", "Share", 0, 1, 0.1, empty="all"), "Empty: all.", Toggle("on", "On")),
+            NumberField("count", "Count", 1, 9),
+            (
+                NumberField("share", "Share", 0, 1, 0.1, empty="all"),
+                "Empty: all.",
+                ToggleField("on", "On"),
+            ),
         ),
-        Choice("color", "Color", empty="none"),
-        Radio("size", "Size", {"s": "Small", "l": "Large"}),
-        Several("tags", "Tags", ["a", "b"], removal_key="drop_tags"),
+        ChoiceField("color", "Color", empty="none"),
+        RadioField("size", "Size", {"s": "Small", "l": "Large"}),
+        SeveralField("tags", "Tags", ["a", "b"], removal_key="drop_tags"),
         choices={"color": {"red": "Red", "blue": "Blue"}},
     )
     form.show_notes()
@@ -89,10 +101,12 @@ def test_a_number_that_may_be_missing_is_empty_at_first_and_a_choice_that_is_gon
 ):
     def page() -> None:
         from pages.shared import draft_form
-        from pages.shared.draft_form import Choice, Number
+        from pages.shared.draft_form import ChoiceField, NumberField
 
         form = draft_form.open_form("gone", {"limit": None, "kind": "old"})
-        form.draw(Number("limit", "Limit", 1, empty="no limit"), Choice("kind", "Kind", ["new"]))
+        form.draw(
+            NumberField("limit", "Limit", 1, empty="no limit"), ChoiceField("kind", "Kind", ["new"])
+        )
 
     at = fine(AppTest.from_function(page).run())
     assert at.number_input(key="gone:limit").value is None

@@ -6,9 +6,9 @@ import pytest
 from core.domain.notes import undefined_note
 from core.stats.correlation import Correlation
 from core.stats.inputs import Estimate
-from core.stats.validation import JUNG_2025, Bands, Coefficients, ModelFit, validate
+from core.stats.validation import JUNG_2025, Bands, ModelFit, ValidityCoefficients, validate
 
-GOOD = Coefficients(
+GOOD = ValidityCoefficients(
     internal_consistency=Estimate(0.85, 0.78, 0.9, n=296),
     alternate_form=Estimate(0.75, 0.69, 0.81, n=296),
     option_order=Estimate(0.3, 0.2, 0.4, n=296),
@@ -101,7 +101,7 @@ def test_validity_that_was_not_collected_is_undecided():
 
 
 def test_nothing_at_all_is_undecided_without_a_number():
-    own = validate(Coefficients())
+    own = validate(ValidityCoefficients())
     assert own.reliable is None
     assert all(math.isnan(each.value) and each.light == "grey" for each in own.criteria)
 
@@ -130,7 +130,7 @@ def test_the_two_published_sets_that_were_reliable_are_rated_as_printed():
     ]
     for reliability, validity, fit, ratings in rows:
         own = validate(
-            Coefficients(
+            ValidityCoefficients(
                 *(Estimate(r, n=296) for r in (*reliability, *validity)), ModelFit(*fit, n=296)
             )
         )

@@ -6,7 +6,7 @@ import pytest
 
 import app
 from core.workflow import glossary, search
-from core.workflow.search import Entry
+from core.workflow.search import SearchEntry
 from core.workflow.statistics import analyses
 
 ENTRIES = (
@@ -110,8 +110,8 @@ def test_nothing_is_found_for_no_words_and_for_unknown_ones():
 
 def test_entries_with_more_of_the_words_come_alone():
     entries = (
-        Entry("page", "Red wine", "red", "About drinks."),
-        Entry("page", "Red ink", "ink", "About pens."),
+        SearchEntry("page", "Red wine", "red", "About drinks."),
+        SearchEntry("page", "Red ink", "ink", "About pens."),
     )
     assert [hit.page for hit in search.find("red ink", entries)] == ["ink"]
     assert [hit.page for hit in search.find("red xyzzy", entries)] == ["red", "ink"]

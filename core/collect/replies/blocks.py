@@ -35,7 +35,7 @@ class Entry(NamedTuple):
     label: str = ""  # its text, where the word that it names is an option and may be the answer
 
 
-class Block:
+class ReplyBlock:
     """The items as asked, and how to read what is said of one, given whether it was cut off.
 
     `pair`: the options are two words, such as "comedy" and "tragedy". Short entries are remembered,

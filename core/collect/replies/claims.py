@@ -13,7 +13,7 @@ _MOST_MENTIONS = 200  # a reply that names options more often chooses none
 _REACH = 160  # characters before a mention that are looked at
 
 
-class Reply:
+class ClaimedReply:
     """A plain text with the options that it mentions, and how it means them."""
 
     def __init__(self, text: str, options: Vocabulary, item: str = "") -> None:

@@ -18,8 +18,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from core.collect.replies.blocks import LONGEST_REMEMBERED, Block
-from core.collect.replies.claims import Reply
+from core.collect.replies.blocks import LONGEST_REMEMBERED, ReplyBlock
+from core.collect.replies.claims import ClaimedReply
 from core.collect.replies.languages import EVERY_LANGUAGE
 from core.collect.replies.options import PLAIN, Mention, Vocabulary, vocabulary
 from core.collect.replies.reasoning import without_thoughts
@@ -83,7 +83,7 @@ def refuses(text: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _block(items: tuple[str, ...], options: Vocabulary, cut_off: bool) -> Block:
+def _block(items: tuple[str, ...], options: Vocabulary, cut_off: bool) -> ReplyBlock:
     """The items of a call; other calls ask the same."""
 
     def read(part: str, cut: bool) -> Parsed:
@@ -91,7 +91,7 @@ def _block(items: tuple[str, ...], options: Vocabulary, cut_off: bool) -> Block:
             return _read(part, options, cut_off=cut)
         return _read_short(part, options, cut)
 
-    return Block([plain(item) for item in items], read, options.pair, cut_off)
+    return ReplyBlock([plain(item) for item in items], read, options.pair, cut_off)
 
 
 @lru_cache(maxsize=4096)
@@ -128,7 +128,7 @@ def _decided(text: str, options: Vocabulary, item: str, *, cut_off: bool) -> Par
     text = options.words.latex.sub(r"\1", text) if "$" in text else text
     if parsed := _structure(text, options, item, cut_off=cut_off):
         return parsed
-    reply = Reply(text, options, item)
+    reply = ClaimedReply(text, options, item)
     if _declines(reply):
         return Parsed(Status.REFUSED, None)
     return _statement(reply, cut_off=cut_off) or _status(reply, cut_off=cut_off)
@@ -144,13 +144,13 @@ def _stated_at_end(text: str, options: Vocabulary, item: str) -> Parsed | None:
     return replace(parsed, status=Status.EXPLAINED)
 
 
-def _denies_within(reply: Reply, claim: Mention) -> bool:
+def _denies_within(reply: ClaimedReply, claim: Mention) -> bool:
     """Whether a turn of phrase denies, as "can't go along with", and does not stress."""
     inside = reply.words.negation.search(reply.text, claim.start, claim.end)
     return bool(inside) and claim.degree == PLAIN
 
 
-def _declines(reply: Reply) -> bool:
+def _declines(reply: ClaimedReply) -> bool:
     """Whether the reply declines what it was asked, and states no option besides.
 
     "I can't support that request" declines; so does "I can't support that. Would you like ...?",
@@ -192,7 +192,7 @@ def _structure(text: str, options: Vocabulary, item: str, *, cut_off: bool) -> P
             return parsed
         if pattern is words.key:  # what explains the answer does not count
             cut_off = cut_off and not value.strip()
-            return _status(Reply(value, options, item), cut_off=cut_off)
+            return _status(ClaimedReply(value, options, item), cut_off=cut_off)
     lines = [options.bare.get(trim(line)) for line in text.strip().split("\n")]
     own = {option for option in (lines[0], lines[-1]) if option}  # on a line of its own
     if len(lines) < 3 or len(own) != 1 or cut_off or words.correction.search(text):
@@ -230,7 +230,7 @@ def _answer_field(value: str, around: str, options: Vocabulary, item: str) -> Pa
     if option is None and re.fullmatch(r"[1-9a-e]", word) and not options.highest:
         place = int(word, 16) - 9 * word.isalpha()  # of two options, 1 may stand for yes
         option = options.codes[place - 1] if 2 < len(options.codes) >= place else None
-    if option is None and (parsed := _statement(Reply(value, options, item), cut_off=False)):
+    if option is None and (parsed := _statement(ClaimedReply(value, options, item), cut_off=False)):
         option, status, certainty = parsed.option, parsed.status, Certainty.LIKELY
     if not options.words.little_with_tags.fullmatch(around):
         status = Status.EXPLAINED
@@ -240,7 +240,7 @@ def _answer_field(value: str, around: str, options: Vocabulary, item: str) -> Pa
 # Statement and single mention.
 
 
-def _statement(reply: Reply, *, cut_off: bool) -> Parsed | None:
+def _statement(reply: ClaimedReply, *, cut_off: bool) -> Parsed | None:
     """The option that the reply states, or the only one that it mentions."""
     if not cut_off and (corrected := _corrected(reply)):
         return corrected
@@ -275,20 +275,20 @@ _LEADS = re.compile(r"\s*(?:[.,;:!?\n—–-]|because\b|with (?:this|that|the) \
 """Behind an option with which a reply begins, where it is meant whole: not "I agree that there"."""
 
 
-def _corrected(reply: Reply) -> Parsed | None:
+def _corrected(reply: ClaimedReply) -> Parsed | None:
     """What is said after "no, actually" or "final answer", if that is an option."""
     several = len(reply.claims) > 1
     marks = list(reply.words.corrected.finditer(reply.text)) if several else []
     for mark in marks[:-4:-1]:
         if reply.claims[0].start < mark.end():
-            later = _statement(Reply(reply.text[mark.end() :], reply.options), cut_off=False)
+            later = _statement(ClaimedReply(reply.text[mark.end() :], reply.options), cut_off=False)
             if later and later.certainty is not Certainty.GUESS:
                 return Parsed(Status.EXPLAINED, later.option, Layer.LAST_STATEMENT)
     return None
 
 
 def _chosen(
-    reply: Reply, stated: list[Mention], doubted: list[Mention]
+    reply: ClaimedReply, stated: list[Mention], doubted: list[Mention]
 ) -> tuple[str, Layer] | None:
     """The option that the statements agree on, or that the last of them turns to."""
     stated = [claim for claim in stated if claim.option] or stated
@@ -313,7 +313,7 @@ def _chosen(
     return None
 
 
-def _is_double(reply: Reply, first: Mention, second: Mention) -> bool:
+def _is_double(reply: ClaimedReply, first: Mention, second: Mention) -> bool:
     """Whether a code and its own label stand together, one of them stated."""
     kinds = {first.kind, second.kind}
     same = first.option == second.option and "label" in kinds and len(kinds) == 2
@@ -321,7 +321,7 @@ def _is_double(reply: Reply, first: Mention, second: Mention) -> bool:
     return same and "stated" in (first.how, second.how) and not re.search(r"\w|.{9}", between)
 
 
-def _rivals(reply: Reply, stated: Mention) -> set[str | None]:
+def _rivals(reply: ClaimedReply, stated: Mention) -> set[str | None]:
     """Other names spoken of in the same breath, and other letters where none is marked or led."""
     if stated.kind == "letter":
         marked = re.match(r"[*_\s]*\)|\*\*", reply.text[stated.end :])
@@ -333,13 +333,13 @@ def _rivals(reply: Reply, stated: Mention) -> set[str | None]:
     return {c.option for c in reply.claims if c.how == "passing" and not _divided(reply, c, stated)}
 
 
-def _divided(reply: Reply, one: Mention, other: Mention) -> bool:
+def _divided(reply: ClaimedReply, one: Mention, other: Mention) -> bool:
     first, second = sorted((one, other), key=lambda claim: claim.start)
     between = reply.text[first.end : second.start]
     return bool(re.search(r"[.,:;!?()\n。、—–]", between) or reply.words.reason.search(between))
 
 
-def _single_mention(reply: Reply) -> Parsed | None:
+def _single_mention(reply: ClaimedReply) -> Parsed | None:
     """The only label that the reply mentions, if that is no everyday word such as "yes"."""
     options = reply.options
     if options.names or options.family == "yes" or reply.words.refusal.search(reply.text):
@@ -351,14 +351,14 @@ def _single_mention(reply: Reply) -> Parsed | None:
     return found if option else None
 
 
-def _is_telling(reply: Reply, claim: Mention) -> bool:
+def _is_telling(reply: ClaimedReply, claim: Mention) -> bool:
     """Whether a label is no everyday word such as "often" or "no"."""
     said = reply.text[claim.start : claim.end]
     stance = claim.side != 0 or reply.options.pair
     return " " in said or (stance and (len(said) > 4 or not said.isascii()))
 
 
-def _says_only(reply: Reply, option: str) -> bool:
+def _says_only(reply: ClaimedReply, option: str) -> bool:
     """Whether the reply says nothing but the option, or denies the other one."""
     own = [claim for claim in reply.claims if claim.option == option and not claim.loose]
     if len(reply.options.codes) == 2:  # there, a degree says more than the option
@@ -374,7 +374,7 @@ def _says_only(reply: Reply, option: str) -> bool:
 # Status: why there is no option.
 
 
-def _status(reply: Reply, *, cut_off: bool) -> Parsed:
+def _status(reply: ClaimedReply, *, cut_off: bool) -> Parsed:
     w, text, options = reply.words, reply.text, reply.options
     word, named = trim(text), {c.option for c in reply.claims}
     denies = any(c.denied and c.side for c in reply.claims)  # "I can't agree"
@@ -407,14 +407,14 @@ def _status(reply: Reply, *, cut_off: bool) -> Parsed:
     return Parsed(Status.NEUTRAL if both else Status.AMBIGUOUS, None)
 
 
-def _asks(reply: Reply) -> bool:
+def _asks(reply: ClaimedReply) -> bool:
     """Whether the reply only asks what is meant."""
     w, text = reply.words, reply.text
     wants = w.asks.search(text) and ("?" in text or w.please.search(text))
     return bool(wants) or (text.rstrip("\"'”»* \n").endswith("?") and not reply.claims)
 
 
-def _denies_both(reply: Reply) -> bool:
+def _denies_both(reply: ClaimedReply) -> bool:
     """Whether neither of two options is chosen: "neither good nor bad"."""
     start, end = reply.claims[0].start, reply.claims[-1].end
     early = reply.words.negation.search(reply.text[max(0, start - 30) : start])
@@ -422,7 +422,7 @@ def _denies_both(reply: Reply) -> bool:
     return reply.options.family != "yes" and not reply.stated() and bool(early or late)
 
 
-def _only_lists(reply: Reply) -> bool:
+def _only_lists(reply: ClaimedReply) -> bool:
     """Whether the reply gives all the options as they were put, and nothing else."""
     codes = set(reply.options.codes)
     if len(reply.claims) < 2 or {c.option for c in reply.claims} != codes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from core.domain.instrument import LEANINGS
 from core.errors import FileError
 from core.files.banks.reading import ANNOTATOR_MARK, LOADING, PARTY, RowError
-from core.files.tables import Table, check_header, read_table
+from core.files.tables import FileTable, check_header, read_table
 
 # The columns of a table, and a guess of what they hold.
 
@@ -64,14 +64,16 @@ class ItemSigns:
     parties: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-def read_item_table(name: str, data: bytes) -> Table:
+def read_item_table(name: str, data: bytes) -> FileTable:
     """The table of a CSV or Excel file, with the blanks around the names of columns taken off."""
     table = read_table(name, data)
     header = check_header(name, (column.strip() for column in table.header))
-    return Table(name, header, table.rows)
+    return FileTable(name, header, table.rows)
 
 
-def guess_columns(table: Table, codes: Collection[str], *, positions: bool = False) -> ItemColumns:
+def guess_columns(
+    table: FileTable, codes: Collection[str], *, positions: bool = False
+) -> ItemColumns:
     """What the columns probably hold: codes of the bank, an annotator, and signs.
 
     `positions`: the signs are those of parties, in one column each or in a row each.
@@ -107,7 +109,7 @@ def guess_columns(table: Table, codes: Collection[str], *, positions: bool = Fal
     return ItemColumns(item, signs, annotator, party, leaning, country)
 
 
-def _by_column(table: Table) -> list[tuple[str, ...]]:
+def _by_column(table: FileTable) -> list[tuple[str, ...]]:
     rows = [cells for _, cells in table.rows]
     return [*zip(*rows, strict=True)] or [()] * len(table.header)
 
@@ -144,7 +146,11 @@ def _sign(text: str) -> int | None:
 
 
 def read_signs(
-    table: Table, columns: ItemColumns, codes: Collection[str] | None, *, skip_unknown: bool = False
+    table: FileTable,
+    columns: ItemColumns,
+    codes: Collection[str] | None,
+    *,
+    skip_unknown: bool = False,
 ) -> ItemSigns:
     """The signs in a table.
 
@@ -182,7 +188,11 @@ class _SignReader:
     """Collects the signs of the rows, and their errors."""
 
     def __init__(
-        self, table: Table, columns: ItemColumns, codes: Collection[str] | None, skip_unknown: bool
+        self,
+        table: FileTable,
+        columns: ItemColumns,
+        codes: Collection[str] | None,
+        skip_unknown: bool,
     ) -> None:
         self.table, self.columns = table, columns
         self.codes = None if codes is None else set(codes)

@@ -34,7 +34,7 @@ from core.domain.instrument import (
 )
 from core.domain.item_columns import DASHES, read_whole_number, split_pairs
 from core.domain.values import Number, slug
-from core.files.tables import Table, check_header, read_sheets, read_table
+from core.files.tables import FileTable, check_header, read_sheets, read_table
 
 # The columns: one set for each kind of row, and those of texts.
 
@@ -275,7 +275,7 @@ def _attribute_hint(column: str) -> str:
 
 
 def _attribute_columns(
-    table: Table, header: tuple[str, ...], sheet: str, remarks: Remarks
+    table: FileTable, header: tuple[str, ...], sheet: str, remarks: Remarks
 ) -> dict[str, dict[int, str | Number]]:
     """Attribute -> line -> value. All values of an attribute are numbers, or all are texts."""
     attributes: dict[str, dict[int, str | Number]] = {}
@@ -483,7 +483,7 @@ class BankReader:
         self._formats: dict[str, tuple[int, str]] = {}  # line and sheet where each began
         self._party_columns: dict[str, str] = {}  # party -> sheet
 
-    def add(self, table: Table, sheet: str = "") -> None:
+    def add(self, table: FileTable, sheet: str = "") -> None:
         """Read every row of one table."""
         header = check_header(table.name, (name.strip() for name in table.header))
         texts = _text_columns(header, sheet, self.remarks)

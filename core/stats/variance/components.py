@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from core.stats.inputs import ROUNDING, Floats, ratios
-from core.stats.variance.design import Cells, Effects, contains, effects
+from core.stats.variance.design import DesignCells, Effects, contains, effects
 from core.stats.variance.reml import MOST_LEVELS, fit_reml
 
 # Own code: statsmodels' MixedLM takes one grouping factor and dense random effects, and needs
@@ -29,7 +29,7 @@ class VarianceComponents:
     mean squares. `fitted` are the mean squares that the estimates imply.
     """
 
-    design: Cells
+    design: DesignCells
     effects: tuple[int, ...]
     n_levels: tuple[int, ...]
     degrees: Floats
@@ -103,7 +103,9 @@ def shares_of(components: Floats) -> Floats:
     return ratios(components, components.sum(axis=-1, keepdims=True))
 
 
-def variance_components(design: Cells, estimator: Estimator = "automatic") -> VarianceComponents:
+def variance_components(
+    design: DesignCells, estimator: Estimator = "automatic"
+) -> VarianceComponents:
     """The variance components of all effects of a design, all facets random.
 
     Parameters
@@ -233,14 +235,14 @@ def _with(
     )
 
 
-def _all_squares(design: Cells) -> float:
+def _all_squares(design: DesignCells) -> float:
     """Sum of the squared deviations of all answers."""
     full = design.full
     return float((full.sums**2 / full.counts).sum()) + design.within
 
 
 def _usable(
-    sets: list[int], closed: Effects, design: Cells
+    sets: list[int], closed: Effects, design: DesignCells
 ) -> tuple[list[int], list[int], Floats, Floats]:
     """The effects with degrees of freedom, those without, and from squares to sums of squares.
 
@@ -268,7 +270,7 @@ def _usable(
 
 
 def _expected(
-    sets: list[int], closed: Effects, design: Cells, transform: Floats, degrees: Floats
+    sets: list[int], closed: Effects, design: DesignCells, transform: Floats, degrees: Floats
 ) -> tuple[Floats, bool]:
     """Coefficients of the components in the expected sums of squares; whether all is balanced."""
     n = design.n
@@ -304,7 +306,7 @@ def _expected(
     return (balanced, True) if close and equal else (expected, False)
 
 
-def _joint(closed: Effects, design: Cells, facets: int, together: int) -> float:
+def _joint(closed: Effects, design: DesignCells, facets: int, together: int) -> float:
     """How often a component is in the square of the effect `facets`; with it that is `together`.
 
     Sum over the levels of `together` of their squared count over that of their level of `facets`.

@@ -37,7 +37,7 @@ class Margin:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class DesignCells:
     """Every combination of levels that has answers, with their number, sum and squares.
 
     Sums and squares are of deviations from the mean of all answers, which keeps the sums of squares
@@ -115,7 +115,7 @@ class Cells:
         )
 
 
-def cells(values: Floats, codes: Integers, levels: Sequence[int]) -> Cells:
+def cells(values: Floats, codes: Integers, levels: Sequence[int]) -> DesignCells:
     """The cells of some answers.
 
     Parameters
@@ -137,13 +137,13 @@ def cells(values: Floats, codes: Integers, levels: Sequence[int]) -> Cells:
     mean = float(values.mean())
     deviations = values - mean
     every = Margin(np.ones(len(values)), deviations, codes)
-    answers = Cells(tuple(levels), every, 0.0, mean)
+    answers = DesignCells(tuple(levels), every, 0.0, mean)
     first, cell_of = answers.places(answers.everything, codes)
     counts = np.bincount(cell_of, minlength=len(first)).astype(np.float64)
     sums = _sums(cell_of, deviations, len(first))
     rest = deviations - (sums / counts)[cell_of]
     within = float(rest @ rest) if len(first) < len(values) else 0.0
-    return Cells(tuple(levels), Margin(counts, sums, codes[:, first]), within, mean)
+    return DesignCells(tuple(levels), Margin(counts, sums, codes[:, first]), within, mean)
 
 
 def _sums(level_of: Integers, values: Floats, n_levels: int) -> Floats:
@@ -194,7 +194,7 @@ class Effects:
         return tuple(sorted(facets for facets in sets if size(facets) == least))
 
 
-def effects(design: Cells) -> Effects:
+def effects(design: DesignCells) -> Effects:
     """The effects of a design: its closed sets of facets but the empty one.
 
     Examples

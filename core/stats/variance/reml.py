@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from core.stats.inputs import Booleans, Floats, Integers
-from core.stats.variance.design import Cells
+from core.stats.variance.design import DesignCells
 
 MOST_LEVELS = 2000
 """Levels of all effects but the largest: a matrix of so many rows is inverted a dozen times."""
@@ -36,7 +36,9 @@ class RemlFit:
     converged: bool
 
 
-def fit_reml(design: Cells, lower: Sequence[int], start: Floats, *, of_cells: bool) -> RemlFit:
+def fit_reml(
+    design: DesignCells, lower: Sequence[int], start: Floats, *, of_cells: bool
+) -> RemlFit:
     """REML estimates of variance components, at least 0.
 
     Parameters
@@ -160,7 +162,7 @@ class _Solved:
 class _Model:
     """The means of the cells as a sum of effects, evaluated at values of the components."""
 
-    def __init__(self, design: Cells, lower: Sequence[int], *, of_cells: bool) -> None:
+    def __init__(self, design: DesignCells, lower: Sequence[int], *, of_cells: bool) -> None:
         self.of_cells, self.design = of_cells, design
         full = design.full
         self.counts = full.counts

@@ -21,13 +21,13 @@ from core.files.banks.item_tables import (
     read_signs,
 )
 from core.files.banks.reading import RowError
-from core.files.tables import Table
+from core.files.tables import FileTable
 from core.store import banks as store
 from core.store import studies
 from core.workflow.banks import editing
 from core.workflow.workspace import Workspace
 
-__all__ = ["ItemColumns", "Table", "guess_columns", "read_item_table"]
+__all__ = ["FileTable", "ItemColumns", "guess_columns", "read_item_table"]
 
 Holds = Literal["loadings", "positions"]
 """What a table says of items: loadings on domains, or positions of parties."""
@@ -61,7 +61,7 @@ class SavedAddition:
     studies: tuple[str, ...]
 
 
-def likely_bank(workspace: Workspace, table: Table, holds: Holds = "loadings") -> str:
+def likely_bank(workspace: Workspace, table: FileTable, holds: Holds = "loadings") -> str:
     """The bank that holds the most items of a table; empty where none holds any."""
     best, most = "", 0
     for summary in editing.summaries(workspace):
@@ -77,7 +77,7 @@ def likely_bank(workspace: Workspace, table: Table, holds: Holds = "loadings") -
 def addition(
     workspace: Workspace,
     code: str,
-    tables: Sequence[Table],
+    tables: Sequence[FileTable],
     columns: Sequence[ItemColumns],
     *,
     holds: Holds = "loadings",
@@ -242,7 +242,7 @@ def _new_bank(title: str, own: Sequence[ItemSigns]) -> Instrument:
 
 
 def _annotators(
-    tables: Sequence[Table], columns: Sequence[ItemColumns], annotator: str
+    tables: Sequence[FileTable], columns: Sequence[ItemColumns], annotator: str
 ) -> list[str]:
     """The annotator of each table that has no column of them; empty for the consensus."""
     if len(tables) == 1:
@@ -255,7 +255,7 @@ def _annotators(
 
 
 def _repeated_annotators(
-    tables: Sequence[Table], own: Sequence[ItemSigns], names: Sequence[str]
+    tables: Sequence[FileTable], own: Sequence[ItemSigns], names: Sequence[str]
 ) -> list[tuple[str, RowError]]:
     """An error for each annotator who is in two tables."""
     first: dict[str, int] = {}

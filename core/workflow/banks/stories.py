@@ -249,7 +249,7 @@ def _refuse_small_sets(words: StudyWords, size: int) -> None:
 
 
 @dataclass(frozen=True)
-class _Group:
+class _StoryGroup:
     """Words in the order of the prompt, and those of each list."""
 
     words: tuple[str, ...]
@@ -263,7 +263,7 @@ def _draw_groups(
     size: int,
     groups: int,
     seed: int,
-) -> list[_Group]:
+) -> list[_StoryGroup]:
     """`groups` groups for each count: so many words of the second pool, the rest of the first."""
     if len(counts) * groups > MAX_PROMPTS:
         raise BankError(f"At most {MAX_PROMPTS:,} prompts fit a bank.", "Take fewer groups.")
@@ -274,12 +274,12 @@ def _draw_groups(
             second, first = draw.sample(pools[1], count), draw.sample(pools[0], size - count)
             words = [*second, *first]
             draw.shuffle(words)
-            drawn.append(_Group(tuple(words), tuple(first), tuple(second)))
+            drawn.append(_StoryGroup(tuple(words), tuple(first), tuple(second)))
     return drawn
 
 
 def _prompts(
-    drawn: Sequence[_Group], tags: Sequence[tuple[str, ...]], text: str, language: str
+    drawn: Sequence[_StoryGroup], tags: Sequence[tuple[str, ...]], text: str, language: str
 ) -> list[Item]:
     """The prompt of each group, with its tags; `text` as in `create_story_prompts`."""
     instruction = text.strip() or story_text(language)
@@ -297,7 +297,7 @@ def _prompts(
     ]
 
 
-def _listed(group: _Group) -> dict[str, str | int | float]:
+def _listed(group: _StoryGroup) -> dict[str, str | int | float]:
     """The attributes of a prompt: how many negative words, and the words of each set."""
     listed = {
         name: ", ".join(own)

@@ -150,7 +150,7 @@ class CorpusSelection:
 
 
 @dataclass
-class _Tally:
+class _CorpusTally:
     """The numbers of a reading under way."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -179,7 +179,7 @@ def select(
         rows), or a code stands twice; names the line.
     """
     _check_choices(corpus, choices)
-    tally = _Tally({"rows": 0, "read": 0})
+    tally = _CorpusTally({"rows": 0, "read": 0})
     names = step_names(choices)
     places: list[tuple[int, int]] = []
     strata: list[str] = []
@@ -237,7 +237,7 @@ def _needed(choices: CorpusChoices) -> tuple[str, ...]:
 
 
 def _remaining(
-    corpus: Corpus, choices: CorpusChoices, tally: _Tally, show: Show
+    corpus: Corpus, choices: CorpusChoices, tally: _CorpusTally, show: Show
 ) -> Iterator[tuple[tuple[int, int], str]]:
     """Place and group of each context that passes the filters, the first of equal ones."""
     languages = {language_code(language) for language in choices.languages}
@@ -280,7 +280,7 @@ def _refuse_repeated_code(
 
 
 def _readable(
-    corpus: Corpus, choices: CorpusChoices, row: CorpusRow, tally: _Tally
+    corpus: Corpus, choices: CorpusChoices, row: CorpusRow, tally: _CorpusTally
 ) -> Iterator[tuple[int, Context]]:
     """The contexts of a row with the number of their column; faults are counted or raised."""
     for column in range(max(len(choices.conversations), 1)):
@@ -307,7 +307,7 @@ def _readable(
         yield column, context
 
 
-def _remarks(tally: _Tally) -> Iterator[str]:
+def _remarks(tally: _CorpusTally) -> Iterator[str]:
     if tally.unreadable:
         counted = count_text(tally.unreadable, "text")
         yield f"{counted} left out that cannot be read; the first: {tally.first_fault}"

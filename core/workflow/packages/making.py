@@ -24,7 +24,7 @@ from core.errors import NotEnoughData
 from core.export import frame_csv, result_json, table_csv
 from core.files import packages
 from core.files.contexts import contexts_jsonl
-from core.files.packages import Field, FieldType, PackageFacts, PackageFile
+from core.files.packages import FieldType, PackageFacts, PackageField, PackageFile
 from core.files.spss import SpssVariable, write_sav
 from core.files.templates import templates_yaml
 from core.progress import step
@@ -341,7 +341,7 @@ def _csv_file(
     return PackageFile(path, title, body, tuple(_field(str(name), bank) for name in header))
 
 
-def _field(name: str, bank: Instrument) -> Field:
+def _field(name: str, bank: Instrument) -> PackageField:
     values = _VALUES.get(name)
     if name == "answer":
         values = {o.code: o.labels.get("en", o.code) for f in bank.formats for o in f.options}
@@ -349,7 +349,7 @@ def _field(name: str, bank: Instrument) -> Field:
         values = {item.code: item.text(bank.languages[0]) for item in bank.items}
     is_count = name in STATUS_WORDS.values()
     title = _TITLES.get(name) or ("Number of such replies" if is_count else f"Column '{name}'")
-    return Field(name, "integer" if is_count else _type(name), title, values)
+    return PackageField(name, "integer" if is_count else _type(name), title, values)
 
 
 def _type(name: str) -> FieldType:
@@ -378,7 +378,7 @@ def _wide_files(
             frame_csv(scores[[*conditions, *codes]]),
             (
                 *(_field(name, bank) for name in conditions),
-                *(Field(c, "number", texts[c] or f"Score of the item {c}") for c in codes),
+                *(PackageField(c, "number", texts[c] or f"Score of the item {c}") for c in codes),
             ),
         )
     points = _points(bank)
@@ -495,9 +495,9 @@ def _result_files(results: Mapping[str, AnalysisResult]) -> Iterator[PackageFile
             )
 
 
-def _result_fields(table: ResultTable) -> Iterator[Field]:
+def _result_fields(table: ResultTable) -> Iterator[PackageField]:
     for column in table.columns:
-        yield Field(column.name, _column_type(table.frame[column.name]), column.title)
+        yield PackageField(column.name, _column_type(table.frame[column.name]), column.title)
 
 
 def _column_type(values: pd.Series[Any]) -> FieldType:

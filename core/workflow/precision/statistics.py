@@ -145,7 +145,7 @@ def obstacle(statistic: Statistic, plan: RespondentPlan) -> str:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class MeasuredStatistic:
     """One value of a statistic with its interval: the group, and the scale or pair, as words."""
 
     group: str
@@ -164,7 +164,7 @@ class PreparedStatistic:
     options: Mapping[str, Any]
     by: tuple[str, ...]
 
-    def measure(self, study: SimulatedStudy, number: int) -> tuple[Measurement, ...]:
+    def measure(self, study: SimulatedStudy, number: int) -> tuple[MeasuredStatistic, ...]:
         """Every value in a study of so many contexts or repetitions.
 
         Raises
@@ -182,7 +182,7 @@ class PreparedStatistic:
         result = self.analysis.run(frame, **self.options, by=self.by)
         return tuple(self._rows(result))
 
-    def _rows(self, result: AnalysisResult) -> Iterator[Measurement]:
+    def _rows(self, result: AnalysisResult) -> Iterator[MeasuredStatistic]:
         statistic = self.statistic
         shown = [name for name in self.by if name != "respondent"]
         frame = table_of(result, statistic.table).frame
@@ -191,7 +191,7 @@ class PreparedStatistic:
                 continue
             parts = [str(row[name]) for name in statistic.parts]
             pair = " with ".join(parts[1:]) if len(parts) > 2 else ""
-            yield Measurement(
+            yield MeasuredStatistic(
                 ", ".join(str(row[name]) for name in shown),
                 ": ".join(filter(None, [parts[0] or "all items" if parts else "", pair])),
                 *statistic.read({str(name): cell for name, cell in row.items()}),

@@ -24,7 +24,7 @@ from core.workflow.background import Computation
 from core.workflow.precision.plans import AXES, Axis, RespondentPlan, load_plan, simulate
 from core.workflow.precision.statistics import (
     STATISTICS,
-    Measurement,
+    MeasuredStatistic,
     PreparedStatistic,
     Statistic,
     prepare,
@@ -258,7 +258,7 @@ def _first_sentences(text: str) -> str:
     return text if len(parts) <= _SENTENCES else ". ".join(parts[:_SENTENCES]) + "."
 
 
-def _quietly(one: PreparedStatistic, study: Any, number: int) -> tuple[Measurement, ...]:
+def _quietly(one: PreparedStatistic, study: Any, number: int) -> tuple[MeasuredStatistic, ...]:
     """The values, without the progress of the analysis itself."""
     with progress.watch(lambda *_: None):
         return one.measure(study, number)

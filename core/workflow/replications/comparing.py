@@ -23,7 +23,7 @@ from core.workflow.replications.levels import match_levels
 from core.workflow.replications.published import MisprintedCell
 from core.workflow.replications.tables import (
     Kind,
-    Place,
+    PrintedPlace,
     PublishedTable,
     Quantity,
     printed_rows,
@@ -97,7 +97,7 @@ def other_data(table: PublishedTable) -> tuple[AnalysisOption, ...]:
 
 def requests(
     table: PublishedTable, codes: Sequence[str], options: Mapping[str, str] = _NO_OPTIONS
-) -> dict[Place, AnalysisRequest]:
+) -> dict[PrintedPlace, AnalysisRequest]:
     """What has to be computed for a printed table, by place; equal requests are one computation.
 
     `options` are those of `other_data`, by name.
@@ -116,7 +116,9 @@ def requests(
     return {place: _request(place, codes, options) for place in places}
 
 
-def _request(place: Place, codes: Sequence[str], options: Mapping[str, str]) -> AnalysisRequest:
+def _request(
+    place: PrintedPlace, codes: Sequence[str], options: Mapping[str, str]
+) -> AnalysisRequest:
     known = {option.name for option in analyses.by_name(place.analysis).options}
     own = {name: value for name, value in options.items() if name in known and value}
     groups = {"by": place.by} if "by" in known else {}
@@ -167,7 +169,7 @@ def replicate(
         There is no such study, or no such option.
     """
     outcomes: dict[str, Outcome] = {}
-    found: dict[Place, Outcome] = {}
+    found: dict[PrintedPlace, Outcome] = {}
     for place, request in requests(table, codes, options).items():
         key = repr(request)
         if key not in outcomes:
@@ -179,7 +181,7 @@ def replicate(
 
 def compare(
     table: PublishedTable,
-    outcomes: Mapping[Place, Outcome],
+    outcomes: Mapping[PrintedPlace, Outcome],
     chosen: Levels = _NO_LEVELS,
     *,
     imported: bool = False,
@@ -274,7 +276,7 @@ def _levels(cells: Sequence[_Cell], table: PublishedTable, kind: Kind) -> tuple[
 # The user's numbers.
 
 
-def _own_numbers(place: Place, outcome: AnalysisResult) -> pd.DataFrame:
+def _own_numbers(place: PrintedPlace, outcome: AnalysisResult) -> pd.DataFrame:
     """A row for each level of the keys: value, low, high, n and a remark on a differing size."""
     frame = next(one.frame for one in outcome.tables if one.name == place.table)
     for column, level in place.rows.items():
@@ -300,13 +302,13 @@ def _joined(frame: pd.DataFrame, columns: str | tuple[str, ...]) -> pd.Series[st
     return joined
 
 
-def _factor(place: Place, frame: pd.DataFrame) -> Any:
+def _factor(place: PrintedPlace, frame: pd.DataFrame) -> Any:
     """By what every value of a frame is multiplied."""
     factor: Any = place.times if not isinstance(place.times, str) else frame[place.times]
     return factor / frame[list(place.per)].sum(axis=1) if place.per else factor
 
 
-def _interval(place: Place, frame: pd.DataFrame) -> tuple[Any, Any]:
+def _interval(place: PrintedPlace, frame: pd.DataFrame) -> tuple[Any, Any]:
     """Both ends as the analysis has them, or computed from mean, SD and n; NaN for none."""
     if place.low:
         return frame[place.low].astype(float), frame[place.high].astype(float)
@@ -319,7 +321,7 @@ def _interval(place: Place, frame: pd.DataFrame) -> tuple[Any, Any]:
     return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
 
-def _remark(place: Place, row: Mapping[str, Any]) -> str:
+def _remark(place: PrintedPlace, row: Mapping[str, Any]) -> str:
     """What is not as in the study, why there is no interval, and the remark of the analysis."""
     other = {name: count for name, count in place.size.items() if not _same(row[name], count)}
     yours = ", ".join(f"{name.removeprefix('n_')} {_whole(row[name])}" for name in other)
@@ -344,7 +346,7 @@ def _whole(value: Any) -> str:
     return f"{int(value):,}" if pd.notna(value) else "unknown"
 
 
-def _with_mirrored(place: Place, found: pd.DataFrame, factor: Any) -> pd.DataFrame:
+def _with_mirrored(place: PrintedPlace, found: pd.DataFrame, factor: Any) -> pd.DataFrame:
     """The rows, and each with its two columns exchanged, where that has a meaning."""
     if not place.mirror:
         return found
@@ -360,7 +362,7 @@ def _with_mirrored(place: Place, found: pd.DataFrame, factor: Any) -> pd.DataFra
 
 
 def _own_levels(
-    table: PublishedTable, frames: Mapping[Place, pd.DataFrame], kind: Kind
+    table: PublishedTable, frames: Mapping[PrintedPlace, pd.DataFrame], kind: Kind
 ) -> tuple[str, ...]:
     columns = [key.column for key in table.all_keys if key.kind == kind]
     levels = [
@@ -379,8 +381,8 @@ def _own_levels(
 def _row(
     table: PublishedTable,
     cell: _Cell,
-    frames: Mapping[Place, pd.DataFrame],
-    outcomes: Mapping[Place, Outcome],
+    frames: Mapping[PrintedPlace, pd.DataFrame],
+    outcomes: Mapping[PrintedPlace, Outcome],
     levels: Levels,
 ) -> Iterator[tuple[Any, ...]]:
     """The row of a printed number; none where no own level stands for one of its levels."""
@@ -620,7 +622,7 @@ def _rounded(table: PublishedTable, row: Mapping[str, Any]) -> str:
     return number_text(float(row["yours"]), decimals)
 
 
-def _notes(table: PublishedTable, outcomes: Mapping[Place, Outcome]) -> tuple[str, ...]:
+def _notes(table: PublishedTable, outcomes: Mapping[PrintedPlace, Outcome]) -> tuple[str, ...]:
     """Which analyses computed the numbers, of how many answers."""
     lines: dict[str, None] = {}
     for place, outcome in outcomes.items():

@@ -42,7 +42,7 @@ class Key:
 
 
 @dataclass(frozen=True, eq=False)  # a key of mappings, by itself
-class Place:
+class PrintedPlace:
     """Where the user's number of a quantity stands: a cell in a table of an analysis.
 
     `keys` leads from the keys of the printed table to columns of the result (several, joined by
@@ -85,7 +85,7 @@ class Quantity:
     column: str
     title: str
     decimals: int
-    place: Place | None = None
+    place: PrintedPlace | None = None
     part: tuple[tuple[Key, str], ...] = ()
     without: str = ""
     rating: str = ""
@@ -150,7 +150,7 @@ _BRAND_TABLES = (
             "value",
             "Sum of entropies (nats)",
             1,
-            Place(
+            PrintedPlace(
                 "random_consistency",
                 "totals",
                 "entropy_sum",
@@ -170,7 +170,7 @@ _BRAND_TABLES = (
             "value",
             "Sum of divergences (bits)",
             1,
-            Place(
+            PrintedPlace(
                 "referential_consistency",
                 "totals",
                 "divergence",
@@ -191,7 +191,7 @@ _BRAND_TABLES = (
             "value",
             "Positive answers (%)",
             1,
-            Place(
+            PrintedPlace(
                 "bias",
                 "bias",
                 "share",
@@ -215,7 +215,7 @@ _BRAND_TABLES = (
                 "percent_for_preferred",
                 "Wins of the brand (%)",
                 1,
-                Place(
+                PrintedPlace(
                     "preference",
                     "shares",
                     "share",
@@ -244,7 +244,7 @@ _NO_MOMENT = "No interval is computed of skewness and kurtosis."
 _NO_COUNT = "No interval is computed of a count of items, or of a mean over them."
 _NO_VARIANCE = "No interval is computed of a variance."
 _ALL = {"subscale": "all items"}
-_SCORES = Place(
+_SCORES = PrintedPlace(
     "score_distribution",
     "scores",
     "mean",
@@ -261,7 +261,7 @@ _SUBSCORES = replace(
 )
 
 
-def _without_interval(place: Place, value: str, reason: str) -> Place:
+def _without_interval(place: PrintedPlace, value: str, reason: str) -> PrintedPlace:
     return replace(place, value=value, low="", high="", interval="", no_interval=reason)
 
 
@@ -273,7 +273,7 @@ def _of_subscale(subscale: str) -> tuple[Quantity, ...]:
     )
 
 
-_ITEMS = Place(
+_ITEMS = PrintedPlace(
     "item_statistics",
     "items",
     "mean",
@@ -282,7 +282,7 @@ _ITEMS = Place(
     by=_BY_SET,
     where=_USUAL,
 )
-_SUMMARY = Place(
+_SUMMARY = PrintedPlace(
     "item_statistics",
     "summary",
     "zero_variance_items",
@@ -294,7 +294,7 @@ _SUMMARY = Place(
     where=_USUAL,
     size={"items": 22},
 )
-_MISSING = Place(
+_MISSING = PrintedPlace(
     "item_statistics",
     "summary",
     "missing",
@@ -310,7 +310,7 @@ _CELLS = (
     ("permuted", "Options in random order", {"form": "original", "label_order": "random"}),
 )
 _OTHER_SCALE = "The other scale is a study of its own: look at its missing answers there."
-_CRITERIA = Place(
+_CRITERIA = PrintedPlace(
     "validation_report", "criteria", "value", _OF_SET, "ci_low", "ci_high", by=_BY_SET
 )
 
@@ -356,7 +356,7 @@ def _scale_table(
     )
 
 
-_REWRITTEN = Place(
+_REWRITTEN = PrintedPlace(
     "score_correlations",
     "differences",
     "mean_first",
@@ -534,7 +534,7 @@ _OPINION_TABLES = (
                 "questions_same_sign",
                 "Questions with the same sign",
                 0,
-                Place(
+                PrintedPlace(
                     "opinions",
                     "agreement",
                     "share",
@@ -593,7 +593,9 @@ def _word_table(
         by = ("model", *by, "temperature")
     if level is not None:
         own[level.column] = own.pop(varied.column)
-    place = Place("word_association", "groups", "", own, n="words", size={"words": 5000}, by=by)
+    place = PrintedPlace(
+        "word_association", "groups", "", own, n="words", size={"words": 5000}, by=by
+    )
     quantities = []
     for column, name in _RATES.items():
         rate = column.removesuffix("_rate")
@@ -623,7 +625,7 @@ def _questionnaire_rates() -> tuple[Quantity, ...]:
     """Both rates of a questionnaire of 44 items, asked without history."""
     found = []
     for rate in ("consistency", "reluctancy"):
-        place = Place(
+        place = PrintedPlace(
             "instrument_rates",
             "groups",
             rate,
@@ -667,10 +669,10 @@ _WORD_TABLES = (
 _OF_MODEL = {"model": "respondent"}
 _WORDINGS = {"paraphrase": "Paraphrases", "negation": "Negation", "opposition": "Opposite"}
 _PEOPLE = {"model": "humans"}
-_KAPPAS = Place(
+_KAPPAS = PrintedPlace(
     "form_agreement", "kappas", "kappa", _OF_MODEL, "ci_low", "ci_high", size={"statements": 50}
 )
-_OVER_PEOPLE = Place(
+_OVER_PEOPLE = PrintedPlace(
     "form_agreement",
     "over_groups",
     "kappa",
@@ -680,10 +682,10 @@ _OVER_PEOPLE = Place(
     no_interval="The mean over people has no interval; each kappa has one on the page Political "
     "worldviews.",
 )
-_TEMPLATES = Place(
+_TEMPLATES = PrintedPlace(
     "form_agreement", "alpha", "alpha", _OF_MODEL, "ci_low", "ci_high", size={"statements": 239}
 )
-_LEANING = Place(
+_LEANING = PrintedPlace(
     "worldview",
     "leaning",
     "share",
@@ -694,7 +696,7 @@ _LEANING = Place(
     times=100,
     size={"statements": 239},
 )
-_ANNOTATORS = Place(
+_ANNOTATORS = PrintedPlace(
     "annotator_agreement",
     "domains",
     "kappa",
@@ -705,7 +707,7 @@ _ANNOTATORS = Place(
 )
 
 
-def _kappas(place: Place) -> tuple[Quantity, ...]:
+def _kappas(place: PrintedPlace) -> tuple[Quantity, ...]:
     """Mean and SD of the kappas of each wording."""
     found = []
     for column, wording in _WORDINGS.items():

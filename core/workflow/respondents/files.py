@@ -59,11 +59,11 @@ class _Entry(Shape):
     simulation: SimulationSettings | None = None
 
 
-class _File(Shape):
+class _RespondentsFile(Shape):
     respondents: list[_Entry]
 
 
-_FILE = TypeAdapter(_File)
+_FILE = TypeAdapter(_RespondentsFile)
 
 
 @dataclass(frozen=True)

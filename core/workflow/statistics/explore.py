@@ -364,7 +364,7 @@ _Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class _Cell:
+class _ViewCell:
     """The numbers of one combination of levels, and why one is undefined."""
 
     value: float
@@ -465,7 +465,7 @@ def _cells(
         offered = store.offered_options(workspace.database, study_id)
         formats = set(offered.loc[offered["code"] == view.option, "format"])
         counts = _option_counts(counts, factors, view.option, formats)
-    compute: Callable[[_Row], _Cell]
+    compute: Callable[[_Row], _ViewCell]
     if measure.attempt_number:
         compute = _mean_of_attempts(measure.per)
     elif measure.code == "mean_score":
@@ -481,31 +481,31 @@ def _cells(
     return counts[[*factors, *more]].join(pd.DataFrame(rows))
 
 
-def _undefined(n: int, missing: int, remark: str) -> _Cell:
-    return _Cell(math.nan, math.nan, math.nan, n, missing, remark)
+def _undefined(n: int, missing: int, remark: str) -> _ViewCell:
+    return _ViewCell(math.nan, math.nan, math.nan, n, missing, remark)
 
 
-def _mean(mean: float, sd: float, n: int, missing: int, noun: str) -> _Cell:
+def _mean(mean: float, sd: float, n: int, missing: int, noun: str) -> _ViewCell:
     """A mean with its interval, from the moments that the database gives."""
     if not n:
         return _undefined(0, missing, f"No {noun}.")
     if n < 2:
-        return _Cell(mean, math.nan, math.nan, n, missing, f"One {noun}: no interval.")
+        return _ViewCell(mean, math.nan, math.nan, n, missing, f"One {noun}: no interval.")
     if not sd > 0:
         remark = f"Every {noun} is the same: no interval."
-        return _Cell(mean, math.nan, math.nan, n, missing, remark)
-    return _Cell(mean, *mean_interval(Summary(mean, sd, n)), n, missing)
+        return _ViewCell(mean, math.nan, math.nan, n, missing, remark)
+    return _ViewCell(mean, *mean_interval(Summary(mean, sd, n)), n, missing)
 
 
-def _mean_score(row: _Row) -> _Cell:
+def _mean_score(row: _Row) -> _ViewCell:
     n, missing = int(row["n"]), int(row["planned"] - row["n"])
     if row["n_ranges"] > 1:
         return _undefined(n, missing, _FORMATS_REASON)
     return _mean(row["mean"], row["sd"], n, missing, "score")
 
 
-def _mean_of_attempts(per: int) -> Callable[[_Row], _Cell]:
-    def compute(row: _Row) -> _Cell:
+def _mean_of_attempts(per: int) -> Callable[[_Row], _ViewCell]:
+    def compute(row: _Row) -> _ViewCell:
         n, missing = int(row["n"]), int(row["attempts"] - row["n"])
         return _mean(per * row["mean"], per * row["sd"], n, missing, "number of an attempt")
 
@@ -516,14 +516,14 @@ _interval_of_share = lru_cache(maxsize=4096)(wilson_interval)
 """Rows of a view often have the same counts."""
 
 
-def _share(successes: int, n: int, missing: int, nothing: str) -> _Cell:
+def _share(successes: int, n: int, missing: int, nothing: str) -> _ViewCell:
     if not n:
         return _undefined(0, missing, nothing)
-    return _Cell(successes / n, *_interval_of_share(successes, n), n, missing)
+    return _ViewCell(successes / n, *_interval_of_share(successes, n), n, missing)
 
 
-def _share_of_status(status: str) -> Callable[[_Row], _Cell]:
-    def compute(row: _Row) -> _Cell:
+def _share_of_status(status: str) -> Callable[[_Row], _ViewCell]:
+    def compute(row: _Row) -> _ViewCell:
         asked = int(row["asked"])
         missing = int(row["planned"]) - asked
         return _share(int(row[status]), asked, missing, "No question is asked yet.")
@@ -561,7 +561,7 @@ def _option_counts(
     ).reset_index()
 
 
-def _share_of_option(row: _Row) -> _Cell:
+def _share_of_option(row: _Row) -> _ViewCell:
     n, missing = int(row["n"]), int(row["others"])
     if row["n_formats"] > 1:
         return _undefined(n, missing, _FORMATS_REASON)
@@ -570,14 +570,14 @@ def _share_of_option(row: _Row) -> _Cell:
     return _share(int(row["successes"]), n, missing, "No answer chose an option.")
 
 
-def _entropy(row: _Row) -> _Cell:
+def _entropy(row: _Row) -> _ViewCell:
     n, missing = int(row["n"]), int(row["others"])
     if row["n_formats"] > 1:
         return _undefined(n, missing, _FORMATS_REASON)
     if not n:
         return _undefined(0, missing, "No answer chose an option.")
     bits = entropies(np.asarray(row["options"], dtype=np.float64), unit="bits")
-    return _Cell(float(bits), math.nan, math.nan, n, missing)
+    return _ViewCell(float(bits), math.nan, math.nan, n, missing)
 
 
 def _in_order(

@@ -28,7 +28,7 @@ _ALIGNED = 64  # bytes; as numpy and Arrow want their arrays
 
 
 @dataclass(frozen=True)
-class Task:
+class AnalysisTask:
     """An analysis by its name with its frame and options, and the bound of its process.
 
     `memory` are bytes beyond those of packages and frame; `known` are values of earlier tasks (see
@@ -43,7 +43,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Progress:
+class TaskProgress:
     """How far a task is."""
 
     done: int
@@ -52,7 +52,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """What a task came to: a result, or the error that kept it from one.
 
     `new` are values that it computed and later tasks may need.

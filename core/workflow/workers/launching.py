@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Protocol
 
 from core.errors import WorkerError
 from core.workflow.workers import handover
-from core.workflow.workers.handover import Task
+from core.workflow.workers.handover import AnalysisTask
 
 _ROOT = Path(__file__).parents[3]
 _COMMAND = (sys.executable, "-m", "core.workflow.workers.process")
@@ -46,7 +46,7 @@ class Worker(Protocol):
 class WrittenTask:
     """A task in a temporary file, so that nobody holds its frame while it waits."""
 
-    def __init__(self, task: Task, *, named: bool) -> None:
+    def __init__(self, task: AnalysisTask, *, named: bool) -> None:
         """Write it; `named` for a process that opens the file by its name.
 
         Raises

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.workflow.workers import handover
-from core.workflow.workers.handover import Outcome, Progress, Task
+from core.workflow.workers.handover import AnalysisTask, TaskOutcome, TaskProgress
 
 _REPORT_S = 0.1  # between two reports of progress
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
@@ -201,13 +201,13 @@ def _end_with_input() -> None:
 
 def _do(file: BinaryIO, messages: BinaryIO) -> None:
     """Do the task in a file and send what comes of it."""
-    task: Task = handover.read(file)
+    task: AnalysisTask = handover.read(file)
     if hasattr(os, "nice"):
         os.nice(handover.NICENESS)
     handover.send(messages, _outcome(task, _Reports(messages)))
 
 
-def _outcome(task: Task, reports: _Reports) -> Outcome:
+def _outcome(task: AnalysisTask, reports: _Reports) -> TaskOutcome:
     from core.analysis.kit.registry import all_analyses
     from core.progress import watch
     from core.stats import reuse
@@ -220,9 +220,9 @@ def _outcome(task: Task, reports: _Reports) -> Outcome:
             result = analysis.run(task.frame, **task.options)
     except Exception as error:  # noqa: BLE001  # raised again in the server
         lift()
-        return Outcome(error=_portable(error))
+        return TaskOutcome(error=_portable(error))
     lift()
-    return Outcome(result, new=reuse.values_besides(task.known))
+    return TaskOutcome(result, new=reuse.values_besides(task.known))
 
 
 class _Reports:
@@ -237,7 +237,7 @@ class _Reports:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _REPORT_S
-            handover.send(self._messages, Progress(done, total, unit))
+            handover.send(self._messages, TaskProgress(done, total, unit))
 
 
 def _portable(error: Exception) -> Exception:

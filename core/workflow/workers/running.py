@@ -24,7 +24,7 @@ from core.errors import TooLarge, WorkerError
 from core.stats import reuse
 from core.workflow import background
 from core.workflow.workers import handover, launching
-from core.workflow.workers.handover import Outcome, Progress, Task
+from core.workflow.workers.handover import AnalysisTask, TaskOutcome, TaskProgress
 from core.workflow.workers.launching import Worker, Workers, WrittenTask
 
 MAX_AT_ONCE = 2  # more would only slow each other down
@@ -56,7 +56,7 @@ class ComputedByWorker:
         self._workers, self._title = workers, analysis.title
         self._known = reuse.values_besides({})
         memory = settings.from_environment().memory_bytes
-        task = Task(analysis.name, frame, options, memory, self._known)
+        task = AnalysisTask(analysis.name, frame, options, memory, self._known)
         self._task = WrittenTask(task, named=workers.named)
 
     def run(self) -> AnalysisResult:
@@ -84,7 +84,7 @@ class ComputedByWorker:
         result: AnalysisResult = outcome.result
         return result
 
-    def _tried(self, place: _Place) -> Outcome | None:
+    def _tried(self, place: _QueuePlace) -> TaskOutcome | None:
         """What comes of it in one process; None where that took too long for the place."""
         worker = self._workers.start(self._task)
         try:
@@ -102,8 +102,8 @@ class ComputedByWorker:
             worker.close()
 
     def _followed(
-        self, worker: Worker, messages: SimpleQueue[Any], place: _Place
-    ) -> Outcome | None:
+        self, worker: Worker, messages: SimpleQueue[Any], place: _QueuePlace
+    ) -> TaskOutcome | None:
         _places.begin(place)
         while True:
             try:
@@ -111,9 +111,9 @@ class ComputedByWorker:
             except Empty:
                 background.stop_if_cancelled()
                 message = None
-            if isinstance(message, Progress):
+            if isinstance(message, TaskProgress):
                 progress.step(message.done, message.total, message.unit)
-            elif isinstance(message, Outcome):
+            elif isinstance(message, TaskOutcome):
                 return message
             elif isinstance(message, Exception):
                 raise self._fault(worker.exit_code())
@@ -170,7 +170,7 @@ def _read(worker: Worker, messages: SimpleQueue[Any]) -> None:
 
 
 @dataclass(eq=False)
-class _Place:
+class _QueuePlace:
     """What a task holds while it runs: a lasting place, or one to be tried in until some time."""
 
     kind: Literal["none", "try", "lasting"] = "none"
@@ -182,32 +182,32 @@ class _Places:
 
     def __init__(self) -> None:
         self._change = threading.Condition()
-        self._held: set[_Place] = set()
+        self._held: set[_QueuePlace] = set()
         self._waiting = 0  # for a lasting place, after a try
 
     @contextmanager
-    def taken(self) -> Generator[_Place, None, None]:
+    def taken(self) -> Generator[_QueuePlace, None, None]:
         """A place: a lasting one if one is free for which nobody has waited."""
-        place = _Place()
+        place = _QueuePlace()
         try:
             background.wait_until(self._change, lambda: self._enter(place))
             yield place
         finally:
             self._give(place, "none")
 
-    def begin(self, place: _Place) -> None:
+    def begin(self, place: _QueuePlace) -> None:
         """The task runs from now on."""
         if place.kind == "try":
             place.until = time.monotonic() + TRY_S
 
-    def may_go_on(self, place: _Place) -> bool:
+    def may_go_on(self, place: _QueuePlace) -> bool:
         """Whether the task may stay; at the end of a try, only in a lasting place."""
         if place.kind == "lasting" or time.monotonic() < place.until:
             return True
         with self._change:
             return self._enter_lasting(place)
 
-    def wait_for_lasting(self, place: _Place) -> None:
+    def wait_for_lasting(self, place: _QueuePlace) -> None:
         """Give up the place for a try, and take the next lasting one."""
         with self._change:
             self._waiting += 1
@@ -218,14 +218,14 @@ class _Places:
             with self._change:
                 self._waiting -= 1
 
-    def _enter(self, place: _Place) -> bool:
+    def _enter(self, place: _QueuePlace) -> bool:
         if not self._waiting and self._enter_lasting(place):
             return True
         if self._number("try") < TRIED_AT_ONCE:
             self._give(place, "try")
         return place.kind != "none"
 
-    def _enter_lasting(self, place: _Place) -> bool:
+    def _enter_lasting(self, place: _QueuePlace) -> bool:
         if self._number("lasting") < MAX_AT_ONCE:
             self._give(place, "lasting")
         return place.kind == "lasting"
@@ -233,7 +233,7 @@ class _Places:
     def _number(self, kind: str) -> int:
         return sum(place.kind == kind for place in self._held)
 
-    def _give(self, place: _Place, kind: Literal["none", "try", "lasting"]) -> None:
+    def _give(self, place: _QueuePlace, kind: Literal["none", "try", "lasting"]) -> None:
         with self._change:
             place.kind = kind
             self._held.discard(place)

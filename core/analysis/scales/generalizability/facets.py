@@ -23,7 +23,7 @@ from core.domain.study import SETTINGS
 from core.errors import NotEnoughData
 from core.stats.inputs import Floats, name_list
 from core.stats.variance.coefficients import REPLICATES
-from core.stats.variance.design import Cells, Effects, cells, effects, members, same_partition
+from core.stats.variance.design import DesignCells, Effects, cells, effects, members, same_partition
 
 MOST_FACETS = 6
 """Seven facets would have up to 127 sources."""
@@ -69,7 +69,7 @@ class GroupDesign:
     group: tuple[Any, ...]
     facets: tuple[str, ...]
     columns: tuple[tuple[str, ...], ...]
-    cells: Cells
+    cells: DesignCells
     effects: Effects
     n_scores: int
     pooled: tuple[str, ...]
@@ -215,7 +215,7 @@ def _group_design(
 
 
 def _vary_within(
-    design: Cells,
+    design: DesignCells,
     codes: Integers,
     columns: Mapping[str, Integers],
     n_levels: Mapping[str, int],

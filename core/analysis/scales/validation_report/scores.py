@@ -28,7 +28,7 @@ from core.errors import NotEnoughData
 from core.stats.inputs import Estimate, ItemRule, name_list
 from core.stats.resampling import Bootstrap
 from core.stats.scores import ScoreRule, scale_scores
-from core.stats.validation import Coefficients, Criterion, ModelFit
+from core.stats.validation import Criterion, ModelFit, ValidityCoefficients
 
 # Respondents and contexts that several studies share, compared as text.
 
@@ -382,9 +382,9 @@ class GroupCriteria:
     used: set[int] = field(default_factory=set)
 
     @property
-    def coefficients(self) -> Coefficients:
+    def coefficients(self) -> ValidityCoefficients:
         """As the rating scheme judges them."""
-        return Coefficients(
+        return ValidityCoefficients(
             internal_consistency=self.by_criterion.get("internal consistency"),
             alternate_form=self.by_criterion.get("alternate form"),
             option_order=self.by_criterion.get("option order"),

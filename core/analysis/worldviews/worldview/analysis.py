@@ -44,7 +44,7 @@ from core.analysis.worldviews.worldview.statements import (
 )
 from core.analysis.worldviews.worldview.tables import (
     ALL_COUNTRIES,
-    Settings,
+    WorldviewSettings,
     domain_tables,
     domain_values,
     group_table,
@@ -289,7 +289,9 @@ def worldview(
     verdicts = verdicts_of(option_counts)
     stances = stances_of(verdicts, count)
     bank = bank_facts(stances.items, loadings, positions, items)
-    settings = Settings(Bootstrap(resamples, seed) if resamples else None, ci_level, least_reliable)
+    settings = WorldviewSettings(
+        Bootstrap(resamples, seed) if resamples else None, ci_level, least_reliable
+    )
     domains, templates = domain_tables(stances, bank, settings)
     leaning, parties = leaning_tables(stances, bank, settings)
     between, pair_notes = party_pair_tables(positions, ci_level)
@@ -328,7 +330,9 @@ def worldview(
     )
 
 
-def _method(count: CountRule, verdicts: StatementVerdicts, least: int, settings: Settings) -> str:
+def _method(
+    count: CountRule, verdicts: StatementVerdicts, least: int, settings: WorldviewSettings
+) -> str:
     """The formulas in words, with the choices made."""
     tests = verdicts.tests if count == "six" else verdicts.tests_within
     named = "" if count == "all" else f" Tests: {', '.join(TESTS[t].lower() for t in tests)}."

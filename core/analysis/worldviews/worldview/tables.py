@@ -32,7 +32,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Settings:
+class WorldviewSettings:
     """Choices of the user that the tables need; `bootstrap` is None for no intervals."""
 
     bootstrap: Bootstrap | None
@@ -45,12 +45,16 @@ class Settings:
         return f"{self.ci_level * 100:g}% CI"
 
 
-def _interval_columns(settings: Settings, unit: Any) -> tuple[Column, Column]:
+def _interval_columns(settings: WorldviewSettings, unit: Any) -> tuple[Column, Column]:
     return (*ends("ci", f"{settings.interval}", unit, _RESAMPLED),)
 
 
 def _means(
-    above: Floats, below: Floats, settings: Settings, pools: Any = None, counting: Any = None
+    above: Floats,
+    below: Floats,
+    settings: WorldviewSettings,
+    pools: Any = None,
+    counting: Any = None,
 ) -> TemplateMeans:
     return template_means(
         above,
@@ -69,7 +73,7 @@ def _ends(means: TemplateMeans, place: int) -> tuple[float, float, float, float]
 # Groups: how much of a worldview there is, and how much of it is agreement.
 
 
-def group_table(stances: Stances, settings: Settings) -> ResultTable:
+def group_table(stances: Stances, settings: WorldviewSettings) -> ResultTable:
     """One row for each group: share of statements that count, and of agrees among them."""
     columns = (
         *by_columns(stances.by),
@@ -140,7 +144,7 @@ def group_table(stances: Stances, settings: Settings) -> ResultTable:
 
 
 def domain_tables(
-    stances: Stances, bank: BankFacts, settings: Settings
+    stances: Stances, bank: BankFacts, settings: WorldviewSettings
 ) -> tuple[ResultTable, ResultTable]:
     """Stance of each group on each domain over templates, and in each template."""
     stance = (
@@ -300,7 +304,7 @@ def _pools(parties: Sequence[PartyFacts], countries: Sequence[str]) -> list[_Poo
 
 
 def leaning_tables(
-    stances: Stances, bank: BankFacts, settings: Settings
+    stances: Stances, bank: BankFacts, settings: WorldviewSettings
 ) -> tuple[ResultTable, ResultTable]:
     """The share of statements with the stance of parties: by leaning, and of each party."""
     share = (

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import rjieba
 
-from core.workflow.banks.word_lists.taggers import Genre, Reading
+from core.workflow.banks.word_lists.taggers import Genre, TaggedReading
 
 _GENRE_OF: Mapping[str, Genre] = MappingProxyType(
     {"n": "noun", "v": "verb", "vi": "verb", "vn": "verb"}
@@ -63,18 +63,18 @@ class _Chinese:
     def tag(self, text: str) -> Iterator[tuple[str, str]]:
         return ((token, tag) for token, tag in rjieba.tag(text) if any(map(str.isalnum, token)))
 
-    def read(self, token: str, tag: str) -> Reading:
+    def read(self, token: str, tag: str) -> TaggedReading:
         if not any(map(str.isalpha, token)):
-            return Reading(token, "number")
+            return TaggedReading(token, "number")
         if not _HAN.fullmatch(token):
-            return Reading(token.lower(), "sign" if _HAN.search(token) else "script")
+            return TaggedReading(token.lower(), "sign" if _HAN.search(token) else "script")
         if tag.startswith(_NAMES):
-            return Reading(token, "name")
+            return TaggedReading(token, "name")
         if tag == _UNKNOWN:
-            return Reading(token, "unknown", known=False)
+            return TaggedReading(token, "unknown", known=False)
         if token in _AUXILIARIES:
-            return Reading(token, "other")
-        return Reading(token, _GENRE_OF.get(tag, "other"))
+            return TaggedReading(token, "other")
+        return TaggedReading(token, _GENRE_OF.get(tag, "other"))
 
 
 TAGGER = _Chinese()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from lemminflect import getAllLemmas, getLemma
 
-from core.workflow.banks.word_lists.taggers import Genre, Reading, Reason
+from core.workflow.banks.word_lists.taggers import Genre, Reason, TaggedReading
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ResourceWarning)  # textblob leaves its files to be closed
@@ -124,11 +124,11 @@ class _English:
                 if token[0].isalnum() or len(token) > 1:
                     yield token, tag
 
-    def read(self, token: str, tag: str) -> Reading:
+    def read(self, token: str, tag: str) -> TaggedReading:
         word = token.lower()
         reason = _reason(word, tag)
         if reason is not None:
-            return Reading(word, reason)
+            return TaggedReading(word, reason)
         genre = _GENRE_OF[tag]
         upper = genre.upper()
         inflected = upper in _genres(word)
@@ -137,7 +137,7 @@ class _English:
         base = _base(word, tag, bases or (word,))
         # one of the two dictionaries is enough: lemminflect's lacks "correlation"
         known = inflected or genre in (_genre_in_lexicon(word), _genre_in_lexicon(base))
-        return Reading(base, genre, known)
+        return TaggedReading(base, genre, known)
 
 
 def _tagged(tokens: list[str]) -> list[list[str]]:

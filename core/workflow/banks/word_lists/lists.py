@@ -28,7 +28,7 @@ from core.workflow.banks.word_lists.taggers import (
     GENRES,
     LANGUAGES,
     Genre,
-    Reading,
+    TaggedReading,
     source_of,
     tagger_of,
 )
@@ -81,7 +81,7 @@ Show = Callable[[float], object]
 
 
 @dataclass(frozen=True)
-class TextFile:
+class WordFile:
     """A file of texts, and the column that holds them ("text" for a plain text)."""
 
     corpus: Corpus
@@ -89,7 +89,7 @@ class TextFile:
 
 
 @dataclass(frozen=True)
-class WordCounts:
+class ListCounts:
     """How often each token with each of its tags stands in the texts.
 
     `n_without_text` counts rows whose column is empty or no text; `files` are the names of the
@@ -162,7 +162,7 @@ class LeftOut:
 class WordList:
     """The words of a list, most frequent first, and what was left out."""
 
-    counts: WordCounts
+    counts: ListCounts
     choices: WordChoices
     words: tuple[ListedWord, ...]
     left_out: tuple[LeftOut, ...]
@@ -182,7 +182,7 @@ class WordList:
 # Reading: the column of texts, and the tokens of every text.
 
 
-def open_texts(name: str, stream: BinaryIO, column: str = "") -> tuple[TextFile, tuple[str, ...]]:
+def open_texts(name: str, stream: BinaryIO, column: str = "") -> tuple[WordFile, tuple[str, ...]]:
     """A file with its column of texts, and all its columns that can be meant.
 
     Without `column`, a usual name such as "text" is taken, or else the column with most text.
@@ -197,7 +197,7 @@ def open_texts(name: str, stream: BinaryIO, column: str = "") -> tuple[TextFile,
     if not rows:
         raise FileError(f"{name}: there is no text.", "Choose a file with texts.")
     if corpus.kind == PLAIN_TEXT:
-        return TextFile(corpus, TEXT_COLUMN), (TEXT_COLUMN,)
+        return WordFile(corpus, TEXT_COLUMN), (TEXT_COLUMN,)
     lengths: dict[str, int] = {}
     for row in rows:
         for key, value in row.values.items():
@@ -212,14 +212,14 @@ def open_texts(name: str, stream: BinaryIO, column: str = "") -> tuple[TextFile,
         )
     usual = {key.strip().lower(): key for key in reversed(lengths)}
     guess = next((usual[key] for key in _USUAL_COLUMNS if key in usual), "")
-    return TextFile(corpus, column or guess or max(lengths, key=lengths.__getitem__)), tuple(
+    return WordFile(corpus, column or guess or max(lengths, key=lengths.__getitem__)), tuple(
         lengths
     )
 
 
 def count_words(
-    files: Sequence[TextFile], language: str, show: Show = lambda share: None
-) -> WordCounts:
+    files: Sequence[WordFile], language: str, show: Show = lambda share: None
+) -> ListCounts:
     """Tag every text and count its tokens. `show` gets the share that is done, 0 to 1.
 
     Raises
@@ -251,7 +251,7 @@ def count_words(
                 show((number + file.corpus.share_read) / len(files))
         n_texts += min(n_rows, 1) if file.corpus.kind == PLAIN_TEXT else n_rows
     names = tuple(f"{f.corpus.name} (SHA-256 {f.corpus.sha256()[:12]})" for f in files)
-    return WordCounts(language, tokens, n_texts, n_without, names)
+    return ListCounts(language, tokens, n_texts, n_without, names)
 
 
 # Choosing: base forms, genres, ranks, and what is left out.
@@ -265,7 +265,7 @@ class _Tally:
     left_out: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
 
-def choose_words(counts: WordCounts, choices: WordChoices) -> WordList:
+def choose_words(counts: ListCounts, choices: WordChoices) -> WordList:
     """The most frequent words by these choices.
 
     Every token is counted once: in the list, or with the reason why it is left out.
@@ -317,7 +317,7 @@ def _stop_words(text: str) -> frozenset[str]:
     return frozenset(text.replace(",", " ").replace("，", " ").casefold().split())
 
 
-def _reason(reading: Reading, choices: WordChoices, stop: frozenset[str]) -> str:
+def _reason(reading: TaggedReading, choices: WordChoices, stop: frozenset[str]) -> str:
     """Why a token is left out before anything is counted; empty where it is a noun or verb."""
     if reading.genre not in GENRES:
         return reading.genre
@@ -356,7 +356,7 @@ def _left_out(reason: str, words: Counter[str]) -> LeftOut:
 # The bank of a list.
 
 
-def title_of(counts: WordCounts) -> str:
+def title_of(counts: ListCounts) -> str:
     """A title for a bank of these counts, from the name of the first file."""
     name = counts.files[0].rpartition(" (")[0].split(".")[0]
     more = len(counts.files) - 1

@@ -28,7 +28,7 @@ LANGUAGES = tuple(_MODULES)
 """The languages with a tagger, by code."""
 
 
-class Reading(NamedTuple):
+class TaggedReading(NamedTuple):
     """A tagged token: its base form, and its genre or the reason why it has none.
 
     `known` is False where the dictionary does not have the word, and the genre is a guess.
@@ -51,7 +51,7 @@ class Tagger(Protocol):
         """Each token with a letter or digit in it, and its tag, in the order of the text."""
         ...
 
-    def read(self, token: str, tag: str) -> Reading:
+    def read(self, token: str, tag: str) -> TaggedReading:
         """What a token with this tag is. The same for the same arguments."""
         ...
 
