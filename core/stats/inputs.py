@@ -32,7 +32,15 @@ ItemRule = Literal["listwise", "pairwise", "fiml"]
 
 
 def ratios(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
-    """Quotients of arrays whose shapes go together; NaN where the denominator is not above 0."""
+    """Quotients of arrays whose shapes go together; NaN where the denominator is not above 0.
+
+    Examples
+    --------
+    By hand: 3 / 4, and nothing of 0.
+
+    >>> ratios([3, 1], [4, 0])
+    array([0.75,  nan])
+    """
     numerators, denominators = np.asarray(above), np.asarray(below)
     quotients = np.full(np.broadcast_shapes(numerators.shape, denominators.shape), np.nan)
     np.divide(numerators, denominators, out=quotients, where=denominators > 0)

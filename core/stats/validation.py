@@ -206,7 +206,7 @@ def validate(coefficients: ValidityCoefficients, scheme: RatingScheme = JUNG_202
 
     Parameters
     ----------
-    coefficients : Coefficients
+    coefficients : ValidityCoefficients
         Already computed; any may be None (not collected) or NaN (undefined, with its reason).
     scheme : RatingScheme
         Bands of the ratings; those of Jung (2025) by default.
@@ -228,7 +228,7 @@ def validate(coefficients: ValidityCoefficients, scheme: RatingScheme = JUNG_202
     By the bands of Jung (2025): .85 is ++, .75 is +, and .2 is - for the order of the options.
 
     >>> consistency, form, order = (Estimate(value, n=99) for value in (0.85, 0.75, 0.2))
-    >>> result = validate(Coefficients(consistency, form, order))
+    >>> result = validate(ValidityCoefficients(consistency, form, order))
     >>> [criterion.rating for criterion in result.criteria[:3]], result.reliable
     (['++', '+', '-'], False)
     """
