@@ -156,7 +156,7 @@ def read_signs(
 
     Parameters
     ----------
-    table : Table
+    table : FileTable
         As `read_item_table` gives it.
     columns : ItemColumns
         What its columns hold.

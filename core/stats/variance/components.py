@@ -110,7 +110,7 @@ def variance_components(
 
     Parameters
     ----------
-    design : Cells
+    design : DesignCells
         The answers by cell. Answers of one cell are replicates: their variance is the residual.
         Where no cell has two answers, the effect of all facets together is the residual, and
         cannot be told from chance.

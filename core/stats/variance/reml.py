@@ -43,7 +43,7 @@ def fit_reml(
 
     Parameters
     ----------
-    design : Cells
+    design : DesignCells
         The answers by cell.
     lower : sequence of int
         The effects but that of all facets together, as sets of facets.
