@@ -139,9 +139,9 @@ def to_read(table: ResultTable) -> tuple[ResultTable, tuple[str, ...]]:
     columns = tuple(column for column in ordered if column.name not in same)
     frame = table.frame[[column.name for column in columns]]
     titles = {column.name: column.title for column in table.columns}
-    common = [f"{titles[name]}: {table.frame[name].iloc[0]}" for name in same]
-    said = tuple(text for text in common if not text.endswith(": "))  # an empty key says nothing
-    return ResultTable(table.name, table.title, frame, columns, table.tab), said
+    values = [(titles[name], str(table.frame[name].iloc[0])) for name in same]
+    common = tuple(f"{title}: {value}" for title, value in values if value)
+    return ResultTable(table.name, table.title, frame, columns, table.tab), common
 
 
 def _is_constant(values: pd.Series[Any]) -> bool:
