@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -332,9 +333,7 @@ def _acquiescence_table(
     unit: str,
 ) -> ResultTable:
     """One row for each group and kind of opposite statements that there is."""
-    low, high = (
-        number(c.name, c.title, "correlation", c.help) for c in _interval_columns(ci_level, unit)
-    )
+    low, high = (replace(c, unit="correlation") for c in _interval_columns(ci_level, unit))
     columns = (
         *by_columns(cells.names),
         text("opposites", "Opposite statements"),

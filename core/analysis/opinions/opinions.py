@@ -56,7 +56,7 @@ from core.charts.opinions import opinion_charts
 from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, key, number, text
+from core.domain.tables import count, estimate, high_end, key, low_end, number, text
 from core.stats import stance
 from core.stats.distributions import column_means, wilson_interval
 from core.stats.inputs import Booleans, Floats, Integers
@@ -120,8 +120,8 @@ def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
         number(
             "share_neutral", "Strong neutral share", "proportion", "Strong neutral / questions."
         ),
-        number("share_low", f"Share {level} low", "proportion", redrawn),
-        number("share_high", f"{level} high", "proportion", redrawn),
+        low_end("share_low", f"Share {level} low", "proportion", redrawn),
+        high_end("share_high", f"{level} high", "proportion", redrawn),
     )
 
 

@@ -34,7 +34,7 @@ from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
-from core.domain.tables import count, estimate, key, number, p_value, remark
+from core.domain.tables import count, estimate, high_end, key, low_end, number, p_value, remark
 from core.errors import NotEnoughData
 from core.stats.correlation import Correlation, correlation
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -83,7 +83,7 @@ def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
             f"{_OF_STORIES.capitalize()}: with the rating of each story.",
         ),
         number("r", "r", "correlation", "Pearson's r."),
-        number(
+        low_end(
             "ci_low",
             f"{interval} CI low",
             "correlation",
@@ -91,14 +91,14 @@ def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
             "doi:10.1214/aos/1176344552. Redrawn means scatter more than the means, so the "
             "interval of an r near 1 may end below r.",
         ),
-        number("ci_high", f"{interval} CI high", "correlation", "The upper end."),
-        number(
+        high_end("ci_high", f"{interval} CI high", "correlation", "The upper end."),
+        low_end(
             "fisher_low",
             f"Fisher {interval} low",
             "correlation",
             "Fisher's z with n rows: numbers of words, or stories. Fisher (1921).",
         ),
-        number("fisher_high", f"Fisher {interval} high", "correlation", "The upper end."),
+        high_end("fisher_high", f"Fisher {interval} high", "correlation", "The upper end."),
         p_value("p", "p", "Of r = 0, two-sided, by t with n − 2 degrees of freedom."),
         count("n", "n", "Rows of r: different numbers of words, or stories."),
         count("stories", "Stories", "Stories with a valid rating and a number."),
@@ -151,16 +151,16 @@ def _judge_columns(ci_level: float) -> tuple[Column, ...]:
         key("first", "First judge"),
         key("second", "Second judge"),
         number("r", "r", "correlation", "Pearson's r of both ratings over stories."),
-        number("ci_low", f"{interval} CI low", "correlation", "Fisher's z; stories are units."),
-        number("ci_high", f"{interval} CI high", "correlation", "The upper end."),
+        low_end("ci_low", f"{interval} CI low", "correlation", "Fisher's z; stories are units."),
+        high_end("ci_high", f"{interval} CI high", "correlation", "The upper end."),
         number("difference", "Difference", "points", "Mean over stories of second − first."),
-        number(
+        low_end(
             "difference_low",
             f"Difference {interval} low",
             "points",
             "Redraws stories; percentiles, Efron (1979).",
         ),
-        number("difference_high", f"Difference {interval} high", "points", "The upper end."),
+        high_end("difference_high", f"Difference {interval} high", "points", "The upper end."),
         count("n", "Stories", "Stories that both judges rated."),
         remark("Why a number is undefined."),
     )

@@ -22,7 +22,7 @@ from core.charts.worldview import annotator_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column
-from core.domain.tables import count, estimate, key, number, remark
+from core.domain.tables import count, estimate, high_end, key, low_end, number, remark
 from core.errors import NotEnoughData
 from core.stats.agreement import PairwiseKappas, krippendorff_alpha, pairwise_kappas
 from core.stats.inputs import Floats, name_list
@@ -67,13 +67,13 @@ def _domain_columns(level: str) -> tuple[Column, ...]:
             f"mean over pairs; {_LIGHT} 1: always alike, 0: as by chance.",
         ),
         number("sd", "SD", "correlation", "Over pairs, n − 1; pairs share annotators."),
-        number(
+        low_end(
             "ci_low",
             f"{level} low",
             "correlation",
             "Of the mean; percentiles over resampled items, Efron (1979).",
         ),
-        number("ci_high", f"{level} high", "correlation", "Of the mean."),
+        high_end("ci_high", f"{level} high", "correlation", "Of the mean."),
         count("pairs", "Pairs", "Pairs of annotators with a kappa."),
         count("annotators", "Annotators", "Who coded an item for the domain."),
         count("n", "Items", "Coded by two annotators at least."),
