@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import comparison_table
-from core.analysis.kit.matrices import by_columns, distinct, group_name
+from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.option_counts import (
     Direction,
     Midpoint,
@@ -39,7 +39,7 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, ends, key, number, remark, text
+from core.domain.tables import count, ends, factor_columns, key, number, remark, text
 from core.errors import NotEnoughData
 from core.stats.inputs import Floats, Integers, name_list
 from core.stats.leaning import (
@@ -178,7 +178,7 @@ _COUNTED = ("n", "neutral", "no_side", "unusable")
 def _group_table(cells: SideCells, own: Leaning, ci_level: float, unit: str) -> ResultTable:
     """One row for each group: the mean over formats."""
     columns = (
-        *by_columns(cells.names),
+        *factor_columns(cells.names),
         number("share", "Positive", "proportion", f"{_SHARE} Then the mean over formats."),
         *_interval_columns(ci_level, unit),
         text("preference", "Preference", "The side with the greater mean share, as published."),
@@ -233,7 +233,7 @@ def _format_table(
 ) -> ResultTable:
     """One row for each group and format that it was asked in."""
     columns = (
-        *by_columns(cells.names),
+        *factor_columns(cells.names),
         key("format", "Format"),
         number("share", "Positive", "proportion", _SHARE),
         *_interval_columns(ci_level, unit),
@@ -302,7 +302,7 @@ def _item_table(cells: SideCells) -> ResultTable:
     shares = item_shares(cells.counts)
     formats = [] if "format" in cells.names or len(cells.formats) < 2 else cells.formats
     columns = (
-        *by_columns(cells.names),
+        *factor_columns(cells.names),
         key("item", "Item"),
         number(
             "share",
@@ -335,7 +335,7 @@ def _acquiescence_table(
     """One row for each group and kind of opposite statements that there is."""
     low, high = (replace(c, unit="correlation") for c in _interval_columns(ci_level, unit))
     columns = (
-        *by_columns(cells.names),
+        *factor_columns(cells.names),
         text("opposites", "Opposite statements"),
         number(
             "index",

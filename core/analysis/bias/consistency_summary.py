@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.bias.bias import Positive
-from core.analysis.kit.matrices import by_columns, data_notes, distinct, group_name
+from core.analysis.kit.matrices import data_notes, distinct, group_name
 from core.analysis.kit.option_counts import (
     UNIT_WORDS,
     Midpoint,
@@ -41,7 +41,7 @@ from core.charts.bias import summary_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
 from core.domain.results import AnalysisResult, ResultTable
-from core.domain.tables import count, estimate, key, remark
+from core.domain.tables import count, estimate, factor_columns, key, remark
 from core.errors import NotEnoughData
 from core.stats.divergence import jensen_shannon_bits, mean_of_pairs
 from core.stats.inputs import Floats
@@ -324,7 +324,7 @@ def _table(
     interval = f"{ci_level * 100:g}% CI"
     text = f"Percentiles over resampled {UNIT_WORDS[unit]}; Efron (1979)."
     declared = (
-        *by_columns(cells.names),
+        *factor_columns(cells.names),
         key(
             "measure",
             "Measure",

@@ -267,11 +267,6 @@ MISSING_COLUMNS = (
 )
 
 
-def by_columns(by: Sequence[str]) -> tuple[Column, ...]:
-    """The leading columns of a result table: the factors set side by side."""
-    return tables.factor_columns(by)
-
-
 def result_table(
     name: str,
     title: str,

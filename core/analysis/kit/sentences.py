@@ -43,13 +43,9 @@ def table_of(result: AnalysisResult, name: str) -> ResultTable:
     return next(table for table in result.tables if table.name == name)
 
 
-def rows_by_group(table: ResultTable, before: str = "") -> dict[str, list[TableRow]]:
-    """The rows of each group; `before` is the first column that is no factor of groups.
-
-    A table with declared columns knows its factors.
-    """
-    names = list(table.frame.columns)
-    factors = names[: names.index(before)] if before else table.with_role("group")
+def rows_by_group(table: ResultTable) -> dict[str, list[TableRow]]:
+    """The rows of each group, by the columns that make groups."""
+    factors = table.with_role("group")
     rows: dict[str, list[TableRow]] = {}
     for row in table.frame.to_dict("records"):
         group = group_name([row[factor] for factor in factors])
@@ -73,19 +69,9 @@ def answers_of_groups(
     light: Callable[[Sequence[TableRow]], Light | None] = lambda _rows: None,
 ) -> GroupAnswers:
     """The sentence, and the verdict if there is one, that each group's rows of a table give."""
-    return answers_by_group(table, "", sentence, light)
-
-
-def answers_by_group(
-    table: ResultTable,
-    before: str,
-    sentence: Callable[[Sequence[TableRow]], str],
-    light: Callable[[Sequence[TableRow]], Light | None] = lambda _rows: None,
-) -> GroupAnswers:
-    """The sentence, and the verdict if there is one, that each group's rows of a table give."""
     return tuple(
         GroupAnswer(group, sentence(rows), light(rows))
-        for group, rows in rows_by_group(table, before).items()
+        for group, rows in rows_by_group(table).items()
     )
 
 

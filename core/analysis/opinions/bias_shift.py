@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import comparison_table
-from core.analysis.kit.matrices import by_columns, distinct, group_name, result_table
+from core.analysis.kit.matrices import distinct, group_name, result_table
 from core.analysis.kit.opinion_values import (
     DRAWN,
     INITIAL,
@@ -52,7 +52,7 @@ from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, key, number, text
+from core.domain.tables import count, estimate, factor_columns, key, number, text
 from core.stats import stance
 from core.stats.distributions import column_means
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -304,7 +304,7 @@ def bias_shift(
         answers=option_counts,
         values_of=values_of,
     )
-    factors = by_columns(names)
+    factors = factor_columns(names)
     phases = (table.initial.counts, table.opposing.counts)
     n_used = int(sum((_paired_counts(counts.chosen, table)).sum() for counts in phases))
     n_usable = int(usable_counts(option_counts)["count"].sum())

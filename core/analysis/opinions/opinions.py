@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import comparison_table, difference_answers
-from core.analysis.kit.matrices import by_columns, distinct, result_table
+from core.analysis.kit.matrices import distinct, result_table
 from core.analysis.kit.opinion_values import (
     DRAWN,
     INITIAL,
@@ -56,7 +56,7 @@ from core.charts.opinions import opinion_charts
 from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, high_end, key, low_end, number, text
+from core.domain.tables import count, estimate, factor_columns, high_end, key, low_end, number, text
 from core.stats import stance
 from core.stats.distributions import column_means, wilson_interval
 from core.stats.inputs import Booleans, Floats, Integers
@@ -402,7 +402,7 @@ def opinions(
         answers=frame,
         values_of=values_of,
     )
-    factors = by_columns(names)
+    factors = factor_columns(names)
     columns = (*factors, *_question_columns(level))
     tables = (
         result_table(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import comparison_table
-from core.analysis.kit.matrices import by_columns, distinct, group_name, result_table
+from core.analysis.kit.matrices import distinct, group_name, result_table
 from core.analysis.kit.option_counts import cell_codes, option_places, usable_counts
 from core.analysis.kit.options import (
     Adjust,
@@ -38,7 +38,7 @@ from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import COUNTED_AS_MISSING
-from core.domain.tables import count, estimate, key, text
+from core.domain.tables import count, estimate, factor_columns, key, text
 from core.errors import NotEnoughData
 from core.stats.association import UnitRates, unit_rates
 from core.stats.inputs import Booleans, Floats, Integers, name_list
@@ -250,7 +250,7 @@ def instrument_rates(
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     rates = _rates(counts, known, bootstrap, ci_level)
     names, level = distinct(by), f"{ci_level * 100:g}% CI"
-    factors = by_columns(names)
+    factors = factor_columns(names)
     pairs = comparison_table(
         _consistent_items(counts, names, missing),
         names,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core import progress
-from core.analysis.kit.matrices import by_columns, distinct, group_name
+from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.options import By, ConfidenceLevel
 from core.analysis.kit.registry import OtherData, Text, analysis
 from core.analysis.kit.sentences import (
@@ -31,7 +31,7 @@ from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
-from core.domain.tables import count, ends, estimate, number, p_value, remark, text
+from core.domain.tables import count, ends, estimate, factor_columns, number, p_value, remark, text
 from core.errors import NotEnoughData
 from core.stats.groups import mean_interval, summary, woolf_odds_ratio
 from core.stats.inputs import name_list
@@ -514,8 +514,8 @@ def odds_ratios(
             f"words in those of {contrast.levels[0]} or of {contrast.levels[1]}.",
             "Choose other lists, or collect more texts of both groups.",
         )
-    lead = by_columns(names)
-    units = by_columns([name for name in UNIT if name not in names])
+    lead = factor_columns(names)
+    units = factor_columns([name for name in UNIT if name not in names])
     usable = texts["status"].eq(Status.ANSWERED) & texts["text"].notna()
     return AnalysisResult(
         tables=with_tabs(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import comparison_table
-from core.analysis.kit.matrices import by_columns, group_name, result_table
+from core.analysis.kit.matrices import group_name, result_table
 from core.analysis.kit.option_counts import cell_codes
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import Choice, Number, analysis
@@ -29,7 +29,7 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, key, number, remark, text
+from core.domain.tables import count, estimate, factor_columns, key, number, remark, text
 from core.errors import NotEnoughData
 from core.stats.agreement import FormKappas, form_kappas, krippendorff_alpha
 from core.stats.inputs import Estimate, Floats
@@ -281,7 +281,7 @@ def form_agreement(
         )
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     level = f"{ci_level * 100:g}% CI"
-    factors = by_columns(answers.by)
+    factors = factor_columns(answers.by)
     kappas = [
         [form_kappas(own.original, each.others, bootstrap, ci_level) for each in own.wordings]
         for own in groups

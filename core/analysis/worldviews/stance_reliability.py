@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import comparison_table
-from core.analysis.kit.matrices import by_columns, group_name, result_table
+from core.analysis.kit.matrices import group_name, result_table
 from core.analysis.kit.option_counts import cell_codes
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import BankTable, Choice, Number, analysis
@@ -38,7 +38,7 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, key, number, text
+from core.domain.tables import count, estimate, factor_columns, key, number, text
 from core.stats.inputs import Floats
 from core.stats.resampling import Bootstrap
 from core.stats.statement_tests import SamplingRule, template_means
@@ -261,7 +261,7 @@ def stance_reliability(
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     level = f"{ci_level * 100:g}% CI"
     chosen = ACROSS if reliable == "across" else WITHIN
-    factors = by_columns(found.by)
+    factors = factor_columns(found.by)
     shares = list(_group_shares(found, bootstrap, ci_level))
     statements = _statement_frame(found, chosen)
 
@@ -585,7 +585,7 @@ def _part_tables(
                 f"Reliable statements by {kind}",
                 _part_rows(found, parts, chosen, bootstrap, level),
                 (
-                    *by_columns(found.by),
+                    *factor_columns(found.by),
                     text(kind, kind.capitalize(), _PART_HELP[kind]),
                     *columns,
                 ),

@@ -37,7 +37,7 @@ from core.analysis.bias.preference.tables import (
     winner_rows,
 )
 from core.analysis.kit.comparisons import Comparisons, comparison_table
-from core.analysis.kit.matrices import by_columns, distinct, result_table
+from core.analysis.kit.matrices import distinct, result_table
 from core.analysis.kit.option_counts import Midpoint, Resample
 from core.analysis.kit.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel
 from core.analysis.kit.registry import Number, analysis
@@ -55,6 +55,7 @@ from core.charts.preference import preference_charts
 from core.domain.frames import ENTITIES, OPTION_COUNTS
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, ResultTable, with_tabs
+from core.domain.tables import factor_columns
 from core.progress import with_progress
 from core.stats.inputs import name_list
 from core.stats.resampling import Bootstrap
@@ -244,7 +245,7 @@ def preference(
         return _item_values(result_table("items", "", rows, (*lead, *ITEM_COLUMNS)).frame)
 
     if len(compared.groups) > 1:
-        lead = by_columns(names)
+        lead = factor_columns(names)
         across = comparison_table(
             _item_values(next(t for t in tables if t.name == "items").frame),
             (*names, "pair"),
@@ -288,7 +289,7 @@ def _tables(
     estimates: Sequence[GroupEstimates], names: Sequence[str], level: float, unit: str
 ) -> tuple[ResultTable, ...]:
     """All tables but the comparison of groups."""
-    lead = by_columns(names)
+    lead = factor_columns(names)
     strengths: list[Row] = []
     fits: list[Row] = []
     for own in estimates:

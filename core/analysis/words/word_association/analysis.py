@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import MOST_PAIRS, comparison_table, group_pairs
-from core.analysis.kit.matrices import by_columns, group_name, result_table
+from core.analysis.kit.matrices import group_name, result_table
 from core.analysis.kit.option_counts import usable_counts
 from core.analysis.kit.options import (
     Adjust,
@@ -42,7 +42,7 @@ from core.domain.frames import ITEMS, OPTION_COUNTS, WORDINGS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, key, remark, text
+from core.domain.tables import count, estimate, factor_columns, key, remark, text
 from core.stats.agreement import weighted_kappa
 from core.stats.association import RATES, WORD_CLASSES, Rate, UnitRates, association_rates
 from core.stats.correlation import correlation
@@ -330,7 +330,7 @@ def word_association(
         classes, counts.neutral, counts.tests, bootstrap=bootstrap, level=ci_level
     )
     names, level = counts.by, f"{ci_level * 100:g}% CI"
-    factors = by_columns(names)
+    factors = factor_columns(names)
     groups = pd.DataFrame(counts.groups, columns=list(names))
 
     def values_of(answers: pd.DataFrame) -> pd.DataFrame:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.matrices import by_columns, result_table
+from core.analysis.kit.matrices import result_table
 from core.analysis.worldviews.worldview.statements import BankFacts, PartyFacts, Stances
 from core.domain.instrument import LEANINGS
 from core.domain.notes import undefined_note
 from core.domain.results import Column, ResultTable
-from core.domain.tables import count, ends, estimate, key, number, remark, text
+from core.domain.tables import count, ends, estimate, factor_columns, key, number, remark, text
 from core.stats.correlation import Correlation, correlation
 from core.stats.inputs import Booleans, Floats
 from core.stats.resampling import Bootstrap
@@ -76,7 +76,7 @@ def _ends(means: TemplateMeans, place: int) -> tuple[float, float, float, float]
 def group_table(stances: Stances, settings: WorldviewSettings) -> ResultTable:
     """One row for each group: share of statements that count, and of agrees among them."""
     columns = (
-        *by_columns(stances.by),
+        *factor_columns(stances.by),
         count("statements", "Statements", "Asked in their original wording."),
         count("templates", "Templates"),
         text("n", "Count", "Statements that count, mean over templates."),
@@ -151,7 +151,7 @@ def domain_tables(
         "(agrees − disagrees) / statements that count, in the direction of the domain: 1 always "
         f"for it, −1 always against it. {_SOURCE}"
     )
-    factors = by_columns(stances.by)
+    factors = factor_columns(stances.by)
     columns = (
         *factors,
         key("domain", "Domain"),
@@ -326,7 +326,7 @@ def leaning_tables(
         count("n_templates", "Templates"),
         remark("Why a number is undefined."),
     )
-    factors = by_columns(stances.by)
+    factors = factor_columns(stances.by)
     sides = (
         *factors,
         text("country", "Country", "Of the parties."),
