@@ -122,17 +122,6 @@ def earth_movers_distances(weights: Floats, positions: Floats) -> Floats:
 # Means over pairs of formats.
 
 
-def mean_of_pairs(values: Floats) -> Floats:
-    """The mean over the pairs (last axis) that have a value; NaN where none has.
-
-    Examples
-    --------
-    >>> mean_of_pairs(np.array([[1, np.nan, 3], [np.nan, np.nan, np.nan]])).tolist()
-    [2.0, nan]
-    """
-    return mean_of_defined(values)
-
-
 def mean_with_others(values: Floats, n_formats: int) -> Floats:
     """Of each format, the mean over its pairs with the others: (..., pairs) to (..., formats).
 
@@ -144,7 +133,7 @@ def mean_with_others(values: Floats, n_formats: int) -> Floats:
     [1.5, 2.0, 2.5]
     """
     first, second = pair_places(n_formats)
-    means = [mean_of_pairs(values[..., (first == k) | (second == k)]) for k in range(n_formats)]
+    means = [mean_of_defined(values[..., (first == k) | (second == k)]) for k in range(n_formats)]
     return np.stack(means, axis=-1)
 
 
@@ -206,7 +195,7 @@ def permutation_test(
     yes, total = np.asarray(positive, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if (yes % 1).any() or (total % 1).any() or (yes < 0).any() or (yes > total).any():
         raise ValueError("a permutation needs whole numbers of yes among whole numbers of answers")
-    observed = mean_of_pairs(_divergences(yes, total))
+    observed = mean_of_defined(_divergences(yes, total))
     n_groups = int(groups.max(initial=-1)) + 1
     sums = _group_sums(observed, groups, n_groups)
     chance = np.zeros((len(yes), yes.shape[1] * (yes.shape[1] - 1) // 2))
@@ -215,7 +204,7 @@ def permutation_test(
     for dealt in _dealt(yes, total, n_permutations, seed):
         divergences = _divergences(dealt, total)
         chance += divergences.sum(axis=0)
-        means = mean_of_pairs(divergences)
+        means = mean_of_defined(divergences)
         as_many += (means >= observed - _TIE).sum(axis=0)
         as_many_sums += (_group_sums(means, groups, n_groups) >= sums - _TIE).sum(axis=0)
     defined = np.isfinite(observed)

@@ -48,7 +48,13 @@ def ratios(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
 
 
 def mean_of_defined(values: Floats, axis: int = -1) -> Floats:
-    """The mean along an axis of the values that are finite; NaN where none is."""
+    """The mean along an axis of the values that are finite; NaN where none is.
+
+    Examples
+    --------
+    >>> mean_of_defined(np.array([[1, np.nan, 3], [np.nan, np.nan, np.nan]])).tolist()
+    [2.0, nan]
+    """
     defined = np.isfinite(values)
     return ratios(np.where(defined, values, 0.0).sum(axis=axis), defined.sum(axis=axis))
 

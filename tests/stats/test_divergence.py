@@ -11,11 +11,11 @@ from scipy.stats import hypergeom, wasserstein_distance
 from core.stats.divergence import (
     earth_movers_distances,
     jensen_shannon_bits,
-    mean_of_pairs,
     mean_with_others,
     pair_places,
     permutation_test,
 )
+from core.stats.inputs import mean_of_defined
 from tests.stats.reference import expected
 
 HAND = expected("divergence_hand")
@@ -74,7 +74,7 @@ def test_a_format_without_answers_is_undefined_and_the_other_pairs_stand():
     nan = math.nan
     assert jensen_shannon_bits(weights) == pytest.approx([nan, 1, nan], nan_ok=True)
     assert earth_movers_distances(weights, [0, 1]) == pytest.approx([nan, 1, nan], nan_ok=True)
-    means = mean_of_pairs(jensen_shannon_bits(weights))
+    means = mean_of_defined(jensen_shannon_bits(weights))
     assert means == 1
     with_others = mean_with_others(jensen_shannon_bits(weights), 3)
     assert with_others == pytest.approx([1, nan, 1], nan_ok=True)

@@ -43,8 +43,8 @@ from core.domain.notes import about, undefined_note
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.tables import count, estimate, factor_columns, key, remark
 from core.errors import NotEnoughData
-from core.stats.divergence import jensen_shannon_bits, mean_of_pairs
-from core.stats.inputs import Floats
+from core.stats.divergence import jensen_shannon_bits
+from core.stats.inputs import Floats, mean_of_defined
 from core.stats.leaning import (
     items_answered,
     leaning,
@@ -268,7 +268,7 @@ def _agreement(
         for own in (counts.positive, counts.n)
     )
     agreement = _item_agreement(positive, n)
-    values = mean_of_pairs(agreement)
+    values = mean_of_defined(agreement)
     n_defined = np.asarray(np.isfinite(agreement).sum(axis=1))
     n_units = n_defined if unit == "item" else units_answered(counts).sum(axis=1)
     low = high = np.full(n_groups, np.nan)
@@ -277,7 +277,7 @@ def _agreement(
             drawn = resampled_means(agreement.T, bootstrap)
         else:
             blocks = resampled_item_totals(counts, bootstrap)
-            means = [mean_of_pairs(_item_agreement(*block)) for block in blocks]
+            means = [mean_of_defined(_item_agreement(*block)) for block in blocks]
             drawn = recentered(np.concatenate(means), values, 0.0, 1.0)
         ends = percentile_intervals(drawn, level)
         low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
@@ -289,7 +289,7 @@ def _item_agreement(positive: Floats, n: Floats) -> Floats:
     if n.shape[-2] < 2:
         return np.full((*n.shape[:-2], n.shape[-1]), np.nan)
     sides = np.stack([positive, n - positive], axis=-1).swapaxes(-3, -2)
-    return np.asarray(1 - mean_of_pairs(jensen_shannon_bits(sides)))
+    return np.asarray(1 - mean_of_defined(jensen_shannon_bits(sides)))
 
 
 def _measures(

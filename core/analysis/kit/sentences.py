@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.analysis.kit.matrices import group_name, missing_words
 from core.domain.notes import Note, Place
-from core.domain.numbers import count_text, judged_decimals, number_text, p_decimals
+from core.domain.numbers import count_text, judged_decimals, number_text, p_decimals, percent_text
 from core.domain.results import AnalysisResult, ResultTable
 
 Light = Literal["green", "red", "grey"]
@@ -61,6 +61,12 @@ def estimate_text(
         return f"{symbol} is undefined ({why_undefined})"
     interval = interval_text(row[f"{ends}_low"], row[f"{ends}_high"])
     return f"{symbol} = {coefficient_text(row[name])}{interval}"
+
+
+def rate_text(row: TableRow, name: str) -> str:
+    """A share of a row with its interval, in percent: "44.0% [40.1%, 48.0%]"."""
+    ends = (row[f"{name}_low"], row[f"{name}_high"])
+    return percent_text(row[name], 1) + interval_text(*ends, lambda end: percent_text(end, 1))
 
 
 def answers_of_groups(

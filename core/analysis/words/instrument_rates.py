@@ -29,7 +29,7 @@ from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
-    interval_text,
+    rate_text,
     table_of,
 )
 from core.charts.words import instrument_rate_charts
@@ -105,10 +105,6 @@ _ITEM_COLUMNS = (
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Both rates of each group, and what reluctancy consists of."""
 
-    def share(row: TableRow, rate: str) -> str:
-        ends = (row[f"{rate}_low"], row[f"{rate}_high"])
-        return percent_text(row[rate], 1) + interval_text(*ends, lambda end: percent_text(end, 1))
-
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
         if not row["items"]:
@@ -119,14 +115,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 )
             return "No item has all its answers, so there is no rate."
         consistency = (
-            f"{share(row, 'consistency')} get the same answer in all settings (consistency)"
+            f"{rate_text(row, 'consistency')} get the same answer in all settings (consistency)"
             if math.isfinite(row["consistency"])
             else "consistency is undefined (one answer each)"
         )
         return (
             f"Of {count_text(int(row['items']), 'item')}, {consistency}; reluctancy "
-            f"{share(row, 'reluctancy')}: {percent_text(row['midpoint'], 1)} of the answers are "
-            f"midpoints, {percent_text(row['unusable'], 1)} name no option."
+            f"{rate_text(row, 'reluctancy')}: {percent_text(row['midpoint'], 1)} of the answers "
+            f"are midpoints, {percent_text(row['unusable'], 1)} name no option."
         )
 
     return answers_of_groups(table_of(result, "groups"), sentence)

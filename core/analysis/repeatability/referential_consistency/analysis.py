@@ -42,9 +42,9 @@ from core.domain.notes import undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column
 from core.errors import NotEnoughData
-from core.stats.divergence import PermutationTest, mean_of_pairs, pair_places
+from core.stats.divergence import PermutationTest, pair_places
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import Floats, name_list, ratios
+from core.stats.inputs import Floats, mean_of_defined, name_list, ratios
 from core.stats.resampling import Bootstrap
 
 _LIN = "Lin (1991) doi:10.1109/18.61115"
@@ -516,7 +516,7 @@ def _item_frame(measures: _Measures, adjust: Adjustment) -> pd.DataFrame:
         n_formats=n_formats,
         n=np.rint(answers.answers.sum(axis=1)).astype(np.int64),
         divergence=divergence.items,
-        chance=mean_of_pairs(chance),
+        chance=mean_of_defined(chance),
         p=p,
         p_adjusted=adjusted,
         distance=measures.distance.items,

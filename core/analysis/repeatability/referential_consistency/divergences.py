@@ -21,12 +21,11 @@ from core.stats.divergence import (
     PermutationTest,
     earth_movers_distances,
     jensen_shannon_bits,
-    mean_of_pairs,
     mean_with_others,
     pair_places,
     permutation_test,
 )
-from core.stats.inputs import Floats, Integers, ratios
+from core.stats.inputs import Floats, Integers, mean_of_defined, ratios
 from core.stats.resampling import (
     Bootstrap,
     percentile_intervals,
@@ -254,7 +253,7 @@ def _measured(
 def _wide(pairs: Floats, n_formats: int) -> Floats:
     """The mean over pairs, that of each format's pairs, and each pair, along the last axis."""
     others = mean_with_others(pairs, n_formats)
-    return np.concatenate([mean_of_pairs(pairs)[..., None], others, pairs], axis=-1)
+    return np.concatenate([mean_of_defined(pairs)[..., None], others, pairs], axis=-1)
 
 
 def _parts(wide: Floats, n_formats: int) -> tuple[Floats, Floats, Floats]:

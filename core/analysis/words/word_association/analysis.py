@@ -28,7 +28,7 @@ from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
-    interval_text,
+    rate_text,
     table_of,
 )
 from core.analysis.words.word_association.words import (
@@ -40,7 +40,7 @@ from core.analysis.words.word_association.words import (
 from core.charts.words import word_association_charts
 from core.domain.frames import ITEMS, OPTION_COUNTS, WORDINGS
 from core.domain.notes import about
-from core.domain.numbers import count_text, percent_text
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, estimate, factor_columns, key, remark, text
 from core.stats.agreement import weighted_kappa
@@ -178,10 +178,6 @@ def _agreement_columns(level: str) -> tuple[Column, ...]:
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """The shares of positive, negative and other words, and both rates of the answers."""
 
-    def share(row: TableRow, rate: Rate) -> str:
-        ends = (row[f"{rate}_low"], row[f"{rate}_high"])
-        return percent_text(row[rate], 1) + interval_text(*ends, lambda end: percent_text(end, 1))
-
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
         if not row["words"]:
@@ -192,15 +188,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 )
             return "No word has all its tests, so there is no rate."
         consistency = (
-            f"consistency {share(row, 'consistency')}"
+            f"consistency {rate_text(row, 'consistency')}"
             if math.isfinite(row["consistency"])
             else "consistency is undefined (one test)"
         )
         return (
-            f"Of {count_text(int(row['words']), 'word')}, {share(row, 'optimism')} are positive in "
-            f"all tests (optimism), {share(row, 'pessimism')} negative (pessimism), "
-            f"{share(row, 'neutrality')} neutral or inconsistent (neutrality); {consistency}, "
-            f"reluctancy {share(row, 'reluctancy')}."
+            f"Of {count_text(int(row['words']), 'word')}, {rate_text(row, 'optimism')} are "
+            f"positive in all tests (optimism), {rate_text(row, 'pessimism')} negative (pessimism), "
+            f"{rate_text(row, 'neutrality')} neutral or inconsistent (neutrality); {consistency}, "
+            f"reluctancy {rate_text(row, 'reluctancy')}."
         )
 
     return answers_of_groups(table_of(result, "groups"), sentence)
