@@ -194,9 +194,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         )
         return (
             f"Of {count_text(int(row['words']), 'word')}, {rate_text(row, 'optimism')} are "
-            f"positive in all tests (optimism), {rate_text(row, 'pessimism')} negative (pessimism), "
-            f"{rate_text(row, 'neutrality')} neutral or inconsistent (neutrality); {consistency}, "
-            f"reluctancy {rate_text(row, 'reluctancy')}."
+            f"positive in all tests (optimism), {rate_text(row, 'pessimism')} negative "
+            f"(pessimism), {rate_text(row, 'neutrality')} neutral or inconsistent "
+            f"(neutrality); {consistency}, reluctancy {rate_text(row, 'reluctancy')}."
         )
 
     return answers_of_groups(table_of(result, "groups"), sentence)
