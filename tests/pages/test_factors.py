@@ -248,7 +248,7 @@ def test_models_that_were_kept_are_compared(collected):
     at = open_page("cfa_comparison")
     chosen = ["One factor per subscale", "All in one"]
     at = fine(box(at, "Models to compare").set_value(chosen).run())
-    assert table_with(at, "Model", "BIC")["Model"].tolist() == chosen
+    assert table_with(at, "Factor model", "BIC")["Factor model"].tolist() == chosen
     at = press(at, "Delete the model")
     assert factor_models.saved_models(collected, "study") == {}
 

@@ -43,8 +43,9 @@ def two_groups():
 def agree(result, fits, differences):
     """R's models and differences against ours, group and model by name."""
     tables = {table.name: table.frame for table in result.tables}
-    ours = tables["fit"].assign(name=tables["fit"]["respondent"] + ", " + tables["fit"]["model"])
-    ours = ours.set_index("name").loc[fits["name"]]
+    ours = tables["fit"]
+    names = ours["respondent"] + ", " + ours["factor_model"]
+    ours = ours.set_axis(names).loc[fits["name"]]
     known = ours["chi2"].notna().to_numpy()  # lavaan tests models that are not identified, too
     np.testing.assert_allclose(fits["chi2"][known], ours["chi2"][known], rtol=1e-5)
     np.testing.assert_array_equal(fits["df"], ours["df"])
