@@ -26,7 +26,7 @@ from core.charts.panels import (
     table_with_rows,
     with_number_texts,
 )
-from core.domain.frames import grouping_title
+from core.domain.factors import grouping_title
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.stats.inputs import name_list

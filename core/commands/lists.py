@@ -30,7 +30,7 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _analyses(_: Workspace) -> None:
-    from core.domain.frames import GROUPINGS
+    from core.domain.factors import GROUPINGS
     from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
     from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS
     from core.workflow.statistics import analyses

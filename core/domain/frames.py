@@ -7,25 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.domain.attributes import is_attribute
-from core.domain.instrument import ATTRIBUTE
+from core.domain.factors import CONTEXT_SET, REWRITING
 from core.domain.study import FACTORS
-
-CONTEXT_SET, REWRITING, ORIGIN = "context_set", "rewriting", "origin"
-GROUPINGS = ("study", *FACTORS, CONTEXT_SET, REWRITING)
-"""The columns by which answers can be compared: study, factors, and two columns made from the
-contexts of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for
-contexts rewritten from another, else "original"; `origin` is the code of that other context."""
-ENTITIES = ("entity", "entity_b")
-"""The factors that say what an item is about; answers on one say nothing of another."""
-
-
-def grouping_title(name: str) -> str:
-    """A grouping as the title of a column: "Label order", "Item: country" for `item.country`."""
-    if is_attribute(name):
-        return f"Item: {name.removeprefix(ATTRIBUTE)}"
-    return name.replace("_", " ").capitalize()
-
 
 PEOPLE = "people"
 """Column that the workflow adds to ITEM_SCORES: whether each row is of a person, or of a respondent

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.domain.frames import grouping_title
+from core.domain.factors import grouping_title
 from core.domain.results import Column, ResultTable, Unit
 
 LEVEL = "{level}"

@@ -15,6 +15,7 @@ from core.analysis.kit.registry import (
     Analysis,
     AnalysisOption,
     Choice,
+    ComparedFactor,
     DesignFactors,
     FactorLevel,
     NotAllowed,
@@ -25,7 +26,7 @@ from core.analysis.kit.registry import (
     Switch,
     Text,
 )
-from core.domain.frames import GROUPINGS
+from core.domain.factors import GROUPINGS, levels_title
 from core.errors import UserError
 from core.workflow.answers import browsing
 from core.workflow.designs.studies import StudyRecord
@@ -70,8 +71,8 @@ def option_form(
         initial["by"] = analyses.initial_groups(
             widgets.workspace(), study.code, analysis, settings, answers
         )
-    if analyses.FACTOR_OPTION in settings:
-        initial[analyses.FACTOR_OPTION] = analyses.initial_factor(
+    if analysis.factor_option:
+        initial[analysis.factor_option] = analyses.initial_factor(
             widgets.workspace(), study.code, analysis, answers
         )
     values: dict[str, Any] = {}
@@ -154,6 +155,8 @@ def _control(
         key = f"{key}:{initial if isinstance(initial, str) else '+'.join(initial)}"
     if isinstance(option.kind, DesignFactors):
         value = _design_factors(option, key, setting, study)
+    elif isinstance(option.kind, ComparedFactor):
+        value = _compared_factor(option.kind, key, setting, study)
     else:
         value = _WIDGETS[type(option.kind)](option, key, setting)
     if value != setting:
@@ -202,6 +205,22 @@ def _design_factors(option: AnalysisOption, key: str, setting: Any, study: str) 
         help=_tooltip(kind),
     )
     return tuple(chosen)
+
+
+def _compared_factor(kind: ComparedFactor, key: str, setting: str, study: str) -> str:
+    """The factor to compare, of those in which the answers of the study vary, and what is set."""
+    levels = browsing.levels(widgets.workspace(), study)
+    offered = dict.fromkeys((*kind.first, *levels, *GROUPINGS))
+    varying = [name for name in offered if name in levels or name in ("study", setting)]
+    chosen: str = st.selectbox(
+        kind.label,
+        names := [name for name in varying if name != "item" and not kind.why_not(name)],
+        names.index(setting),
+        format_func=levels_title,
+        key=key,
+        help=_tooltip(kind),
+    )
+    return chosen
 
 
 def _text(option: AnalysisOption, key: str, setting: Any) -> Any:

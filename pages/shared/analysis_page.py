@@ -18,7 +18,7 @@ from core.workflow.answers import browsing
 from core.workflow.background import Computation
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses, computing, frames, item_attributes
+from core.workflow.statistics import analyses, computing, item_attributes, roles
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.statistics.result_changes import change_sentence, changed_tables
@@ -311,6 +311,6 @@ def _rows(study: StudyRecord, levels: Mapping[str, list[Any]]) -> tuple[str, ...
         help="The unit of analysis. If you remove a factor, rows that differ only in this factor "
         "are averaged. Factors that an analysis compares are never averaged.",
     )
-    for sentence in frames.implications(chosen, brought_in=study.kind == "imported"):
+    for sentence in roles.implications(chosen, brought_in=study.kind == "imported"):
         st.caption(widgets.plain(sentence))
     return tuple(name for name in factors if name not in chosen)

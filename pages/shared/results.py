@@ -14,12 +14,13 @@ import streamlit as st
 from altair.utils.schemapi import disable_debug_mode
 from pandas.io.formats.style import Styler
 
-from core.analysis.kit.registry import Analysis, Choice
+from core.analysis.kit.registry import Analysis
 from core.analysis.kit.sentences import GroupAnswers, Light, merge_notes
 from core.charts import Chart, page_spec
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.charts.panels import Theme
 from core.domain.attributes import is_attribute
+from core.domain.factors import levels_title
 from core.domain.numbers import (
     count_text,
     number_text,
@@ -132,10 +133,10 @@ def _show_where_charts_are(others: Sequence[DrawnChart], without: str) -> None:
 
 def _show_compared(analysis: Analysis, request: AnalysisRequest) -> None:
     """What an analysis compares, in the words of its option, so that no answer is misread."""
-    kind = next((o.kind for o in analysis.options if o.name == analyses.FACTOR_OPTION), None)
-    if isinstance(kind, Choice):
-        chosen = str(request.options.get(analyses.FACTOR_OPTION))
-        st.markdown(f"{plain(kind.label)}: **{plain(dict(kind.choices).get(chosen, chosen))}**")
+    chosen = analysis.compared(request.options)
+    if chosen:
+        label = next(o.kind.label for o in analysis.options if o.name == analysis.factor_option)
+        st.markdown(f"{plain(label)}: **{plain(levels_title(chosen))}**")
 
 
 def show_answers(key: str, answers: GroupAnswers, verdict: str = "") -> None:

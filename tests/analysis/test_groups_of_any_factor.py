@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.domain.frames import GROUPINGS, ITEM_SCORES
+from core.domain.factors import GROUPINGS
+from core.domain.frames import ITEM_SCORES
 from core.errors import UserError
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores

@@ -28,7 +28,7 @@ from core.analysis.scales.reliability import reliability
 from core.analysis.scales.score_correlations import score_correlations
 from core.analysis.words.story_validity import story_validity
 from core.domain.attributes import is_attribute
-from core.domain.frames import GROUPINGS
+from core.domain.factors import GROUPINGS
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.workflow.statistics import analyses
 from tests.analysis.brand_counts import counts_of

@@ -16,7 +16,8 @@ from core.analysis.kit.registry import (
     Numbers,
     Switch,
 )
-from core.domain.frames import CONTEXT_SET, ITEM_SCORES, REWRITING
+from core.domain.factors import CONTEXT_SET, REWRITING
+from core.domain.frames import ITEM_SCORES
 
 MOST_LEVELS = 6  # of a factor that results are set side by side by
 NO_ROWS = ("item", "respondent", "model", "context")  # never averaged over here

@@ -15,18 +15,20 @@ import pandas as pd
 
 from core.analysis.factors.invariance.levels import levels_by_administration
 from core.analysis.kit import sentences
+from core.analysis.kit.alternatives import varying_factors
 from core.analysis.kit.matrices import ScoreMatrix, distinct, score_matrices, with_options
-from core.analysis.kit.options import SETTING_CHOICES, By, SettingName
-from core.analysis.kit.registry import Choice, Number, analysis
+from core.analysis.kit.options import FORMAT_SUMS, By
+from core.analysis.kit.registry import Choice, ComparedFactor, Number, analysis
 from core.analysis.kit.results import Findings, scale_of_group, score_result
-from core.analysis.kit.rows import varying_factors
 from core.analysis.kit.scripts.item_response import dif_files
 from core.analysis.kit.scripts.scales import scale_groups
 from core.charts.dots import dif_charts
 from core.domain import tables
+from core.domain.factors import levels_title, levels_word
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile
+from core.domain.study import SETTINGS
 from core.errors import NotEnoughData
 from core.progress import with_progress
 from core.stats.distributions import moments
@@ -175,19 +177,24 @@ LEVELS = tables.TableSpec(
 
 # Options.
 
-_FACTORS = (
-    ("language", "Languages"),
-    ("respondent", "Respondents"),
-    ("context", "Contexts (personas)"),
-    ("entity", "Entities"),
-    ("form", "Forms"),
-    ("template", "Instructions"),
-    ("label_order", "Orders of options"),
-    ("phase", "Phases"),
-    ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"),
-    *SETTING_CHOICES,
-    ("study", "Studies"),
+_COMPARED = ComparedFactor(
+    "Compare",
+    first=(
+        "language",
+        "respondent",
+        "context",
+        "entity",
+        "form",
+        "template",
+        "label_order",
+        "phase",
+        "items_per_call",
+        "history",
+        *SETTINGS,
+        "study",
+    ),
+    never=(("format", FORMAT_SUMS),),
+    help="The factor whose levels are compared, item by item.",
 )
 _INFLATED = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
@@ -199,23 +206,7 @@ _INDEPENDENT_TESTS = (
     "Repeated administrations of one model are not, so p is too small.",
 )
 
-Factor = Annotated[
-    Literal[
-        "language",
-        "respondent",
-        "context",
-        "entity",
-        "form",
-        "template",
-        "label_order",
-        "phase",
-        "items_per_call",
-        "history",
-        SettingName,
-        "study",
-    ],
-    Choice("Compare", _FACTORS, help="The factor whose levels are compared, item by item."),
-]
+Factor = Annotated[str, _COMPARED]
 Matching = Annotated[
     Literal["rest", "purified"],
     Choice(
@@ -276,7 +267,7 @@ def _dif_scripts(
         scale_groups(item_scores, names),
         numbers,
         level_names,
-        compared=dict(_FACTORS)[factor],
+        compared=levels_title(factor),
         matching=matching,
         adjust=adjust,
         flag_level=flag_level,
@@ -403,7 +394,7 @@ def dif(
         if result is not None:
             n_used += _add_items(matrix, result, items, tests, effects)
     if not n_used:
-        factors = ", ".join(name for name, _ in varying_factors(item_scores, _FACTORS))
+        factors = ", ".join(varying_factors(item_scores, _COMPARED))
         raise findings.refusal(
             f"No levels of {factor} can be compared.",
             f"It needs two levels with {fewest} administrations each, and two items. Factors with "
@@ -419,7 +410,7 @@ def dif(
         findings,
         n_used=n_used,
         method=f"Ordinal logistic regression (Zumbo, 1999) comparing "
-        f"{dict(_FACTORS)[factor].lower()}, matched on the sum of the other items"
+        f"{levels_word(factor)}, matched on the sum of the other items"
         f"{' that are not flagged' if matching == 'purified' else ''}; likelihood-ratio tests, p "
         f"adjusted over items ({adjust.title()}), flagged below {flag_level:g}. Scores are after "
         "reverse-keying.",

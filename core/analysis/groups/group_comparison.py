@@ -6,39 +6,39 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.kit import scores, sentences
 from core.analysis.kit.adjusting import STARS, with_adjusted_p
+from core.analysis.kit.alternatives import with_alternatives
 from core.analysis.kit.comparisons import asked_alike
 from core.analysis.kit.matrices import distinct, score_matrices
 from core.analysis.kit.options import (
     FORMAT_POINTS,
     INDEPENDENT_ROWS,
-    SETTING_CHOICES,
     TAILS,
     Adjust,
     By,
     Complete,
     ConfidenceLevel,
-    SettingName,
     Tail,
     adjustment_words,
 )
-from core.analysis.kit.registry import Choice, Rows, analysis
+from core.analysis.kit.registry import ComparedFactor, Rows, analysis
 from core.analysis.kit.results import Findings, scale_of_group, score_result
-from core.analysis.kit.rows import Floats, rows_are_people, with_alternatives
+from core.analysis.kit.rows import Floats, rows_are_people
 from core.analysis.kit.scripts.comparisons import SeparateGroups, group_files
 from core.analysis.scales.score_correlations import MOST_LEVELS, level_pairs
 from core.charts.dots import group_charts
 from core.domain import tables
-from core.domain.frames import CONTEXT_SET, HIGHEST, ITEM_SCORES, LOWEST, REWRITING
+from core.domain.factors import CONTEXT_SET, REWRITING
+from core.domain.frames import HIGHEST, ITEM_SCORES, LOWEST
 from core.domain.notes import Place, about
 from core.domain.results import AnalysisResult, TextFile
-from core.domain.study import FACTORS
+from core.domain.study import FACTORS, SETTINGS
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.progress import with_progress
@@ -521,29 +521,11 @@ def _test_of_all(
 
 # The analysis.
 
-_FACTORS = (
-    ("context_set", "Sets of contexts"),
-    ("rewriting", "Contexts and their rewritings"),
-    ("model", "Models"),
-    ("respondent", "Respondents (model and settings)"),
-    ("language", "Languages"),
-    ("form", "Forms"),
-    ("entity", "Entities"),
-    ("template", "Instructions"),
-    ("label_order", "Orders of options"),
-    ("phase", "Phases"),
-    ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"),
-    *SETTING_CHOICES,
-    ("format", "Answer formats"),
-)
-"""What groups can be made of. Formats come last: their scales may differ in length."""
-
-GroupFactor = Annotated[
-    Literal[
+_COMPARED = ComparedFactor(
+    "Compare",
+    first=(
         "context_set",
         "rewriting",
-        "model",
         "respondent",
         "language",
         "form",
@@ -553,11 +535,15 @@ GroupFactor = Annotated[
         "phase",
         "items_per_call",
         "history",
-        SettingName,
+        *SETTINGS,
         "format",
-    ],
-    Choice("Compare", _FACTORS, help="Its levels are the groups, unless you type groups."),
-]
+        "model",
+    ),
+    help="Its levels are the groups, unless you type groups.",
+)
+"""Formats come late: their scales may differ in length."""
+
+GroupFactor = Annotated[str, _COMPARED]
 Groups = Annotated[
     TypedGroups,
     Rows(
@@ -751,7 +737,7 @@ def group_comparison(
     if not any(used.values()):
         needs = _TWO_GROUPS
         if not groups:
-            needs = with_alternatives(_TWO_GROUPS, item_scores, _FACTORS, factor)
+            needs = with_alternatives(_TWO_GROUPS, item_scores, _COMPARED, factor)
         raise findings.refusal(
             "No groups can be compared.", scores.scores_remedy(item_scores, incomplete, needs)
         )

@@ -26,7 +26,7 @@ from core.analysis.kit.sentences import (
 )
 from core.domain import tables
 from core.domain.attributes import is_attribute
-from core.domain.frames import CONTEXT_SET, REWRITING, grouping_title
+from core.domain.factors import CONTEXT_SET, REWRITING, grouping_title
 from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable, Unit

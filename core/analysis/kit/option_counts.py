@@ -11,7 +11,7 @@ import pandas as pd
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.registry import Choice, Number
 from core.analysis.kit.rows import codes_of
-from core.domain.frames import ENTITIES
+from core.domain.factors import ENTITIES
 from core.domain.notes import about
 from core.domain.results import Column
 from core.domain.study import COUNTED_AS_MISSING, Status

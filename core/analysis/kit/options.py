@@ -26,13 +26,6 @@ By = Annotated[
         "other ways of asking stand here from the start where the answers vary in them.",
     ),
 ]
-SettingName = Literal["temperature", "top_p", "max_tokens"]
-SETTING_CHOICES = (
-    ("temperature", "Temperatures"),
-    ("top_p", "Values of top-p"),
-    ("max_tokens", "Longest replies (tokens)"),
-)
-"""The settings of calls among the factors that an analysis can compare."""
 ConfidenceLevel = Annotated[float, Number("Confidence level", 0.5, 0.999)]
 _AT_RANDOM = (
     "Automatic takes complete administrations, or all answers where these leave out more than a "
@@ -80,6 +73,7 @@ FORMAT_POINTS = (
     "Formats may differ in their points: mean differences between them are not comparable, "
     "correlations are."
 )
+FORMAT_SUMS = "Formats differ in their points, so that no sum of points stands for the same."
 ADJUSTMENT_NAMES = {"holm": "Holm", "benjamini-hochberg": "Benjamini and Hochberg"}
 TAILS = {
     "two-sided": "two-tailed",

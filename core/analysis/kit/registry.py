@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import (
@@ -27,7 +27,8 @@ from typing import (
 from core.analysis.kit.sentences import GroupAnswers
 from core.charts.panels import Chart
 from core.domain.attributes import is_attribute
-from core.domain.frames import GROUPINGS, FrameSpec
+from core.domain.factors import GROUPINGS, is_grouping
+from core.domain.frames import FrameSpec
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
@@ -199,13 +200,56 @@ class DesignFactors:
 
     def _known(self, names: list[str]) -> tuple[str, ...]:
         for name in names:
-            if name not in GROUPINGS and not is_attribute(name):
+            if not is_grouping(name):
                 raise NotAllowed(name, self._allowed)
         return tuple(names)
 
     @property
     def _allowed(self) -> str:
-        return f"{', '.join(GROUPINGS)}, or an attribute such as item.genre"
+        return (
+            f"{', '.join(GROUPINGS)}, a fact such as person.gender, or an attribute such as "
+            "item.genre"
+        )
+
+
+@dataclass(frozen=True)
+class ComparedFactor:
+    """The factor whose levels an analysis compares: any but attributes of items.
+
+    `first` are those that are taken first where nobody has chosen one, and `never` those that
+    cannot be compared here, each with the reason in a sentence.
+    """
+
+    label: str
+    first: tuple[str, ...] = ()
+    never: tuple[tuple[str, str], ...] = ()
+    help: str = ""
+
+    def why_not(self, name: str) -> str:
+        """Why a grouping cannot be compared here; empty where it can."""
+        if is_attribute(name):
+            return (
+                "Levels are compared over the same items, and an attribute of items gives each "
+                "level other items."
+            )
+        return dict(self.never).get(name, "")
+
+    def parse(self, text: str, _default: Any) -> str:
+        """The factor, if it can be compared."""
+        return self.restore(text, _default)
+
+    def restore(self, stored: Any, _default: Any) -> str:
+        """The factor, if it can be compared."""
+        if not isinstance(stored, str) or not is_grouping(stored):
+            raise NotAllowed(stored, self._allowed)
+        if why := self.why_not(stored):
+            raise NotAllowed(stored, f"compared here. {why} Use {self._allowed}")
+        return stored
+
+    @property
+    def _allowed(self) -> str:
+        known = (name for name in GROUPINGS if not self.why_not(name))
+        return f"{', '.join(known)}, or a fact such as person.gender"
 
 
 @dataclass(frozen=True)
@@ -401,6 +445,17 @@ class Analysis:
     def options(self) -> tuple[AnalysisOption, ...]:
         """What the user may set."""
         return _options(self.run)
+
+    @property
+    def factor_option(self) -> str:
+        """The name of the option that says what is compared; empty where there is none."""
+        own = (o.name for o in self.options if isinstance(o.kind, ComparedFactor))
+        return next(own, "")
+
+    def compared(self, options: Mapping[str, Any]) -> str:
+        """The factor whose levels are compared; empty where none is."""
+        default = next((o.default for o in self.options if o.name == self.factor_option), "")
+        return str(options.get(self.factor_option, default))
 
     @property
     def takes_wide_table(self) -> bool:

@@ -12,15 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.domain.frames import (
-    CONTEXT_SET,
-    HIGHEST,
-    LOWEST,
-    OPTION_POINTS,
-    ORIGIN,
-    PEOPLE,
-    REWRITING,
-)
+from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.frames import HIGHEST, LOWEST, OPTION_POINTS, PEOPLE
 from core.domain.study import FACTORS, Status
 from core.domain.wide_scores import NOT_PLANNED, STATUSES, ItemScores, WideScores
 from core.errors import NotEnoughData
@@ -542,39 +535,3 @@ def _numbers(columns: pd.DataFrame) -> np.ndarray:
 def _empty_column(column: pd.Series[Any]) -> Any:
     """What stands in a factor that was averaged over."""
     return 0 if pd.api.types.is_numeric_dtype(column) else pd.Categorical([""] * len(column))
-
-
-# Alternatives where the chosen factor has one level only.
-
-
-def varying_factors(
-    item_scores: ItemScores, offered: Sequence[tuple[str, str]]
-) -> list[tuple[str, str]]:
-    """Those of the factors offered, with their titles, that have several levels."""
-    asked = administrations_of(item_scores)
-    return [
-        (name, title) for name, title in offered if name in asked and len(asked[name].unique()) > 1
-    ]
-
-
-def with_alternatives(
-    remedy: str, item_scores: ItemScores, offered: Sequence[tuple[str, str]], chosen: str
-) -> str:
-    """The remedy, and which factors offered do vary if the chosen one does not.
-
-    Parameters
-    ----------
-    remedy : str
-        What a reader is to do in any case.
-    item_scores : ITEM_SCORES frame
-        The answers.
-    offered : sequence of (factor, title)
-        What an option offers.
-    chosen : str
-        What was chosen of it.
-    """
-    alternatives = varying_factors(item_scores, offered)
-    others = [title.split(" (")[0].lower() for _, title in alternatives]
-    if not others or chosen in dict(alternatives):
-        return remedy
-    return f"{remedy} These answers differ in {', '.join(others)}, which can be compared instead."

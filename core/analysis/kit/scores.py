@@ -18,7 +18,7 @@ from core.analysis.kit.rows import (
     with_columns,
 )
 from core.domain.attributes import is_attribute
-from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING
 from core.domain.notes import Place, about
 from core.domain.numbers import count_text
 from core.domain.study import FACTORS, WAYS_OF_ASKING

@@ -48,7 +48,8 @@ from core.analysis.kit.sentences import (
     table_of,
 )
 from core.charts.opinions import shift_charts
-from core.domain.frames import ENTITIES, OPTION_COUNTS
+from core.domain.factors import ENTITIES
+from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable

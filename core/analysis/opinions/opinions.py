@@ -53,7 +53,8 @@ from core.analysis.kit.sentences import (
     table_of,
 )
 from core.charts.opinions import opinion_charts
-from core.domain.frames import ENTITIES, OPTION_COUNTS
+from core.domain.factors import ENTITIES
+from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, estimate, factor_columns, high_end, key, low_end, number, text

@@ -20,7 +20,8 @@ from core.analysis.kit.registry import BankTable, Number, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.charts.unexpected import template_pilot_charts
 from core.domain import tables
-from core.domain.frames import OPTION_COUNTS, grouping_title
+from core.domain.factors import grouping_title
+from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult
 from core.domain.study import NOT_ASKED, Status

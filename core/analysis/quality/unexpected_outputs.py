@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -17,22 +17,21 @@ from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.option_counts import Resample, ResampleUnit, cell_codes, counted_columns
 from core.analysis.kit.options import (
     ADJUSTMENT_NAMES,
-    SETTING_CHOICES,
     Adjust,
     By,
     ConfidenceLevel,
     Resamples,
     Seed,
-    SettingName,
 )
-from core.analysis.kit.registry import Choice, analysis
+from core.analysis.kit.registry import ComparedFactor, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.charts.unexpected import unexpected_output_charts
 from core.domain import tables
-from core.domain.frames import OPTION_COUNTS, grouping_title
+from core.domain.factors import grouping_title
+from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult
-from core.domain.study import NOT_ASKED, Status
+from core.domain.study import NOT_ASKED, SETTINGS, Status
 from core.errors import NotEnoughData
 from core.stats.contingency import (
     chi_square,
@@ -63,21 +62,9 @@ _STATUSES = tuple(OUTPUTS)
 _USABLE = (Status.ANSWERED.value, Status.EXPLAINED.value)
 UNEXPECTED, NO_LABEL, ALL = "any unexpected", "no usable label", "all kinds"
 
-_FACTORS = (
-    ("language", "Languages"),
-    ("respondent", "Respondents"),
-    ("phase", "Phases"),
-    ("format", "Response formats"),
-    ("form", "Forms"),
-    ("entity", "Entities"),
-    ("template", "Instructions"),
-    ("label_order", "Orders of options"),
-    ("items_per_call", "Items per call"),
-    ("history", "Histories"),
-    *SETTING_CHOICES,
-)
-Compared = Annotated[
-    Literal[
+_COMPARED = ComparedFactor(
+    "Compare",
+    first=(
         "language",
         "respondent",
         "phase",
@@ -88,10 +75,11 @@ Compared = Annotated[
         "label_order",
         "items_per_call",
         "history",
-        SettingName,
-    ],
-    Choice("Compare", _FACTORS, help="Its levels are compared and tested."),
-]
+        *SETTINGS,
+    ),
+    help="Its levels are compared and tested.",
+)
+Compared = Annotated[str, _COMPARED]
 
 _SUM_HELP = {
     UNEXPECTED: "Every response but the label alone.",

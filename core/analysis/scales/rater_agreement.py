@@ -21,7 +21,8 @@ from core.analysis.kit.registry import Choice, Number, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.kit.scripts.agreement import RaterCodes, agreement_files
 from core.charts.statement_tests import rater_agreement_charts
-from core.domain.frames import OPTION_COUNTS, grouping_title
+from core.domain.factors import grouping_title
+from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, estimate, key, number, remark

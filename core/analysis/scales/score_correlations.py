@@ -12,10 +12,10 @@ import numpy as np
 
 from core.analysis.kit import sentences
 from core.analysis.kit.adjusting import STARS, with_adjusted_p
+from core.analysis.kit.alternatives import with_alternatives
 from core.analysis.kit.matrices import score_matrices
 from core.analysis.kit.options import (
     FORMAT_POINTS,
-    SETTING_CHOICES,
     TAILS,
     Adjust,
     By,
@@ -23,13 +23,11 @@ from core.analysis.kit.options import (
     ConfidenceLevel,
     Resamples,
     Seed,
-    SettingName,
     Tail,
     adjustment_words,
 )
-from core.analysis.kit.registry import Choice, analysis
+from core.analysis.kit.registry import Choice, ComparedFactor, analysis
 from core.analysis.kit.results import Findings, score_result
-from core.analysis.kit.rows import with_alternatives
 from core.analysis.kit.scores import (
     PairedScores,
     basis_text,
@@ -46,6 +44,7 @@ from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import Note, about, kind_of
 from core.domain.results import AnalysisResult, TextFile
+from core.domain.study import SETTINGS
 from core.domain.tables import (
     TableRows,
     TableSpec,
@@ -339,20 +338,25 @@ def level_pairs(levels: Sequence[Any], which: Which = "all") -> list[tuple[Any, 
     return list(combinations(levels, 2))
 
 
-_COMPARED = (
-    ("language", "Languages"),
-    ("form", "Forms (alternate form)"),
-    ("label_order", "Orders of options"),
-    ("repetition", "Repetitions (test-retest)"),
-    ("format", "Answer formats"),
-    ("template", "Instructions"),
-    ("entity", "Entities"),
-    ("phase", "Phases"),
-    ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"),
-    *SETTING_CHOICES,
-    ("study", "Studies"),
-    ("rewriting", "Contexts and their rewritings (ablation)"),
+_COMPARED = ComparedFactor(
+    "Compare scores between",
+    first=(
+        "language",
+        "form",
+        "label_order",
+        "repetition",
+        "format",
+        "template",
+        "entity",
+        "phase",
+        "items_per_call",
+        "history",
+        *SETTINGS,
+        "study",
+        "rewriting",
+    ),
+    help="All other factors are held the same. Forms: alternate forms; repetitions: test-retest; "
+    "contexts and their rewritings: ablation.",
 )
 _INDEPENDENT_PAIRS = (
     "Intervals and p take pairs as independent.",
@@ -367,24 +371,7 @@ _REMEDIES = {
     "rewriting": "It needs contexts rewritten from others of the study, and these others.",
 }
 
-Factor = Annotated[
-    Literal[
-        "language",
-        "form",
-        "label_order",
-        "repetition",
-        "format",
-        "template",
-        "entity",
-        "phase",
-        "items_per_call",
-        "history",
-        SettingName,
-        "study",
-        "rewriting",
-    ],
-    Choice("Compare scores between", _COMPARED, help="All other factors are held the same."),
-]
+Factor = Annotated[str, _COMPARED]
 Pairs = Annotated[
     Which,
     Choice("Pairs of levels", (("all", "Every pair"), ("first", "Each with the first"))),

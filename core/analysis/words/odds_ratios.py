@@ -26,7 +26,8 @@ from core.analysis.kit.sentences import (
 from core.analysis.kit.word_lists import TOTAL, stereotype_scores, word_counts
 from core.charts.dots import odds_ratio_charts
 from core.domain.attributes import is_attribute
-from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
+from core.domain.factors import GROUPINGS, ORIGIN
+from core.domain.frames import TEXTS
 from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs

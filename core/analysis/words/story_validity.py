@@ -29,7 +29,8 @@ from core.analysis.kit.sentences import (
 from core.charts.stories import story_charts
 from core.domain import tables
 from core.domain.attributes import NEGATIVE_WORDS, is_attribute
-from core.domain.frames import GROUPINGS, ORIGIN, RATINGS, grouping_title
+from core.domain.factors import GROUPINGS, ORIGIN, grouping_title
+from core.domain.frames import RATINGS
 from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs

@@ -10,12 +10,13 @@ from typing import Any
 from core.analysis.kit.factor_models.fit import reported_fit
 from core.analysis.kit.registry import Analysis
 from core.analysis.kit.sentences import TableRow, table_of
-from core.domain.frames import ITEM_SCORES, grouping_title
+from core.domain.factors import grouping_title
+from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from core.workflow.precision.plans import RespondentPlan, SimulatedStudy
-from core.workflow.statistics import analyses, frames
+from core.workflow.statistics import analyses, roles
 from core.workflow.workspace import Workspace
 
 Interval = tuple[float, float, float]
@@ -221,7 +222,7 @@ def prepare(workspace: Workspace, name: str, plan: RespondentPlan) -> PreparedSt
     if name == "share":
         options["resample"] = plan.axis
     where = {"respondent": [plan.respondent]}
-    by = frames.default_groups(workspace, analysis, [plan.study], options, where)
+    by = roles.default_groups(workspace, analysis, [plan.study], options, where)
     by = tuple(name for name in by if name not in (plan.axis, "phase"))
     several = plan.trials["format"].nunique() > 1 and "format" not in analysis.keeps
     if several and statistic.factor != "format" and "format" not in by:

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from core.analysis.kit.registry import Analysis, Requirement, Topic
+from core.analysis.kit.registry import Analysis, ComparedFactor, Requirement, Topic
+from core.domain.factors import Filters
 from core.domain.frames import RATINGS, TEXTS
+from core.domain.study import FACTORS
 from core.errors import DesignError
 from core.workflow import saved_inputs
 from core.workflow.answers import browsing, texts
 from core.workflow.designs import studies
 from core.workflow.statistics import analyses
 from core.workflow.statistics.computing import AnalysisRequest
-from core.workflow.statistics.frames import ChosenAnswers, Filters
+from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.workspace import Workspace
 
 _MOST_GROUPS = 12
@@ -114,9 +116,13 @@ def _has(analysis: Analysis, has: Mapping[str, bool], workspace: Workspace, stud
 
 def _compares_levels(analysis: Analysis, levels: Mapping[str, Sequence[Any]]) -> bool:
     """Whether a factor on offer varies, of an analysis that compares the levels of one."""
-    own = [one.kind for one in analysis.options if one.name == analyses.FACTOR_OPTION]
-    codes = [code for kind in own for code, _ in getattr(kind, "choices", ())]
-    return not codes or any(1 < len(levels.get(code, ())) <= _MOST_GROUPS for code in codes)
+    kinds = [o.kind for o in analysis.options if isinstance(o.kind, ComparedFactor)]
+    return not kinds or any(
+        1 < len(values) <= _MOST_GROUPS and not kind.why_not(name)
+        for kind in kinds
+        for name, values in levels.items()
+        if name in FACTORS
+    )
 
 
 def _what_a_study_has(workspace: Workspace, study: str) -> dict[str, bool]:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
+from core.domain.factors import Filters
 from core.domain.instrument import Instrument, ResponseFormat, content_hash
 from core.domain.languages import language_name
 from core.domain.numbers import count_text, number_text, percent_text
@@ -35,7 +36,6 @@ from core.workflow.prompts import Wordings, study_wordings
 from core.workflow.respondents import catalog
 from core.workflow.runs import amendments
 from core.workflow.statistics import left_out
-from core.workflow.statistics.frames import Filters
 from core.workflow.workspace import Workspace
 
 _MOST_LEVELS = 12

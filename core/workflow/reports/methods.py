@@ -10,13 +10,13 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from core.domain.factors import Filters
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.files.paper_tables import printable
 from core.workflow.reports import facts as study_facts
 from core.workflow.reports.facts import StudyFacts
 from core.workflow.statistics import analyses
-from core.workflow.statistics.frames import Filters
 from core.workflow.workspace import Workspace
 
 _PACKAGES: Mapping[str, str] = {

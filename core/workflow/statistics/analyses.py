@@ -14,7 +14,7 @@ from core import export
 from core.analysis.kit.registry import (
     Analysis,
     AnalysisOption,
-    Choice,
+    ComparedFactor,
     NotAllowed,
     all_analyses,
     parse_option,
@@ -22,6 +22,7 @@ from core.analysis.kit.registry import (
 from core.analysis.kit.rows import administrations_of, average_over
 from core.analysis.quality.template_pilot import proposed_templates
 from core.collect import simulated
+from core.domain.factors import Filters
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.domain.instrument import ORIGINAL
 from core.domain.results import AnalysisResult, ResultTable, TextFile
@@ -32,8 +33,8 @@ from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
-from core.workflow.statistics import bank_tables, frames, item_attributes, left_out
-from core.workflow.statistics.frames import ChosenAnswers, Filters
+from core.workflow.statistics import bank_tables, frames, item_attributes, left_out, roles
+from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.workers.running import hand_over, reading
 from core.workflow.workspace import Workspace
 
@@ -42,8 +43,6 @@ __all__ = ["AnalysisResult", "ResultTable", "all_analyses", "export", "proposed_
 
 # What a person has chosen for an analysis of a study, so that a reload or another day finds it.
 
-FACTOR_OPTION = "factor"
-"""The option of analyses that compare the levels of a factor."""
 _BY_OPTION = "by"
 """The option of analyses whose results can be set side by side by factors."""
 _EVERY_ANSWER = ChosenAnswers()
@@ -57,14 +56,14 @@ def saved_options(
 ) -> dict[str, Any]:
     """Every option with the value last chosen for this study, or its default.
 
-    What is set side by side at first depends on the answers (see `frames.default_groups`), and so
+    What is set side by side at first depends on the answers (see `roles.default_groups`), and so
     does what is compared: the first factor on offer in which the answers of all studies vary.
     """
     draft = saved_inputs.load(workspace, _draft_name(study, analysis))
     saved = draft.value if draft and isinstance(draft.value, dict) else {}
     values = {option.name: _restored(option, saved.get(option.name)) for option in analysis.options}
-    if FACTOR_OPTION in values and FACTOR_OPTION not in saved:
-        values[FACTOR_OPTION] = initial_factor(workspace, study, analysis, answers)
+    if analysis.factor_option and analysis.factor_option not in saved:
+        values[analysis.factor_option] = initial_factor(workspace, study, analysis, answers)
     if _BY_OPTION in values and _BY_OPTION not in saved:
         values[_BY_OPTION] = initial_groups(workspace, study, analysis, values, answers)
     return values
@@ -79,7 +78,7 @@ def initial_groups(
 ) -> tuple[str, ...]:
     """What is set side by side in these answers until the user chooses."""
     codes = (study, *answers.others)
-    return frames.default_groups(workspace, analysis, codes, options, answers.where, answers.over)
+    return roles.default_groups(workspace, analysis, codes, options, answers.where, answers.over)
 
 
 def save_option(
@@ -106,16 +105,15 @@ def initial_factor(
 
     The first factor on offer in which they vary, but for one of many levels, such as a context
     for each person; the default of the analysis where there is none. An empty level of one study
-    is not another level than that of another study (see `frames.default_groups`).
+    is not another level than that of another study (see `roles.default_groups`).
     """
-    option = next(option for option in analysis.options if option.name == FACTOR_OPTION)
-    names = [name for name, _ in option.kind.choices] if isinstance(option.kind, Choice) else []
-    names.sort(key=lambda name: name == "model")  # each respondent stands apart, in any model
+    option = next(o for o in analysis.options if o.name == analysis.factor_option)
+    names = option.kind.first if isinstance(option.kind, ComparedFactor) else ()
     codes = (study, *answers.others)
     every = [browsing.all_levels(workspace, code) for code in codes]
     for name in names:
         found = {level for levels in every for level in levels.get(name, ())}
-        if 1 < len(found - {""} if len(codes) > 1 else found) <= frames.MOST_LEVELS:
+        if 1 < len(found - {""} if len(codes) > 1 else found) <= roles.MOST_LEVELS:
             return name
     return str(option.initial)
 
@@ -311,7 +309,7 @@ def _load_inputs(
     for code in study_codes:
         studies.frozen_study(workspace.database, code)
     if _BY_OPTION not in options and any(o.name == _BY_OPTION for o in analysis.options):
-        groups = frames.default_groups(workspace, analysis, study_codes, options, where, over)
+        groups = roles.default_groups(workspace, analysis, study_codes, options, where, over)
         options = {**options, _BY_OPTION: groups}
     by = tuple(options.get(_BY_OPTION, ()))
     wide = analysis.takes_wide_table and not over  # averages are of rows
@@ -334,19 +332,19 @@ def _load_inputs(
         *item_attributes.without_value_notes(asked, by),
     )
     if isinstance(frame, WideScores):
-        cautions = frames.cautions(workspace, analysis, asked, chosen)
+        cautions = roles.cautions(workspace, analysis, asked, chosen)
         return _Inputs(frame, chosen, notes, cautions)
     if analysis.needs is not ITEM_SCORES:
         return _Inputs(frame, chosen, notes)
-    averaged_factors = frames.factors_to_average(analysis, chosen, over)
-    alike, not_alike = frames.asked_alike_before_averaging(frame, averaged_factors)
+    averaged_factors = roles.factors_to_average(analysis, chosen, over)
+    alike, not_alike = roles.asked_alike_before_averaging(frame, averaged_factors)
     rows = average_over(alike, averaged_factors)
     return _Inputs(
         item_attributes.split_administrations(rows, by),
         chosen,
-        (*notes, *frames.averaging_notes(alike, rows, averaged_factors)),
-        (*not_alike, *frames.cautions(workspace, analysis, rows, chosen)),
-        frames.averaging_words(frame, averaged_factors) + item_attributes.unit_words(by),
+        (*notes, *roles.averaging_notes(alike, rows, averaged_factors)),
+        (*not_alike, *roles.cautions(workspace, analysis, rows, chosen)),
+        roles.averaging_words(frame, averaged_factors) + item_attributes.unit_words(by),
     )
 
 
@@ -359,7 +357,7 @@ def _grouping_by_format(
     if frame["format"].nunique() < 2:
         return {}
     chosen = tuple(options[_BY_OPTION])
-    if "format" in chosen or options.get(FACTOR_OPTION) == "format":
+    if "format" in chosen or analysis.compared(options) == "format":
         return {}
     return {_BY_OPTION: (*chosen, "format")}
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.registry import Choice
+from core.analysis.kit.registry import ComparedFactor
 from core.analysis.kit.scores import level_name, level_sort_key
 from core.domain.attributes import is_attribute
-from core.domain.frames import grouping_title
+from core.domain.factors import grouping_title, is_person_fact
 from core.domain.numbers import count_text, number_text
 from core.domain.results import ResultTable, Unit
 from core.domain.study import LEAVE_OUT, SETTINGS
@@ -670,18 +670,20 @@ def follow_up(view: View, *, imported: bool) -> FollowUp | None:
         candidates = ["score_correlations", "group_comparison"]
     for factor in design_factors:
         for name in candidates:
-            if factor in _compared_by(name):
+            option = analyses.by_name(name).factor_option
+            if _is_compared_by(name, factor):
                 apart = dict.fromkeys((*design_factors, "respondent"))  # models are not pooled
                 by = tuple(other for other in apart if other != factor)
-                return FollowUp(name, {"factor": factor, "by": by}, tests=True)
+                return FollowUp(name, {option: factor, "by": by}, tests=True)
     shown = "item_statistics" if "item" in factors else "score_distribution"
     return FollowUp(shown, {"by": design_factors}, tests=False)
 
 
-def _compared_by(name: str) -> tuple[str, ...]:
-    """The factors whose levels an analysis compares."""
-    kind = next(o.kind for o in analyses.by_name(name).options if o.name == "factor")
-    return tuple(code for code, _ in kind.choices) if isinstance(kind, Choice) else ()
+def _is_compared_by(name: str, factor: str) -> bool:
+    """Whether an analysis goes on from a factor: one that it takes unasked, or a fact of people."""
+    kinds = [o.kind for o in analyses.by_name(name).options]
+    first = [one for kind in kinds if isinstance(kind, ComparedFactor) for one in kind.first]
+    return factor in first or (is_person_fact(factor) and name != "score_correlations")
 
 
 def save_follow_up(workspace: Workspace, study: str, follow: FollowUp) -> None:

@@ -27,7 +27,7 @@ from core.charts.panels import Theme
 from core.charts.picture_files import PICTURE_FORMATS, all_files, json_file
 from core.domain.attributes import is_attribute
 from core.domain.characters import readable
-from core.domain.frames import GROUPINGS
+from core.domain.factors import GROUPINGS
 from core.domain.notes import words_of
 from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable

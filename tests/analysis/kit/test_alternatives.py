@@ -9,12 +9,13 @@ import pytest
 from core.analysis.factors.invariance.analysis import invariance
 from core.analysis.groups.dif import dif
 from core.analysis.groups.group_comparison import group_comparison
-from core.analysis.kit.rows import with_alternatives
+from core.analysis.kit.alternatives import with_alternatives
+from core.analysis.kit.registry import ComparedFactor
 from core.analysis.scales.score_correlations import score_correlations
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
 
-OFFERED = (("form", "Forms (alternate form)"), ("language", "Languages"), ("entity", "Entities"))
+OFFERED = ComparedFactor("Compare", never=(("respondent", "No."),))
 
 
 def languages():

@@ -15,7 +15,7 @@ from core.workflow.designs import studies
 from core.workflow.designs.studies import design_of_yaml, design_yaml
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
-from core.workflow.statistics import analyses, frames
+from core.workflow.statistics import analyses, frames, roles
 from tests.workflow.studies import finished, freeze, service, simulated
 
 CONTEXTS = (Context("p1", "a nurse", language="en"), Context("p2", "a pilot", language="en"))
@@ -215,7 +215,7 @@ def test_items_per_call_and_history_are_set_side_by_side_and_come_back_from_a_fi
     control.start(workspace, "study")
     assert finished(workspace).n_done == record.n_trials
     analysis = analyses.by_name("internal_consistency")
-    by = frames.default_groups(workspace, analysis, ["study"], {}, {})
+    by = roles.default_groups(workspace, analysis, ["study"], {}, {})
     assert {"items_per_call", "history"} <= set(by)
     asked = frames.item_scores(workspace, ["study"], {"items_per_call": ["5"]})
     assert set(asked["history"]) == {"none", "own"}

@@ -16,7 +16,7 @@ from core.workflow.answers import imports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, roles
 from core.workflow.statistics import frames as analysis_frames
 from core.workflow.statistics import frames as units
 from tests.workflow.studies import freeze, personas, service, simulated
@@ -54,7 +54,7 @@ def test_what_is_set_side_by_side_or_compared_is_not_averaged(workspace):
     compared = items(workspace, "score_correlations", over=["repetition"], factor="repetition")
     assert compared.n_planned == 2 * 4 * 20
     assert (
-        units.factors_to_average(
+        roles.factors_to_average(
             analyses.by_name("item_statistics"), {"by": ("model",)}, ["respondent"]
         )
         == ()
@@ -92,7 +92,7 @@ def test_repetitions_at_temperature_0_are_set_side_by_side_unasked(workspace, mo
     assert "repetition" not in items(workspace, over=["repetition"]).tables[0].frame
     analysis = analyses.by_name("score_correlations")
     options = {"factor": "repetition"}
-    compared = units.default_groups(workspace, analysis, ["study"], options, {})
+    compared = roles.default_groups(workspace, analysis, ["study"], options, {})
     assert compared == ("respondent",)
 
 
@@ -106,11 +106,11 @@ def test_repetitions_without_contexts_are_chance_not_individuals(workspace):
 
 
 def test_every_factor_that_makes_rows_is_explained():
-    assert units.implications(["context", "form"]) == (
+    assert roles.implications(["context", "form"]) == (
         "Rows differ in contexts: a persona or conversation makes an individual of the model, and "
         "people would be compared in the same way.",
     )
-    (one,) = units.implications(["entity", "entity_b"])
+    (one,) = roles.implications(["entity", "entity_b"])
     assert one.startswith("Rows differ in entities and second entities: what is judged")
 
 
@@ -176,7 +176,7 @@ VARIED = {
 
 def default_groups(workspace, name, options=None, where=None, over=()):
     analysis = analyses.by_name(name)
-    return units.default_groups(workspace, analysis, ["study"], options or {}, where or {}, over)
+    return roles.default_groups(workspace, analysis, ["study"], options or {}, where or {}, over)
 
 
 def test_ways_of_asking_are_set_side_by_side_where_nobody_has_chosen(workspace):
@@ -256,7 +256,7 @@ def test_instructions_that_phases_decide_are_not_set_beside_them(workspace):
     more = pd.DataFrame([*rows, rows[0] | {"template": "polite"}]).to_csv(index=False).encode()
     imports.import_tidy(workspace, "more.csv", more.replace(b"study,i1", b"more,i1"))
     analysis = analyses.by_name("invalid_answers")
-    by = units.default_groups(workspace, analysis, ["more"], {}, {})
+    by = roles.default_groups(workspace, analysis, ["more"], {}, {})
     assert by == ("respondent", "format", "template", "language", "phase")
 
 
@@ -297,7 +297,7 @@ def test_a_factor_that_goes_with_what_is_compared_is_not_set_side_by_side(worksp
     options = {"factor": "study"}
     for name in ("score_correlations", "group_comparison"):
         analysis = analyses.by_name(name)
-        by = units.default_groups(workspace, analysis, codes, options, {})
+        by = roles.default_groups(workspace, analysis, codes, options, {})
         assert by == ("respondent", "label_order")  # each study has one language
     found = analyses.run(workspace, "group_comparison", codes, {"factor": "language"}, {})
     assert set(found.tables[0].frame["label_order"]) == {"as_is", "inverted"}
@@ -448,7 +448,7 @@ def test_people_asked_twice_are_said_to_be_so(workspace):
     brought_in(workspace, PEOPLE["as respondents"][:8], repetitions=2)
     notes = items(workspace, by=()).cautions
     assert any(note.startswith("The same respondents answered several times") for note in notes)
-    assert not any("model" in note for note in units.implications(["respondent"], brought_in=True))
+    assert not any("model" in note for note in roles.implications(["respondent"], brought_in=True))
 
 
 def test_opinions_on_entities_stay_apart_and_are_never_pooled_in_silence(workspace):

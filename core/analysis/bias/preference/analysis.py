@@ -52,7 +52,8 @@ from core.analysis.kit.sentences import (
     table_of,
 )
 from core.charts.preference import preference_charts
-from core.domain.frames import ENTITIES, OPTION_COUNTS
+from core.domain.factors import ENTITIES
+from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, ResultTable, with_tabs
 from core.domain.tables import factor_columns

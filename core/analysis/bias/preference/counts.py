@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.analysis.kit.matrices import group_name
 from core.analysis.kit.option_counts import MidpointRule, answer_sides, cell_codes
-from core.domain.frames import ENTITIES
+from core.domain.factors import ENTITIES
 from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.errors import NotEnoughData

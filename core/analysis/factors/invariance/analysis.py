@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from core.analysis.factors.invariance.levels import (
-    FACTORS,
+    COMPARED,
     Factor,
     Fewest,
     GroupLevels,
@@ -18,6 +18,7 @@ from core.analysis.factors.invariance.levels import (
 )
 from core.analysis.factors.invariance.script import invariance_scripts
 from core.analysis.kit import sentences
+from core.analysis.kit.alternatives import with_alternatives
 from core.analysis.kit.factor_models import fit as model_fit
 from core.analysis.kit.factor_models.groups import n_scores_used
 from core.analysis.kit.factor_models.models import (
@@ -32,8 +33,8 @@ from core.analysis.kit.matrices import MISSING_COLUMNS, group_name, incomplete_a
 from core.analysis.kit.options import By, MissingRows
 from core.analysis.kit.registry import analysis
 from core.analysis.kit.results import Findings, score_result
-from core.analysis.kit.rows import with_alternatives
 from core.charts.dots import invariance_charts
+from core.domain.factors import levels_word
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import SIGNIFICANCE
 from core.domain.results import AnalysisResult, ResultTable
@@ -360,7 +361,7 @@ def invariance(
         reason = " ".join([*findings.cautions, *findings.notes][:1])
         raise NotEnoughData(
             f"No levels of {factor} can be compared. {reason}",
-            with_alternatives(_TWO_LEVELS, item_scores, FACTORS, factor),
+            with_alternatives(_TWO_LEVELS, item_scores, COMPARED, factor),
         )
     _, rule = LIKELIHOOD_RULES[how]
     return score_result(
@@ -373,7 +374,7 @@ def invariance(
             if compared.steps
             for rows in compared.levels.scores.values()
         ),
-        method=f"Multi-group confirmatory factor analysis comparing {dict(FACTORS)[factor].lower()}"
+        method=f"Multi-group confirmatory factor analysis comparing {levels_word(factor)}"
         f". {dict(MODELS)[model]}. {ESTIMATOR_WORDS[how]}. Scores are after reverse-keying.",
         matrices=inputs.matrices,
         called="row",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, cast
+from typing import Annotated, cast
 
 import numpy as np
 import pandas as pd
@@ -27,28 +27,18 @@ from core.analysis.kit.matrices import (
     group_name,
     score_matrices,
 )
-from core.analysis.kit.options import SETTING_CHOICES, SettingName
-from core.analysis.kit.registry import Choice, Number
+from core.analysis.kit.options import FORMAT_SUMS
+from core.analysis.kit.registry import ComparedFactor, Number
 from core.analysis.kit.rows import Floats
 from core.domain.notes import about
+from core.domain.study import SETTINGS
 from core.errors import NotEnoughData
 from core.stats.factor.model import Scaling
 from core.stats.inputs import name_list
 
-FACTORS = (
-    ("language", "Languages"),
-    ("respondent", "Respondents"),
-    ("form", "Forms"),
-    ("entity", "Entities"),
-    ("template", "Instructions"),
-    ("label_order", "Orders of options"),
-    ("items_per_call", "Numbers of items per call"),
-    ("history", "Histories (own earlier answers, or none)"),
-    *SETTING_CHOICES,
-)
-
-Factor = Annotated[
-    Literal[
+COMPARED = ComparedFactor(
+    "Compare",
+    first=(
         "language",
         "respondent",
         "form",
@@ -57,10 +47,12 @@ Factor = Annotated[
         "label_order",
         "items_per_call",
         "history",
-        SettingName,
-    ],
-    Choice("Compare", FACTORS, help="The factor whose levels should measure the same."),
-]
+        *SETTINGS,
+    ),
+    never=(("format", FORMAT_SUMS),),
+    help="The factor whose levels should measure the same.",
+)
+Factor = Annotated[str, COMPARED]
 Fewest = Annotated[
     int,
     Number("Fewest administrations of a level", 3, 1000, help="A level with fewer is left out."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -44,19 +44,18 @@ from core.analysis.kit.opinion_values import (
 )
 from core.analysis.kit.option_counts import Midpoint, pooled_entities_cautions, usable_counts
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
-from core.analysis.kit.registry import Choice, FactorLevel, Number, analysis
+from core.analysis.kit.registry import Choice, ComparedFactor, FactorLevel, Number, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.kit.scores import level_name
 from core.charts.languages import Deviation, Half, language_charts
 from core.charts.panels import Chart, Theme
-from core.domain.frames import ENTITIES, OPTION_COUNTS, grouping_title
+from core.domain.factors import ENTITIES, grouping_title
+from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.stats.correlation import CorrelationMethod
 from core.stats.equivalence import EquivalenceVerdict
 from core.stats.inputs import name_list
-
-Compare = Literal["language", "model", "form", "template", "entity"]
 
 _MEASURE_CHOICES = (
     ("mean", "Item means, keyed, from 0 to 1 of the format"),
@@ -66,12 +65,10 @@ _MEASURE_CHOICES = (
     ("b_and_w", "b and w of every item, stacked"),
     ("s", "s: giving way in the second phase"),
 )
-_COMPARE_CHOICES = (
-    ("language", "Languages"),
-    ("model", "Models"),
-    ("form", "Forms"),
-    ("template", "Instructions"),
-    ("entity", "Entities"),
+_COMPARED = ComparedFactor(
+    "Compared",
+    first=("language", "model", "form", "template", "entity"),
+    help="Its levels are correlated in pairs.",
 )
 _FEW_ITEMS = 10
 
@@ -231,10 +228,7 @@ def cross_language(
             "items differ between languages, only rates are compared.",
         ),
     ] = "mean",
-    compare: Annotated[
-        Compare,
-        Choice("Compared", _COMPARE_CHOICES, help="Its levels are correlated in pairs."),
-    ] = "language",
+    compare: Annotated[str, _COMPARED] = "language",
     by: By = ("respondent",),
     kind: Annotated[
         CorrelationMethod,

@@ -16,7 +16,7 @@ from core.analysis.kit.columns import with_upper_help
 from core.analysis.kit.option_counts import cell_codes
 from core.analysis.kit.scores import level_name
 from core.domain import tables
-from core.domain.frames import grouping_title
+from core.domain.factors import grouping_title
 from core.domain.notes import undefined_note
 from core.domain.results import Column, ResultTable
 from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT, Status

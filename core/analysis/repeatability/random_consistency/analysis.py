@@ -39,7 +39,8 @@ from core.analysis.repeatability.random_consistency.entropies import (
 )
 from core.charts.consistency import random_consistency_charts
 from core.domain import tables
-from core.domain.frames import OPTION_COUNTS, grouping_title
+from core.domain.factors import grouping_title
+from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column

@@ -17,7 +17,7 @@ from core.analysis.kit.rows import (
     rows_are_people,
 )
 from core.domain.attributes import is_attribute
-from core.domain.frames import GROUPINGS, grouping_title
+from core.domain.factors import GROUPINGS, grouping_title
 from core.domain.numbers import count_text, number_text
 from core.domain.study import SETTINGS
 from core.errors import NotEnoughData

@@ -18,7 +18,7 @@ from core.analysis.scales.validation_report.scores import (
     baseline,
     varying_factors,
 )
-from core.domain.frames import REWRITING
+from core.domain.factors import REWRITING
 from core.domain.notes import about, of_kind, undefined_note
 from core.domain.results import ResultTable
 from core.domain.tables import (

@@ -1,0 +1,76 @@
+"""The vocabulary of factors: everything in which answers can differ, under one name everywhere.
+
+A grouping is a factor of the design, the study, what is known of its contexts, a fact about people
+(`person.gender`), or an attribute of items (`item.genre`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.domain.attributes import is_attribute
+from core.domain.instrument import ATTRIBUTE
+from core.domain.people import PERSON_FACT
+from core.domain.study import FACTORS
+
+Filters = Mapping[str, Sequence[Any]]
+"""The levels that answers may have, by the name of a grouping, or of LEAVE_OUT."""
+
+CONTEXT_SET, REWRITING, ORIGIN = "context_set", "rewriting", "origin"
+GROUPINGS = ("study", *FACTORS, CONTEXT_SET, REWRITING)
+"""The columns by which answers can be compared: study, factors, and two columns made from the
+contexts of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for
+contexts rewritten from another, else "original"; `origin` is the code of that other context."""
+ENTITIES = ("entity", "entity_b")
+"""The factors that say what an item is about; answers on one say nothing of another."""
+BANDS = ":bands"
+"""What the name of a number ends with where its bands are meant, as in `person.age:bands`."""
+
+_PLURALS = {
+    "study": "studies",
+    "entity": "entities",
+    "entity_b": "second entities",
+    "label_order": "orders of options",
+    "template": "instructions",
+    "items_per_call": "numbers of items per call",
+    "history": "histories",
+    "top_p": "values of top-p",
+    "max_tokens": "longest replies",
+    CONTEXT_SET: "sets of contexts",
+    REWRITING: "contexts and their rewritings",
+}
+
+
+def is_person_fact(name: str) -> bool:
+    """Whether the name of a filter or group is that of a fact about people."""
+    return name.startswith(PERSON_FACT)
+
+
+def is_grouping(name: str) -> bool:
+    """Whether answers can be filtered and grouped by what has this name."""
+    return name in GROUPINGS or is_attribute(name) or is_person_fact(name)
+
+
+def grouping_title(name: str) -> str:
+    """A grouping as the title of a column: "Label order", "Item: country", "Person: gender"."""
+    for prefix, kind in ((ATTRIBUTE, "Item"), (PERSON_FACT, "Person")):
+        if name.startswith(prefix):
+            own = name.removeprefix(prefix)
+            bands = " (bands)" if own.endswith(BANDS) else ""
+            return f"{kind}: {own.removesuffix(BANDS)}{bands}"
+    return name.replace("_", " ").capitalize()
+
+
+def levels_word(name: str) -> str:
+    """What several levels of a grouping are called: "languages", "orders of options"."""
+    if is_attribute(name) or is_person_fact(name):
+        title = grouping_title(name)
+        return f"levels of {title[:1].lower()}{title[1:]}"
+    return _PLURALS.get(name, f"{name.replace('_', ' ')}s")
+
+
+def levels_title(name: str) -> str:
+    """The same at the beginning of a line."""
+    word = levels_word(name)
+    return word[:1].upper() + word[1:]

@@ -1,0 +1,342 @@
+"""What each factor of a study does in an analysis, and what a row then stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from core.analysis.kit.comparisons import ways_of_asking
+from core.analysis.kit.matrices import group_name
+from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.registry import Analysis
+from core.analysis.kit.rows import rows_are_people
+from core.domain.factors import CONTEXT_SET, ENTITIES, REWRITING, Filters, levels_word
+from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
+from core.domain.study import FACTORS, SETTINGS
+from core.stats.inputs import name_list
+from core.store import answers, studies
+from core.workflow.designs import studies as studies_designs
+from core.workflow.workspace import Workspace
+
+_MEANING_OF_FACTORS: Mapping[str, str] = {
+    "context": "a persona or conversation makes an individual of the model, and people would be "
+    "compared in the same way",
+    "repetition": "asking again makes a row, so what varies is chance in sampling, not individuals",
+    "entity": "what is judged makes a row, so correlations are over brands, parties or persons",
+    "entity_b": "what is judged makes a row, so correlations are over brands, parties or persons",
+    "respondent": "each model is one individual; intervals need many models",
+    "model": "each model is one individual; intervals need many models",
+}
+"""What it means that rows differ in a factor."""
+_MEANING_IN_IMPORTS = {
+    **_MEANING_OF_FACTORS,
+    "context": "each context makes an individual",
+    "repetition": "what varies between them is chance or change, not individuals",
+    "respondent": "each respondent is one individual; intervals need many",
+    "model": "each respondent is one individual; intervals need many",
+}
+"""The same of answers brought in, which may be those of people."""
+_INDIVIDUAL = ("respondent", "context", "entity", "entity_b")
+_ASKING_FACTORS = (
+    "form",
+    "label_order",
+    "template",
+    "language",
+    "phase",
+    "items_per_call",
+    "history",
+    *SETTINGS,
+)
+"""Ways of asking the same thing."""
+MOST_LEVELS = 12
+"""Levels of a factor that is set side by side unasked."""
+
+
+def implications(factors: Sequence[str], *, brought_in: bool = False) -> tuple[str, ...]:
+    """What it means that rows differ in these factors, in sentences."""
+    implied = _MEANING_IN_IMPORTS if brought_in else _MEANING_OF_FACTORS
+    factors_by_meaning: dict[str, list[str]] = {}
+    for name in factors:
+        if name in implied:
+            factors_by_meaning.setdefault(implied[name], []).append(levels_word(name))
+    return tuple(
+        f"Rows differ in {' and '.join(plurals)}: {meaning}."
+        for meaning, plurals in factors_by_meaning.items()
+    )
+
+
+def factors_to_average(
+    analysis: Analysis, options: Mapping[str, Any], over: Sequence[str]
+) -> tuple[str, ...]:
+    """The factors to average over: those asked for but those the analysis itself looks at."""
+    looked_at = factors_in_options(analysis, options)
+    pairs = {"respondent": "model", "model": "respondent"}
+    excluded = looked_at | {pairs[name] for name in looked_at if name in pairs}
+    taken = [name for name in over if name in FACTORS and name not in excluded]
+    # a respondent has one model, so averaging over respondents averages over models
+    return tuple(dict.fromkeys((*taken, *(["model"] if "respondent" in taken else []))))
+
+
+def default_groups(
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Filters,
+    over: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """The factors to set side by side where nobody has chosen any.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Where the studies are.
+    analysis : Analysis
+        One without the option `by` has none.
+    codes : sequence of str
+        The studies of the analysis.
+    options : mapping
+        Its other options; what they name is compared by the analysis itself.
+    where, over
+        Filters of the answers, and factors to average over first.
+
+    Returns
+    -------
+    tuple of str
+        The default of the analysis and every way of asking in which the answers vary: languages,
+        forms, orders of options, instructions and phases. Repetitions are among them where a
+        respondent is asked at temperature 0. A factor of more than 12 levels is not, so that a
+        page stays readable, nor one that would leave nothing to compare; a caution then says that
+        its rows are pooled. Instructions that the other factors decide, such as that of each phase,
+        would part nothing. Settings of calls that the design varies are set side by side wherever
+        respondents are. Counts of options have entities among them and no repetitions, because
+        there no row stands for an entity. An analysis that pools ways of asking on purpose begins
+        with the factors that it declares as `side_by_side`.
+    """
+    own = [tuple(option.default) for option in analysis.options if option.name == "by"]
+    default = own[0] if own else ()
+    guarded = analysis.pooled_rows_need_caution or analysis.compares
+    counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
+    if not (counted or analysis.needs is ITEM_SCORES) or not own:
+        return default
+    others = {name: value for name, value in options.items() if name != "by"}
+    compared = [name for name in ("study", *FACTORS) if name == analysis.compared(others)]
+    compared += [name for name in analysis.compares if counted]
+    # Counts have no rows of repetitions, so that none can be copies, and none of entities.
+    ways: tuple[str, ...] = (*ENTITIES, *_ASKING_FACTORS)
+    if not counted:
+        ways = (*_ASKING_FACTORS, "repetition")
+    if not guarded:
+        ways = (*analysis.side_by_side, *(SETTINGS if "respondent" in default else ()))
+    if not ways:
+        return default
+    columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
+    asked = answers.conditions(workspace.database, codes, columns, where)
+    if counted:  # of several factors that an analysis compares, those of one level part nothing
+        compared = [
+            name
+            for name in compared
+            if name not in analysis.compares or len(asked[name].unique()) > 1
+        ]
+    excluded = {*default, *factors_in_options(analysis, others), *over}
+    taken = [
+        name
+        for name in ways
+        if name not in excluded
+        and 1 < len(_levels_apart(workspace, codes, asked[name])) <= MOST_LEVELS
+        and all(_crossed(asked, name, factor) for factor in compared)
+    ]
+    labels = asked["respondent"].unique()
+    if "repetition" in taken and not _without_chance(workspace, codes, labels):
+        taken.remove("repetition")
+    if "template" in taken and _decided(asked, "template", (*default, *taken)):
+        taken.remove("template")
+    return (*default, *taken)
+
+
+def _levels_apart(workspace: Workspace, codes: Sequence[str], asked: pd.Series[Any]) -> set[Any]:
+    """The levels of a factor; of studies together without the empty one of imported answers.
+
+    Where people answered, nobody said in which order of options; that does not part them from a
+    model.
+    """
+    levels = set(asked.unique())
+    if len(codes) < 2:
+        return levels
+    kinds = {studies.frozen_study(workspace.database, code).kind for code in codes}
+    return levels - {""} if "imported" in kinds else levels
+
+
+def _decided(asked: pd.DataFrame, name: str, factors: Sequence[str]) -> bool:
+    """Whether the other factors decide the level of a factor, as phases do their instruction."""
+    others = [factor for factor in factors if factor != name and factor in asked]
+    pairs = asked[[*others, name]].drop_duplicates()
+    return bool(others) and not pairs.duplicated(others).any()
+
+
+def _crossed(asked: pd.DataFrame, name: str, factor: str) -> bool:
+    """Whether several levels of `factor` were asked under some level of the factor `name`."""
+    levels = asked[[name, factor]].drop_duplicates()
+    return bool(levels.duplicated(name).any())
+
+
+def asked_alike_before_averaging(
+    item_scores: pd.DataFrame, over: Sequence[str]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The scores whose averages are over the same levels of what is averaged; what is left out.
+
+    A mean over two instructions is not compared with one over one of them. What is asked in other
+    languages, forms and so on is compared; contexts and repetitions are individuals.
+    """
+    averaged = [name for name in over if name not in ("context", "repetition")]
+    if not averaged or item_scores.empty:
+        return item_scores, ()
+    apart = [name for name in FACTORS if name not in averaged and name not in _INDIVIDUALS]
+    apart = [name for name in apart if _varies(item_scores, name)]
+    ways = ways_of_asking(item_scores, [name for name in FACTORS if name not in averaged])
+    side, sides = cell_codes(item_scores, apart)
+    alike = ways.alike(side, [group_name(own) for own in sides.itertuples(index=False)])
+    cautions = (alike.left_out,) if alike.left_out else ()
+    return item_scores[alike.rows], cautions
+
+
+_INDIVIDUALS = ("context", "repetition")
+
+
+def averaging_words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
+    """What to add to the unit of an analysis; empty where nothing was averaged."""
+    named = [levels_word(name) for name in over if _varies(item_scores, name)]
+    return f", averaged over {' and '.join(named)}" if named else ""
+
+
+def averaging_notes(
+    before: pd.DataFrame, after: pd.DataFrame, over: Sequence[str]
+) -> tuple[str, ...]:
+    """How many scores went into how many, where any were averaged."""
+    if len(after) == len(before):
+        return ()
+    factors = averaging_words(before, over).removeprefix(", averaged")
+    return (
+        f"{before['score'].notna().sum():,} scores were averaged into "
+        f"{after['score'].notna().sum():,}{factors}; counts are of the latter.",
+    )
+
+
+def cautions(
+    workspace: Workspace, analysis: Analysis, rows: pd.DataFrame, options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Where rows are copies of each other by design, or of kinds that had better stay apart."""
+    looked_at = factors_in_options(analysis, options)
+    return (
+        *_repetition_cautions(workspace, rows, looked_at),
+        *_pooling_cautions(analysis, rows, looked_at),
+    )
+
+
+def _repetition_cautions(
+    workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]
+) -> tuple[str, ...]:
+    """Where a model was asked again and again."""
+    if "repetition" in looked_at or not _varies(rows, "repetition"):
+        return ()
+    fixed = _without_chance(workspace, rows["study"].unique(), rows["respondent"].unique())
+    if fixed:
+        return (
+            f"Rows are repetitions at temperature 0 ({name_list(fixed)}): the same question "
+            "asked again gives nearly the same answer, so such rows are copies, and n counts the "
+            "same thing several times. Average over repetitions, or let contexts make the rows.",
+        )
+    if all(
+        studies.frozen_study(workspace.database, str(code)).kind == "imported"
+        for code in rows["study"].unique()
+    ):
+        return (
+            (
+                "The same respondents answered several times: what varies between such answers is "
+                "chance or change, not individuals. Average over repetitions, or put them side by "
+                "side.",
+            )
+            if _recurring_factors(rows, ["repetition"], looked_at)
+            else ()
+        )
+    if "context" in looked_at or not _varies(rows, "context"):
+        return (
+            "Rows are repetitions of one model: what varies is chance in sampling, not "
+            "individuals.",
+        )
+    return ()
+
+
+def _without_chance(
+    workspace: Workspace, codes: Iterable[Any], labels: Iterable[Any]
+) -> tuple[str, ...]:
+    """Those of the respondents of some studies that are asked at temperature 0."""
+    cold = {
+        person.name
+        for code in codes
+        for person in studies_designs.respondents_of(workspace, str(code))
+        if person.sampling.temperature == 0 and not person.simulation
+    }
+    return tuple(sorted(cold & set(map(str, labels))))
+
+
+def _pooling_cautions(
+    analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]
+) -> tuple[str, ...]:
+    """Where several ways of asking the same individual are rows of one analysis."""
+    if not analysis.pooled_rows_need_caution:
+        return ()
+    pooled = [name for name in _ASKING_FACTORS if name not in looked_at and _varies(rows, name)]
+    recurring = _recurring_factors(rows, pooled, looked_at)
+    if not recurring:
+        return ()
+    named = [f"{len(rows[name].unique())} {levels_word(name)}" for name in recurring]
+    who = "context" if not rows_are_people(rows) and _varies(rows, "context") else "respondent"
+    return (
+        f"Rows are pooled over {' and '.join(named)}, so that the same {who} counts "
+        "several times: n is too large, and intervals and p are too small. Take them into "
+        "Separately for, or choose one or average over them under Which answers.",
+    )
+
+
+def _recurring_factors(
+    rows: pd.DataFrame, factors: Sequence[str], looked_at: set[str]
+) -> list[str]:
+    """The ways in which some individual was asked more than once within what is analyzed together.
+
+    People who each answered in one language, say, are pooled over languages without recurring.
+    """
+    if not factors:
+        return []
+    # Contexts of a design are the same in all its studies; codes of people are not.
+    study = ["study"] if rows_are_people(rows) else []
+    compared = [name for name in (*FACTORS, CONTEXT_SET, REWRITING) if name in looked_at]
+    individual = list(
+        dict.fromkeys([*study, *_INDIVIDUAL, *(name for name in compared if name in rows)])
+    )
+    cases = rows[["administration", *individual, *factors]].drop_duplicates("administration")
+    same = cases.groupby(individual, observed=True, dropna=False, sort=False)
+    return [name for name in factors if (same[name].nunique(dropna=False) > 1).any()]  # noqa: PD101
+
+
+def factors_in_options(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
+    """The factors that an analysis itself sets side by side or compares."""
+    factors: set[str] = set(analysis.compares)
+    for option in analysis.options:
+        value = options.get(option.name, option.default)
+        if isinstance(value, str):
+            factors.add(value)
+        elif isinstance(value, tuple):
+            factors |= {part for part in value if isinstance(part, str)}
+    return factors
+
+
+def _varies(frame: pd.DataFrame, name: str) -> bool:
+    """Whether rows differ in a column."""
+    column = frame[name]
+    if isinstance(column.dtype, pd.CategoricalDtype) and len(column):
+        codes = column.cat.codes.to_numpy()  # nothing has a code of its own, as a value would
+        return bool(codes.min() != codes.max())
+    return len(column.unique()) > 1
