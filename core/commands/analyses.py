@@ -42,7 +42,11 @@ def command() -> Command:
                 help="factors, and attributes such as item.genre, to compare side by "
                 "side, comma-separated",
             ),
-            argument("--over", default="", help="factors to average over first, comma-separated"),
+            argument(
+                "--over",
+                help="factors to average over first, comma-separated; none: each answer of a "
+                "context stays a row (default: repetitions, where several contexts were asked)",
+            ),
             argument(
                 "--syntax", type=Path, help="also write R and Python scripts with their data (.zip)"
             ),
@@ -107,7 +111,7 @@ def _write_result(
     parsed: argparse.Namespace,
 ) -> None:
     where = {k: v.split(",") for k, v in (pair(text, "--where") for text in parsed.where)}
-    over = _factors(parsed.over)
+    over = None if parsed.over is None else _factors(parsed.over)
     if parsed.compare_left_out and not where.get(LEAVE_OUT):
         raise FileError(
             "--compare-left-out needs answers that are left out.",
@@ -123,8 +127,8 @@ def _write_result(
     for one in sentences:
         named = "" if one.names_group else f"{one.group}: "
         print(f"{named}{one.sentence}", file=sys.stderr)
-    if analysis.verdict:
-        print(analysis.verdict, file=sys.stderr)
+    for line in filter(None, (result.scope, analysis.verdict)):
+        print(line, file=sys.stderr)
     write(parsed.out, _result_file(result, parsed))
     if pictures:
         write(parsed.charts, pictures)
@@ -140,7 +144,7 @@ def _write_scripts(
     workspace: Workspace,
     options: Mapping[str, Any],
     where: Mapping[str, Sequence[str]],
-    over: Sequence[str],
+    over: Sequence[str] | None,
     parsed: argparse.Namespace,
 ) -> None:
     """Scripts with their data; a sentence where there are none, as the result stands by itself."""
@@ -168,6 +172,8 @@ def _result_file(result: analyses.AnalysisResult, parsed: argparse.Namespace) ->
 def _factors(text: str) -> tuple[str, ...]:
     """The factors named in a list with commas."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if names == ("none",):
+        return ()
     for name in names:
         if name not in FACTORS:
             raise FileError(f"There is no factor '{name}'.", f"Use: {', '.join(FACTORS)}.")

@@ -106,7 +106,8 @@ class AnalysisResult:
     `cautions` change how to read the numbers; `notes` inform. `item_texts` has the wording of each
     item, which a page shows beside its code. `unit` names a row of the analysis; `n_used`,
     `n_left_out` and `n_missing` count scores and add up to the planned ones; `n_left_out` are
-    usable scores that the rule for missing answers leaves out.
+    usable scores that the rule for missing answers leaves out. `scope` says what every number is
+    averaged or counted over.
     """
 
     tables: tuple[ResultTable, ...]
@@ -118,6 +119,7 @@ class AnalysisResult:
     n_left_out: int = 0
     cautions: tuple[str, ...] = ()
     item_texts: Mapping[str, str] = field(default_factory=dict)
+    scope: str = ""
 
     @property
     def all_notes(self) -> tuple[str, ...]:

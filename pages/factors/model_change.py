@@ -104,7 +104,7 @@ def _show_check(request: AnalysisRequest) -> None:
     if result is None:
         return
     answers = check.answer(result)
-    results.show_answers(check.name, answers, check.verdict)
+    results.show_answers(check.name, answers, check.verdict, result.scope)
     results.show_notes(check, result, [answer.group for answer in answers])
     stem = downloads.file_stem(request.studies[0])
     for shown in result.tables:

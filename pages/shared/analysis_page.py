@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.kit.factor_models.models import FactorModelText
 from core.analysis.kit.registry import Analysis, Topic
+from core.domain.factors import levels_title
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
 from core.domain.results import AnalysisResult
 from core.domain.study import LEAVE_OUT
@@ -24,7 +26,7 @@ from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.statistics.result_changes import change_sentence, changed_tables
 from pages.shared import analysis_options, left_out, results, study_bar, widgets
 from pages.shared.analysis_options import NO_EDITORS, Editors
-from pages.shared.widgets import factor_word
+from pages.shared.widgets import factor_word, plain
 
 # How long a page waits for a result before it shows progress; most results take less time.
 WAIT_S = 0.4
@@ -68,13 +70,17 @@ def show(
         analysis = _choose_analysis(topic, title)
         st.caption(widgets.plain(analysis.question))
         with row:
-            other_studies, averaged, filters = _which_answers(study, analysis)
+            answers, place_of_roles = _which_answers(study, analysis)
         with st.container(key="statistics", horizontal=True, gap="medium"):
-            answers = ChosenAnswers(other_studies, filters, averaged)
             options, chart_options = _options(analysis, study, answers, editors)
-            request = AnalysisRequest(
-                analysis.name, (study.code, *other_studies), options, filters, averaged
+            over = analyses.averaged_factors(
+                widgets.workspace(), study.code, analysis, options, answers
             )
+            request = AnalysisRequest(
+                analysis.name, (study.code, *answers.others), options, answers.where, over
+            )
+            with place_of_roles:
+                _roles_of_factors(study, analysis, request, answers)
             with st.container(key="result"), widgets.error_box():
                 result = result_of(request, cancels_earlier=True)
                 if result is not None:
@@ -222,23 +228,19 @@ def _options(
         return options, analysis_options.chart_options(analysis, study, options)
 
 
-def _which_answers(
-    study: StudyRecord, analysis: Analysis
-) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, list[object]]]:
-    """Other studies of the analysis, the factors to average over, and the filters."""
-    levels = browsing.levels(widgets.workspace(), study.code)
+def _which_answers(study: StudyRecord, analysis: Analysis) -> tuple[ChosenAnswers, DeltaGenerator]:
+    """Other studies, filters and roles of factors; and the place of the menu of roles."""
     with st.popover("Filter", icon=":material/filter_alt:"):
         other_studies = _together(study, analysis)
         chosen = filters(study)
-    averaged: tuple[str, ...] = ()
-    if analysis.needs is ITEM_SCORES:
-        with st.popover("Unit of analysis", icon=":material/table_rows:"):
-            averaged = _rows(study, levels)
+    place_of_roles = st.container(horizontal=True, vertical_alignment="center", width="content")
     kinds = left_out.choose((study.code, *other_studies)) if analysis.needs in _OF_OPTIONS else ()
-    _state_of_bar(other_studies, averaged, chosen, kinds)
+    _state_of_bar(other_studies, chosen, kinds)
     with st.container(key="options_fold", width="content"):
         st.toggle("Options", key=_OPTIONS_SWITCH, persist_state="session")
-    return other_studies, averaged, chosen | ({LEAVE_OUT: list(kinds)} if kinds else {})
+    where = chosen | ({LEAVE_OUT: list(kinds)} if kinds else {})
+    roles_of_study = analyses.saved_roles(widgets.workspace(), study.code)
+    return ChosenAnswers(other_studies, where, roles_of_study), place_of_roles
 
 
 def filters(study: StudyRecord) -> dict[str, list[object]]:
@@ -260,14 +262,12 @@ def filters(study: StudyRecord) -> dict[str, list[object]]:
 
 def _state_of_bar(
     other_studies: tuple[str, ...],
-    averaged: tuple[str, ...],
     filters: Mapping[str, list[object]],
     kinds: tuple[str, ...],
 ) -> None:
     """What is chosen in the menus, where it is not everything there is."""
     parts = [*widgets.filter_words(filters), *left_out.words(kinds)]
     parts += [f"With {', '.join(other_studies)}"] if other_studies else []
-    parts += [f"Averaged over {', '.join(map(factor_word, averaged))}"] if averaged else []
     if parts:
         st.caption(widgets.plain(". ".join(parts) + "."), width="content")
 
@@ -295,22 +295,36 @@ def _together(study: StudyRecord, analysis: Analysis) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _rows(study: StudyRecord, levels: Mapping[str, list[Any]]) -> tuple[str, ...]:
-    """The factors whose combinations are the rows; returns the factors to average over."""
-    factors = [name for name in levels if name != "item"]
-    if not factors:
-        st.caption("A row is one administration: one respondent answers the whole bank once.")
-        return ()
-    chosen = st.multiselect(
-        "A row is one combination of",
-        factors,
-        factors,
-        format_func=factor_word,
-        key=f"rows:{study.code}",
-        persist_state="session",
-        help="The unit of analysis. If you remove a factor, rows that differ only in this factor "
-        "are averaged. Factors that an analysis compares are never averaged.",
-    )
-    for sentence in roles.implications(chosen, brought_in=study.kind == "imported"):
-        st.caption(widgets.plain(sentence))
-    return tuple(name for name in factors if name not in chosen)
+def _roles_of_factors(
+    study: StudyRecord, analysis: Analysis, request: AnalysisRequest, answers: ChosenAnswers
+) -> None:
+    """The menu in which each factor that varies has its role, and what these roles are."""
+    workspace = widgets.workspace()
+    every = computing.roles_of_request(workspace, request)
+    if not every:
+        return
+    with st.popover("Factors", icon=":material/account_tree:"):
+        st.caption(
+            "What each factor does in which these answers vary. A choice holds for the study on "
+            "all pages; what an analysis compares, it compares in any case."
+        )
+        for one in every:
+            saved = answers.roles.get(one.factor, "")
+            words = {"": "By rule" if saved else f"By rule: {roles.ROLES[one.role].lower()}"}
+            words |= {role: roles.ROLES[role] for role in roles.CHOSEN_ROLES}
+            chosen = st.selectbox(
+                f"{plain(levels_title(one.factor))}: {one.n_levels}",
+                list(words),
+                list(words).index(saved),
+                format_func=words.__getitem__,
+                key=f"role:{study.code}:{one.factor}",
+                help="Set apart: a group of results for each level. Averaged: before anything is "
+                "computed. Each a row: levels count as individuals, or as repetitions.",
+            )
+            if chosen != saved:
+                analyses.save_role(workspace, study.code, one.factor, chosen)
+                st.rerun()
+        rows = [one.factor for one in every if one.role == "rows"]
+        for sentence in roles.implications(rows, brought_in=study.kind == "imported"):
+            st.caption(plain(sentence))
+    st.caption(plain(roles.role_words(every)), width="content")

@@ -87,7 +87,7 @@ def show_result(
     stem = file_stem(request.studies[0])
     answers = analysis.answer(result)
     _show_compared(analysis, request)
-    show_answers(analysis.name, answers, analysis.verdict)
+    show_answers(analysis.name, answers, analysis.verdict, result.scope)
     if above:
         above()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -139,12 +139,13 @@ def _show_compared(analysis: Analysis, request: AnalysisRequest) -> None:
         st.markdown(f"{plain(label)}: **{plain(levels_title(chosen))}**")
 
 
-def show_answers(key: str, answers: GroupAnswers, verdict: str = "") -> None:
+def show_answers(key: str, answers: GroupAnswers, verdict: str = "", scope: str = "") -> None:
     """The sentence of each group, with its verdict; of many groups, the later ones are folded.
 
-    `verdict` says in a tooltip what the lights mean.
+    `verdict` says in a tooltip what the lights mean, `scope` what every number is averaged over.
     """
-    st.markdown(_answer_lines(answers[:_MOST_ANSWERS]), help=plain(verdict) or None)
+    lines = [_answer_lines(answers[:_MOST_ANSWERS]), *([plain(scope)] if scope else [])]
+    st.markdown("  \n".join(lines), help=plain(verdict) or None)
     further = answers[_MOST_ANSWERS:]
     if further:
         fold = st.expander(

@@ -296,6 +296,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     topic="comparability",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    takes_averages=False,
     answer=_answer,
     charts=dif_charts,
     scripts=_dif_scripts,

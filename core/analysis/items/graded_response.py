@@ -227,6 +227,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     topic="item_statistics",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    takes_averages=False,
     answer=_answer,
     charts=graded_response_charts,
     scripts=_graded_response_scripts,

@@ -429,6 +429,7 @@ class Analysis:
     needs: FrameSpec
     references: tuple[str, ...]
     pooled_rows_need_caution: bool
+    takes_averages: bool
     answer: Callable[[AnalysisResult], GroupAnswers]
     run: Callable[..., AnalysisResult]
     charts: Callable[..., tuple[Chart, ...]] | None
@@ -488,6 +489,7 @@ def analysis(
     references: tuple[str, ...],
     pooled_rows_need_caution: bool,
     answer: Callable[[AnalysisResult], GroupAnswers],
+    takes_averages: bool = True,
     charts: Callable[..., tuple[Chart, ...]] | None = None,
     scripts: Callable[..., tuple[TextFile, ...]] | None = None,
     keywords: tuple[str, ...] = (),
@@ -514,6 +516,9 @@ def analysis(
         Whether n, intervals and p take every row for an individual, so that a caution belongs with
         rows that are several ways of asking the same individual. An analysis of OPTION_COUNTS
         with it begins with entities and ways of asking side by side, as one that compares does.
+    takes_averages : bool
+        Whether scores may be means of several answers. Where they may not, as each must be one of
+        a few options, repetitions of the same individual are set apart and not averaged.
     answer : function of a result
         The sentence that answers the question with its numbers, for each group by its name.
     charts : function of (result, theme, *, options), optional
@@ -550,6 +555,7 @@ def analysis(
             needs,
             references,
             pooled_rows_need_caution,
+            takes_averages,
             answer,
             function,
             charts,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING, is_person_fact
 from core.domain.frames import HIGHEST, LOWEST, OPTION_POINTS, PEOPLE
 from core.domain.study import FACTORS, Status
 from core.domain.wide_scores import NOT_PLANNED, STATUSES, ItemScores, WideScores
@@ -69,6 +69,7 @@ def n_with_status(item_scores: ItemScores, status: str) -> int:
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
 
 _SPARSE = 4
 """Tables of codes may hold this many times as many places as there are rows to place."""
@@ -454,24 +455,27 @@ def row_notes(item_scores: ItemScores, always: str, _of_models: str) -> tuple[st
     return (always,) if always and rows_are_people(item_scores) else ()
 
 
-def average_over(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
+def average_over(
+    item_scores: ItemScores, over: Sequence[str], only: Booleans | None = None
+) -> ItemScores:
     """The scores of administrations that differ only in some factors, averaged into one.
 
     Parameters
     ----------
-    item_scores : ITEM_SCORES frame
+    item_scores : ITEM_SCORES frame or wide table
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     over : sequence of factors
         Administrations that agree in study and in every other factor become one.
+    only : (rows of `administrations_of`,) of bool, optional
+        The administrations to average; the others stay as they are.
 
     Returns
     -------
-    pandas.DataFrame
-        An ITEM_SCORES frame in the order of the rows given. A score is the mean of the usable
-        scores of its item, NaN where there is none; its status is then the first one that came.
-        Factors averaged over are empty (repetition: 0). `option_points` are those of the options,
-        or of the scores that came up under the format before averaging, so that means are not
-        taken for options.
+    ITEM_SCORES, in the shape and the order of the scores given. A score is the mean of the usable
+    scores of its item, NaN where there is none; its status is then the first one that came.
+    Factors averaged over are empty (repetition: 0). `option_points` are those of the options,
+    or of the scores that came up under the format before averaging, so that means are not
+    taken for options.
 
     Notes
     -----
@@ -481,9 +485,29 @@ def average_over(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame
     dropped = {*over, ORIGIN} if "context" in over else set(over)
     if not dropped & set(_IDENTITY) or item_scores.empty:
         return item_scores
-    names = [name for name in _IDENTITY if name in item_scores and name not in dropped]
-    cases = item_scores.drop_duplicates("administration")
+    asked = administrations_of(item_scores)
+    names = [
+        name
+        for name in map(str, asked)
+        if name not in dropped and (name in _IDENTITY or is_person_fact(name))
+    ]
+    first_rows = ~asked["administration"].duplicated().to_numpy()
+    cases = asked[first_rows]
     case_of = _numbers(cases[names])
+    if only is not None:
+        alone = ~only[first_rows]
+        single = np.where(alone, np.arange(1, len(cases) + 1), 0)
+        case_of = pd.factorize(case_of * (len(cases) + 1) + single)[0]
+        dropped_rows = ~alone
+    else:
+        dropped_rows = np.ones(len(cases), dtype=np.bool_)
+    if isinstance(item_scores, WideScores):
+        leading = np.unique(case_of, return_index=True)[1]
+        averaged = _average_wide(item_scores, case_of)
+        of_cases = cases.iloc[leading].reset_index(drop=True)
+        points = _option_points(item_scores)[leading]
+        emptied = _without(of_cases, dropped, dropped_rows[leading])
+        return replace(averaged, administrations=emptied.assign(**{OPTION_POINTS: points}))
     first = pd.Series(cases["administration"].to_numpy()).groupby(case_of).transform("first")
     place = pd.Index(cases["administration"]).get_indexer(item_scores["administration"])
     case, (items, item_names) = case_of[place], pd.factorize(item_scores["item"])
@@ -499,21 +523,55 @@ def average_over(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame
     frame = item_scores.iloc[leading[sequence]].reset_index(drop=True)
     mean, count = means[sequence], counts[sequence]
     status = frame["status"].astype("object").where(count == 0, Status.ANSWERED.value)
-    return frame.assign(
+    emptied = _without(frame, dropped, dropped_rows[place][leading[sequence]])
+    return emptied.assign(
         administration=first.to_numpy()[place][leading[sequence]],
         score=mean,
         status=status.astype("category"),
         **{OPTION_POINTS: _option_points(item_scores)[leading[sequence]]},
-        **{name: _empty_column(frame[name]) for name in dropped if name in frame},
     )
 
 
-def _option_points(item_scores: pd.DataFrame) -> np.ndarray:
+def _average_wide(table: WideScores, case_of: Integers) -> WideScores:
+    """The rows of each case averaged; cases are numbered in the order of their first rows."""
+    order = np.argsort(case_of, kind="stable")
+    starts = np.flatnonzero(np.diff(case_of[order], prepend=-1))
+    scores = table.scores[order]
+    usable = np.isfinite(scores)
+    counts = np.add.reduceat(usable, starts, axis=0, dtype=np.int64)
+    sums = np.add.reduceat(np.where(usable, scores, 0.0), starts, axis=0)
+    means = scale_scores(sums, counts, counts, "available")
+    sizes = np.diff(starts, append=len(order))
+    status = table.status[order[starts]]
+    for further in range(1, int(sizes.max())):  # the first status of a planned answer
+        more = sizes > further
+        later = table.status[order[starts[more] + further]]
+        status[more] = np.where(status[more] == NOT_PLANNED, later, status[more])
+    status = np.where(counts > 0, STATUSES.index(Status.ANSWERED.value), status)
+    return replace(table, scores=means, status=status.astype(np.int8))
+
+
+def _without(frame: pd.DataFrame, factors: Iterable[str], rows: Booleans) -> pd.DataFrame:
+    """The frame with nothing in some factors of some rows (repetition: 0)."""
+    columns: dict[str, Any] = {}
+    for name in factors:
+        if name not in frame:
+            continue
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column):
+            columns[name] = column.where(~rows, 0)
+        else:
+            columns[name] = column.astype("object").where(~rows, "").astype("category")
+    return frame.assign(**columns)
+
+
+def _option_points(item_scores: ItemScores) -> np.ndarray:
     """The points of the options of every row, as text; empty where there are too many."""
-    if OPTION_POINTS in item_scores:
-        return item_scores[OPTION_POINTS].astype("object").fillna("").to_numpy()
+    asked = administrations_of(item_scores)
+    if OPTION_POINTS in asked:
+        return asked[OPTION_POINTS].astype("object").fillna("").to_numpy()
     scores = scores_of(item_scores)
-    code, labels = codes_of(item_scores["format"])
+    code, labels = codes_of(asked["format"])
     texts = []
     for number in range(len(labels)):
         own = scores[code == number]
@@ -530,8 +588,3 @@ def _numbers(columns: pd.DataFrame) -> np.ndarray:
         codes, values = pd.factorize(columns[name], use_na_sentinel=False)
         number = pd.factorize(number * max(len(values), 1) + codes)[0]
     return number
-
-
-def _empty_column(column: pd.Series[Any]) -> Any:
-    """What stands in a factor that was averaged over."""
-    return 0 if pd.api.types.is_numeric_dtype(column) else pd.Categorical([""] * len(column))

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.analysis.kit.factor_models.fit import reported_fit
 from core.analysis.kit.registry import Analysis
+from core.analysis.kit.rows import average_over
 from core.analysis.kit.sentences import TableRow, table_of
 from core.domain.factors import grouping_title
 from core.domain.frames import ITEM_SCORES
@@ -158,12 +159,13 @@ class MeasuredStatistic:
 
 @dataclass(frozen=True, eq=False)
 class PreparedStatistic:
-    """A statistic with the groups that its analysis sets side by side in a study."""
+    """A statistic with the groups and the averages that its analysis begins with in a study."""
 
     statistic: Statistic
     analysis: Analysis
     options: Mapping[str, Any]
     by: tuple[str, ...]
+    over: tuple[str, ...]
 
     def measure(self, study: SimulatedStudy, number: int) -> tuple[MeasuredStatistic, ...]:
         """Every value in a study of so many contexts or repetitions.
@@ -174,7 +176,7 @@ class PreparedStatistic:
             The analysis cannot be computed.
         """
         if self.analysis.needs is ITEM_SCORES:
-            frame = study.item_scores(number)
+            frame = average_over(study.item_scores(number), self.over)
         else:
             asked = {*self.analysis.keeps, *self.by, *map(str, self.options.values())}
             frame = study.option_counts(
@@ -222,9 +224,10 @@ def prepare(workspace: Workspace, name: str, plan: RespondentPlan) -> PreparedSt
     if name == "share":
         options["resample"] = plan.axis
     where = {"respondent": [plan.respondent]}
-    by = roles.default_groups(workspace, analysis, [plan.study], options, where)
+    over = roles.default_average(workspace, analysis, [plan.study], options, where)
+    by = roles.default_groups(workspace, analysis, [plan.study], options, where, over)
     by = tuple(name for name in by if name not in (plan.axis, "phase"))
     several = plan.trials["format"].nunique() > 1 and "format" not in analysis.keeps
     if several and statistic.factor != "format" and "format" not in by:
         by = (*by, "format")
-    return PreparedStatistic(statistic, analysis, options, by)
+    return PreparedStatistic(statistic, analysis, options, by, over)

@@ -441,9 +441,9 @@ def _answers(analysis: Analysis, result: AnalysisResult) -> list[Block]:
         )
     blocks: list[Block] = []
     if len(lines) == 1:
-        blocks.append(Paragraph(lines[0], "Answer."))
+        blocks.append(Paragraph(f"{lines[0]} {result.scope}".strip(), "Answer."))
     elif lines:
-        blocks += [Paragraph("", "Answer."), Bullets(tuple(lines))]
+        blocks += [Paragraph(result.scope, "Answer."), Bullets(tuple(lines))]
     if analysis.verdict:
         blocks.append(Paragraph(analysis.verdict, "Verdicts."))
     return blocks

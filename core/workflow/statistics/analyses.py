@@ -26,6 +26,7 @@ from core.domain.factors import Filters
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.domain.instrument import ORIGINAL
 from core.domain.results import AnalysisResult, ResultTable, TextFile
+from core.domain.study import FACTORS
 from core.domain.wide_scores import ItemScores, WideScores
 from core.errors import DesignError, NotEnoughData
 from core.store import banks, imports, runs, studies
@@ -35,6 +36,7 @@ from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
 from core.workflow.statistics import bank_tables, frames, item_attributes, left_out, roles
 from core.workflow.statistics.frames import ChosenAnswers
+from core.workflow.statistics.roles import Roles
 from core.workflow.workers.running import hand_over, reading
 from core.workflow.workspace import Workspace
 
@@ -78,7 +80,41 @@ def initial_groups(
 ) -> tuple[str, ...]:
     """What is set side by side in these answers until the user chooses."""
     codes = (study, *answers.others)
-    return roles.default_groups(workspace, analysis, codes, options, answers.where, answers.over)
+    others = {name: value for name, value in options.items() if name != _BY_OPTION}
+    over = roles.default_average(workspace, analysis, codes, others, answers.where, answers.roles)
+    return roles.default_groups(
+        workspace, analysis, codes, others, answers.where, over, answers.roles
+    )
+
+
+def averaged_factors(
+    workspace: Workspace,
+    study: str,
+    analysis: Analysis,
+    options: Mapping[str, Any],
+    answers: ChosenAnswers = _EVERY_ANSWER,
+) -> tuple[str, ...] | None:
+    """What is averaged over in these answers; None where the user leaves it to the rule."""
+    if "repetition" not in answers.roles and "averaged" not in answers.roles.values():
+        return None
+    codes = (study, *answers.others)
+    return roles.default_average(workspace, analysis, codes, options, answers.where, answers.roles)
+
+
+def saved_roles(workspace: Workspace, study: str) -> Roles:
+    """The roles that a user gave to factors of a study, for all analyses."""
+    draft = saved_inputs.load(workspace, _roles_name(study))
+    saved = draft.value if draft and isinstance(draft.value, dict) else {}
+    return {n: role for n, role in saved.items() if n in FACTORS and role in roles.CHOSEN_ROLES}
+
+
+def save_role(workspace: Workspace, study: str, factor: str, role: str) -> None:
+    """Keep the role of a factor with the study; an empty one leaves it to the rule."""
+    saved_inputs.update(workspace, _roles_name(study), {factor: role})
+
+
+def _roles_name(study: str) -> str:
+    return f"roles:{study}"
 
 
 def save_option(
@@ -178,12 +214,13 @@ def run(
     study_codes: Sequence[str],
     options: Mapping[str, Any],
     where: Filters,
-    over: Sequence[str] = (),
+    over: Sequence[str] | None = None,
 ) -> AnalysisResult:
     """Run an analysis over the answers of some studies that pass the filters.
 
     `over` are factors to average administrations over first, so that a row is one combination of
-    the others; those that the analysis itself sets side by side or compares are not averaged.
+    the others; those that the analysis itself sets side by side or compares are not averaged. None
+    averages what `roles.default_average` says, and nothing is averaged where there are none.
 
     Raises
     ------
@@ -202,6 +239,7 @@ def run(
     return replace(
         result,
         unit=result.unit + inputs.unit_words,
+        scope=inputs.scope,
         cautions=(*_unfinished_imports(workspace, used), *inputs.cautions, *result.cautions),
         notes=(*inputs.notes, *result.notes),
         method=" ".join([result.method, *left_out.method_words(where), *amended]),
@@ -271,7 +309,7 @@ def scripts(
     study_codes: Sequence[str],
     options: Mapping[str, Any],
     where: Filters,
-    over: Sequence[str] = (),
+    over: Sequence[str] | None = None,
 ) -> tuple[TextFile, ...]:
     """Scripts for other software that compute the same, with their data.
 
@@ -296,6 +334,7 @@ class _Inputs:
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
     unit_words: str = ""
+    scope: str = ""
 
 
 def _load_inputs(
@@ -304,15 +343,18 @@ def _load_inputs(
     study_codes: Sequence[str],
     options: Mapping[str, Any],
     where: Filters,
-    over: Sequence[str] = (),
+    over: Sequence[str] | None,
 ) -> _Inputs:
     for code in study_codes:
         studies.frozen_study(workspace.database, code)
+    automatic = over is None
+    if over is None:
+        over = roles.default_average(workspace, analysis, study_codes, options, where)
     if _BY_OPTION not in options and any(o.name == _BY_OPTION for o in analysis.options):
         groups = roles.default_groups(workspace, analysis, study_codes, options, where, over)
         options = {**options, _BY_OPTION: groups}
     by = tuple(options.get(_BY_OPTION, ()))
-    wide = analysis.takes_wide_table and not over  # averages are of rows
+    wide = analysis.takes_wide_table and set(over) <= {"repetition", "context"}
     frame = frames.load_frame(workspace, analysis, study_codes, where, options, wide=wide)
     if not isinstance(frame, WideScores):
         check_frame(frame, analysis.needs)
@@ -331,21 +373,28 @@ def _load_inputs(
         *((_SEVERAL_FORMATS_NOTE,) if grouping else ()),
         *item_attributes.without_value_notes(asked, by),
     )
-    if isinstance(frame, WideScores):
-        cautions = roles.cautions(workspace, analysis, asked, chosen)
-        return _Inputs(frame, chosen, notes, cautions)
-    if analysis.needs is not ITEM_SCORES:
-        return _Inputs(frame, chosen, notes)
-    averaged_factors = roles.factors_to_average(analysis, chosen, over)
-    alike, not_alike = roles.asked_alike_before_averaging(frame, averaged_factors)
-    rows = average_over(alike, averaged_factors)
-    return _Inputs(
-        item_attributes.split_administrations(rows, by),
-        chosen,
-        (*notes, *roles.averaging_notes(alike, rows, averaged_factors)),
-        (*not_alike, *roles.cautions(workspace, analysis, rows, chosen)),
-        roles.averaging_words(frame, averaged_factors) + item_attributes.unit_words(by),
+    over = roles.factors_to_average(analysis, chosen, over)
+    scope = roles.scope_words(
+        roles.factor_roles(workspace, analysis, study_codes, chosen, where, over)
     )
+    if analysis.needs is not ITEM_SCORES:
+        return _Inputs(frame, chosen, notes, scope=scope)
+    alike, not_alike = roles.asked_alike_before_averaging(frame, over)
+
+    def averaged(scores: ItemScores) -> ItemScores:
+        return average_over(scores, over, roles.rows_to_average(scores) if automatic else None)
+
+    rows = averaged(alike)
+    chosen |= {name: averaged(chosen[name]) for name in roles.with_scores(analysis, chosen)}
+    notes = (*notes, *roles.averaging_notes(alike, rows, over))
+    cautions = (
+        *not_alike,
+        *roles.cautions(workspace, analysis, administrations_of(rows), chosen),
+    )
+    if not isinstance(rows, WideScores):
+        rows = item_attributes.split_administrations(rows, by)
+    words = roles.averaging_words(asked, over) + item_attributes.unit_words(by)
+    return _Inputs(rows, chosen, notes, cautions, words, scope)
 
 
 def _grouping_by_format(

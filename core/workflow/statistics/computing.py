@@ -13,7 +13,8 @@ from typing import Any
 
 from core.domain.results import AnalysisResult
 from core.workflow.background import Computation, begin, forget_key
-from core.workflow.statistics import analyses, frames
+from core.workflow.statistics import analyses, frames, roles
+from core.workflow.statistics.roles import FactorRole
 from core.workflow.workers.launching import workers
 from core.workflow.workspace import Workspace
 
@@ -26,7 +27,7 @@ class AnalysisRequest:
     studies: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
     where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    over: tuple[str, ...] = ()
+    over: tuple[str, ...] | None = None
 
 
 def computation_of(workspace: Workspace, question: AnalysisRequest) -> Computation[AnalysisResult]:
@@ -53,6 +54,18 @@ def computation_of(workspace: Workspace, question: AnalysisRequest) -> Computati
 def forget(workspace: Workspace, question: AnalysisRequest) -> None:
     """Let the question be computed anew, after it was cancelled."""
     forget_key(_key(workspace, question))
+
+
+def roles_of_request(workspace: Workspace, request: AnalysisRequest) -> tuple[FactorRole, ...]:
+    """The role of each factor in what is asked; what is averaged by rule is found out."""
+    analysis, over = analyses.by_name(request.analysis), request.over
+    if over is None:
+        over = roles.default_average(
+            workspace, analysis, request.studies, request.options, request.where
+        )
+    return roles.factor_roles(
+        workspace, analysis, request.studies, request.options, request.where, over
+    )
 
 
 def _key(workspace: Workspace, question: AnalysisRequest) -> str:

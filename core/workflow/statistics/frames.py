@@ -36,6 +36,7 @@ from core.store import studies as study_store
 from core.workflow.answers import texts
 from core.workflow.banks import editing
 from core.workflow.statistics import item_attributes, left_out, roles
+from core.workflow.statistics.roles import Roles
 from core.workflow.workspace import Workspace
 
 # The frames an analysis works on, of the studies asked for.
@@ -45,11 +46,11 @@ _NOT_OPTIONS = {ATTEMPT_COUNTS: "attempts"}
 
 @dataclass(frozen=True)
 class ChosenAnswers:
-    """Which answers go with those of a study, and how: other studies, filters, averages."""
+    """Which answers go with those of a study, and how: other studies, filters, roles of factors."""
 
     others: tuple[str, ...] = ()
     where: Filters = field(default_factory=dict)
-    over: tuple[str, ...] = ()
+    roles: Roles = field(default_factory=dict)
 
 
 def load_frame(

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import ways_of_asking
 from core.analysis.kit.matrices import group_name
 from core.analysis.kit.option_counts import cell_codes
-from core.analysis.kit.registry import Analysis
-from core.analysis.kit.rows import rows_are_people
+from core.analysis.kit.registry import Analysis, OtherData
+from core.analysis.kit.rows import (
+    Booleans,
+    administrations_of,
+    n_planned,
+    rows_are_people,
+    scores_of,
+)
 from core.domain.factors import CONTEXT_SET, ENTITIES, REWRITING, Filters, levels_word
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.study import FACTORS, SETTINGS
+from core.domain.wide_scores import ItemScores, WideScores
 from core.stats.inputs import name_list
 from core.store import answers, studies
 from core.workflow.designs import studies as studies_designs
@@ -54,6 +63,157 @@ MOST_LEVELS = 12
 """Levels of a factor that is set side by side unasked."""
 
 
+# The role of each factor.
+
+Role = Literal["apart", "compared", "averaged", "rows", "together"]
+ROLES: Mapping[Role, str] = {
+    "apart": "Set apart",
+    "compared": "Compared",
+    "averaged": "Averaged",
+    "rows": "Each a row",
+    "together": "Counted together",
+}
+"""What a factor does in an analysis: its levels make the groups; the analysis compares them; they
+are averaged before anything is computed; each is a row of its own, as an individual or one more
+answer of the same; answers of all of them are counted together."""
+CHOSEN_ROLES: tuple[Role, ...] = ("apart", "averaged", "rows")
+"""Those that a user can give a factor of a study, for all analyses."""
+Roles = Mapping[str, Role]
+
+
+class FactorRole(NamedTuple):
+    """A factor in which the answers of an analysis vary, what it does there, and its levels."""
+
+    factor: str
+    role: Role
+    n_levels: int
+
+
+def factor_roles(
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Filters,
+    over: Sequence[str],
+) -> tuple[FactorRole, ...]:
+    """The role of every factor in which the answers vary; `options` and `over` are complete.
+
+    A model follows from its respondent, so it has the role of that unless it has one of its own.
+    """
+    names = tuple(name for name in ("study", *FACTORS) if name != "study" or len(codes) > 1)
+    asked = answers.conditions(workspace.database, codes, names, where)
+    by = tuple(options.get("by", ()))
+    compared = factors_in_options(analysis, {**options, "by": ()}) | {analysis.compared(options)}
+    counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
+    roles = []
+    for name in names:
+        n_levels = len(_levels_apart(workspace, codes, asked[name]))
+        if n_levels < 2 or (name == "model" and "respondent" in by):
+            continue
+        role: Role = "together" if counted else "rows"
+        if name in by or (name == "respondent" and "model" in by and _decided(asked, name, by)):
+            role = "apart"
+        elif name in compared:
+            role = "compared"
+        elif name in over or (counted and name in analysis.keeps):
+            role = "averaged"
+        roles.append(FactorRole(name, role, n_levels))
+    return tuple(roles)
+
+
+def role_words(roles: Sequence[FactorRole]) -> str:
+    """The roles in a line: "Set apart: respondents (2). Averaged: repetitions (5)."."""
+    by_role: dict[Role, list[str]] = {}
+    for one in roles:
+        by_role.setdefault(one.role, []).append(f"{levels_word(one.factor)} ({one.n_levels})")
+    return " ".join(
+        f"{ROLES[role]}: {', '.join(by_role[role])}." for role in ROLES if role in by_role
+    )
+
+
+def scope_words(roles: Sequence[FactorRole]) -> str:
+    """What is averaged or counted together behind every number, as a sentence; empty for nothing.
+
+    Individuals that make the rows, and repetitions that are counted, are what a number is of.
+    """
+
+    def words(role: Role, but: Sequence[str] = ()) -> str:
+        named = [
+            f"{one.n_levels} {levels_word(one.factor)}"
+            for one in roles
+            if one.role == role and one.factor not in but
+        ]
+        return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
+
+    averaged = words("averaged")
+    together = words("together", ("repetition",))
+    rows = words("rows", _INDIVIDUAL)
+    return " ".join(
+        sentence
+        for part, sentence in (
+            (averaged, f"Each number is a mean over {averaged}."),
+            (together, f"Answers of {together} are counted together."),
+            (rows, f"Rows are of {rows}."),
+        )
+        if part
+    )
+
+
+def default_average(
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Filters,
+    chosen: Roles = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """The factors to average over where nobody has said so for this analysis.
+
+    They are those that `chosen` says for the study, and repetitions: a persona asked five times is
+    one persona. Where a respondent was
+    asked without contexts, its repetitions are all the rows there are (see `rows_to_average`).
+    What the analysis compares or sets apart is never averaged.
+    """
+    if analysis.needs is not ITEM_SCORES:
+        return ()
+    over = [name for name, role in chosen.items() if role == "averaged"]
+    if analysis.takes_averages and "repetition" not in chosen and _recurs(workspace, codes, where):
+        over.append("repetition")
+    return factors_to_average(analysis, {**options, "by": tuple(options.get("by", ()))}, over)
+
+
+def _recurs(workspace: Workspace, codes: Sequence[str], where: Filters) -> bool:
+    """Whether a respondent with several contexts was asked several times."""
+    names = ("study", "respondent", "context", "repetition")
+    asked = answers.conditions(workspace.database, codes, names, where)
+    n_levels = asked.groupby(["study", "respondent"], observed=True).agg(
+        contexts=("context", "nunique"), repetitions=("repetition", "nunique")
+    )
+    return bool((n_levels > 1).all(axis=1).any())
+
+
+def rows_to_average(item_scores: ItemScores) -> Booleans:
+    """The administrations of respondents with several contexts, which are their individuals."""
+    asked = administrations_of(item_scores)
+    same = asked.groupby(["study", "respondent"], observed=True, dropna=False)["context"]
+    return np.asarray(same.transform("nunique") > 1, dtype=np.bool_)
+
+
+def with_scores(analysis: Analysis, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The options that bring in the scores of another study."""
+    return tuple(
+        option.name
+        for option in analysis.options
+        if isinstance(option.kind, OtherData)
+        and option.kind.of == "item_scores"
+        and options.get(option.name) is not None
+    )
+
+
+# What a row stands for.
+
+
 def implications(factors: Sequence[str], *, brought_in: bool = False) -> tuple[str, ...]:
     """What it means that rows differ in these factors, in sentences."""
     implied = _MEANING_IN_IMPORTS if brought_in else _MEANING_OF_FACTORS
@@ -86,6 +246,7 @@ def default_groups(
     options: Mapping[str, Any],
     where: Filters,
     over: Sequence[str] = (),
+    chosen: Roles = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """The factors to set side by side where nobody has chosen any.
 
@@ -101,13 +262,17 @@ def default_groups(
         Its other options; what they name is compared by the analysis itself.
     where, over
         Filters of the answers, and factors to average over first.
+    chosen : mapping
+        Roles that the user gave to factors of the study: what is set apart is among the groups
+        unless the analysis compares it, and nothing else that has a role is.
 
     Returns
     -------
     tuple of str
         The default of the analysis and every way of asking in which the answers vary: languages,
         forms, orders of options, instructions and phases. Repetitions are among them where a
-        respondent is asked at temperature 0. A factor of more than 12 levels is not, so that a
+        respondent is asked at temperature 0, or where the analysis takes no averages and contexts
+        were asked again. A factor of more than 12 levels is not, so that a
         page stays readable, nor one that would leave nothing to compare; a caution then says that
         its rows are pooled. Instructions that the other factors decide, such as that of each phase,
         would part nothing. Settings of calls that the design varies are set side by side wherever
@@ -116,7 +281,7 @@ def default_groups(
         with the factors that it declares as `side_by_side`.
     """
     own = [tuple(option.default) for option in analysis.options if option.name == "by"]
-    default = own[0] if own else ()
+    default = tuple(n for n in (own[0] if own else ()) if chosen.get(n, "apart") == "apart")
     guarded = analysis.pooled_rows_need_caution or analysis.compares
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     if not (counted or analysis.needs is ITEM_SCORES) or not own:
@@ -140,7 +305,7 @@ def default_groups(
             for name in compared
             if name not in analysis.compares or len(asked[name].unique()) > 1
         ]
-    excluded = {*default, *factors_in_options(analysis, others), *over}
+    excluded = {*default, *factors_in_options(analysis, others), *over, *chosen}
     taken = [
         name
         for name in ways
@@ -149,11 +314,19 @@ def default_groups(
         and all(_crossed(asked, name, factor) for factor in compared)
     ]
     labels = asked["respondent"].unique()
-    if "repetition" in taken and not _without_chance(workspace, codes, labels):
+    copies = _without_chance(workspace, codes, labels) or (
+        not analysis.takes_averages and _recurs(workspace, codes, where)
+    )
+    if "repetition" in taken and not copies:
         taken.remove("repetition")
     if "template" in taken and _decided(asked, "template", (*default, *taken)):
         taken.remove("template")
-    return (*default, *taken)
+    apart = [
+        name
+        for name, role in chosen.items()
+        if role == "apart" and name not in {*default, *factors_in_options(analysis, others)}
+    ]
+    return (*default, *taken, *apart)
 
 
 def _levels_apart(workspace: Workspace, codes: Sequence[str], asked: pd.Series[Any]) -> set[Any]:
@@ -183,15 +356,16 @@ def _crossed(asked: pd.DataFrame, name: str, factor: str) -> bool:
 
 
 def asked_alike_before_averaging(
-    item_scores: pd.DataFrame, over: Sequence[str]
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    item_scores: ItemScores, over: Sequence[str]
+) -> tuple[ItemScores, tuple[str, ...]]:
     """The scores whose averages are over the same levels of what is averaged; what is left out.
 
     A mean over two instructions is not compared with one over one of them. What is asked in other
-    languages, forms and so on is compared; contexts and repetitions are individuals.
+    languages, forms and so on is compared; contexts and repetitions are individuals, and a wide
+    table is averaged over these alone.
     """
     averaged = [name for name in over if name not in ("context", "repetition")]
-    if not averaged or item_scores.empty:
+    if not averaged or item_scores.empty or isinstance(item_scores, WideScores):
         return item_scores, ()
     apart = [name for name in FACTORS if name not in averaged and name not in _INDIVIDUALS]
     apart = [name for name in apart if _varies(item_scores, name)]
@@ -211,16 +385,14 @@ def averaging_words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
     return f", averaged over {' and '.join(named)}" if named else ""
 
 
-def averaging_notes(
-    before: pd.DataFrame, after: pd.DataFrame, over: Sequence[str]
-) -> tuple[str, ...]:
+def averaging_notes(before: ItemScores, after: ItemScores, over: Sequence[str]) -> tuple[str, ...]:
     """How many scores went into how many, where any were averaged."""
-    if len(after) == len(before):
+    n_before, n_after = (int(np.isfinite(scores_of(one)).sum()) for one in (before, after))
+    if n_planned(after) == n_planned(before):
         return ()
-    factors = averaging_words(before, over).removeprefix(", averaged")
+    factors = averaging_words(administrations_of(before), over).removeprefix(", averaged")
     return (
-        f"{before['score'].notna().sum():,} scores were averaged into "
-        f"{after['score'].notna().sum():,}{factors}; counts are of the latter.",
+        f"{n_before:,} scores were averaged into {n_after:,}{factors}; counts are of the latter.",
     )
 
 
@@ -297,7 +469,7 @@ def _pooling_cautions(
     return (
         f"Rows are pooled over {' and '.join(named)}, so that the same {who} counts "
         "several times: n is too large, and intervals and p are too small. Take them into "
-        "Separately for, or choose one or average over them under Which answers.",
+        "Separately for, choose one under Filter, or average over them under Factors.",
     )
 
 

@@ -18,6 +18,7 @@ from core.errors import DesignError, NotEnoughData
 from core.workflow.opening import open_workspace
 from core.workflow.precision import study as precision_study
 from core.workflow.precision.plans import load_plan, simulate
+from core.workflow.precision.statistics import prepare
 from core.workflow.precision.study import PrecisionRequest, precision, save_result, saved_result
 from tests.workflow.studies import freeze, simulated
 
@@ -174,6 +175,18 @@ def test_a_retest_of_the_same_people_correlates_as_high_as_alpha(workspace, stab
     alpha = 10 / 9 * (1 - items.var().sum() / items.sum(axis=1).var())
     first, second = (items.loc[number].sum(axis=1) for number in (1, 2))
     assert first.corr(second) == pytest.approx(share * alpha, abs=0.13)
+
+
+def test_repetitions_of_a_context_are_averaged_and_are_no_further_individuals(workspace):
+    plan = load_plan(workspace, "twice")
+    drawn = simulate(plan, 200, CALM)
+    (alpha,) = prepare(workspace, "alpha", plan).measure(drawn, 200)
+    items = drawn.item_scores(200).pivot_table(index="context", columns="item", values="score")
+    expected = 10 / 9 * (1 - items.var().sum() / items.sum(axis=1).var())
+    assert alpha.value == pytest.approx(expected)
+    # Feldt (1965): F of 199 and 9 x 199 df; twice as many rows would give the interval of 399
+    low = 1 - (1 - expected) * stats.f.ppf(0.975, 199, 9 * 199)
+    assert alpha.low == pytest.approx(low)
 
 
 def test_orders_of_options_agree_and_each_statistic_is_answered_once(workspace):

@@ -1,0 +1,178 @@
+"""What each factor does in an analysis, by rule and by choice, and what is said of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.kit.rows import administrations_of
+from core.workflow.answers import imports
+from core.workflow.runs import control
+from core.workflow.statistics import analyses, computing, roles
+from core.workflow.statistics import frames as analysis_frames
+from core.workflow.statistics.computing import AnalysisRequest
+from core.workflow.statistics.frames import ChosenAnswers
+from tests.workflow.studies import finished, freeze, simulated
+
+ITEMS = ["nature_01", "nature_02", "nature_03", "nature_04"]
+
+
+def answered(workspace, study, scores, **factors):
+    """A study of four items: `scores` is (rows, items), `factors` have a level for each row."""
+    asked = pd.DataFrame(factors).assign(study=study, instrument="attitudes_20")
+    parts = [asked.assign(item=item, answer=scores[:, place]) for place, item in enumerate(ITEMS)]
+    rows = pd.concat(parts)
+    rows["status"] = np.where(rows["answer"].isna(), "refused", "")
+    data = rows.astype({"answer": "Int64"}).to_csv(index=False).encode()
+    imports.import_tidy(workspace, f"{study}.csv", data)
+
+
+def of_40_personas(seed=3):
+    """Answers of 40 personas to four items that measure one thing."""
+    draw = np.random.default_rng(seed)
+    latent = draw.normal(size=(40, 1)) + draw.normal(scale=0.8, size=(40, 4))
+    return np.clip(np.round(3 + 1.2 * latent), 1, 5).astype(int)
+
+
+def copies(scores, n):
+    """Each row `n` times, with contexts and repetitions."""
+    contexts = [f"p{number}" for number in range(len(scores))]
+    return np.repeat(scores, n, axis=0), {
+        "model": "m",
+        "context": np.repeat(contexts, n),
+        "repetition": np.tile(range(1, n + 1), len(scores)),
+    }
+
+
+def test_ten_copies_of_each_persona_fit_as_the_personas_do(workspace):
+    scores = of_40_personas()
+    repeated, factors = copies(scores, 10)
+    answered(workspace, "ten", repeated, **factors)
+    once, factors = copies(scores, 1)
+    answered(workspace, "once", once, **factors)
+    fits = [
+        analyses.run(workspace, "cfa", [study], {"estimator": "ml"}, {}).tables[0].frame
+        for study in ("ten", "once")
+    ]
+    for name in ("n", "chi2", "p", "rmsea"):
+        assert fits[0][name].tolist() == pytest.approx(fits[1][name].tolist()), name
+    rows = analyses.run(workspace, "cfa", ["ten"], {"estimator": "ml"}, {}, ())
+    assert rows.tables[0].frame["n"].tolist() == [400]
+
+
+@pytest.mark.parametrize("name", ["internal_consistency", "item_statistics", "score_distribution"])
+def test_a_wide_table_is_averaged_as_rows_are(workspace, monkeypatch, name):
+    scores = of_40_personas().astype(float)
+    repeated, factors = copies(scores, 3)
+    repeated = np.where(np.random.default_rng(1).random(repeated.shape) < 0.2, np.nan, repeated)
+    answered(workspace, "study", repeated, **factors)
+    wide = analyses.run(workspace, name, ["study"], {}, {})
+    monkeypatch.setattr(analysis_frames, "wide_scores", lambda *_: None)
+    rows = analyses.run(workspace, name, ["study"], {}, {})
+    assert wide.scope == rows.scope == "Each number is a mean over 3 repetitions."
+    assert (wide.n_used, wide.n_missing) == (rows.n_used, rows.n_missing)
+    assert wide.unit == rows.unit
+    for of_wide, of_rows in zip(wide.tables, rows.tables, strict=True):
+        pd.testing.assert_frame_equal(of_wide.frame, of_rows.frame, check_dtype=False)
+
+
+def test_repetitions_of_a_respondent_without_contexts_stay_rows_beside_averaged_contexts(workspace):
+    scores = of_40_personas()
+    repeated, factors = copies(scores[:10], 3)
+    factors["model"] = ["with"] * 30
+    alone = {"model": ["without"] * 10, "context": [""] * 10, "repetition": range(1, 11)}
+    both = {name: [*factors[name], *alone[name]] for name in alone}
+    answered(workspace, "study", np.concatenate([repeated, scores[20:30]]), **both)
+    result = analyses.run(workspace, "score_distribution", ["study"], {}, {})
+    table = result.tables[0].frame.drop_duplicates("respondent").set_index("respondent")
+    assert table["n"].to_dict() == {"with": 10, "without": 10}
+
+
+def test_scores_of_single_options_are_set_apart_by_repetition_and_not_averaged(workspace):
+    repeated, factors = copies(of_40_personas(), 2)
+    factors["language"] = np.where(np.arange(len(repeated)) % 4 < 2, "en", "de")
+    answered(workspace, "study", repeated, **factors)
+    for name in ("dif", "graded_response"):
+        analysis = analyses.by_name(name)
+        by = roles.default_groups(workspace, analysis, ["study"], {}, {})
+        assert "repetition" in by
+        assert roles.default_average(workspace, analysis, ["study"], {}, {}) == ()
+
+
+def factor_roles(workspace, name, where=None, over=None, **options):
+    """The roles of a request by factor."""
+    analysis = analyses.by_name(name)
+    complete = analyses.saved_options(workspace, "study", analysis) | options
+    request = AnalysisRequest(name, ("study",), complete, where or {}, over)
+    return {one.factor: one.role for one in computing.roles_of_request(workspace, request)}
+
+
+@pytest.fixture
+def varied(workspace):
+    """Four personas in two languages, two orders of options and two repetitions."""
+    freeze(
+        workspace,
+        simulated(),
+        n_personas=4,
+        languages=("en", "de"),
+        label_orders=("as_is", "inverted"),
+        repetitions=2,
+    )
+    control.start(workspace, "study")
+    finished(workspace)
+    return workspace
+
+
+def test_every_factor_that_varies_has_a_role(varied):
+    assert factor_roles(varied, "item_statistics") == {
+        "language": "apart",
+        "context": "rows",
+        "label_order": "apart",
+        "repetition": "averaged",
+    }
+    assert factor_roles(varied, "score_correlations", factor="language")["language"] == "compared"
+    assert factor_roles(varied, "item_statistics", {"language": ["de"]}).get("language") is None
+    assert factor_roles(varied, "option_distribution")["language"] == "together"
+    of_repetitions = factor_roles(varied, "score_correlations", factor="repetition")
+    assert of_repetitions["repetition"] == "compared"
+
+
+def test_a_role_that_is_chosen_holds_for_the_study_in_every_analysis(varied):
+    analyses.save_role(varied, "study", "language", "averaged")
+    analyses.save_role(varied, "study", "repetition", "rows")
+    chosen = ChosenAnswers(roles=analyses.saved_roles(varied, "study"))
+    for name in ("item_statistics", "internal_consistency"):
+        analysis = analyses.by_name(name)
+        options = analyses.saved_options(varied, "study", analysis, chosen)
+        assert options["by"] == ("respondent", "label_order")
+        over = analyses.averaged_factors(varied, "study", analysis, options, chosen)
+        assert over == ("language",)
+    compared = analyses.by_name("dif")
+    options = analyses.saved_options(varied, "study", compared, chosen) | {"factor": "language"}
+    assert analyses.averaged_factors(varied, "study", compared, options, chosen) == ()
+    analyses.save_role(varied, "study", "language", "")
+    assert analyses.saved_roles(varied, "study") == {"repetition": "rows"}
+
+
+def test_what_is_averaged_or_counted_together_is_said(varied):
+    scores = analyses.run(varied, "item_statistics", ["study"], {}, {}, ("language", "repetition"))
+    assert scores.scope == "Each number is a mean over 2 languages and 2 repetitions."
+    counts = analyses.run(varied, "option_distribution", ["study"], {}, {})
+    assert counts.scope == (
+        "Answers of 2 languages, 4 contexts and 2 orders of options are counted together."
+    )
+    apart = {"by": ("language", "label_order", "context", "repetition")}
+    assert analyses.run(varied, "option_distribution", ["study"], apart, {}).scope == ""
+
+
+def test_administrations_of_single_contexts_are_not_averaged_by_rule():
+    frame = pd.DataFrame(
+        {
+            "study": "s",
+            "respondent": ["a", "a", "b", "b"],
+            "context": ["c1", "c2", "", ""],
+        }
+    )
+    assert administrations_of(frame) is frame
+    assert roles.rows_to_average(frame).tolist() == [True, True, False, False]
