@@ -148,8 +148,9 @@ _ITEMS = """
 select i.code from item i join study s using (instrument_id)
 where s.study_id = ? order by i.position
 """
+_EXPRESSIONS = {"study": "s.code"} | {name: sql for name, (sql, _) in _FILTERS.items()}
 _CONDITIONS = """
-select distinct $columns from administration a join respondent p using (respondent_id)
+select $columns from administration a join respondent p using (respondent_id)
     join study s using (study_id)
 where s.code in (select unnest(?::varchar[]))
 """
@@ -299,15 +300,39 @@ def conditions(
 
     Only filters by factors count.
     """
-    expressions = {"study": "s.code"} | {name: own for name, (own, _) in _FILTERS.items()}
-    columns = ", ".join(f"{expressions[name]} as {name}" for name in names)
+    columns = ", ".join(f"{_EXPRESSIONS[name]} as {name}" for name in names)
+    return database.frame(*_of_conditions(f"distinct {columns}", studies, filters))
+
+
+def n_levels(
+    database: Database,
+    studies: Sequence[str],
+    names: Sequence[str],
+    filters: Filters,
+    per: Sequence[str] = (),
+    *,
+    empty: bool = True,
+) -> pd.DataFrame:
+    """How many levels each of these factors has within each combination of the factors `per`.
+
+    `filters` are as in `conditions`. The empty level counts unless `empty` is false.
+    """
+    counted = "count(distinct {0})" if empty else "count(distinct nullif(({0})::varchar, ''))"
+    columns = [f"{_EXPRESSIONS[name]} as {name}" for name in per]
+    columns += [f"{counted.format(_EXPRESSIONS[name])} as n_{name}" for name in names]
+    sql, parameters = _of_conditions(", ".join(columns), studies, filters)
+    return database.frame(f"{sql} group by all" if per else sql, parameters)
+
+
+def _of_conditions(columns: str, studies: Sequence[str], filters: Filters) -> tuple[str, list[Any]]:
+    """A query of the administrations that some studies asked within the filters by factors."""
     sql, parameters = _CONDITIONS.replace("$columns", columns), [list(studies)]
     for name, values in filters.items():
         expression, tables = _FILTERS.get(name, ("", "-"))
         if values and set(tables) <= {"a", "p"}:
             sql += f" and {expression} in ({', '.join('?' * len(values))})"
             parameters.extend(values)
-    return database.frame(sql, parameters)
+    return sql, parameters
 
 
 def page(

@@ -358,17 +358,31 @@ def test_another_option_cancels_what_the_last_one_still_computes(collected, monk
     assert {one: own.state for one, own in begun.items()} == {0.95: "cancelled", 0.8: "waiting"}
 
 
-def test_a_row_can_be_the_mean_of_repetitions(workspace):
+def test_the_role_of_a_factor_is_shown_and_chosen_for_all_pages(workspace):
     freeze(workspace, simulated(), n_personas=6, repetitions=2)
     control.start(workspace, "study")
     control.wait(workspace, "study", every_s=0.02)
+
+    def role_of_repetitions(at):
+        (role,) = [one for one in at.selectbox if one.label == "Repetitions: 2"]
+        return role
+
     at = open_page(study="study")
-    assert "Scores used **240**" in texts(at)
-    (rows,) = [m for m in at.multiselect if m.label == "A row is one combination of"]
-    at = fine(rows.set_value(["context"]).run())
     assert "Scores used **120**" in texts(at)
-    assert "Averaged over repetition" in texts(at)
-    assert "averaged over repetitions" in texts(at)
+    roles = "Averaged: repetitions (2). Each a row: contexts (6)."
+    assert roles in texts(at).replace("\\", "")
+    assert "Each number is a mean over 2 repetitions" in texts(at)
+    at = fine(role_of_repetitions(at).set_value("rows").run())
+    assert "Scores used **240**" in texts(at)
+    elsewhere = apps.open_page("reliability", study="study")
+    assert role_of_repetitions(elsewhere).value == "rows"
+    assert "mean over 2 repetitions" not in texts(elsewhere)
+    at = fine(role_of_repetitions(elsewhere).set_value("apart").run())
+    (control_of_groups,) = [one for one in at.multiselect if one.label == "Separately for"]
+    assert control_of_groups.value == ["respondent", "repetition"]
+    at = fine(role_of_repetitions(at).set_value("").run())
+    assert "Each number is a mean over 2 repetitions" in texts(at)
+    assert analyses.saved_roles(workspace, "study") == {}
 
 
 @pytest.mark.parametrize(("characters", "lines"), [(20, None), (76, 2), (130, 3), (1000, None)])

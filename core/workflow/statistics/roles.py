@@ -99,26 +99,29 @@ def factor_roles(
 ) -> tuple[FactorRole, ...]:
     """The role of every factor in which the answers vary; `options` and `over` are complete.
 
-    A model follows from its respondent, so it has the role of that unless it has one of its own.
+    A model follows from its respondent, so it is named only where there are fewer models.
     """
     names = tuple(name for name in ("study", *FACTORS) if name != "study" or len(codes) > 1)
-    asked = answers.conditions(workspace.database, codes, names, where)
+    n_levels = answers.n_levels(
+        workspace.database, codes, names, where, empty=not _with_imported(workspace, codes)
+    ).iloc[0]
     by = tuple(options.get("by", ()))
     compared = factors_in_options(analysis, {**options, "by": ()}) | {analysis.compared(options)}
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     roles = []
     for name in names:
-        n_levels = len(_levels_apart(workspace, codes, asked[name]))
-        if n_levels < 2 or (name == "model" and "respondent" in by):
+        number = int(n_levels[f"n_{name}"])
+        if number < 2 or (name == "model" and number == n_levels["n_respondent"]):
             continue
         role: Role = "together" if counted else "rows"
-        if name in by or (name == "respondent" and "model" in by and _decided(asked, name, by)):
+        by_model = "model" in by and number == n_levels["n_model"]
+        if name in by or (name == "respondent" and by_model):
             role = "apart"
         elif name in compared:
             role = "compared"
         elif name in over or (counted and name in analysis.keeps):
             role = "averaged"
-        roles.append(FactorRole(name, role, n_levels))
+        roles.append(FactorRole(name, role, number))
     return tuple(roles)
 
 
@@ -185,12 +188,9 @@ def default_average(
 
 def _recurs(workspace: Workspace, codes: Sequence[str], where: Filters) -> bool:
     """Whether a respondent with several contexts was asked several times."""
-    names = ("study", "respondent", "context", "repetition")
-    asked = answers.conditions(workspace.database, codes, names, where)
-    n_levels = asked.groupby(["study", "respondent"], observed=True).agg(
-        contexts=("context", "nunique"), repetitions=("repetition", "nunique")
-    )
-    return bool((n_levels > 1).all(axis=1).any())
+    names, per = ("context", "repetition"), ("study", "respondent")
+    n_levels = answers.n_levels(workspace.database, codes, names, where, per)
+    return bool(((n_levels["n_context"] > 1) & (n_levels["n_repetition"] > 1)).any())
 
 
 def rows_to_average(item_scores: ItemScores) -> Booleans:
@@ -336,10 +336,14 @@ def _levels_apart(workspace: Workspace, codes: Sequence[str], asked: pd.Series[A
     model.
     """
     levels = set(asked.unique())
-    if len(codes) < 2:
-        return levels
-    kinds = {studies.frozen_study(workspace.database, code).kind for code in codes}
-    return levels - {""} if "imported" in kinds else levels
+    return levels - {""} if _with_imported(workspace, codes) else levels
+
+
+def _with_imported(workspace: Workspace, codes: Sequence[str]) -> bool:
+    """Whether several studies are analyzed together of which some were brought in."""
+    return len(codes) > 1 and any(
+        studies.frozen_study(workspace.database, code).kind == "imported" for code in codes
+    )
 
 
 def _decided(asked: pd.DataFrame, name: str, factors: Sequence[str]) -> bool:
