@@ -314,10 +314,10 @@ def default_groups(
         and all(_crossed(asked, name, factor) for factor in compared)
     ]
     labels = asked["respondent"].unique()
-    copies = _without_chance(workspace, codes, labels) or (
-        not analysis.takes_averages and _recurs(workspace, codes, where)
-    )
-    if "repetition" in taken and not copies:
+    if "repetition" in taken and not (
+        _without_chance(workspace, codes, labels)
+        or (not analysis.takes_averages and _recurs(workspace, codes, where))
+    ):
         taken.remove("repetition")
     if "template" in taken and _decided(asked, "template", (*default, *taken)):
         taken.remove("template")
