@@ -1,4 +1,4 @@
-"""The command `list`: studies, banks, analyses or published tables."""
+"""The command `list`: studies, banks, analyses, what they do with factors, or published tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def command() -> Command:
                 "what",
                 nargs="?",
                 default="studies",
-                choices=("studies", "banks", "analyses", "published"),
+                choices=("studies", "banks", "analyses", "factors", "published"),
             ),
         ),
     )
 
 
 def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    what = {"analyses": _analyses, "published": _published, "banks": _banks}
+    what = {"analyses": _analyses, "factors": _factors, "published": _published, "banks": _banks}
     what.get(parsed.what, _studies)(workspace)
 
 
@@ -43,6 +43,13 @@ def _analyses(_: Workspace) -> None:
     fields = ", ".join(f"{ATTRIBUTE}{name}" for name in ATTRIBUTE_FIELDS)
     print(f"attributes of items for --where and --by: {fields}, and those of the bank")
     print(f"answers that --where {LEAVE_OUT}=... counts as missing: {', '.join(LEFT_OUT_KINDS)}")
+
+
+def _factors(_: Workspace) -> None:
+    from core.workflow.statistics import uses
+
+    print("g: can be grouped by, c: compared, f: filtered by; else the number of the reason")
+    print("\n".join(uses.use_lines(uses.NAMED)))
 
 
 def _published(_: Workspace) -> None:
