@@ -135,6 +135,12 @@ def role_words(roles: Sequence[FactorRole]) -> str:
     )
 
 
+_ONLY_REPETITIONS = (
+    "Rows are repetitions of the same questions, so that what is found holds for this model and "
+    "these wordings, and not for other models or for people."
+)
+
+
 def scope_words(roles: Sequence[FactorRole]) -> str:
     """What is averaged or counted together behind every number, as a sentence; empty for nothing.
 
@@ -151,13 +157,16 @@ def scope_words(roles: Sequence[FactorRole]) -> str:
 
     averaged = words("averaged")
     together = words("together", ("repetition",))
-    rows = words("rows", _INDIVIDUAL)
+    rows = words("rows", (*_INDIVIDUAL, "repetition"))
+    of_rows = [one.factor for one in roles if one.role == "rows"]
+    alone = "repetition" in of_rows and not set(of_rows) & {*_INDIVIDUAL, "study"}
     return " ".join(
         sentence
         for part, sentence in (
             (averaged, f"Each number is a mean over {averaged}."),
             (together, f"Answers of {together} are counted together."),
             (rows, f"Rows are of {rows}."),
+            (alone, _ONLY_REPETITIONS),
         )
         if part
     )

@@ -166,6 +166,16 @@ def test_what_is_averaged_or_counted_together_is_said(varied):
     assert analyses.run(varied, "option_distribution", ["study"], apart, {}).scope == ""
 
 
+def test_repetitions_without_contexts_are_said_to_hold_for_this_model_alone(workspace):
+    freeze(workspace, simulated(), n_personas=0, repetitions=5)
+    control.start(workspace, "study")
+    finished(workspace)
+    scope = analyses.run(workspace, "score_distribution", ["study"], {}, {}).scope
+    assert "holds for this model and these wordings" in scope
+    apart = analyses.run(workspace, "score_distribution", ["study"], {"by": ("repetition",)}, {})
+    assert apart.scope == ""
+
+
 def test_administrations_of_single_contexts_are_not_averaged_by_rule():
     frame = pd.DataFrame(
         {
