@@ -7,11 +7,12 @@ A grouping is a factor of the design, the study, what is known of its contexts, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from core.domain.attributes import is_attribute
 from core.domain.instrument import ATTRIBUTE
-from core.domain.people import PERSON_FACT
+from core.domain.people import PERSON_FACT, Band
 from core.domain.study import FACTORS
 
 Filters = Mapping[str, Sequence[Any]]
@@ -26,6 +27,16 @@ ENTITIES = ("entity", "entity_b")
 """The factors that say what an item is about; answers on one say nothing of another."""
 BANDS = ":bands"
 """What the name of a number ends with where its bands are meant, as in `person.age:bands`."""
+FROM_CONTEXTS = (CONTEXT_SET, REWRITING, ORIGIN)
+
+
+@dataclass(frozen=True)
+class ContextColumn:
+    """A column that the context of an answer decides; `bands` of a number, from the lowest on."""
+
+    name: str
+    bands: tuple[Band, ...] = ()
+
 
 _PLURALS = {
     "study": "studies",
@@ -45,6 +56,11 @@ _PLURALS = {
 def is_person_fact(name: str) -> bool:
     """Whether the name of a filter or group is that of a fact about people."""
     return name.startswith(PERSON_FACT)
+
+
+def fact_name(name: str) -> str:
+    """The name of the fact about people that a filter or group is of."""
+    return name.removeprefix(PERSON_FACT).removesuffix(BANDS)
 
 
 def is_grouping(name: str) -> bool:

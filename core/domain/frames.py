@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.domain.factors import CONTEXT_SET, REWRITING
+from core.domain.factors import CONTEXT_SET, REWRITING, is_person_fact
 from core.domain.study import FACTORS
 
 PEOPLE = "people"
@@ -30,7 +30,7 @@ class FrameSpec:
     columns: tuple[str, ...]
     key: tuple[str, ...]
     optional_key: tuple[str, ...] = ()
-    """Columns that are part of the key where the table has them."""
+    """Columns that are part of the key where the table has them; facts about people are as well."""
     noun: str = "answers"
     """What a page says how many of were used, such as "Scores used 240"."""
 
@@ -102,7 +102,7 @@ ATTEMPT_COUNTS = FrameSpec(
         "tokens_known",
     ),
     key=("study", "format", "item", "number", "outcome", "final", "from_attempts"),
-    optional_key=tuple(f for f in FACTORS if f != "format"),
+    optional_key=(*(f for f in FACTORS if f != "format"), CONTEXT_SET, REWRITING),
 )
 """A cell is as in OPTION_COUNTS. `number` counts the replies to a trial's call: a reply has its
 place among them, a failure that of the reply it stood in for, and a trial without any try 0.
@@ -216,6 +216,7 @@ def check_frame(frame: pd.DataFrame, spec: FrameSpec) -> None:
     missing = [column for column in spec.columns if column not in frame.columns]
     if missing:
         raise TypeError(f"not a table of {spec.row!r}: no column {missing}")
-    key = [*spec.key, *(name for name in spec.optional_key if name in frame.columns)]
+    facts = filter(is_person_fact, map(str, frame)) if spec.optional_key else ()
+    key = [*spec.key, *(name for name in spec.optional_key if name in frame.columns), *facts]
     if frame.duplicated(key).any():
         raise TypeError(f"not a table of {spec.row!r}: key {key} repeats")

@@ -6,14 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
+from core.domain.factors import is_person_fact
 from core.domain.study import CONTENT_FILTER, SETTINGS, Certainty, Layer, Status
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
+from core.store.people import passes_sql
 from core.store.scoring import point_ranges_sql, score_sql
 
 _HEDGED = "case when r.hedged then 'yes' when not r.hedged then 'no' end"
@@ -298,7 +301,7 @@ def conditions(
 ) -> pd.DataFrame:
     """The combinations of these factors, or of study, that some studies asked within the filters.
 
-    Only filters by factors count.
+    Only filters by factors and by facts about people count.
     """
     columns = ", ".join(f"{_EXPRESSIONS[name]} as {name}" for name in names)
     return database.frame(*_of_conditions(f"distinct {columns}", studies, filters))
@@ -325,9 +328,12 @@ def n_levels(
 
 
 def _of_conditions(columns: str, studies: Sequence[str], filters: Filters) -> tuple[str, list[Any]]:
-    """A query of the administrations that some studies asked within the filters by factors."""
-    sql, parameters = _CONDITIONS.replace("$columns", columns), [list(studies)]
+    """A query of the administrations that some studies asked within the filters."""
+    sql = _CONDITIONS.replace("$columns", columns)
+    parameters: list[Any] = [list(studies)]
     for name, values in filters.items():
+        if is_person_fact(name) and values:
+            sql += f" and {passes_sql(name, values, partial(_placeholder, parameters))}"
         expression, tables = _FILTERS.get(name, ("", "-"))
         if values and set(tables) <= {"a", "p"}:
             sql += f" and {expression} in ({', '.join('?' * len(values))})"
@@ -393,7 +399,10 @@ def _conditions(
     parameters: list[Any] = [study_id]
     tables: set[str] = set(always)
     for name, values in filters.items():
-        if values:
+        if is_person_fact(name) and values:
+            tables.add("a")
+            clauses.append(passes_sql(name, values, partial(_placeholder, parameters)))
+        elif values:
             expression, needed = _FILTERS[name]
             tables |= set(needed)
             clauses.append(f"{expression} in ({', '.join('?' * len(values))})")
@@ -404,6 +413,12 @@ def _conditions(
         parameters.extend([study_id, search, as_stored])
     joins = "".join(join for table, join in _JOINS.items() if table in tables)
     return joins, " and ".join(clauses), parameters
+
+
+def _placeholder(parameters: list[Any], value: Any) -> str:
+    """What stands for a value in a query, which becomes the next parameter."""
+    parameters.append(value)
+    return "?"
 
 
 # One answer in full: its conditions, attempts, coding and earlier codings.

@@ -7,15 +7,18 @@ core/store/scoring.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import pandas as pd
 
 from core.domain.attributes import is_attribute
+from core.domain.factors import ContextColumn, is_person_fact
 from core.domain.instrument import ATTRIBUTE
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT, NOT_ASKED, Status
 from core.store.banks import FIELD_TYPES
 from core.store.database import Database
+from core.store.people import passes_sql, value_sql
 from core.store.scoring import point_ranges_sql, score_sql, without_sql
 
 _COLUMNS: Mapping[str, str] = {
@@ -33,8 +36,11 @@ FACTORS_AND_ITEMS = tuple(_COLUMNS)
 """The factors of the design, then item and subscale."""
 
 Where = Mapping[str, Sequence[str]]
-"""Levels, as text, by factor; a factor without levels filters nothing. The levels of LEAVE_OUT are
-the kinds of answers that count as missing."""
+"""Levels, as text, by factor, attribute or fact about people; without levels, all pass. The levels
+of LEAVE_OUT are the kinds of answers that count as missing."""
+
+Factor = str | ContextColumn
+"""A factor or an attribute of items by its name, or a fact about people."""
 
 AttemptNumber = Literal["tokens_in", "tokens_out", "latency_s", "cost"]
 
@@ -123,7 +129,7 @@ where s.study_id = ? group by i.subscale order by min(i.position)
 """
 
 
-def scores(database: Database, study_id: int, by: Sequence[str], where: Where) -> pd.DataFrame:
+def scores(database: Database, study_id: int, by: Sequence[Factor], where: Where) -> pd.DataFrame:
     """By the factors `by`: planned answers, scored ones (`n`), mean and SD of the scores.
 
     `n_ranges` is the number of different ranges of points of the formats of the scored answers.
@@ -131,7 +137,7 @@ def scores(database: Database, study_id: int, by: Sequence[str], where: Where) -
     return _grouped(database, _SCORES, study_id, by, where)
 
 
-def statuses(database: Database, study_id: int, by: Sequence[str], where: Where) -> pd.DataFrame:
+def statuses(database: Database, study_id: int, by: Sequence[Factor], where: Where) -> pd.DataFrame:
     """By the factors `by`: planned answers, asked, usable and refused ones.
 
     An answer that is left out counts as planned only.
@@ -140,14 +146,14 @@ def statuses(database: Database, study_id: int, by: Sequence[str], where: Where)
 
 
 def chosen_options(
-    database: Database, study_id: int, by: Sequence[str], where: Where
+    database: Database, study_id: int, by: Sequence[Factor], where: Where
 ) -> pd.DataFrame:
     """By the factors `by`, `answer_format` and option `chosen` (null for none): the count."""
     return _grouped(database, _CHOSEN, study_id, by, where)
 
 
 def attempts(
-    database: Database, study_id: int, by: Sequence[str], where: Where, number: AttemptNumber
+    database: Database, study_id: int, by: Sequence[Factor], where: Where, number: AttemptNumber
 ) -> pd.DataFrame:
     """By the factors `by`: attempts, those with the number (`n`), its mean, SD and total.
 
@@ -170,19 +176,27 @@ def subscales(database: Database, study_id: int) -> list[str]:
     return [str(name) for (name,) in database.rows(_SUBSCALES, [study_id])]
 
 
-def _column(factor: str, parameters: dict[str, Any]) -> str:
-    """The expression of a factor or of an attribute of items, whose name becomes a parameter."""
+def _column(factor: Factor, parameters: dict[str, Any]) -> str:
+    """The expression of a factor; the names of attributes and facts become parameters."""
+    if isinstance(factor, ContextColumn):
+        return value_sql(factor, partial(_placeholder, parameters))
     if not is_attribute(factor):
         return _COLUMNS[factor]
     if factor in _FIELDS:
         return _FIELDS[factor]
-    name = f"attribute_{len(parameters)}"
-    parameters[name] = factor.removeprefix(ATTRIBUTE)
-    return _OWN_ATTRIBUTE.replace("<name>", name)
+    name = _placeholder(parameters, factor.removeprefix(ATTRIBUTE))
+    return _OWN_ATTRIBUTE.replace("$<name>", name)
+
+
+def _placeholder(parameters: dict[str, Any], value: Any) -> str:
+    """What stands for a value in a query, which becomes a parameter."""
+    name = f"value_{len(parameters)}"
+    parameters[name] = value
+    return f"${name}"
 
 
 def _grouped(
-    database: Database, sql: str, study_id: int, by: Sequence[str], where: Where
+    database: Database, sql: str, study_id: int, by: Sequence[Factor], where: Where
 ) -> pd.DataFrame:
     """The rows of a query grouped by these factors, of the answers that pass the filters."""
     names = [f"factor_{place}" for place in range(len(by))]  # a factor may be called "format"
@@ -191,18 +205,21 @@ def _grouped(
         sql = sql.replace(
             _RESPONSE, _RESPONSE.replace("response", f"({without_sql(tuple(kinds))})")
         )
-    where = {name: levels for name, levels in where.items() if name != LEAVE_OUT}
-    columns = {name: _column(name, parameters) for name in dict.fromkeys((*by, *where))}
     factors = ", ".join(
-        f"{columns[factor]} as {name}" for factor, name in zip(by, names, strict=True)
+        f"{_column(factor, parameters)} as {name}" for factor, name in zip(by, names, strict=True)
     )
     conditions = []
-    for place, (factor, levels) in enumerate(where.items()):
-        if levels:
-            parameters[f"levels_{place}"] = [str(level) for level in levels]
+    for factor, levels in where.items():
+        if factor == LEAVE_OUT or not levels:
+            continue
+        if is_person_fact(factor):
+            passes = passes_sql(factor, levels, partial(_placeholder, parameters))
+            conditions.append(f"and {passes}")
+        else:
+            column = _column(factor, parameters)
+            texts = _placeholder(parameters, [str(level) for level in levels])
             conditions.append(
-                f"and cast({columns[factor]} as varchar) in"
-                f" (select unnest($levels_{place}::varchar[]))"
+                f"and cast({column} as varchar) in (select unnest({texts}::varchar[]))"
             )
     for part, text in (
         ("<factors>", factors),
@@ -211,4 +228,5 @@ def _grouped(
     ):
         sql = sql.replace(part, text)
     frame = database.frame(sql, parameters)
-    return frame.rename(columns=dict(zip(names, by, strict=True)))
+    titles = [factor if isinstance(factor, str) else factor.name for factor in by]
+    return frame.rename(columns=dict(zip(names, titles, strict=True)))

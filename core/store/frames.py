@@ -22,8 +22,17 @@ import pyarrow.compute as pc
 
 from core import settings
 from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wanted_text
+from core.domain.factors import (
+    CONTEXT_SET,
+    ORIGIN,
+    REWRITING,
+    ContextColumn,
+    fact_name,
+    is_person_fact,
+)
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS, coin
+from core.domain.people import wanted_range
 from core.domain.study import (
     FACTORS,
     LEAVE_OUT,
@@ -84,6 +93,20 @@ _attribute = ibis.table(
     {"item_id": "int64", "name": "string", "text": "string", "number": "float64"},
     name="item_attribute",
 )
+_context = ibis.table(
+    {
+        "study_id": "int64",
+        "code": "string",
+        "text": "string",
+        "messages": "string",
+        "variant_of": "string",
+    },
+    name="study_context",
+)
+_person_value = ibis.table(
+    {"study_id": "int64", "context": "string", "name": "string", "value": "string"},
+    name="person_value",
+)
 _option = ibis.table(
     {
         "instrument_id": "int64",
@@ -106,7 +129,11 @@ _direction = ibis.table(
 )
 
 Where = Mapping[str, Sequence[Any]]
-"""Levels by factor or attribute; LEAVE_OUT has the kinds of answers that become missing."""
+"""Levels by factor, attribute or fact about people; LEAVE_OUT has the kinds of answers that become
+missing."""
+
+Factor = str | ContextColumn
+"""A factor of the design by its name, or a column that contexts decide."""
 
 _OF_STUDIES = """
 with study as (select * from main.study where code in (select unnest(?)))
@@ -153,7 +180,7 @@ def _item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
 def option_counts_expression(
     studies: Sequence[str] | None,
     where: Where,
-    factors: Sequence[str] = (),
+    factors: Sequence[Factor] = (),
     seed: int | None = None,
 ) -> Any:
     """OPTION_COUNTS with keys in place of texts, as an unbound expression.
@@ -161,8 +188,8 @@ def option_counts_expression(
     `administration` is one of the row's cell, `item_key` that of its item. Millions of trials are
     counted by keys, then the counts, which are few, are joined with what they are of.
     """
-    kept = tuple(dict.fromkeys(("study", "format", *factors)))
-    cells = _administrations(studies, where)
+    kept = tuple(dict.fromkeys(("study", "format", *_names(factors))))
+    cells = _administrations(studies, where, _of_contexts(factors))
     cells = cells.mutate(
         cell=_first_of_cell(cells, kept), cell_of_form=_first_of_cell(cells, (*kept, "form"))
     )
@@ -181,6 +208,16 @@ def option_counts_expression(
         coin=ibis.ifelse(joined.stance == 0, joined.coin, ibis.null("int64")),
         status=joined.status,
     ).aggregate(count=joined["count"].sum(), first_asked=joined.first_asked.min())
+
+
+def _names(factors: Sequence[Factor]) -> tuple[str, ...]:
+    """The names of some factors."""
+    return tuple(one if isinstance(one, str) else one.name for one in factors)
+
+
+def _of_contexts(factors: Sequence[Factor]) -> tuple[ContextColumn, ...]:
+    """Those of some factors that contexts decide."""
+    return tuple(one for one in factors if isinstance(one, ContextColumn))
 
 
 def _first_of_cell(administrations: Any, names: Sequence[str]) -> Any:
@@ -213,11 +250,11 @@ def _counted_trials(
 
 
 def _cells_expression(
-    studies: Sequence[str] | None, where: Where, factors: Sequence[str] = ()
+    studies: Sequence[str] | None, where: Where, factors: Sequence[Factor] = ()
 ) -> Any:
     """The cells of OPTION_COUNTS: their factors, and what the bank says of the answer format."""
-    kept = ("study", "format", *factors)
-    cells = _administrations(studies, where)
+    kept = ("study", "format", *_names(factors))
+    cells = _administrations(studies, where, _of_contexts(factors))
     cells = cells.mutate(cell=_first_of_cell(cells, kept))
     cells = cells.filter(cells.administration_id == cells.cell)
     scored = _option.filter(_option.points.notnull())  # noqa: PD004 - an ibis column
@@ -245,14 +282,21 @@ def _cells_expression(
     )
 
 
-def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
+def item_scores(
+    database: Database,
+    studies: Sequence[str],
+    where: Where,
+    columns: Sequence[ContextColumn] = (),
+) -> pd.DataFrame:
     """ITEM_SCORES frame of some studies; items in bank order, text columns categorical.
+
+    `columns` are further ones, which contexts decide.
 
     Nearly all of the dozen texts in each of a million rows repeat. So rows carry only the keys of
     administration and item, and the texts of these are joined afterwards.
     """
     rows = _read(database, _item_score_keys, studies, where).combine_chunks()
-    administrations = _read(database, _administrations, studies, where)
+    administrations = _read(database, _administrations, studies, where, (tuple(columns),))
     items = _read(database, _items, studies, where)
     rows = _with_absent_rows(database, studies, where, rows, administrations, items)
     keys = [rows.column(name).to_numpy() for name in ("ordinal", "item_position")]
@@ -266,8 +310,9 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
         **_columns_by_key(items, "item_key", rows.column("item_key")),
     }
     score_columns = _pandas(rows.drop_columns(["item_key"]))
-    columns = texts | {name: score_columns[name] for name in score_columns}
-    return pd.DataFrame({name: columns[name] for name in ITEM_SCORES.columns}, copy=False)
+    every = texts | {name: score_columns[name] for name in score_columns}
+    names = (*ITEM_SCORES.columns, *_names(columns))
+    return pd.DataFrame({name: every[name] for name in names}, copy=False)
 
 
 # Answers that an import was to hold and does not.
@@ -316,12 +361,14 @@ def _items_of_ways(studies: Sequence[str] | None, where: Where) -> Any:
     )
 
 
-def _absent_counts(studies: Sequence[str] | None, where: Where, factors: Sequence[str] = ()) -> Any:
+def _absent_counts(
+    studies: Sequence[str] | None, where: Where, factors: Sequence[Factor] = ()
+) -> Any:
     """How many answers to each item have no row, in the cells of OPTION_COUNTS."""
     ways = _ways_of_asking(studies, where)
     ways = ways.select("way", own_administration=ways.administration_id)
-    asked = _administrations(studies, where)
-    asked = asked.mutate(cell=_first_of_cell(asked, ("study", "format", *factors)))
+    asked = _administrations(studies, where, _of_contexts(factors))
+    asked = asked.mutate(cell=_first_of_cell(asked, ("study", "format", *_names(factors))))
     asked = asked.join(ways, asked.administration_id == ways.own_administration)
     trials = _trial.join(asked.select("administration_id", "cell", "way"), "administration_id")
     held = trials.group_by("cell", "way", "item_id").aggregate(n_held=trials.count())
@@ -497,26 +544,36 @@ _BYTES_OF_TRIAL = 160
 """What a join takes for each trial, with 50,000,000 of them in 4 parts."""
 
 
-def wide_scores(database: Database, studies: Sequence[str], where: Where) -> WideScores | None:
-    """ITEM_SCORES of some studies as a wide table, or None.
+def wide_scores(
+    database: Database,
+    studies: Sequence[str],
+    where: Where,
+    columns: Sequence[ContextColumn] = (),
+) -> WideScores | None:
+    """ITEM_SCORES of some studies as a wide table, or None; `columns` as in `item_scores`.
 
     None where nothing is planned, where the table would be nearly empty, as with studies of
     different banks, and where an item has another subscale or key in another study.
     """
     try:
-        return _read_wide(database, studies, where)
+        return _read_wide(database, studies, where, columns)
     except _AnswersChanged:
         # an import or a run has added answers between two reads: read all at one moment
         with database.all_or_nothing():
-            return _read_wide(database, studies, where)
+            return _read_wide(database, studies, where, columns)
 
 
 class _AnswersChanged(Exception):
     """What one read has found does not fit what an earlier one has."""
 
 
-def _read_wide(database: Database, studies: Sequence[str], where: Where) -> WideScores | None:
-    asked = _read(database, _administrations, studies, where)
+def _read_wide(
+    database: Database,
+    studies: Sequence[str],
+    where: Where,
+    further: Sequence[ContextColumn],
+) -> WideScores | None:
+    asked = _read(database, _administrations, studies, where, (tuple(further),))
     items = _items_in_order(database, studies, where, asked)
     n_trials = int(items["n"].sum())
     columns = items[["item", "subscale", "keyed"]].drop_duplicates(ignore_index=True)
@@ -540,7 +597,7 @@ def _read_wide(database: Database, studies: Sequence[str], where: Where) -> Wide
                 database, studies, administrations["administration_id"], items["item_key"]
             )
         )
-    return table.in_order(studies)
+    return table.in_order(studies, _names(further))
 
 
 def n_planned(database: Database, studies: Sequence[str], where: Where) -> int:
@@ -703,8 +760,8 @@ class _WideTable:
             rows, first = rows[lacking], first[lacking]
             self.first[rows] = np.minimum(self.first[rows], first)
 
-    def in_order(self, studies: Sequence[str]) -> WideScores:
-        """The table in the order of the rows of `item_scores`."""
+    def in_order(self, studies: Sequence[str], further: Sequence[str]) -> WideScores:
+        """The table in the order of the rows of `item_scores`, with some `further` columns."""
         study = pd.Index(studies).get_indexer(pd.Index(self.administrations["study"]))
         order = np.lexsort(
             [
@@ -716,11 +773,24 @@ class _WideTable:
         )
         order = order[: np.count_nonzero(self.first < np.iinfo(np.int64).max)]
         about = self.administrations.rename(columns={"administration_id": "administration"})
-        about = about[["study", *FACTORS, "administration"]]
+        about = about[["study", *FACTORS, "administration", *further]]
         if np.array_equal(order, np.arange(len(about))):
             return WideScores(about, self.items, self.scores, self.status)
         about = about.take(order).reset_index(drop=True)
         return WideScores(about, self.items, self.scores[order], self.status[order])
+
+
+def contexts(
+    database: Database, studies: Sequence[str], where: Where, columns: Sequence[ContextColumn]
+) -> pd.DataFrame:
+    """`study` and `context` of all contexts with answers that pass the filters, and `columns`."""
+    return _read(database, _contexts, studies, where, (tuple(columns),)).to_pandas()
+
+
+def _contexts(studies: Sequence[str] | None, where: Where, columns: Sequence[ContextColumn]) -> Any:
+    """The contexts of some studies with columns that they decide."""
+    asked = _administrations(studies, where, columns)
+    return asked.select("study", "context", *_names(columns)).distinct()
 
 
 def _trials(studies: Sequence[str] | None, where: Where) -> Any:
@@ -875,7 +945,7 @@ def option_counts(
     studies: Sequence[str],
     where: Where,
     *,
-    factors: Sequence[str] = (),
+    factors: Sequence[Factor] = (),
     seed: int | None = None,
 ) -> pd.DataFrame:
     """OPTION_COUNTS frame of some studies: items in bank order, cells as asked, options in order.
@@ -936,7 +1006,7 @@ def _count_options(
     database: Database,
     studies: Sequence[str],
     where: Where,
-    own: tuple[str, ...],
+    own: tuple[Factor, ...],
     seed: int | None,
 ) -> pd.DataFrame:
     rows = _counted_options(database, studies, where, (own, seed))
@@ -966,12 +1036,12 @@ def _count_options(
             _places_in(studies, columns["study"]),
         ]
     )
-    names = ("study", *own, *(name for name in OPTION_COUNTS.columns if name != "study"))
+    names = ("study", *_names(own), *(n for n in OPTION_COUNTS.columns if n != "study"))
     return pd.DataFrame({name: _in_order(columns[name], order) for name in names}, copy=False)
 
 
 def _read_absent_counts(
-    database: Database, studies: Sequence[str], where: Where, own: tuple[str, ...]
+    database: Database, studies: Sequence[str], where: Where, own: tuple[Factor, ...]
 ) -> pa.Table | None:
     """The counts of answers without a row; None where there is none."""
     if not _any_imported(database, studies):
@@ -1050,7 +1120,7 @@ def _in_order(column: Any, order: Any) -> Any:
 
 
 def attempt_counts(
-    database: Database, studies: Sequence[str], where: Where, *, factors: Sequence[str] = ()
+    database: Database, studies: Sequence[str], where: Where, *, factors: Sequence[Factor] = ()
 ) -> pd.DataFrame:
     """ATTEMPT_COUNTS frame of some studies; items in bank order, then as asked."""
     own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
@@ -1064,7 +1134,7 @@ def attempt_counts(
 
 
 def _count_attempts(
-    database: Database, studies: Sequence[str], where: Where, own: tuple[str, ...]
+    database: Database, studies: Sequence[str], where: Where, own: tuple[Factor, ...]
 ) -> pd.DataFrame:
     table = _read(database, _attempt_counts_expression, studies, where, (own,))
     absent = _read_absent_counts(database, studies, where, own)
@@ -1080,7 +1150,7 @@ def _count_attempts(
                 _read(database, _items, studies, {}), "item_key", absent.column("item_key")
             ),
         }
-        names = ("study", "format", *own, "item", "item_position")
+        names = ("study", "format", *_names(own), "item", "item_position")
         more = pd.DataFrame({name: columns[name] for name in names})
         more["count"] = absent.column("count").to_numpy()
         more = more.groupby(list(names), observed=True, dropna=False).sum().reset_index()
@@ -1098,7 +1168,7 @@ def _count_attempts(
         )
     names = ("study", "item_position", "first_asked", "number", "outcome")
     frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
-    return frame[["study", *own, *(n for n in ATTEMPT_COUNTS.columns if n != "study")]]
+    return frame[["study", *_names(own), *(n for n in ATTEMPT_COUNTS.columns if n != "study")]]
 
 
 _reply = ibis.table(
@@ -1119,14 +1189,15 @@ _settled = ibis.table(
 
 
 def _attempt_counts_expression(
-    studies: Sequence[str] | None, where: Where, factors: Sequence[str]
+    studies: Sequence[str] | None, where: Where, factors: Sequence[Factor]
 ) -> Any:
     """ATTEMPT_COUNTS as an unbound expression: one row for each trial and try, counted."""
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     items = _items(studies, where)
     trials = _trial.filter(_trial.study_id.isin(study.study_id))
     trials = trials.mutate(n_trials=trials.count().over(ibis.window(group_by=trials.call_id)))
-    trials = trials.join(_administrations(studies, where), "administration_id")
+    asked = _administrations(studies, where, _of_contexts(factors))
+    trials = trials.join(asked, "administration_id")
     trials = trials.join(items, trials.item_id == items.item_key)
     settled = _settled.filter(_settled.study_id.isin(study.study_id))
     settled = settled.select("status", "tries", settled_trial=settled.trial_id)
@@ -1169,7 +1240,7 @@ def _attempt_counts_expression(
         tokens_in=joined.tokens_in / joined.n_trials,
         tokens_out=joined.tokens_out / joined.n_trials,
     )
-    kept = dict.fromkeys(("study", "format", *factors, "item", "item_position"))
+    kept = dict.fromkeys(("study", "format", *_names(factors), "item", "item_position"))
     return counted.group_by(
         *kept, "outcome", "final", "from_attempts", number=counted.try_number
     ).aggregate(
@@ -1234,12 +1305,19 @@ def _item_score_keys(studies: Sequence[str] | None, where: Where) -> Any:
     return _item_scores_expression(studies, where).select(*_KEYS_AND_SCORES)
 
 
-def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
-    """Administrations of these studies that pass the filters, with their factors."""
+def _administrations(
+    studies: Sequence[str] | None, where: Where, columns: Sequence[ContextColumn] = ()
+) -> Any:
+    """Administrations of these studies that pass the filters, with their factors.
+
+    `columns` are further ones, which the contexts decide.
+    """
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     administration = _administration
     for name, values in where.items():
-        if name not in ("respondent", "model", "item", LEAVE_OUT) and not is_attribute(name):
+        if is_person_fact(name):
+            administration = _of_people(administration, name, list(map(str, values)))
+        elif name not in ("respondent", "model", "item", LEAVE_OUT) and not is_attribute(name):
             administration = administration.filter(administration[name].isin(list(values)))
     respondent = _respondent
     for name, column in (("respondent", "name"), ("model", "model")):
@@ -1253,7 +1331,91 @@ def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
     )
     joined = administration.join(study, administration.study_id == study.study_key)
     joined = joined.join(people, joined.respondent_id == people.person)
-    return joined.select("administration_id", "study", "study_instrument", *FACTORS)
+    own = [column for column in columns if not is_person_fact(column.name)]
+    if own:
+        joined = _with_columns_of_contexts(joined, own)
+    for column in columns:
+        if is_person_fact(column.name):
+            joined = _with_fact(joined, column)
+    names = [column.name for column in columns]
+    return joined.select("administration_id", "study", "study_instrument", *FACTORS, *names)
+
+
+def _with_columns_of_contexts(administrations: Any, columns: Sequence[ContextColumn]) -> Any:
+    """With the set, the rewriting or the origin of the context of each administration.
+
+    Imported answers have no more than its code.
+    """
+    contexts = _context.select(
+        context_study=_context.study_id,
+        context_code=_context.code,
+        context_set=ibis.cases(
+            (~_context.messages.isin(["", "[]"]), "conversations"),
+            (_context.text != "", "personas"),
+            else_="",
+        ),
+        variant_of=_context.variant_of,
+    )
+    joined = administrations.left_join(
+        contexts,
+        [
+            administrations.study_key == contexts.context_study,
+            administrations.context == contexts.context_code,
+        ],
+    )
+    variant_of = ibis.coalesce(joined.variant_of, "")
+    values = {
+        CONTEXT_SET: ibis.coalesce(joined.context_set, ""),
+        REWRITING: ibis.ifelse(variant_of == "", "original", "rewritten"),
+        ORIGIN: ibis.ifelse(variant_of == "", joined.context, variant_of),
+    }
+    return joined.mutate(**{column.name: values[column.name] for column in columns})
+
+
+def _values_of_fact(name: str) -> Any:
+    """The value of a fact of each person who has any, also as a number, or null."""
+    own = _person_value.filter(_person_value.name == fact_name(name))
+    return own.select(
+        fact_study=own.study_id,
+        fact_context=own.context,
+        fact_value=own.value,
+        fact_number=own.value.try_cast("float64"),
+    )
+
+
+def _with_value(administrations: Any, name: str) -> Any:
+    """With the value of a fact about the person of each administration; null for none."""
+    own = _values_of_fact(name)
+    return administrations.left_join(
+        own,
+        [
+            administrations.study_id == own.fact_study,
+            administrations.context == own.fact_context,
+        ],
+    )
+
+
+def _of_people(administrations: Any, name: str, values: list[str]) -> Any:
+    """The administrations of people with one of these values, or a number in one of the ranges."""
+    joined = _with_value(administrations, name)
+    wanted = ibis.coalesce(joined.fact_value, "").isin(values)
+    for low, high in filter(None, map(wanted_range, values)):
+        wanted = wanted | _within(joined.fact_number, low, high)
+    return joined.filter(wanted)[administrations.columns]
+
+
+def _with_fact(administrations: Any, column: ContextColumn) -> Any:
+    """With a column of a fact about people, or of bands of a number; empty for none."""
+    joined = _with_value(administrations, column.name)
+    value = ibis.coalesce(joined.fact_value, "")
+    if column.bands:
+        number, (first, *others) = joined.fact_number, column.bands
+        value = ibis.literal(first.name)
+        for band in others:
+            value = ibis.ifelse(number >= band.low, band.name, value)
+        value = ibis.ifelse(number.isnull() | number.isnan(), "", value)  # noqa: PD003
+    kept = list(administrations.columns)
+    return joined.mutate(**{column.name: value})[[*kept, column.name]]
 
 
 def _items(_studies: Sequence[str] | None, where: Where) -> Any:
@@ -1296,12 +1458,19 @@ def _is_wanted(text: Any, number: Any, texts: Sequence[str]) -> Any:
     by_number = [wanted_text(value) for value in texts]
     wanted = text.isin(list(texts)) | (number.notnull() & text.isin(by_number))  # noqa: PD004
     for low, high in filter(None, map(number_range, texts)):
-        if math.isfinite(low) and math.isfinite(high):
-            within = number.between(low, high)
-        else:
-            within = number >= low if math.isfinite(low) else number <= high
-        wanted = wanted | within
+        wanted = wanted | _within(number, low, high)
     return wanted
+
+
+def _within(number: Any, low: float, high: float) -> Any:
+    """Whether a number is in a range; false for null."""
+    if math.isfinite(low) and math.isfinite(high):
+        within = number.between(low, high)
+    elif math.isfinite(low):
+        within = number >= low
+    else:
+        within = number <= high
+    return ibis.coalesce(within, False)
 
 
 def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:

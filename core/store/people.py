@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.people import PersonFact
+from core.domain.factors import ContextColumn, fact_name
+from core.domain.people import PersonFact, wanted_range
 from core.store.database import Database, insert
 
 _FACTS = "select name, kind, levels from person_fact where study_id = ? order by rowid"
@@ -52,3 +56,111 @@ def save(
                 [study_id, one.name, one.kind, json.dumps(list(one.levels), ensure_ascii=False)],
             )
         insert(cursor, "person_value", table)
+
+
+# Facts about the people of several studies together, and facts in queries of answers.
+
+MOST_LEVELS = 200
+"""Levels of a fact that are listed at most; nobody reads more."""
+_OF_STUDIES = f"""
+with own as (
+    select v.study_id, v.name, v.value,
+        case when f.kind = 'number' then try_cast(v.value as double) end as number
+    from person_value v join person_fact f on f.study_id = v.study_id and f.name = v.name
+    where v.study_id in (select study_id from study where code in (select unnest(?::varchar[])))
+)
+select name, count(distinct value),
+    case when count(distinct value) <= {MOST_LEVELS} then list(distinct value) end,
+    quantile_cont(number, [0.25, 0.5, 0.75]), min(number), max(number),
+    coalesce(bool_and(number = trunc(number)), false)
+from own group by name
+"""  # noqa: S608 - a number of the program
+_KINDS = """
+select s.code, f.name, f.kind, f.levels from person_fact f join study s using (study_id)
+where s.code in (select unnest(?::varchar[])) order by f.rowid
+"""
+
+
+@dataclass(frozen=True)
+class FactSummary:
+    """The values of a fact among the people of some studies.
+
+    `values` are the different ones, None where there are too many to list. The others are of its
+    numbers: quartiles, ends, and whether all are whole; there may be none.
+    """
+
+    n_values: int = 0
+    values: tuple[str, ...] | None = ()
+    quartiles: tuple[float, ...] = ()
+    low: float = math.nan
+    high: float = math.nan
+    whole: bool = False
+
+
+def facts_by_study(database: Database, codes: Sequence[str]) -> list[tuple[str, PersonFact]]:
+    """The code of a study and a fact that it knows, for each of some studies."""
+    by_study = [
+        (str(code), PersonFact(name, kind, tuple(json.loads(levels))))
+        for code, name, kind, levels in database.rows(_KINDS, [list(codes)])
+    ]
+    return sorted(by_study, key=lambda pair: list(codes).index(pair[0]))
+
+
+def summaries(database: Database, codes: Sequence[str]) -> dict[str, FactSummary]:
+    """The values of each fact among the people of some studies."""
+    return {
+        name: FactSummary(
+            n_values,
+            None if values is None else tuple(values),
+            tuple(quartiles or ()),
+            math.nan if low is None else low,
+            math.nan if high is None else high,
+            whole,
+        )
+        for name, n_values, values, quartiles, low, high, whole in database.rows(
+            _OF_STUDIES, [list(codes)]
+        )
+    }
+
+
+_OWN_VALUE = """
+from person_value v
+where v.study_id = a.study_id and v.context = a.context and v.name = <name>
+"""
+
+
+def passes_sql(name: str, values: Sequence[Any], parameter: Callable[[Any], str]) -> str:
+    """A condition on the administration `a`: its person has one of these values of a fact.
+
+    Numbers pass where a range or band among them holds them, as in core/store/frames.py. Each
+    value is given to `parameter`, which returns what stands for it in the query.
+    """
+    texts = list(map(str, values))
+    own = _OWN_VALUE.replace("<name>", parameter(fact_name(name)))
+    wanted = [f"v.value in (select unnest({parameter(texts)}::varchar[]))"]
+    for low, high in filter(None, map(wanted_range, texts)):
+        ends = [(">=", low), ("<=", high)]
+        bounds = [
+            f"try_cast(v.value as double) {sign} {parameter(end)}"
+            for sign, end in ends
+            if math.isfinite(end)
+        ]
+        wanted.append(f"({' and '.join(bounds or ['try_cast(v.value as double) is not null'])})")
+    passes = f"exists (select 1 {own} and ({' or '.join(wanted)}))"
+    if "" not in texts:
+        return passes
+    again = _OWN_VALUE.replace("<name>", parameter(fact_name(name)))
+    return f"({passes} or not exists (select 1 {again}))"
+
+
+def value_sql(column: ContextColumn, parameter: Callable[[Any], str]) -> str:
+    """The value of a fact, or its band, of the person of the administration `a`; empty for none."""
+    value = "v.value"
+    if column.bands:
+        bands = [
+            f"when try_cast(v.value as double) >= {parameter(band.low)} then {parameter(band.name)}"
+            for band in reversed(column.bands)
+        ]
+        value = f"case {' '.join(bands)} end"
+    own = _OWN_VALUE.replace("<name>", parameter(fact_name(column.name)))
+    return f"coalesce((select {value} {own}), '')"

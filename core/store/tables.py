@@ -42,6 +42,8 @@ _ROWS: Mapping[str, str] = {
             "study_template",
             "study_phase",
             "study_recipe",
+            "person_fact",
+            "person_value",
             "amendment",
             "run_event",
             "import_event",

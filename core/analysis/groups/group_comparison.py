@@ -128,7 +128,7 @@ def _group_members(
             left_out = n_all - len(members)
             notes = (f"{left_out} of {n_all} administrations are under contexts in no group.",)
     else:
-        levels = sorted(members[factor].unique(), key=scores.level_sort_key)
+        levels = scores.levels_in_order(item_scores, factor)
         order = {str(scores.level_name(level)): place for place, level in enumerate(levels)}
         group = members[factor].map(lambda level: str(scores.level_name(level)))
     members = members.assign(group_name=group, group_place=group.map(order))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.registry import Choice, Number
-from core.analysis.kit.rows import codes_of
+from core.analysis.kit.rows import codes_of, level_order
 from core.domain.factors import ENTITIES
 from core.domain.notes import about
 from core.domain.results import Column
@@ -157,12 +157,19 @@ def answer_sides(
 
 
 def cell_codes(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, pd.DataFrame]:
-    """The number of each row's cell, and the labels of the cells, in order of first appearance."""
+    """The number of each row's cell, and the labels of the cells, in order of first appearance.
+
+    Levels that have an order stand in it.
+    """
     code = np.zeros(len(frame), dtype=np.int64)
     coded = [codes_of(frame[name]) for name in names]
     for own, values in coded:
         code = code * len(values) + own
-    code, first = _first_appearance(code)
+    if any(level_order(frame[name]) for name in names):
+        code = pd.factorize(code, sort=True)[0]
+        first = np.unique(code, return_index=True)[1]
+    else:
+        code, first = _first_appearance(code)
     labels = {
         name: [values[place] for place in own[first]]
         for name, (own, values) in zip(names, coded, strict=True)

@@ -336,8 +336,14 @@ def _observed_ends(item_scores: ItemScores) -> tuple[Floats, Floats]:
 
 
 def codes_of(column: pd.Series[Any]) -> tuple[Integers, list[Any]]:
-    """Integer codes and labels of a column, in order of first appearance; empty for missing."""
+    """Integer codes and labels of a column, in order of first appearance; empty for missing.
+
+    Levels that have an order, such as those of facts about people, stand in it.
+    """
     if isinstance(column.dtype, pd.CategoricalDtype):
+        if levels := level_order(column):
+            code_of = pd.Index(levels).get_indexer(pd.Index(column.cat.categories))
+            return code_of[column.cat.codes.to_numpy()].astype(np.int64), levels
         codes, seen = pd.factorize(column.cat.codes.to_numpy())
         categories = list(column.cat.categories)
         labels = ["" if code < 0 else _label(categories[code]) for code in seen]
@@ -352,6 +358,13 @@ def codes_of(column: pd.Series[Any]) -> tuple[Integers, list[Any]]:
         place = {label: number for number, label in enumerate(unique)}
         codes = np.array([place[label] for label in labels])[codes]
     return np.asarray(codes, dtype=np.int64), unique
+
+
+def level_order(column: pd.Series[Any]) -> list[Any]:
+    """The levels that come up in a column whose levels have an order; none for others."""
+    if not isinstance(column.dtype, pd.CategoricalDtype) or not column.cat.ordered:
+        return []
+    return [str(column.cat.categories[code]) for code in np.unique(column.cat.codes.to_numpy())]
 
 
 def _label(value: Any) -> Any:

@@ -15,6 +15,7 @@ from core.analysis.kit.rows import (
     administrations_of,
     codes_of,
     items_of,
+    level_order,
     with_columns,
 )
 from core.domain.attributes import is_attribute
@@ -319,6 +320,12 @@ def level_sort_key(level: Any) -> tuple[int, Any, str]:
     return 1, _FIRST_LEVELS.index(level) if level in _FIRST_LEVELS else 99, str(level)
 
 
+def levels_in_order(item_scores: ItemScores, factor: str) -> list[Any]:
+    """The levels of a factor that a frame has, in the order in which tables name them."""
+    column = administrations_of(item_scores)[factor]
+    return level_order(column) or sorted(codes_of(column)[1], key=level_sort_key)
+
+
 def level_name(level: Any) -> Any:
     """What to call a level in a table."""
     return "(none)" if level == "" else level
@@ -465,6 +472,7 @@ def paired_scores(
     of_items = paired.item_scores if paired.factor == "study" else shared.item_scores
     scored = administration_scores(of_items, incomplete)
     scored = scored.join(cells, on="administration", how="inner")
+    every_level = levels_in_order(paired.item_scores, paired.factor)
     pairs = []
     for number, own in scored.groupby("group", sort=True):
         group = tuple(own[f"by {name}"].iloc[0] for name in paired.by)
@@ -475,7 +483,8 @@ def paired_scores(
         ]
         for scale in shown_scales(own["scale"]):
             part = own[own["scale"] == scale]
-            levels = sorted(part["level"].unique(), key=level_sort_key)
+            present = set(part["level"])
+            levels = [level for level in every_level if level in present]
             table = _one_row_each(part)
             scores, ids, n_answered = (
                 table.pivot(index="unit", columns="level", values=name).reindex(columns=levels)

@@ -26,7 +26,7 @@ from core.analysis.kit.sentences import (
 from core.analysis.kit.word_lists import TOTAL, stereotype_scores, word_counts
 from core.charts.dots import odds_ratio_charts
 from core.domain.attributes import is_attribute
-from core.domain.factors import GROUPINGS, ORIGIN
+from core.domain.factors import GROUPINGS, ORIGIN, is_person_fact
 from core.domain.frames import TEXTS
 from core.domain.notes import about
 from core.domain.numbers import count_text
@@ -127,6 +127,7 @@ def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
         for name in texts.columns
         if name not in _NO_TAGS
         and not is_attribute(str(name))
+        and not is_person_fact(str(name))
         and len(levels := _levels_of(texts, str(name))) > 1
     }
     if not levels_by_tag:

@@ -29,7 +29,7 @@ from core.analysis.kit.sentences import (
 from core.charts.stories import story_charts
 from core.domain import tables
 from core.domain.attributes import NEGATIVE_WORDS, is_attribute
-from core.domain.factors import GROUPINGS, ORIGIN, grouping_title
+from core.domain.factors import GROUPINGS, ORIGIN, grouping_title, is_person_fact
 from core.domain.frames import RATINGS
 from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
@@ -398,6 +398,7 @@ def _number_tag(ratings: pd.DataFrame, wanted: str) -> str:
         for name in ratings
         if name not in _NO_TAGS
         and not is_attribute(str(name))
+        and not is_person_fact(str(name))
         and pd.to_numeric(ratings[name], errors="coerce").notna().any()
     ]
     chosen = wanted or (NEGATIVE_WORDS if NEGATIVE_WORDS in tags else "")

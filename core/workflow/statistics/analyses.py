@@ -34,7 +34,14 @@ from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
-from core.workflow.statistics import bank_tables, frames, item_attributes, left_out, roles
+from core.workflow.statistics import (
+    bank_tables,
+    frames,
+    item_attributes,
+    left_out,
+    person_facts,
+    roles,
+)
 from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.statistics.roles import Roles
 from core.workflow.workers.running import hand_over, reading
@@ -372,6 +379,7 @@ def _load_inputs(
         ),
         *((_SEVERAL_FORMATS_NOTE,) if grouping else ()),
         *item_attributes.without_value_notes(asked, by),
+        *person_facts.notes(workspace, study_codes, where, by, analysis.compared(options)),
     )
     over = roles.factors_to_average(analysis, chosen, over)
     scope = roles.scope_words(

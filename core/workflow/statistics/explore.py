@@ -31,7 +31,7 @@ from core.store.explore import FACTORS_AND_ITEMS, AttemptNumber
 from core.workflow import saved_inputs
 from core.workflow.answers import browsing
 from core.workflow.designs import studies as studies_designs
-from core.workflow.statistics import analyses, item_attributes, left_out
+from core.workflow.statistics import analyses, item_attributes, left_out, person_facts
 from core.workflow.workspace import Workspace
 
 __all__ = ["FACTORS_AND_ITEMS"]
@@ -232,11 +232,16 @@ def view_from_address(address: Mapping[str, Sequence[str]]) -> View | None:
     where = {
         name: tuple(map(str, levels))
         for name, levels in address.items()
-        if levels and (name in (*FACTORS_AND_ITEMS, LEAVE_OUT) or is_attribute(name))
+        if levels and (name == LEAVE_OUT or is_factor(name))
     }
     view = View(**named, where=where)
     _check(view)
     return view
+
+
+def is_factor(name: str) -> bool:
+    """Whether a view can have this on an axis or in a filter, if the study has it."""
+    return name in FACTORS_AND_ITEMS or is_attribute(name) or is_person_fact(name)
 
 
 def _check(view: View) -> None:
@@ -244,10 +249,11 @@ def _check(view: View) -> None:
     measure = measure_of(view.measure)
     left_out.require_kinds(view.where.get(LEAVE_OUT, ()))
     for name in (*view.factors, *(name for name in view.where if name != LEAVE_OUT)):
-        if name not in FACTORS_AND_ITEMS and not is_attribute(name):
+        if not is_factor(name):
             raise NotEnoughData(
                 f"There is no factor '{name}'.",
-                f"Use: {', '.join(FACTORS_AND_ITEMS)}, or an attribute such as item.genre.",
+                f"Use: {', '.join(FACTORS_AND_ITEMS)}, a fact such as person.gender, or an "
+                "attribute such as item.genre.",
             )
     if not view.axis or len(set(view.factors)) < len(view.factors):
         raise NotEnoughData(
@@ -298,7 +304,7 @@ _SUBSCALE_AS_ATTRIBUTE = "item.subscale"  # offered as subscale
 
 
 def levels_of_factors(workspace: Workspace, study: str) -> dict[str, list[Any]]:
-    """The levels of every factor that varies, of item, subscale and attributes, in order."""
+    """The levels of every factor that varies, of item, subscale, facts and attributes, in order."""
     record = studies.frozen_study(workspace.database, study)
     levels = browsing.levels(workspace, study)
     items = levels.pop("item")
@@ -308,6 +314,7 @@ def levels_of_factors(workspace: Workspace, study: str) -> dict[str, list[Any]]:
         **{name: sorted(values, key=level_sort_key) for name, values in levels.items()},
         "item": items,
         **({"subscale": subscales} if len(subscales) > 1 else {}),
+        **person_facts.levels(workspace, study),
         **{
             name: values
             for name, values in item_attributes.attribute_levels(workspace, study).items()
@@ -350,6 +357,7 @@ def default_view(workspace: Workspace, study: str) -> View:
         if name not in (color, panel, "model")
         and len(values) <= _MOST_ON_AXIS
         and not is_attribute(name)
+        and not is_person_fact(name)
     }
     axis = "item" if "item" in free or not free else max(free, key=lambda name: free[name])
     return View(measure, axis, color, panel)
@@ -390,11 +398,12 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
     """
     _check(view)
     item_attributes.require_attributes(workspace, [study], (*view.factors, *view.where))
+    person_facts.require_facts(workspace, [study], view.where)
     measure = measure_of(view.measure)
     if measure.attempt_number:
         left_out.refuse(view.where, "attempts")
     record = studies.frozen_study(workspace.database, study)
-    counts = _read(workspace, record.study_id, measure, view)
+    counts = _read(workspace, study, measure, view)
     if counts.empty:
         raise NotEnoughData(
             "No attempts are on file for these answers."
@@ -440,11 +449,15 @@ def left_out_notes(workspace: Workspace, study: str, view: View) -> tuple[str, .
     return left_out.notes(workspace, [study], where)
 
 
-def _read(workspace: Workspace, study_id: int, measure: Measure, view: View) -> pd.DataFrame:
+def _read(workspace: Workspace, study: str, measure: Measure, view: View) -> pd.DataFrame:
     """What the database counts for the measure."""
+    study_id = studies.frozen_study(workspace.database, study).study_id
+    facts = person_facts.fact_columns(workspace, [study], view.factors)
+    columns = {column.name: column for column in facts}
+    factors = [columns.get(name, name) for name in view.factors]
     if measure.attempt_number:
         return store.attempts(
-            workspace.database, study_id, view.factors, view.where, measure.attempt_number
+            workspace.database, study_id, factors, view.where, measure.attempt_number
         )
     count = {
         "mean_score": store.scores,
@@ -453,7 +466,7 @@ def _read(workspace: Workspace, study_id: int, measure: Measure, view: View) -> 
         "usable": store.statuses,
         "refused": store.statuses,
     }[measure.code]
-    return count(workspace.database, study_id, view.factors, view.where)
+    return count(workspace.database, study_id, factors, view.where)
 
 
 def _cells(

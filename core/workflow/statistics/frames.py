@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,12 @@ import pandas as pd
 from core import settings
 from core.analysis.kit.registry import Analysis, OtherData
 from core.domain.attributes import is_attribute
-from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING, Filters
+from core.domain.factors import (
+    FROM_CONTEXTS,
+    ContextColumn,
+    Filters,
+    is_person_fact,
+)
 from core.domain.frames import (
     ATTEMPT_COUNTS,
     HIGHEST,
@@ -26,7 +31,7 @@ from core.domain.frames import (
     TEXTS,
 )
 from core.domain.numbers import count_text, percent_text
-from core.domain.study import FACTORS, LEAVE_OUT, NO_ROW, Context
+from core.domain.study import FACTORS, LEAVE_OUT, NO_ROW
 from core.domain.wide_scores import STATUSES, ItemScores, WideScores
 from core.errors import NotEnoughData, TooLarge
 from core.stats.inputs import name_list
@@ -35,7 +40,7 @@ from core.store import banks as bank_store
 from core.store import studies as study_store
 from core.workflow.answers import texts
 from core.workflow.banks import editing
-from core.workflow.statistics import item_attributes, left_out, roles
+from core.workflow.statistics import item_attributes, left_out, person_facts, roles
 from core.workflow.statistics.roles import Roles
 from core.workflow.workspace import Workspace
 
@@ -67,14 +72,15 @@ def load_frame(
     ITEM_SCORES come as a wide table where `wide` allows it and no option names an attribute.
 
     Counts are kept apart by the factors that the analysis declares and that its options name;
-    other frames hold every factor anyway. Attributes of items that an option such as `by` names are
-    columns of the frame.
+    other frames hold every factor anyway. Attributes of items and facts about people that an option
+    such as `by` names are columns of the frame. Where a fact is compared, the answers of people of
+    whom it is not known are left out.
 
     Raises
     ------
     NotEnoughData
-        No answers pass the filters, a filter or group names an unknown factor or attribute, or
-        answers are to be left out of texts, ratings or attempts.
+        No answers pass the filters, a filter or group names an unknown factor, attribute or fact,
+        or answers are to be left out of texts, ratings or attempts.
     TooLarge
         The answers need more memory than INKBLOT_MEMORY.
     """
@@ -82,35 +88,50 @@ def load_frame(
     left_out.require_kinds(where.get(LEAVE_OUT, ()))
     if analysis.needs not in (ITEM_SCORES, OPTION_COUNTS):
         left_out.refuse(where, _NOT_OPTIONS.get(analysis.needs, analysis.needs.noun))
-    attributes = sorted(filter(is_attribute, roles.factors_in_options(analysis, options)))
+    named = roles.factors_in_options(analysis, options)
+    attributes = sorted(filter(is_attribute, named))
     item_attributes.require_attributes(workspace, codes, (*where, *attributes))
+    person_facts.require_facts(workspace, codes, where)
     if analysis.needs is ITEM_SCORES:
         _require_memory(workspace, codes, where, wide=wide and not attributes)
+    table: ItemScores | None = None
     if wide and not attributes:
-        table = wide_scores(workspace, codes, where)
-        if table is not None:
-            return table
-        _require_memory(workspace, codes, where, wide=False)
-    if analysis.needs is TEXTS:
-        frame = _text_frame(workspace, codes, where)
-    elif analysis.needs is RATINGS:
-        frame = _rating_frame(workspace, codes, where)
-    elif analysis.needs is ITEM_SCORES:
-        frame = item_scores(workspace, codes, where)
-    elif analysis.needs is ATTEMPT_COUNTS:
-        frame = frames.attempt_counts(
-            workspace.database,
-            list(codes),
-            where,
-            factors=_factors_kept(workspace, analysis, codes, options, where),
-        )
-    else:
-        frame = _option_counts(workspace, analysis, codes, where, options)
-    if frame.empty:
+        table = wide_scores(workspace, codes, where, named)
+        if table is None:
+            _require_memory(workspace, codes, where, wide=False)
+    if table is None:
+        frame = _rows(workspace, analysis, codes, where, options)
+        if frame.empty:
+            raise NotEnoughData(
+                "No planned answers pass these filters.", "Choose another study, or fewer filters."
+            )
+        table = item_attributes.with_attributes(workspace, frame, attributes)
+    compared = analysis.compared(options)
+    if is_person_fact(compared):
+        table = person_facts.with_value(table, compared)
+    if table.empty:
         raise NotEnoughData(
-            "No planned answers pass these filters.", "Choose another study, or fewer filters."
+            f"{compared} is known of nobody among these answers.", "Compare another factor."
         )
-    return item_attributes.with_attributes(workspace, frame, attributes)
+    return table
+
+
+def _rows(
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    where: Filters,
+    options: Mapping[str, Any],
+) -> pd.DataFrame:
+    """The frame of an analysis with a row for each answer, count, text or rating."""
+    named = roles.factors_in_options(analysis, options)
+    if analysis.needs is TEXTS:
+        return _text_frame(workspace, codes, where, named)
+    if analysis.needs is RATINGS:
+        return _rating_frame(workspace, codes, where, named)
+    if analysis.needs is ITEM_SCORES:
+        return item_scores(workspace, codes, where, named)
+    return _counts(workspace, analysis, codes, where, options)
 
 
 _BYTES_OF_ROW, _BYTES_IN_TABLE = 280, 60
@@ -138,34 +159,55 @@ def _require_memory(
 def _require_known(where: Filters) -> None:
     """Raise where a filter names an unknown factor."""
     for factor in where:
-        if factor not in (*FACTORS, "item", LEAVE_OUT) and not is_attribute(factor):
+        if factor not in (*FACTORS, "item", LEAVE_OUT) and not (
+            is_attribute(factor) or is_person_fact(factor)
+        ):
             raise NotEnoughData(
                 f"There is no factor '{factor}' to filter by.",
-                f"Use: {', '.join(FACTORS)}, item, an attribute such as item.genre, or "
-                f"{LEAVE_OUT}.",
+                f"Use: {', '.join(FACTORS)}, item, a fact such as person.gender, an attribute "
+                f"such as item.genre, or {LEAVE_OUT}.",
             )
 
 
-def item_scores(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:
-    """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS)."""
-    frame = frames.item_scores(workspace.database, list(codes), where)
-    return frame if frame.empty else _with_known_columns(workspace, frame)
+def item_scores(
+    workspace: Workspace, codes: Sequence[str], where: Filters, named: Iterable[str] = ()
+) -> pd.DataFrame:
+    """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS).
+
+    Facts about people that are `named` are columns.
+    """
+    columns = _columns_of_contexts(workspace, codes, (*FROM_CONTEXTS, *named))
+    frame = frames.item_scores(workspace.database, list(codes), where, columns)
+    if frame.empty:
+        return frame
+    return _with_known_columns(workspace, person_facts.in_order(workspace, codes, columns, frame))
 
 
-def wide_scores(workspace: Workspace, codes: Sequence[str], where: Filters) -> WideScores | None:
+def wide_scores(
+    workspace: Workspace, codes: Sequence[str], where: Filters, named: Iterable[str] = ()
+) -> WideScores | None:
     """The same as a wide table; None where it would be nearly empty, or where there is nothing."""
-    table = frames.wide_scores(workspace.database, list(codes), where)
+    columns = _columns_of_contexts(workspace, codes, (*FROM_CONTEXTS, *named))
+    table = frames.wide_scores(workspace.database, list(codes), where, columns)
     if table is None:
         return None
-    return replace(table, administrations=_with_known_columns(workspace, table.administrations))
+    asked = person_facts.in_order(workspace, codes, columns, table.administrations)
+    return replace(table, administrations=_with_known_columns(workspace, asked))
+
+
+def _columns_of_contexts(
+    workspace: Workspace, codes: Sequence[str], named: Iterable[str]
+) -> tuple[ContextColumn, ...]:
+    """The columns that contexts decide among those named: of facts, and others (see GROUPINGS)."""
+    wanted = tuple(named)
+    others = [ContextColumn(name) for name in FROM_CONTEXTS if name in wanted]
+    return (*others, *person_facts.fact_columns(workspace, codes, wanted))
 
 
 def _with_known_columns(workspace: Workspace, frame: pd.DataFrame) -> pd.DataFrame:
-    """ITEM_SCORES or its administrations with what is known of contexts, formats and people."""
+    """ITEM_SCORES or its administrations with what is known of formats and people."""
     people = {PEOPLE: _is_of_people(workspace, frame)}
-    return frame.assign(
-        **_context_columns(workspace, frame), **_format_points(workspace, frame), **people
-    )
+    return frame.assign(**_format_points(workspace, frame), **people)
 
 
 def _is_of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
@@ -225,37 +267,31 @@ def absent_notes(
     return tuple(notes)
 
 
-_FROM_CONTEXTS = (CONTEXT_SET, REWRITING)
 _SEED_OPTION = "seed"
 
 
-def _option_counts(
+def _counts(
     workspace: Workspace,
     analysis: Analysis,
     codes: Sequence[str],
     where: Filters,
     options: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """OPTION_COUNTS of some studies, kept apart as the analysis and its options ask for."""
+    """OPTION_COUNTS or ATTEMPT_COUNTS, kept apart as the analysis and its options ask for."""
     asked = {*analysis.keeps, *roles.factors_in_options(analysis, options)}
-    factors = _factors_kept(workspace, analysis, codes, options, where)
-    columns = [name for name in _FROM_CONTEXTS if name in asked]
-    contexts = ["context"] if columns and "context" not in factors else []
-    seed = options.get(
-        _SEED_OPTION,
-        next((option.default for option in analysis.options if option.name == _SEED_OPTION), None),
-    )
-    frame = frames.option_counts(
-        workspace.database, list(codes), where, factors=[*factors, *contexts], seed=seed
-    )
-    if not columns or frame.empty:
-        return frame
-    about = {n: c for n, c in _context_columns(workspace, frame).items() if n in columns}
-    cell = [name for name in frame if name not in ("count", *contexts)]
-    counted = frame.assign(**about).groupby(
-        [*cell, *columns], sort=False, observed=True, dropna=False
-    )
-    return counted["count"].sum().reset_index()
+    columns = _columns_of_contexts(workspace, codes, asked)
+    factors = [*_factors_kept(workspace, analysis, codes, options, where), *columns]
+    if analysis.needs is ATTEMPT_COUNTS:
+        frame = frames.attempt_counts(workspace.database, list(codes), where, factors=factors)
+    else:
+        seed = options.get(
+            _SEED_OPTION,
+            next((o.default for o in analysis.options if o.name == _SEED_OPTION), None),
+        )
+        frame = frames.option_counts(
+            workspace.database, list(codes), where, factors=factors, seed=seed
+        )
+    return frame if frame.empty else person_facts.in_order(workspace, codes, columns, frame)
 
 
 def _factors_kept(
@@ -329,7 +365,9 @@ def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 
-def _text_frame(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:
+def _text_frame(
+    workspace: Workspace, codes: Sequence[str], where: Filters, named: Iterable[str] = ()
+) -> pd.DataFrame:
     """TEXTS of some studies."""
     parts = []
     written = texts.text_studies(workspace)
@@ -341,11 +379,14 @@ def _text_frame(workspace: Workspace, codes: Sequence[str], where: Filters) -> p
             )
         part = texts.load_texts(workspace, code).drop(columns="trial_id")
         part.insert(0, "study", code)
-        parts.append(part.assign(**_context_columns(workspace, part)))
-    return _passing(workspace, pd.concat(parts, ignore_index=True), codes, where)
+        parts.append(part)
+    frame = _passing(workspace, pd.concat(parts, ignore_index=True), codes, where)
+    return _with_columns_of_contexts(workspace, codes, frame, named)
 
 
-def _rating_frame(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:
+def _rating_frame(
+    workspace: Workspace, codes: Sequence[str], where: Filters, named: Iterable[str]
+) -> pd.DataFrame:
     """RATINGS of some studies."""
     judged = texts.judged_studies(workspace)
     for code in codes:
@@ -358,14 +399,26 @@ def _rating_frame(workspace: Workspace, codes: Sequence[str], where: Filters) ->
                 else "Choose a study in which a judge rated texts (see the page Texts).",
             )
     rows = pd.concat([texts.rating_rows(workspace, code) for code in codes], ignore_index=True)
-    rows = rows.assign(**_context_columns(workspace, rows))
-    return _passing(workspace, rows, codes, where)
+    rows = _passing(workspace, rows, codes, where)
+    return _with_columns_of_contexts(workspace, codes, rows, named)
+
+
+def _with_columns_of_contexts(
+    workspace: Workspace, codes: Sequence[str], frame: pd.DataFrame, named: Iterable[str]
+) -> pd.DataFrame:
+    """TEXTS or RATINGS with what is known of the contexts, and facts that are named."""
+    columns = _columns_of_contexts(workspace, codes, (*FROM_CONTEXTS, *named))
+    about = frames.contexts(workspace.database, codes, {}, columns)
+    joined = frame.merge(about, on=["study", "context"], how="left")
+    joined = joined.astype({c.name: "category" for c in columns if c.name in FROM_CONTEXTS})
+    return person_facts.in_order(workspace, codes, columns, joined)
 
 
 def _passing(
     workspace: Workspace, frame: pd.DataFrame, codes: Sequence[str], where: Filters
 ) -> pd.DataFrame:
     """The rows of TEXTS or RATINGS that pass the filters."""
+    frame = person_facts.filtered(workspace, codes, where, frame)
     if any(map(is_attribute, where)):
         passing = [
             item_attributes.as_item_filter(workspace, code, _as_texts(where)) for code in codes
@@ -376,7 +429,7 @@ def _passing(
         ]
         frame = frame[np.logical_or.reduce(own)]
     for factor, values in where.items():
-        if is_attribute(factor):
+        if is_attribute(factor) or is_person_fact(factor):
             continue
         if factor not in frame:
             raise NotEnoughData(
@@ -390,41 +443,6 @@ def _as_texts(where: Filters) -> dict[str, list[str]]:
     return {name: [str(value) for value in values] for name, values in where.items()}
 
 
-def _context_columns(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
-    """Kind and origin of the context of every row, from the designs of the studies."""
-    study, context = frame["study"].astype("category"), frame["context"].astype("category")
-    known = {
-        (code, known_context.code): known_context
-        for code in study.cat.categories
-        for known_context in studies.frozen_study(workspace.database, str(code)).design.contexts
-    }
-    places = study.cat.codes.to_numpy(dtype=np.int64) * len(context.cat.categories)
-    places += context.cat.codes.to_numpy(dtype=np.int64)
-    back, cells = pd.factorize(places)
-    names = [
-        (
-            study.cat.categories[c // len(context.cat.categories)],
-            context.cat.categories[c % len(context.cat.categories)],
-        )
-        for c in cells.tolist()
-    ]
-    about = [_context_facts(known.get(name), str(name[1])) for name in names]
-    return {
-        column: pd.Categorical([row[number] for row in about]).take(back)
-        for number, column in enumerate((CONTEXT_SET, REWRITING, ORIGIN))
-    }
-
-
-def _context_facts(context: Context | None, code: str) -> tuple[str, str, str]:
-    """Set, rewriting and origin of a context; imported answers have no more than its code."""
-    if context is None:
-        return "", "original", code
-    kind = "conversations" if context.messages else "personas" if context.text else ""
-    if context.variant_of:
-        return kind, "rewritten", context.variant_of
-    return kind, "original", code
-
-
 # What analyses bring in beside the answers of a study: other studies, texts, lists of words.
 
 
@@ -433,7 +451,7 @@ class _Source:
     """Where one kind of other data comes from."""
 
     names: Callable[[Workspace], tuple[str, ...]]
-    frame: Callable[[Workspace, str, Filters], pd.DataFrame]
+    frame: Callable[[Workspace, str, Filters, Sequence[str]], pd.DataFrame]
     is_study: bool
 
 
@@ -454,11 +472,11 @@ def load_other_data(
     for option in analysis.options:
         if isinstance(option.kind, OtherData) and option.name in values:
             name = values[option.name]
+            by = tuple(options.get("by", ()))
             values[option.name] = (
-                _load_source(workspace, option.kind, str(name), filters) if name else None
+                _load_source(workspace, option.kind, str(name), filters, by) if name else None
             )
             if name and option.kind.of == "item_scores":
-                by = tuple(options.get("by", ()))
                 frame = item_attributes.with_attributes(workspace, values[option.name], by)
                 values[option.name] = item_attributes.split_administrations(frame, by)
     return values
@@ -490,11 +508,11 @@ def scores_brought_in(analysis: Analysis, options: Mapping[str, Any]) -> tuple[s
 
 
 def _load_source(
-    workspace: Workspace, kind: OtherData, name: str, filters: Filters
+    workspace: Workspace, kind: OtherData, name: str, filters: Filters, by: Sequence[str]
 ) -> pd.DataFrame:
     """What stands under that name."""
     source = _SOURCES[kind.of]
-    frame = source.frame(workspace, name, filters)
+    frame = source.frame(workspace, name, filters, by)
     if frame.empty and source.is_study:
         raise NotEnoughData(
             f"The study '{name}' ({kind.label}) has no answers.", "Run it, or choose another."
@@ -506,7 +524,9 @@ def _word_banks(workspace: Workspace) -> tuple[str, ...]:
     return tuple(bank.code for bank in editing.summaries(workspace) if bank.kind == "words")
 
 
-def _word_list_frame(workspace: Workspace, name: str, _: Filters) -> pd.DataFrame:
+def _word_list_frame(
+    workspace: Workspace, name: str, _: Filters, _by: Sequence[str]
+) -> pd.DataFrame:
     lists = texts.word_lists_of(editing.load(workspace, name).instrument)
     rows = [(title, entry) for title, entries in lists.items() for entry in entries]
     return pd.DataFrame(rows, columns=["list", "entry"])
@@ -525,12 +545,12 @@ def _score_studies(workspace: Workspace) -> tuple[str, ...]:
 _SOURCES: Mapping[str, _Source] = {
     "item_scores": _Source(
         _score_studies,
-        lambda workspace, name, filters: item_scores(workspace, [name], filters),
+        lambda workspace, name, filters, by: item_scores(workspace, [name], filters, by),
         is_study=True,
     ),
     "texts": _Source(
         _text_studies,
-        lambda workspace, name, _: _text_frame(workspace, [name], {}),
+        lambda workspace, name, _, by: _text_frame(workspace, [name], {}, by),
         is_study=True,
     ),
     "word_lists": _Source(_word_banks, _word_list_frame, is_study=False),

@@ -29,7 +29,7 @@ from core.analysis.kit.matrices import (
 )
 from core.analysis.kit.options import FORMAT_SUMS
 from core.analysis.kit.registry import ComparedFactor, Number
-from core.analysis.kit.rows import Floats
+from core.analysis.kit.rows import Floats, level_order
 from core.domain.notes import about
 from core.domain.study import SETTINGS
 from core.errors import NotEnoughData
@@ -148,12 +148,17 @@ def invariance_inputs(
 
 
 def levels_by_administration(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
-    """The level of the factor that each administration was under."""
+    """The level of the factor that each administration was under, in the order of the levels.
+
+    That is their own order where they have any, such as bands of age, else the alphabet.
+    """
     cases = item_scores[["administration", factor]].drop_duplicates("administration")
-    return {
+    level_of = {
         int(administration): "(none)" if pd.isna(level) or level == "" else str(level)
         for administration, level in zip(cases["administration"], cases[factor], strict=True)
     }
+    place = {level: number for number, level in enumerate(level_order(item_scores[factor]))}
+    return dict(sorted(level_of.items(), key=lambda pair: (place.get(pair[1], 0), pair[1])))
 
 
 def _by_level(
@@ -161,10 +166,11 @@ def _by_level(
 ) -> tuple[dict[str, Floats], list[str]]:
     """Scores of each level with enough administrations that hold an answer, and the other levels.
 
-    Levels stand in alphabetical order.
+    Levels stand in the order in which `level_of` names them.
     """
     levels = np.array([level_of[int(number)] for number in matrix.administrations], dtype=object)
     answered = np.asarray(np.isfinite(matrix.scores).any(axis=1))
-    every = sorted(set(levels.tolist()))
+    present = set(levels.tolist())
+    every = [level for level in dict.fromkeys(level_of.values()) if level in present]
     few = [level for level in every if int(answered[levels == level].sum()) < fewest]
     return {level: matrix.scores[levels == level] for level in every if level not in few}, few
