@@ -11,7 +11,6 @@ import streamlit as st
 from core import export
 from core.charts import with_item_texts
 from core.charts.crossed import CrossedFactors, crossed_chart
-from core.domain.attributes import is_attribute
 from core.domain.numbers import count_text
 from core.domain.results import ResultTable
 from core.domain.study import LEAVE_OUT
@@ -153,8 +152,7 @@ def _choose_factor(
     key = _key(study, role)
     now = st.session_state.get(key, "")
     factors = [*([] if role == "axis" else [""]), *(name for name in levels if name not in taken)]
-    known = now in explore.FACTORS_AND_ITEMS or is_attribute(now)
-    if known and now not in (*factors, *taken):
+    if explore.is_factor(now) and now not in (*factors, *taken):
         factors.append(now)
     if now not in factors:  # taken, or the word of a factor that was taken when the browser sent it
         st.session_state[key] = factors[0]

@@ -41,6 +41,10 @@ def _analyses(_: Workspace) -> None:
     print(f"\nfactors for --where and --over: {', '.join(FACTORS)}")
     print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
     fields = ", ".join(f"{ATTRIBUTE}{name}" for name in ATTRIBUTE_FIELDS)
+    print(
+        "facts about people for --where, --by and factor: person.NAME, such as person.gender; of a "
+        "number also its bands, such as person.age:bands"
+    )
     print(f"attributes of items for --where and --by: {fields}, and those of the bank")
     print(f"answers that --where {LEAVE_OUT}=... counts as missing: {', '.join(LEFT_OUT_KINDS)}")
 

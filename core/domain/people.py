@@ -50,6 +50,9 @@ def fact_problems(fact: PersonFact, values: Sequence[str]) -> tuple[str, ...]:
     if fact.kind == "number":
         wrong = [value for value in (*fact.levels, *values) if value and cell_number(value) is None]
         what = "is no number"
+        cuts = [cell_number(cut) or 0 for cut in fact.levels]
+        if not wrong and cuts != sorted(set(cuts)):
+            return (f"The cuts of {fact.name} do not rise: {' < '.join(fact.levels)}.",)
     elif fact.kind == "ordered":
         wrong = [value for value in values if value and value not in fact.levels]
         what = f"is none of its levels: {', '.join(fact.levels)}"

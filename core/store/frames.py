@@ -784,7 +784,8 @@ def contexts(
     database: Database, studies: Sequence[str], where: Where, columns: Sequence[ContextColumn]
 ) -> pd.DataFrame:
     """`study` and `context` of all contexts with answers that pass the filters, and `columns`."""
-    return _read(database, _contexts, studies, where, (tuple(columns),)).to_pandas()
+    rows = _read(database, _contexts, studies, where, (tuple(columns),))
+    return cast(pd.DataFrame, rows.to_pandas())
 
 
 def _contexts(studies: Sequence[str] | None, where: Where, columns: Sequence[ContextColumn]) -> Any:
@@ -1331,14 +1332,15 @@ def _administrations(
     )
     joined = administration.join(study, administration.study_id == study.study_key)
     joined = joined.join(people, joined.respondent_id == people.person)
-    own = [column for column in columns if not is_person_fact(column.name)]
-    if own:
-        joined = _with_columns_of_contexts(joined, own)
-    for column in columns:
-        if is_person_fact(column.name):
-            joined = _with_fact(joined, column)
-    names = [column.name for column in columns]
-    return joined.select("administration_id", "study", "study_instrument", *FACTORS, *names)
+    facts = [further for further in columns if is_person_fact(further.name)]
+    if len(facts) < len(columns):
+        others = [further for further in columns if further not in facts]
+        joined = _with_columns_of_contexts(joined, others)
+    for fact in facts:
+        joined = _with_fact(joined, fact)
+    return joined.select(
+        "administration_id", "study", "study_instrument", *FACTORS, *_names(columns)
+    )
 
 
 def _with_columns_of_contexts(administrations: Any, columns: Sequence[ContextColumn]) -> Any:

@@ -63,7 +63,7 @@ def save(
 MOST_LEVELS = 200
 """Levels of a fact that are listed at most; nobody reads more."""
 _OF_STUDIES = f"""
-with own as (
+with known as (
     select v.study_id, v.name, v.value,
         case when f.kind = 'number' then try_cast(v.value as double) end as number
     from person_value v join person_fact f on f.study_id = v.study_id and f.name = v.name
@@ -73,7 +73,7 @@ select name, count(distinct value),
     case when count(distinct value) <= {MOST_LEVELS} then list(distinct value) end,
     quantile_cont(number, [0.25, 0.5, 0.75]), min(number), max(number),
     coalesce(bool_and(number = trunc(number)), false)
-from own group by name
+from known group by name
 """  # noqa: S608 - a number of the program
 _KINDS = """
 select s.code, f.name, f.kind, f.levels from person_fact f join study s using (study_id)
@@ -123,7 +123,7 @@ def summaries(database: Database, codes: Sequence[str]) -> dict[str, FactSummary
     }
 
 
-_OWN_VALUE = """
+_OF_PERSON = """
 from person_value v
 where v.study_id = a.study_id and v.context = a.context and v.name = <name>
 """
@@ -136,7 +136,7 @@ def passes_sql(name: str, values: Sequence[Any], parameter: Callable[[Any], str]
     value is given to `parameter`, which returns what stands for it in the query.
     """
     texts = list(map(str, values))
-    own = _OWN_VALUE.replace("<name>", parameter(fact_name(name)))
+    of_person = _OF_PERSON.replace("<name>", parameter(fact_name(name)))
     wanted = [f"v.value in (select unnest({parameter(texts)}::varchar[]))"]
     for low, high in filter(None, map(wanted_range, texts)):
         ends = [(">=", low), ("<=", high)]
@@ -146,10 +146,10 @@ def passes_sql(name: str, values: Sequence[Any], parameter: Callable[[Any], str]
             if math.isfinite(end)
         ]
         wanted.append(f"({' and '.join(bounds or ['try_cast(v.value as double) is not null'])})")
-    passes = f"exists (select 1 {own} and ({' or '.join(wanted)}))"
+    passes = f"exists (select 1 {of_person} and ({' or '.join(wanted)}))"
     if "" not in texts:
         return passes
-    again = _OWN_VALUE.replace("<name>", parameter(fact_name(name)))
+    again = _OF_PERSON.replace("<name>", parameter(fact_name(name)))
     return f"({passes} or not exists (select 1 {again}))"
 
 
@@ -162,5 +162,5 @@ def value_sql(column: ContextColumn, parameter: Callable[[Any], str]) -> str:
             for band in reversed(column.bands)
         ]
         value = f"case {' '.join(bands)} end"
-    own = _OWN_VALUE.replace("<name>", parameter(fact_name(column.name)))
-    return f"coalesce((select {value} {own}), '')"
+    of_person = _OF_PERSON.replace("<name>", parameter(fact_name(column.name)))
+    return f"coalesce((select {value} {of_person}), '')"

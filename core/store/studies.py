@@ -61,9 +61,7 @@ select code, instrument_id,
     (select count(*) from attempt a where a.study_id = s.study_id),
     (select count(*) from recoding c where c.study_id = s.study_id),
     (select max(number) from import_event e where e.study_id = s.study_id),
-    (select concat_ws(' ', count(*), sum(hash(context, name, value))) from person_value v
-     where v.study_id = s.study_id),
-    (select sum(hash(name, kind, levels)) from person_fact f where f.study_id = s.study_id)
+    (select count(*) from study_log l where l.study_id = s.study_id)
 from chosen s order by code
 """
 # DuckDB knows the number of rows of a table without reading it.
@@ -203,10 +201,10 @@ def frozen_study(database: Database, code: str) -> FrozenStudy:
 def revision(database: Database, codes: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
     """Numbers that change when the answers of these studies do: for caches only.
 
-    They are the bank's version and the numbers of trials, responses, attempts and recodings. Rows
-    of these tables are added and never deleted, and a response never changes without a recoding.
-    Only how it was read does: then its version of the rules changes, or its layer is new. Facts
-    about people may change in any way, so their numbers are made of all that they say.
+    They are the bank's version and the numbers of trials, responses, attempts, recodings and
+    entries in the log. Rows of these tables are added and never deleted, and a response never
+    changes without a recoding. Only how it was read does: then its version of the rules changes, or
+    its layer is new. Facts about people may change in any way, which the log of the study says.
     """
     return tuple(database.rows(_REVISION, [list(codes)]))
 

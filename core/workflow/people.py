@@ -98,14 +98,19 @@ def save(workspace: Workspace, study: str, known: Sequence[PersonFact], rows: pd
 
 
 def as_typed(fact: PersonFact, kind: FactKind, levels: str, values: Sequence[str]) -> PersonFact:
-    """A fact with the kind chosen, and levels as typed in order with `<` between them."""
-    if kind == "number":
-        return PersonFact(fact.name, "number")
+    """A fact with the kind chosen, and levels as typed in order with `<` between them.
+
+    Levels of a number are the cuts of its bands. Where the kind becomes or ceases to be a number,
+    the levels typed are those of the kind before, so that they no longer count.
+    """
     typed = tuple(part.strip() for part in levels.split("<") if part.strip())
+    typed = typed if (kind == "number") == (fact.kind == "number") else ()
+    if kind == "number":
+        return PersonFact(fact.name, "number", typed)
     others = sorted({value for value in values if value} - set(typed))
     return PersonFact(fact.name, kind, tuple(dict.fromkeys((*typed, *others))))
 
 
 def level_words(known: Sequence[PersonFact]) -> Mapping[str, str]:
-    """The levels of each fact in order, as `as_typed` reads them."""
+    """The levels of each fact in order, or the cuts of its bands, as `as_typed` reads them."""
     return {fact.name: " < ".join(fact.levels) for fact in known}

@@ -23,7 +23,7 @@ from core.workflow.answers.readings import (
     JUDGED_WORDS,
 )
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, person_facts
 from pages.answers import detail, table
 from pages.shared import downloads, results, study_bar, widgets
 from pages.shared.widgets import factor_word
@@ -182,10 +182,14 @@ _FILE, _LOG = "Download", "Who did what"
 
 
 def _answers(
-    study: StudyRecord, levels: table.Levels, read: table.Levels, statuses: Mapping[str, int]
+    study: StudyRecord,
+    levels: table.Levels,
+    facts: table.Levels,
+    read: table.Levels,
+    statuses: Mapping[str, int],
 ) -> None:
     """The answers that pass the filters, a page at a time, and the open answer beside them."""
-    view = table.choose_view(study, levels, read, statuses)
+    view = table.choose_view(study, levels, facts, read, statuses)
     shown = table.load_page(study, view)
     if shown is None:
         st.info("No answer passes these filters. Remove a filter.")
@@ -274,6 +278,7 @@ def main() -> None:
         workspace = widgets.workspace()
         revision = (workspace.process, analyses.revision(workspace, [study.code]))
         levels = browsing.all_levels(workspace, study.code)
+        facts = person_facts.levels(workspace, study.code)
         read = browsing.reading_levels(workspace, study.code)
         tally = _tallied(revision, study.code).groupby("status")["count"].sum()
         statuses = {s: int(tally[s]) for s in STATUS_WORDS if s in tally}
@@ -281,7 +286,7 @@ def main() -> None:
             varied = [name for name in levels if len(levels[name]) > 1]
             _counts(row, study, revision, varied, readings_known=any(read.values()))
         with widgets.error_box():
-            _answers(study, levels, read, statuses)
+            _answers(study, levels, facts, read, statuses)
         with st.container(horizontal=True):
             st.page_link(
                 "pages/audit/page.py",

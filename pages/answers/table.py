@@ -3,8 +3,9 @@
 Other pages link to the replies behind a number with filters in the address. Each of these may
 stand several times: status, model, language, item, option, respondent, context, entity, entity_b,
 form, format, template, label_order, phase, items_per_call, history, repetition, tries, certainty,
-layer, hedged (yes or no), judge. Their values are codes, as in the tidy file. `search` is a text of
-replies and prompts, `page` a page of the list, `answer` the trial that is open. For example,
+layer, hedged (yes or no), judge, and facts about people such as person.gender. Their values are
+codes, as in the tidy file. `search` is a text of replies and prompts, `page` a page of the list,
+`answer` the trial that is open. For example,
 ?study=pilot&item=nature_07&model=gpt-4o&status=refused, or ?study=pilot&certainty=guess&hedged=yes.
 The page names values that the study does not have, and leaves them out.
 """
@@ -59,22 +60,26 @@ def name_of(study: str, what: str) -> str:
 
 
 def choose_view(
-    study: StudyRecord, levels: Levels, read: Levels, statuses: Mapping[str, int]
+    study: StudyRecord,
+    levels: Levels,
+    facts: Levels,
+    read: Levels,
+    statuses: Mapping[str, int],
 ) -> AnswersView:
-    """Controls for search, status, the factors that vary, and how replies were read.
+    """Controls for search, status, the factors and facts that vary, and how replies were read.
 
-    `levels` are those of all factors, and `read` those of the filters of readings. `statuses` are
-    the statuses of the study with their counts, for the pills.
+    `levels` are those of all factors, `facts` those of facts about people, and `read` those of the
+    filters of readings. `statuses` are the statuses of the study with their counts, for the pills.
     """
     code = study.code
-    _read_address(code, {**levels, **read, "status": list(STATUS_WORDS)})
+    _read_address(code, {**levels, **facts, **read, "status": list(STATUS_WORDS)})
     _say_unknown(code)
     factors = {
         name: values
         for name, values in levels.items()
         if len(values) > 1 or (name in ("item", "option") and values)
     }
-    varied = {**factors, **{name: values for name, values in read.items() if values}}
+    varied = {**factors, **facts, **{name: values for name, values in read.items() if values}}
     chosen = _choices(code, varied)
     search = _typed(code)
     counts = _status_counts(code, chosen, search, statuses)
@@ -101,7 +106,7 @@ def choose_view(
                     _filter(code, name, varied[name])
     filters = {name: values for name, values in chosen.items() if values}
     _to_address("search", [search] if search else [])
-    for name in (*levels, *read, "status"):
+    for name in (*levels, *facts, *read, "status"):
         values = [str(value) for value in chosen.get(name, ())]
         _to_address(name, values if len(values) <= _LONGEST_ADDRESS else [])
     return AnswersView(

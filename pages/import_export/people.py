@@ -8,10 +8,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.factors import fact_name
 from core.workflow import people
 from core.workflow.designs.studies import StudyRecord
+from core.workflow.statistics import person_facts
 from pages.shared import grids
-from pages.shared.widgets import workspace
+from pages.shared.widgets import plain, workspace
 
 _FACT, _KIND, _LEVELS, _PERSON = "Fact", "Kind", "Levels, in order", "Person"
 _MOST_PEOPLE = 2_000  # in the table; a file says it of more
@@ -39,7 +41,10 @@ def people_section(study: StudyRecord) -> None:
                 help="A number can be averaged; ordered categories have a first and a last level.",
             ),
             _LEVELS: st.column_config.TextColumn(
-                _LEVELS, width="large", help="With < between them, such as: low < middle < high."
+                _LEVELS,
+                width="large",
+                help="With < between them, such as: low < middle < high. Of a number: where each "
+                "band but the first begins. 30 < 45 makes under 30, 30 to 44, 45 and over.",
             ),
         },
         "Facts about people: kind and levels",
@@ -64,6 +69,8 @@ def people_section(study: StudyRecord) -> None:
         kinds.keep()
         values.keep()
         st.caption(":material/check: Saved.")
+    if words := _bands_words(study.code):
+        st.caption(words)
 
 
 def _facts_frame(facts: Sequence[people.PersonFact]) -> pd.DataFrame:
@@ -73,6 +80,17 @@ def _facts_frame(facts: Sequence[people.PersonFact]) -> pd.DataFrame:
             {_FACT: fact.name, _KIND: people.FACT_KINDS[fact.kind], _LEVELS: words[fact.name]}
             for fact in facts
         ]
+    )
+
+
+def _bands_words(study: str) -> str:
+    """The bands of each number, as groups and filters name them."""
+    return " ".join(
+        f"Bands of {plain(fact_name(name))}: "
+        f"{', '.join(plain(band.name) for band in fact.bands)}"
+        f"{'' if fact.typed_bands else ' (near the quartiles)'}."
+        for name, fact in person_facts.known_facts(workspace().database, [study]).items()
+        if fact.bands
     )
 
 

@@ -13,6 +13,7 @@ from core.charts import Chart, with_item_texts
 from core.charts.opinions import question_map_chart, rows_per_page
 from core.charts.panels import Theme
 from core.domain.attributes import is_attribute
+from core.domain.factors import is_person_fact
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.domain.study import FACTORS
@@ -158,7 +159,11 @@ def _replies_link(
     items = [name for name in (whole.items[row], whole.exchanged[row]) if name]
     group = column.partition(" · ")[2] if column.startswith(("b · ", "s · ")) else ""
     levels = whole.levels[whole.groups.index(group)] if group in whole.groups else {}
-    own = {name: [str(value)] for name, value in levels.items() if name in FACTORS and value}
+    own = {
+        name: [str(value)]
+        for name, value in levels.items()
+        if value and (name in FACTORS or is_person_fact(name))
+    }
     if column.startswith("b · ") and whole.shift is not None:
         own["phase"] = ["initial"]
     filters = {

@@ -30,7 +30,7 @@ from core.domain.factors import GROUPINGS, levels_title
 from core.errors import UserError
 from core.workflow.answers import browsing
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses, frames, item_attributes
+from core.workflow.statistics import analyses, frames, item_attributes, person_facts
 from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import grids, widgets
 from pages.shared.widgets import factor_word
@@ -192,10 +192,11 @@ def _switch(option: AnalysisOption, key: str, setting: Any) -> Any:
 
 
 def _design_factors(option: AnalysisOption, key: str, setting: Any, study: str) -> Any:
-    """Factors of the design, and the attributes in which the items of the study differ."""
+    """Factors, and the facts and attributes in which people and items of the study differ."""
     kind: Any = option.kind
     attributes = item_attributes.attribute_levels(widgets.workspace(), study)
-    offered = dict.fromkeys((*GROUPINGS, *attributes, *setting))
+    facts = person_facts.levels(widgets.workspace(), study)
+    offered = dict.fromkeys((*GROUPINGS, *facts, *attributes, *setting))
     chosen = st.multiselect(
         kind.label,
         list(offered),
@@ -210,6 +211,7 @@ def _design_factors(option: AnalysisOption, key: str, setting: Any, study: str) 
 def _compared_factor(kind: ComparedFactor, key: str, setting: str, study: str) -> str:
     """The factor to compare, of those in which the answers of the study vary, and what is set."""
     levels = browsing.levels(widgets.workspace(), study)
+    levels |= person_facts.levels(widgets.workspace(), study)
     offered = dict.fromkeys((*kind.first, *levels, *GROUPINGS))
     varying = [name for name in offered if name in levels or name in ("study", setting)]
     chosen: str = st.selectbox(

@@ -20,7 +20,7 @@ from core.workflow.answers import browsing
 from core.workflow.background import Computation
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses, computing, item_attributes, roles
+from core.workflow.statistics import analyses, computing, item_attributes, person_facts, roles
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.statistics.result_changes import change_sentence, changed_tables
@@ -247,6 +247,7 @@ def filters(study: StudyRecord) -> dict[str, list[object]]:
     """Draw the filters of a study, which all pages of statistics share, and return those in use."""
     levels = browsing.levels(widgets.workspace(), study.code)
     attributes = item_attributes.attribute_levels(widgets.workspace(), study.code)
+    facts = person_facts.levels(widgets.workspace(), study.code)
     chosen: dict[str, list[object]] = {
         name: st.multiselect(
             f"Only {factor_word(name)}",
@@ -255,7 +256,7 @@ def filters(study: StudyRecord) -> dict[str, list[object]]:
             persist_state="session",
             format_func=widgets.level_word,
         )
-        for name, values in (*levels.items(), *attributes.items())
+        for name, values in (*levels.items(), *facts.items(), *attributes.items())
     }
     return {name: values for name, values in chosen.items() if values}
 

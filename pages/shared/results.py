@@ -15,12 +15,13 @@ from altair.utils.schemapi import disable_debug_mode
 from pandas.io.formats.style import Styler
 
 from core.analysis.kit.registry import Analysis
+from core.analysis.kit.scores import level_name
 from core.analysis.kit.sentences import GroupAnswers, Light, merge_notes
 from core.charts import Chart, page_spec
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.charts.panels import Theme
 from core.domain.attributes import is_attribute
-from core.domain.factors import levels_title
+from core.domain.factors import is_person_fact, levels_title
 from core.domain.numbers import (
     count_text,
     number_text,
@@ -460,9 +461,13 @@ def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> Non
     """
     if row >= len(shown.frame):
         return
-    cells = shown.frame.iloc[row]
+    cells = {str(name): value for name, value in shown.frame.iloc[row].items()}
     study = str(cells["study"]) if "study" in shown.frame else request.studies[0]
-    levels = {name: [str(cells[name])] for name in ("item", *FACTORS) if name in shown.frame}
+    levels = {
+        name: ["" if value == level_name("") else str(value)]
+        for name, value in cells.items()
+        if name in ("item", *FACTORS) or is_person_fact(name)
+    }
     filters = {
         name: [str(value) for value in values]
         for name, values in request.where.items()

@@ -18,7 +18,7 @@ from pandas.io.formats.style import Styler
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.domain.attributes import is_attribute
-from core.domain.instrument import ATTRIBUTE
+from core.domain.factors import grouping_title, is_person_fact
 from core.domain.study import Respondent
 from core.errors import UserError
 from core.workflow.answers import bank_attachment
@@ -42,9 +42,10 @@ _WORDS: Mapping[str, str] = {
 
 
 def factor_word(factor: str) -> str:
-    """The name of a factor, or of an attribute of items, on pages."""
-    if is_attribute(factor):
-        return f"item: {factor.removeprefix(ATTRIBUTE)}"
+    """The name of a factor, an attribute of items or a fact about people, on pages."""
+    if is_attribute(factor) or is_person_fact(factor):
+        title = grouping_title(factor)
+        return f"{title[:1].lower()}{title[1:]}"
     return _WORDS.get(factor, factor.replace("_", " "))
 
 

@@ -238,6 +238,8 @@ def aggregate_administrations(scores: Any, units: Any, *, sort: bool = False) ->
 def administration_labels(item_scores: ItemScores, names: Sequence[str]) -> pd.DataFrame:
     """The levels of some columns under which each administration was given, by its id.
 
+    Administrations stand in the order of levels that have any.
+
     Raises
     ------
     NotEnoughData
@@ -248,6 +250,8 @@ def administration_labels(item_scores: ItemScores, names: Sequence[str]) -> pd.D
         if name not in asked:
             raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
     columns = asked[["administration", *names]].drop_duplicates("administration")
+    ordered = [name for name in names if level_order(columns[name])]
+    columns = columns.sort_values(ordered, kind="stable") if ordered else columns
     labels = pd.DataFrame(
         {name: level_labels(columns[name]) for name in names}, index=columns.index
     )

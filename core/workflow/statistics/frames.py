@@ -280,7 +280,8 @@ def _counts(
     """OPTION_COUNTS or ATTEMPT_COUNTS, kept apart as the analysis and its options ask for."""
     asked = {*analysis.keeps, *roles.factors_in_options(analysis, options)}
     columns = _columns_of_contexts(workspace, codes, asked)
-    factors = [*_factors_kept(workspace, analysis, codes, options, where), *columns]
+    kept = _factors_kept(workspace, analysis, codes, options, where)
+    factors: list[frames.Factor] = [*kept, *columns]
     if analysis.needs is ATTEMPT_COUNTS:
         frame = frames.attempt_counts(workspace.database, list(codes), where, factors=factors)
     else:

@@ -25,9 +25,8 @@ from core.charts import Chart, with_data, with_item_texts
 from core.charts.drawing import DrawingFault, drawing_process
 from core.charts.panels import Theme
 from core.charts.picture_files import PICTURE_FORMATS, all_files, json_file
-from core.domain.attributes import is_attribute
 from core.domain.characters import readable
-from core.domain.factors import GROUPINGS
+from core.domain.factors import is_grouping
 from core.domain.notes import words_of
 from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -505,7 +504,7 @@ def _leading(names: Sequence[str]) -> list[str]:
     """The first columns, as far as they say which group a row is of."""
     leading = []
     for name in names:
-        if name not in GROUPINGS and not is_attribute(name):
+        if not is_grouping(name):
             break
         leading.append(name)
     return leading

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -31,6 +32,7 @@ from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 from core.store import frames, people, studies
+from core.store.database import Database
 from core.store.people import MOST_LEVELS, FactSummary
 from core.workflow.workspace import Workspace
 
@@ -47,21 +49,25 @@ class KnownFact:
     n_levels: int
     levels: tuple[str, ...] | None
     bands: tuple[Band, ...]
+    typed_bands: bool = False
+    """Whether somebody has set the cuts of the bands, which are near the quartiles otherwise."""
     remarks: tuple[str, ...] = ()
     """Where studies differ in the kind or in the cuts of the bands."""
 
 
-def known_facts(workspace: Workspace, codes: Sequence[str]) -> dict[str, KnownFact]:
+def known_facts(database: Database, codes: Sequence[str]) -> dict[str, KnownFact]:
     """Every fact that some studies know of their people, by its name (`person.NAME`)."""
     by_name: dict[str, dict[str, PersonFact]] = {}
-    for code, fact in people.facts_by_study(workspace.database, codes):
+    for code, fact in people.facts_by_study(database, codes):
         by_name.setdefault(fact.name, {})[code] = fact
     if not by_name:
         return {}
-    summaries = people.summaries(workspace.database, codes)
+    summaries = people.summaries(database, codes)
     return {
-        PERSON_FACT + name: _together(PERSON_FACT + name, own, summaries.get(name, FactSummary()))
-        for name, own in by_name.items()
+        PERSON_FACT + name: _together(
+            PERSON_FACT + name, by_study, summaries.get(name, FactSummary())
+        )
+        for name, by_study in by_name.items()
     }
 
 
@@ -78,8 +84,8 @@ def _together(name: str, by_study: Mapping[str, PersonFact], summary: FactSummar
             f"{name} is {' and '.join(words)}: its values stand side by side as they are."
         )
     cuts = [tuple(map(float, f.levels)) for f in by_study.values() if f.kind == "number"]
-    own_cuts = list(dict.fromkeys(own for own in cuts if own))
-    if len(own_cuts) > 1:
+    typed_cuts = list(dict.fromkeys(filter(None, cuts)))
+    if len(typed_cuts) > 1:
         remarks.append(
             f"The studies have other bands of {name}: those of the first are used for all."
         )
@@ -87,12 +93,12 @@ def _together(name: str, by_study: Mapping[str, PersonFact], summary: FactSummar
     if cuts:
         low, high, whole = summary.low, summary.high, summary.whole
         proposed = proposed_cuts(summary.quartiles, low, high, whole=whole)
-        made = bands(own_cuts[0] if own_cuts else proposed, whole=whole)
+        made = bands(typed_cuts[0] if typed_cuts else proposed, whole=whole)
     levels = None
     if summary.values is not None:
         numbers = sorted(set(summary.values) - set(ordered), key=_number_first)
-        levels = (*(one for one in ordered if one in summary.values), *numbers)
-    return KnownFact(kind, summary.n_values, levels, made, tuple(remarks))
+        levels = (*(level for level in ordered if level in summary.values), *numbers)
+    return KnownFact(kind, summary.n_values, levels, made, bool(typed_cuts), tuple(remarks))
 
 
 _KIND_WORDS: Mapping[FactKind, str] = {
@@ -114,23 +120,30 @@ def levels(workspace: Workspace, study: str) -> dict[str, list[str]]:
     People without a value are the last level, an empty text, where there are any. A fact of more
     than 200 levels is listed by its bands alone.
     """
-    known = known_facts(workspace, [study])
+    revision = studies.revision(workspace.database, [study])
+    return dict(_levels(workspace.database, study, revision))
+
+
+@lru_cache(maxsize=16)
+def _levels(database: Database, study: str, _revision: object) -> Mapping[str, list[str]]:
+    """The same, kept as long as the study stays as it is: pages ask often."""
+    facts = known_facts(database, [study])
     offered: dict[str, list[str]] = {}
-    for name, fact in known.items():
+    for name, fact in facts.items():
         if fact.levels is not None:
             offered[name] = list(fact.levels)
         if fact.bands:
             offered[f"{name}{BANDS}"] = [band.name for band in fact.bands]
     if not offered:
         return {}
-    columns = [ContextColumn(name) for name in known]
-    rows = frames.contexts(workspace.database, [study], {}, columns)
-    without = {name for name in known if (rows[name] == "").any()}
+    columns = [ContextColumn(name) for name in facts]
+    rows = frames.contexts(database, [study], {}, columns)
+    without = {name for name in facts if (rows[name] == "").any()}
     every = {
-        name: [*own, *([""] if name.removesuffix(BANDS) in without else [])]
-        for name, own in offered.items()
+        name: [*listed, *([""] if name.removesuffix(BANDS) in without else [])]
+        for name, listed in offered.items()
     }
-    return {name: own for name, own in every.items() if len(own) > 1}
+    return {name: listed for name, listed in every.items() if len(listed) > 1}
 
 
 def require_facts(workspace: Workspace, codes: Sequence[str], where: Filters) -> None:
@@ -138,32 +151,32 @@ def require_facts(workspace: Workspace, codes: Sequence[str], where: Filters) ->
     wanted = [name for name in where if is_person_fact(name)]
     if not wanted:
         return
-    known = known_facts(workspace, codes)
+    facts = known_facts(workspace.database, codes)
     for name in wanted:
-        _require(codes, known, name)
+        _require(codes, facts, name)
         wrong = [str(v) for v in where[name] if v and wanted_range(str(v)) is None]
         if name.endswith(BANDS) and wrong:
-            made = ", ".join(band.name for band in known[PERSON_FACT + fact_name(name)].bands)
+            made = ", ".join(band.name for band in facts[PERSON_FACT + fact_name(name)].bands)
             raise NotEnoughData(
                 f"'{wrong[0]}' is no band of {name}.", f"Use: {made}, or a range such as 30..44."
             )
 
 
-def _require(codes: Sequence[str], known: Mapping[str, KnownFact], name: str) -> None:
-    fact = known.get(PERSON_FACT + fact_name(name))
-    numbers = [f"{own}{BANDS}" for own, other in known.items() if other.bands]
-    if fact is None:
+def _require(codes: Sequence[str], facts: Mapping[str, KnownFact], name: str) -> None:
+    """Raise NotEnoughData where there is no such fact, or where its bands are asked in vain."""
+    plain = PERSON_FACT + fact_name(name)
+    numbers = [f"{number}{BANDS}" for number, fact in facts.items() if fact.bands]
+    if plain not in facts:
         raise NotEnoughData(
             f"Nothing called '{name}' is known of the people of {name_list(codes)}.",
-            f"Use: {', '.join((*known, *numbers))}."
-            if known
+            f"Use: {', '.join((*facts, *numbers))}."
+            if facts
             else "Facts about people come with an import, in columns such as person.gender.",
         )
-    if name.endswith(BANDS) and not fact.bands:
+    if name.endswith(BANDS) and not facts[plain].bands:
         raise NotEnoughData(
-            f"{name.removesuffix(BANDS)} is no number, so it has no bands.",
-            f"Use {name.removesuffix(BANDS)}"
-            f"{''.join(f', {own}' for own in numbers)}, or make it a number on Import and export.",
+            f"{plain} is no number, so it has no bands.",
+            f"Use {', '.join((plain, *numbers))}, or make it a number on Import and export.",
         )
 
 
@@ -178,11 +191,11 @@ def fact_columns(
         A fact is unknown, has too many levels for groups, or has no bands.
     """
     wanted = sorted(set(filter(is_person_fact, names)))
-    known = known_facts(workspace, codes) if wanted else {}
+    facts = known_facts(workspace.database, codes) if wanted else {}
     columns = []
     for name in wanted:
-        _require(codes, known, name)
-        fact = known[PERSON_FACT + fact_name(name)]
+        _require(codes, facts, name)
+        fact = facts[PERSON_FACT + fact_name(name)]
         if name.endswith(BANDS):
             columns.append(ContextColumn(name, fact.bands))
             continue
@@ -201,29 +214,38 @@ def in_order(
     columns: Sequence[ContextColumn],
     frame: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The frame with the levels of facts in their order, which groups and tables follow."""
-    own = [column for column in columns if is_person_fact(column.name)]
-    known = known_facts(workspace, codes) if own else {}
+    """The frame with the levels of facts in their order, which groups and tables follow.
+
+    Rows of counts stand in it as well.
+    """
+    of_people = [column for column in columns if is_person_fact(column.name)]
+    facts = known_facts(workspace.database, codes) if of_people else {}
     ordered = {}
-    for column in own:
-        names = [band.name for band in column.bands] or known[column.name].levels or ()
+    for column in of_people:
+        names = [band.name for band in column.bands] or facts[column.name].levels or ()
         dtype = pd.CategoricalDtype([*names, ""], ordered=True)
-        ordered[column.name] = frame[column.name].astype(dtype)
-    return frame.assign(**ordered)
+        ordered[column.name] = frame[column.name].astype(dtype).cat.remove_unused_categories()
+    frame = frame.assign(**ordered)
+    if ordered and "count" in frame:
+        return frame.sort_values(list(ordered), kind="stable", ignore_index=True)
+    return frame
 
 
 def with_value(item_scores: ItemScores, name: str) -> ItemScores:
     """The rows of those of whom a fact is known, which is to be compared."""
-    known = (administrations_of(item_scores)[name] != "").to_numpy()
-    if known.all():
+    asked = administrations_of(item_scores)
+    has_value = (asked[name] != "").to_numpy()
+    if has_value.all():
         return item_scores
+    asked = asked[has_value].reset_index(drop=True)
+    asked = asked.assign(**{name: asked[name].cat.remove_unused_categories()})
     if isinstance(item_scores, pd.DataFrame):
-        return item_scores[known]
+        return asked
     return replace(
         item_scores,
-        administrations=item_scores.administrations[known].reset_index(drop=True),
-        scores=item_scores.scores[known],
-        status=item_scores.status[known],
+        administrations=asked,
+        scores=item_scores.scores[has_value],
+        status=item_scores.status[has_value],
     )
 
 
@@ -241,34 +263,37 @@ def notes(
     columns = fact_columns(workspace, codes, (*names, compared))
     if not columns:
         return ()
-    known = known_facts(workspace, codes)
+    facts = known_facts(workspace.database, codes)
     rows = frames.contexts(workspace.database, codes, where, columns)
+    filtered_facts = {fact_name(name) for name in where if is_person_fact(name)}
     imported = all(studies.frozen_study(workspace.database, c).kind == "imported" for c in codes)
-    said: list[str] = []
+    sentences: list[str] = []
     for name in (column.name for column in columns):
-        said += known[PERSON_FACT + fact_name(name)].remarks
+        sentences += facts[PERSON_FACT + fact_name(name)].remarks
         n_without = int((rows[name] == "").sum())
         if n_without:
             who = ("person has", "people have") if imported else ("context has", "contexts have")
             outcome = f"left out, as {name} is compared" if name == compared else "the group (none)"
-            said.append(
+            sentences.append(
                 f"{count_text(n_without, *who)} no value of {name}: "
                 f"{'it is' if n_without == 1 and not imported else 'they are'} {outcome}."
             )
         present = rows.loc[rows[name] != "", name].unique()
-        if len(present) == 1 and not any(fact_name(name) == fact_name(one) for one in where):
+        if len(present) == 1 and fact_name(name) not in filtered_facts:
             title = grouping_title(name)
-            said.append(f"Nobody differs in {title[:1].lower()}{title[1:]}: it is {present[0]}.")
-    return tuple(dict.fromkeys(said))
+            sentences.append(
+                f"Nobody differs in {title[:1].lower()}{title[1:]}: it is {present[0]}."
+            )
+    return tuple(dict.fromkeys(sentences))
 
 
 def filtered(
     workspace: Workspace, codes: Sequence[str], where: Filters, frame: pd.DataFrame
 ) -> pd.DataFrame:
     """The rows, with `study` and `context`, whose people pass the filters by facts."""
-    own: dict[str, Sequence[Any]] = {n: v for n, v in where.items() if is_person_fact(n)}
-    if not own:
+    by_fact: dict[str, Sequence[Any]] = {n: v for n, v in where.items() if is_person_fact(n)}
+    if not by_fact:
         return frame
-    passing = frames.contexts(workspace.database, codes, own, ())
+    passing = frames.contexts(workspace.database, codes, by_fact, ())
     keys = pd.MultiIndex.from_frame(passing[["study", "context"]])
     return frame[pd.MultiIndex.from_frame(frame[["study", "context"]].astype("str")).isin(keys)]
