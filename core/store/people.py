@@ -77,7 +77,7 @@ from known group by name
 """  # noqa: S608 - a number of the program
 _KINDS = """
 select s.code, f.name, f.kind, f.levels from person_fact f join study s using (study_id)
-where s.code in (select unnest(?::varchar[])) order by f.rowid
+where s.code in (select unnest(?::varchar[]))
 """
 
 
@@ -103,7 +103,7 @@ def facts_by_study(database: Database, codes: Sequence[str]) -> list[tuple[str, 
         (str(code), PersonFact(name, kind, tuple(json.loads(levels))))
         for code, name, kind, levels in database.rows(_KINDS, [list(codes)])
     ]
-    return sorted(by_study, key=lambda pair: list(codes).index(pair[0]))
+    return sorted(by_study, key=lambda pair: (list(codes).index(pair[0]), pair[1].name))
 
 
 def summaries(database: Database, codes: Sequence[str]) -> dict[str, FactSummary]:

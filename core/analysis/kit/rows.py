@@ -367,6 +367,12 @@ def level_order(column: pd.Series[Any]) -> list[Any]:
     return [str(column.cat.categories[code]) for code in np.unique(column.cat.codes.to_numpy())]
 
 
+def in_level_order(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The rows in the order of the levels of these columns, as far as levels have an order."""
+    ordered = [name for name in dict.fromkeys(names) if level_order(frame[name])]
+    return frame.sort_values(ordered, kind="stable") if ordered else frame
+
+
 def _label(value: Any) -> Any:
     """A whole number as int, nothing as empty text, anything else as text."""
     if pd.isna(value):

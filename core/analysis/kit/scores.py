@@ -14,6 +14,7 @@ from core.analysis.kit.rows import (
     Integers,
     administrations_of,
     codes_of,
+    in_level_order,
     items_of,
     level_order,
     with_columns,
@@ -250,8 +251,7 @@ def administration_labels(item_scores: ItemScores, names: Sequence[str]) -> pd.D
         if name not in asked:
             raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
     columns = asked[["administration", *names]].drop_duplicates("administration")
-    ordered = [name for name in names if level_order(columns[name])]
-    columns = columns.sort_values(ordered, kind="stable") if ordered else columns
+    columns = in_level_order(columns, names)
     labels = pd.DataFrame(
         {name: level_labels(columns[name]) for name in names}, index=columns.index
     )

@@ -216,7 +216,7 @@ def in_order(
 ) -> pd.DataFrame:
     """The frame with the levels of facts in their order, which groups and tables follow.
 
-    Rows of counts stand in it as well.
+    Rows of counts and texts stand in it as well.
     """
     of_people = [column for column in columns if is_person_fact(column.name)]
     facts = known_facts(workspace.database, codes) if of_people else {}
@@ -226,7 +226,7 @@ def in_order(
         dtype = pd.CategoricalDtype([*names, ""], ordered=True)
         ordered[column.name] = frame[column.name].astype(dtype).cat.remove_unused_categories()
     frame = frame.assign(**ordered)
-    if ordered and "count" in frame:
+    if ordered and "administration" not in frame:
         return frame.sort_values(list(ordered), kind="stable", ignore_index=True)
     return frame
 

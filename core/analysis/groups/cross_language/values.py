@@ -29,7 +29,7 @@ from core.analysis.kit.option_counts import (
     cell_codes,
     usable_counts,
 )
-from core.analysis.kit.scores import level_sort_key
+from core.analysis.kit.scores import levels_in_order
 from core.domain.instrument import keyed_points
 from core.domain.results import Unit
 from core.errors import NotEnoughData
@@ -276,7 +276,7 @@ def _arranged(
     by = tuple(names[:-1])
     asked = frame["count"].to_numpy() > 0
     present = set(frame.loc[asked, names[-1]].tolist()) or set(frame[names[-1]].tolist())
-    levels = sorted(present, key=level_sort_key)
+    levels = [level for level in levels_in_order(frame, names[-1]) if level in present]
     groups = list(dict.fromkeys(group[:-1] for group in layout.counts.groups))
     rows = np.full((len(groups), len(levels)), -1, dtype=np.int64)
     number_of = {group: number for number, group in enumerate(groups)}

@@ -16,7 +16,7 @@ from core.analysis.kit.factor_models.models import (
     EstimatorKind,
     ModelKind,
 )
-from core.analysis.kit.rows import Floats, Integers
+from core.analysis.kit.rows import Floats, Integers, in_level_order
 from core.analysis.kit.scores import (
     aggregate_administrations,
     repeated_note,
@@ -165,7 +165,8 @@ def groups_of(
     if not names:
         yield (), frame
         return
-    for key, rows in frame.groupby(list(names), sort=False, observed=True, dropna=False):
+    ordered = in_level_order(frame, names)
+    for key, rows in ordered.groupby(list(names), sort=False, observed=True, dropna=False):
         yield tuple("" if value is None or value != value else value for value in key), rows
 
 
