@@ -1,0 +1,96 @@
+"""Facts about people on pages: groups, comparisons, filters, Explore, Answers and their bands."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import streamlit
+
+from core.workflow.statistics import analyses
+from pages.shared import analysis_page
+from tests.pages import apps
+from tests.workflow.statistics.test_person_facts import (
+    BANDS,
+    WOMEN_UNDER_30,
+    WORDS,
+    study_of_people,
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory, new_database):
+    path = tmp_path_factory.mktemp("facts") / "x.duckdb"
+    shutil.copyfile(new_database, path)
+    workspace = study_of_people(path)
+    yield workspace
+    workspace.close()
+
+
+@pytest.fixture(autouse=True)
+def made(shared, monkeypatch):
+    streamlit.cache_data.clear()
+    monkeypatch.setattr(analysis_page, "WAIT_S", 60)
+    monkeypatch.setenv("INKBLOT_DB", shared.database.path)
+    return shared
+
+
+def labelled(widgets, label):
+    return next(widget for widget in widgets if widget.label == label)
+
+
+def table(at, column):
+    return next(d.value for d in at.dataframe if column in d.value.columns)
+
+
+def test_an_analysis_stands_separately_for_bands_and_is_filtered_by_facts():
+    at = apps.open_page("reliability", timeout=90, study="s", analysis="internal_consistency")
+    labelled(at.multiselect, "Only person: gender").set_value(["female"])
+    labelled(at.multiselect, "Separately for").set_value(["person.age:bands"])
+    at = apps.fine(at.run())
+    rows = table(at, "Person: age (bands)")
+    assert rows["Person: age (bands)"].tolist() == BANDS
+    n_women = (WORDS["gender"] == "female").sum()
+    assert rows["Administrations"].sum() == n_women
+
+
+def test_scores_are_compared_by_a_fact():
+    topic = analyses.by_name("group_comparison").topic
+    at = apps.open_page(topic, timeout=90, study="s", analysis="group_comparison")
+    compare = next(s for s in at.selectbox if "person: gender" in "".join(map(str, s.options)))
+    compare.set_value("person.education")
+    at = apps.fine(at.run())
+    assert table(at, "Group")["Group"].tolist() == ["low", "middle", "high"]
+
+
+def test_explore_has_facts_on_axes_and_in_filters():
+    at = apps.open_page(
+        "explore",
+        study="s",
+        measure="mean_score",
+        axis="person.education",
+        color="person.gender",
+        **{"person.age:bands": "under 30"},
+    )
+    rows = table(at, "Person: education")
+    assert rows["Person: education"].drop_duplicates().tolist() == ["low", "middle", "high"]
+    assert rows["n"].sum() == (WORDS["age"] < 30).sum() * 6
+
+
+def test_answers_are_listed_by_facts():
+    address = {"person.gender": "female", "person.age:bands": "under 30"}
+    at = apps.open_page("answers", study="s", **address)
+    assert not at.warning
+    chosen = {box.label: box.value for box in at.multiselect if box.value}
+    assert chosen["Person: gender"] == ["female"]
+    assert chosen["Person: age (bands)"] == ["under 30"]
+    contexts = {str(row) for d in at.dataframe for row in d.value.to_numpy().ravel()}
+    people = contexts & set(WORDS["id"])
+    assert people
+    assert people <= set(WORDS.loc[WOMEN_UNDER_30, "id"])
+
+
+def test_the_import_page_says_the_bands():
+    at = apps.open_page("import_export", study="s")
+    (said,) = [c.value for c in at.caption if c.value.startswith("Bands of age")]
+    assert "30 to 44" in said.replace("\\", "")
