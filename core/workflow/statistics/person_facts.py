@@ -57,6 +57,14 @@ class KnownFact:
 
 def known_facts(database: Database, codes: Sequence[str]) -> dict[str, KnownFact]:
     """Every fact that some studies know of their people, by its name (`person.NAME`)."""
+    return dict(_known_facts(database, tuple(codes), studies.revision(database, codes)))
+
+
+@lru_cache(maxsize=16)
+def _known_facts(
+    database: Database, codes: tuple[str, ...], _revision: object
+) -> Mapping[str, KnownFact]:
+    """The same, kept as long as the studies stay as they are: an analysis asks several times."""
     by_name: dict[str, dict[str, PersonFact]] = {}
     for code, fact in people.facts_by_study(database, codes):
         by_name.setdefault(fact.name, {})[code] = fact
