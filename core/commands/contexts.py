@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from core.commands.shared import Action, Command, argument, read, show_share, write
+from core.domain.factors import is_person_fact
 from core.domain.numbers import count_text
 from core.domain.recipes import ALLOCATIONS, DUPLICATES, CorpusChoices
 from core.domain.values import json_value
@@ -155,7 +156,8 @@ def _is_own_file(parsed: argparse.Namespace) -> bool:
     except (OSError, FileError):
         return False  # the reading that follows says what is wrong
     columns = {column.strip().lower() for row in rows for column in row.values}
-    return bool(columns) and columns <= _OWN_COLUMNS
+    others = {column for column in columns if not is_person_fact(column)}
+    return bool(others) and others <= _OWN_COLUMNS
 
 
 def _choices(corpus: corpora.Corpus, parsed: argparse.Namespace) -> CorpusChoices:

@@ -311,6 +311,8 @@ class Context:
     """The text before the item: a persona (one line of text) or a conversation (messages).
 
     A context with neither is empty. `variant_of` is the code of the context that was rewritten.
+    `facts` are what is known of a persona, by name, such as its gender; a study keeps them as facts
+    about people, and no prompt holds them.
     """
 
     code: str
@@ -318,6 +320,7 @@ class Context:
     messages: tuple[Annotated[Message, AfterValidator(_message)], ...] = ()
     language: str = ""
     variant_of: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
 
 
 def _as_text(value: object) -> object:
@@ -465,6 +468,7 @@ _DEFAULTS: Mapping[str, object] = {
     "messages": (),
     "language": "",
     "variant_of": "",
+    "facts": (),
     "items": (),
     "top_p": (),
     "max_tokens": (),

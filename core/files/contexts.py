@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.domain.characters import readable, readable_value
+from core.domain.factors import fact_name, is_person_fact
 from core.domain.languages import language_code
+from core.domain.people import PERSON_FACT
 from core.domain.study import Context, Message
 from core.errors import FileError
 from core.files.tables import (
@@ -78,7 +80,7 @@ def _with_codes(name: str, entries: list[ContextLine], letter: str) -> tuple[Con
 
 def _refuse_unwritable(name: str, entry: ContextLine) -> None:
     context = entry.context
-    texts = {"code": context.code, "language": context.language, "variant_of": context.variant_of}
+    texts = _code_and_origin(context)
     for column, text in texts.items():
         if fault := csv_fault(text):
             raise _line_error(name, entry.line, f"the {column} holds {fault}")
@@ -133,7 +135,9 @@ def contexts_csv(contexts: Sequence[Context]) -> bytes:
     ]
     used = {column for record in records for column, cell in record.items() if cell}
     text_columns = ("role", "content") if conversations else ("text",)
-    header = ("code", *(column for column in _OPTIONAL if column in used), *text_columns)
+    facts = dict.fromkeys(n for record in records for n in record if is_person_fact(n))
+    optional = (*(column for column in _OPTIONAL if column in used), *facts)
+    header = ("code", *optional, *text_columns)
     if len(records) > MAX_ROWS_BANK:
         raise _csv_error(f"There are {len(records):,} rows, more than {MAX_ROWS_BANK:,}")
     for record in records:
@@ -182,6 +186,7 @@ def _code_and_origin(context: Context) -> _Record:
         "code": context.code,
         "language": context.language,
         "variant_of": context.variant_of,
+        **{PERSON_FACT + fact: value for fact, value in context.facts},
     }
 
 
@@ -270,27 +275,31 @@ def _role(name: str, line: int, text: str) -> str:
 
 
 def _header(table: FileTable) -> tuple[str, ...]:
-    return tuple(column.strip().lower() for column in table.header)
+    """The columns in small letters, but for facts, whose names stay as they are."""
+    columns = (column.strip() for column in table.header)
+    return tuple(name if is_person_fact(name) else name.lower() for name in columns)
 
 
 def _check_columns(name: str, table: FileTable, header: tuple[str, ...]) -> None:
     message_columns = _MESSAGE if _MESSAGE.issubset(header) else _EXCHANGE
     unknown = set(header) - message_columns - _CODE_AND_ORIGIN
+    unknown = {column for column in unknown if not is_person_fact(column)}
     needs_code = message_columns is _MESSAGE and "code" not in header
     if unknown or needs_code or len(set(header)) < len(header):
         raise FileError(
             f"{name}: the columns are {', '.join(map(repr, table.header))}; conversations need "
-            "'code', 'role' and 'content', or 'user' and 'assistant', and may have 'language' "
-            "and 'variant_of'.",
+            "'code', 'role' and 'content', or 'user' and 'assistant', and may have 'language', "
+            "'variant_of' and facts such as 'person.gender'.",
             "Rename or delete columns.",
         )
 
 
 def _add(name: str, line: int, row: dict[str, str], conversation: _Conversation) -> None:
-    """Add a row's messages, language and variant_of to its conversation."""
+    """Add a row's messages, language, variant_of and facts to its conversation."""
     fields = {
         "language": language_code(row.get("language", "")),
         "variant_of": row.get("variant_of", "").strip(),
+        **{column: cell.strip() for column, cell in row.items() if is_person_fact(column)},
     }
     for column, value in fields.items():
         earlier = conversation.origin.setdefault(column, value)
@@ -320,7 +329,13 @@ def _messages_of_table(name: str, line: int, row: dict[str, str]) -> Iterator[Me
 
 
 def _context_of_table(conversation: _Conversation) -> Context:
-    return Context(conversation.code, messages=tuple(conversation.messages), **conversation.origin)
+    return Context(
+        conversation.code,
+        messages=tuple(conversation.messages),
+        language=conversation.origin["language"],
+        variant_of=conversation.origin["variant_of"],
+        facts=_facts(conversation.origin),
+    )
 
 
 # Reading contexts from JSON lines, as published collections of conversations have them.
@@ -374,6 +389,7 @@ def _context_of_line(name: str, line: int, text: str) -> Context:
         messages=tuple(_messages_of_line(name, line, messages)) if messages is not None else (),
         language=language_code(_text(name, line, body, ("language",))),
         variant_of=_text(name, line, body, ("variant_of",)).strip(),
+        facts=_facts({k: _text(name, line, body, (k,)) for k in body if is_person_fact(k)}),
     )
 
 
@@ -444,7 +460,7 @@ def read_personas(name: str, data: bytes) -> tuple[Context, ...]:
     """The personas in a .txt file (one a line), or in the columns code and text of a table.
 
     Those without a code get p001, p002 and so on by their place. The columns language and
-    variant_of are optional.
+    variant_of are optional, and so are facts in columns such as person.gender.
 
     Raises
     ------
@@ -468,19 +484,30 @@ def _lines(text: str) -> list[_Line]:
 
 
 def _rows(name: str, table: FileTable) -> list[_Line]:
-    header = tuple(column.strip().lower() for column in table.header)
+    header = _header(table)
     if len(header) == 1 and header[0] != "code":
         rows: list[_Line] = [(line, {"text": cells[0]}) for line, cells in table.rows]
         if header[0] not in _HEADERS:  # a list without a heading: its first line is a persona
             rows.insert(0, (1, {"text": table.header[0]}))
         return rows
-    if "text" not in header or len(set(header)) < len(header) or not _COLUMNS.issuperset(header):
+    others = [column for column in header if not is_person_fact(column)]
+    if "text" not in header or len(set(header)) < len(header) or not _COLUMNS.issuperset(others):
         raise FileError(
             f"{name}: the columns are {', '.join(map(repr, table.header))}; "
-            "personas need the columns 'code' and 'text', or 'text' alone.",
+            "personas need the columns 'code' and 'text', or 'text' alone; facts about them stand "
+            "in columns such as 'person.gender'.",
             "Rename or delete columns, or save the personas as a .txt file with one on each line.",
         )
     return [(line, dict(zip(header, cells, strict=True))) for line, cells in table.rows]
+
+
+def _facts(cells: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What columns such as person.gender say of a persona."""
+    return tuple(
+        (fact_name(column), value)
+        for column, cell in cells.items()
+        if is_person_fact(column) and (value := str(cell).strip())
+    )
 
 
 def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
@@ -493,6 +520,7 @@ def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
                 cells["text"].strip(),
                 language=language_code(cells.get("language", "")),
                 variant_of=cells.get("variant_of", "").strip(),
+                facts=_facts(cells),
             ),
         )
         for number, cells in lines

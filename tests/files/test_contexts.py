@@ -297,3 +297,20 @@ def test_what_csv_cannot_hold_is_refused_and_json_lines_are_named(contexts, says
     with pytest.raises(FileError, match=r"JSON Lines") as refused:
         contexts_csv(contexts)
     assert says in str(refused.value)
+
+
+def test_facts_about_personas_and_conversations_are_read_and_written_again():
+    data = b"code,text,person.Gender,person.age\na,A nurse,female,31\nb,A cook,,44\n"
+    personas = read_contexts("p.csv", data)
+    assert [one.facts for one in personas] == [
+        (("Gender", "female"), ("age", "31")),
+        (("age", "44"),),
+    ]
+    assert read_contexts("p.csv", contexts_csv(personas)) == personas
+    assert read_contexts("p.jsonl", contexts_jsonl(personas)) == personas
+    rows = b"code,role,content,person.age\na,user,Hello,31\na,assistant,Hi,31\n"
+    talks = read_contexts("c.csv", rows)
+    assert talks[0].facts == (("age", "31"),)
+    assert read_contexts("c.csv", contexts_csv(talks)) == talks
+    with pytest.raises(FileError, match=r"the person\.age is '32'"):
+        read_contexts("c.csv", rows.replace(b"Hi,31", b"Hi,32"))

@@ -7,6 +7,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
+
 from core.collect.client import ChatRequest
 from core.domain.characters import readable_value
 from core.domain.instrument import Instrument
@@ -20,7 +22,7 @@ from core.store import plans, respondents
 from core.store import studies as store
 from core.store.plans import Phases
 from core.store.studies import StudyRecord
-from core.workflow import prompts, study_log
+from core.workflow import people, prompts, study_log
 from core.workflow.banks import editing
 from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import checks
@@ -191,6 +193,9 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
     )
     for entry in context_sets.recipes_of(workspace, settled.contexts):
         store.add_recipe(workspace.database, record.study_id, entry)
+    facts = [(one.code, *fact) for one in settled.contexts for fact in one.facts]
+    values = pd.DataFrame(facts, columns=["context", "name", "value"])
+    people.add(workspace, record.study_id, values)
     return record
 
 

@@ -13,14 +13,20 @@ import pytest
 
 from core import __main__ as command_line
 from core.domain.people import PersonFact, bands, proposed_cuts, wanted_range
+from core.domain.study import Design
 from core.errors import NotEnoughData
+from core.files.contexts import read_contexts
 from core.workflow import people
 from core.workflow.answers import browsing, imports, mappings
+from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
+from core.workflow.respondents import catalog
+from core.workflow.runs import control
 from core.workflow.statistics import analyses, explore, frames, person_facts
 from core.workflow.statistics.explore import View
 from core.workflow.statistics.exported_tables import export_tables, workspace_of_tables
 from tests.people_files import spss
+from tests.workflow.studies import simulated
 
 ITEMS = [f"q{number}" for number in range(1, 7)]
 BANDS = ["under 30", "30 to 44", "45 and over"]
@@ -338,3 +344,29 @@ def test_bands_have_names_that_filters_read():
     assert proposed_cuts((22.0, 22.4, 45.0), 18, 70, whole=True) == (22, 45)
     assert proposed_cuts((0.251, 0.5, 0.749), 0, 1, whole=False) == (0.3, 0.5, 0.7)
     assert proposed_cuts((5, 5, 5), 5, 5, whole=True) == ()
+
+
+def test_facts_about_personas_of_a_design_are_kept_with_the_study(workspace):
+    contexts = read_contexts(
+        "personas.csv",
+        b"code,text,person.gender,person.age\na,A nurse,female,31\nb,A cook,male,44\n"
+        b"c,A judge,male,58\n",
+    )
+    catalog.save(workspace, simulated(seed=3))
+    design = Design(
+        study="study",
+        instrument="attitudes_20",
+        respondents=("Simulated",),
+        contexts=contexts,
+    )
+    studies.freeze(workspace, design)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
+    assert people.table(workspace, "study")["age"].tolist() == ["31", "44", "58"]
+    view = View("mean_score", "person.gender", where={"person.age": ("40..",)})
+    rows = explore.count_view(workspace, "study", view).frame
+    assert rows["person.gender"].tolist() == ["male"]
+    assert rows["n"].tolist() == [40]
+    options = {"by": ("person.gender",)}
+    frame, _ = table(workspace, "option_distribution", options, {}, ("study",))
+    assert frame["person.gender"].unique().tolist() == ["female", "male"]
