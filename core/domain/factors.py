@@ -63,6 +63,11 @@ def fact_name(name: str) -> str:
     return name.removeprefix(PERSON_FACT).removesuffix(BANDS)
 
 
+def is_of_context(name: str) -> bool:
+    """Whether the context of an answer, which may be a person, decides the level of a grouping."""
+    return name in (CONTEXT_SET, REWRITING) or is_person_fact(name)
+
+
 def is_grouping(name: str) -> bool:
     """Whether answers can be filtered and grouped by what has this name."""
     return name in GROUPINGS or is_attribute(name) or is_person_fact(name)

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.factors import is_person_fact
+from core.domain.factors import is_of_context
 from core.domain.study import CONTENT_FILTER, SETTINGS, Certainty, Layer, Status
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
@@ -332,7 +332,7 @@ def _of_conditions(columns: str, studies: Sequence[str], filters: Filters) -> tu
     sql = _CONDITIONS.replace("$columns", columns)
     parameters: list[Any] = [list(studies)]
     for name, values in filters.items():
-        if is_person_fact(name) and values:
+        if is_of_context(name) and values:
             sql += f" and {passes_sql(name, values, partial(_placeholder, parameters))}"
         expression, tables = _FILTERS.get(name, ("", "-"))
         if values and set(tables) <= {"a", "p"}:
@@ -399,7 +399,7 @@ def _conditions(
     parameters: list[Any] = [study_id]
     tables: set[str] = set(always)
     for name, values in filters.items():
-        if is_person_fact(name) and values:
+        if is_of_context(name) and values:
             tables.add("a")
             clauses.append(passes_sql(name, values, partial(_placeholder, parameters)))
         elif values:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.domain.attributes import is_attribute
-from core.domain.factors import ContextColumn, is_person_fact
+from core.domain.factors import ContextColumn, is_of_context
 from core.domain.instrument import ATTRIBUTE
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT, NOT_ASKED, Status
 from core.store.banks import FIELD_TYPES
@@ -212,7 +212,7 @@ def _grouped(
     for factor, levels in where.items():
         if factor == LEAVE_OUT or not levels:
             continue
-        if is_person_fact(factor):
+        if is_of_context(factor):
             passes = passes_sql(factor, levels, partial(_placeholder, parameters))
             conditions.append(f"and {passes}")
         else:

@@ -1318,6 +1318,10 @@ def _administrations(
     for name, values in where.items():
         if is_person_fact(name):
             administration = _of_people(administration, name, list(map(str, values)))
+        elif name in (CONTEXT_SET, REWRITING):
+            joined = _with_columns_of_contexts(administration, [ContextColumn(name)])
+            passing = joined.filter(joined[name].isin(list(values)))
+            administration = passing[administration.columns]
         elif name not in ("respondent", "model", "item", LEAVE_OUT) and not is_attribute(name):
             administration = administration.filter(administration[name].isin(list(values)))
     respondent = _respondent
@@ -1361,7 +1365,7 @@ def _with_columns_of_contexts(administrations: Any, columns: Sequence[ContextCol
     joined = administrations.left_join(
         contexts,
         [
-            administrations.study_key == contexts.context_study,
+            administrations.study_id == contexts.context_study,
             administrations.context == contexts.context_code,
         ],
     )

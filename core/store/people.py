@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.factors import ContextColumn, fact_name
+from core.domain.factors import CONTEXT_SET, REWRITING, ContextColumn, fact_name
 from core.domain.people import PersonFact, wanted_range
 from core.store.database import Database, insert
 
@@ -129,13 +129,30 @@ where v.study_id = a.study_id and v.context = a.context and v.name = <name>
 """
 
 
+_OF_CONTEXTS = {
+    CONTEXT_SET: """
+coalesce((select case when c.messages not in ('', '[]') then 'conversations'
+    when c.text <> '' then 'personas' else '' end
+    from study_context c where c.study_id = a.study_id and c.code = a.context), '')
+""",
+    REWRITING: """
+case when exists (select 1 from study_context c
+    where c.study_id = a.study_id and c.code = a.context and c.variant_of <> '')
+then 'rewritten' else 'original' end
+""",
+}
+
+
 def passes_sql(name: str, values: Sequence[Any], parameter: Callable[[Any], str]) -> str:
     """A condition on the administration `a`: its person has one of these values of a fact.
 
-    Numbers pass where a range or band among them holds them, as in core/store/frames.py. Each
-    value is given to `parameter`, which returns what stands for it in the query.
+    So has its context, for a set of contexts or a rewriting. Numbers pass where a range or band
+    among the values holds them, as in core/store/frames.py. Each value is given to `parameter`,
+    which returns what stands for it in the query.
     """
     texts = list(map(str, values))
+    if name in _OF_CONTEXTS:
+        return f"{_OF_CONTEXTS[name]} in (select unnest({parameter(texts)}::varchar[]))"
     of_person = _OF_PERSON.replace("<name>", parameter(fact_name(name)))
     wanted = [f"v.value in (select unnest({parameter(texts)}::varchar[]))"]
     for low, high in filter(None, map(wanted_range, texts)):

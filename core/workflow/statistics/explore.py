@@ -14,7 +14,7 @@ import pandas as pd
 from core.analysis.kit.registry import ComparedFactor
 from core.analysis.kit.scores import level_name, level_sort_key
 from core.domain.attributes import is_attribute
-from core.domain.factors import grouping_title, is_person_fact
+from core.domain.factors import grouping_title, is_of_context, is_person_fact
 from core.domain.numbers import count_text, number_text
 from core.domain.results import ResultTable, Unit
 from core.domain.study import LEAVE_OUT, SETTINGS
@@ -232,7 +232,7 @@ def view_from_address(address: Mapping[str, Sequence[str]]) -> View | None:
     where = {
         name: tuple(map(str, levels))
         for name, levels in address.items()
-        if levels and (name == LEAVE_OUT or is_factor(name))
+        if levels and (name == LEAVE_OUT or is_factor(name) or is_of_context(name))
     }
     view = View(**named, where=where)
     _check(view)
@@ -249,7 +249,7 @@ def _check(view: View) -> None:
     measure = measure_of(view.measure)
     left_out.require_kinds(view.where.get(LEAVE_OUT, ()))
     for name in (*view.factors, *(name for name in view.where if name != LEAVE_OUT)):
-        if not is_factor(name):
+        if not is_factor(name) and not (name in view.where and is_of_context(name)):
             raise NotEnoughData(
                 f"There is no factor '{name}'.",
                 f"Use: {', '.join(FACTORS_AND_ITEMS)}, a fact such as person.gender, or an "

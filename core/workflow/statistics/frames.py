@@ -14,9 +14,12 @@ from core import settings
 from core.analysis.kit.registry import Analysis, OtherData
 from core.domain.attributes import is_attribute
 from core.domain.factors import (
+    CONTEXT_SET,
     FROM_CONTEXTS,
+    REWRITING,
     ContextColumn,
     Filters,
+    is_of_context,
     is_person_fact,
 )
 from core.domain.frames import (
@@ -160,12 +163,12 @@ def _require_known(where: Filters) -> None:
     """Raise where a filter names an unknown factor."""
     for factor in where:
         if factor not in (*FACTORS, "item", LEAVE_OUT) and not (
-            is_attribute(factor) or is_person_fact(factor)
+            is_attribute(factor) or is_of_context(factor)
         ):
             raise NotEnoughData(
                 f"There is no factor '{factor}' to filter by.",
-                f"Use: {', '.join(FACTORS)}, item, a fact such as person.gender, an attribute "
-                f"such as item.genre, or {LEAVE_OUT}.",
+                f"Use: {', '.join(FACTORS)}, item, {CONTEXT_SET}, {REWRITING}, a fact such as "
+                f"person.gender, an attribute such as item.genre, or {LEAVE_OUT}.",
             )
 
 
@@ -430,7 +433,7 @@ def _passing(
         ]
         frame = frame[np.logical_or.reduce(own)]
     for factor, values in where.items():
-        if is_attribute(factor) or is_person_fact(factor):
+        if is_attribute(factor) or is_of_context(factor):
             continue
         if factor not in frame:
             raise NotEnoughData(

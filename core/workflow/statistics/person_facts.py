@@ -16,6 +16,7 @@ from core.domain.factors import (
     Filters,
     fact_name,
     grouping_title,
+    is_of_context,
     is_person_fact,
 )
 from core.domain.numbers import count_text
@@ -298,10 +299,10 @@ def notes(
 def filtered(
     workspace: Workspace, codes: Sequence[str], where: Filters, frame: pd.DataFrame
 ) -> pd.DataFrame:
-    """The rows, with `study` and `context`, whose people pass the filters by facts."""
-    by_fact: dict[str, Sequence[Any]] = {n: v for n, v in where.items() if is_person_fact(n)}
-    if not by_fact:
+    """The rows, with `study` and `context`, whose contexts pass the filters."""
+    of_contexts: dict[str, Sequence[Any]] = {n: v for n, v in where.items() if is_of_context(n)}
+    if not of_contexts:
         return frame
-    passing = frames.contexts(workspace.database, codes, by_fact, ())
+    passing = frames.contexts(workspace.database, codes, of_contexts, ())
     keys = pd.MultiIndex.from_frame(passing[["study", "context"]])
     return frame[pd.MultiIndex.from_frame(frame[["study", "context"]].astype("str")).isin(keys)]

@@ -13,7 +13,7 @@ import pytest
 
 from core import __main__ as command_line
 from core.domain.people import PersonFact, bands, proposed_cuts, wanted_range
-from core.domain.study import Design
+from core.domain.study import Context, Design
 from core.errors import NotEnoughData
 from core.files.contexts import read_contexts
 from core.workflow import people
@@ -370,3 +370,36 @@ def test_facts_about_personas_of_a_design_are_kept_with_the_study(workspace):
     options = {"by": ("person.gender",)}
     frame, _ = table(workspace, "option_distribution", options, {}, ("study",))
     assert frame["person.gender"].unique().tolist() == ["female", "male"]
+
+
+def test_answers_are_filtered_by_what_contexts_are(workspace):
+    contexts = (
+        Context("a", "A nurse"),
+        Context("b", "A cook", variant_of="a"),
+        Context("c", messages=({"role": "user", "content": "Hello"},)),
+    )
+    catalog.save(workspace, simulated(seed=3))
+    design = Design(
+        study="study",
+        instrument="attitudes_20",
+        respondents=("Simulated",),
+        contexts=contexts,
+    )
+    studies.freeze(workspace, design)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
+    for where, passing in (
+        ({"context_set": ["personas"]}, {"a", "b"}),
+        ({"context_set": ["conversations"]}, {"c"}),
+        ({"rewriting": ["rewritten"]}, {"b"}),
+        ({"rewriting": ["original"], "context_set": ["personas"]}, {"a"}),
+    ):
+        analysis = analyses.by_name("internal_consistency")
+        for wide in (True, False):
+            frame = frames.load_frame(workspace, analysis, ["study"], where, {}, wide=wide)
+            rows = frame if isinstance(frame, pd.DataFrame) else frame.administrations
+            assert set(rows["context"]) == passing
+        page, _ = browsing.page(workspace, "study", where, "", limit=100)
+        assert set(page["context"]) == passing
+        view = View("mean_score", "context", where={k: tuple(v) for k, v in where.items()})
+        assert set(explore.count_view(workspace, "study", view).frame["context"]) == passing
