@@ -188,7 +188,7 @@ def one_sample_t(
     error = spread / math.sqrt(n)
     statistic = difference / error
     half_width = error * float(student.isf((1 - level) / 2, n - 1))
-    low, high = _noncentral_interval(statistic, n - 1, level)
+    low, high = noncentral_t_interval(statistic, n - 1, level)
     return MeanTest(
         difference=difference,
         low=difference - half_width,
@@ -259,7 +259,7 @@ def paired_t(
     return replace(result, n_left_out=left_out)
 
 
-def _noncentral_interval(statistic: float, df: float, level: float) -> tuple[float, float]:
+def noncentral_t_interval(statistic: float, df: float, level: float) -> tuple[float, float]:
     """Two-sided interval of the noncentrality of an observed t; NaN where there is none.
 
     Of a very large t only the estimated spread is uncertain, so its chi distribution gives the ends
@@ -401,7 +401,7 @@ def compare_summaries(
     freedom = first.n + second.n - 2
     pooled = math.sqrt(((first.n - 1) * first.sd**2 + (second.n - 1) * second.sd**2) / freedom)
     size = math.sqrt(first.n * second.n / (first.n + second.n))
-    low, high = _noncentral_interval(difference / pooled * size, freedom, level)
+    low, high = noncentral_t_interval(difference / pooled * size, freedom, level)
     return MeanTest(
         difference=difference,
         low=difference - half_width,
@@ -584,7 +584,7 @@ def _analysis_of_variance(
         df2 = (k**2 - 1) / (3 * spread)
     low, high = (
         noncentrality / (noncentrality + total)
-        for noncentrality in _noncentrality(classic, df1, classic_df, level)
+        for noncentrality in noncentral_f_interval(classic, df1, classic_df, level)
     )
     noise = within / classic_df
     return KnownGroupsTest(
@@ -605,7 +605,7 @@ def _analysis_of_variance(
     )
 
 
-def _noncentrality(statistic: float, df1: float, df2: float, level: float) -> tuple[float, float]:
+def noncentral_f_interval(statistic: float, df1: float, df2: float, level: float) -> tuple[float, float]:
     """Interval of the noncentrality of an observed F; ends that would be negative are 0."""
     tail = (1 - level) / 2
 

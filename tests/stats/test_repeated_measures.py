@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.anova import AnovaRM
+
+from core.stats.groups import paired_t
+from core.stats.repeated_measures import average_d, repeated_measures
+
+R = json.loads((Path(__file__).parent / "golden" / "within_R.json").read_text())
+SCORES = np.array(R["scores"])
+
+
+def test_analysis_of_variance_agrees_with_r():
+    test = repeated_measures(SCORES)
+    assert test.epsilon == pytest.approx(R["epsilon"], abs=1e-4)  # R prints four digits
+    for name in ("f", "p"):
+        assert getattr(test, name) == pytest.approx(R[name], rel=1e-8)
+    assert (test.partial.value, test.generalized.value) == pytest.approx(
+        (R["partial"], R["generalized"]), rel=1e-8
+    )
+    ends = (test.partial.low, test.partial.high)
+    assert ends == pytest.approx((R["partial_low"], R["partial_high"]), abs=2e-5)
+    assert (test.df1, test.df2) == pytest.approx((3 * test.epsilon, 39 * test.epsilon))
+
+
+def test_f_agrees_with_statsmodels():
+    long = pd.DataFrame(
+        {"score": SCORES.ravel(), "unit": np.repeat(range(14), 4), "level": np.tile(range(4), 14)}
+    )
+    other = AnovaRM(long, "score", "unit", within=["level"]).fit().anova_table.iloc[0]
+    assert repeated_measures(SCORES).f == pytest.approx(other["F Value"], rel=1e-9)
+
+
+def test_standardized_differences_agree_with_r():
+    first, second = SCORES[:, 0], SCORES[:, 3]
+    paired, d = paired_t(first, second), average_d(first, second)
+    assert (paired.t, paired.p, paired.effect) == pytest.approx((R["t"], R["t_p"], R["d_z"]))
+    found = (d.value, d.low, d.high)
+    assert found == pytest.approx((R["d_av"], R["d_av_low"], R["d_av_high"]), rel=1e-7)
+
+
+def test_of_two_conditions_f_is_the_square_of_the_paired_t():
+    test, paired = repeated_measures(SCORES[:, :2]), paired_t(SCORES[:, 0], SCORES[:, 1])
+    assert (test.f, test.p, test.epsilon) == pytest.approx((paired.t**2, paired.p, 1))
+
+
+def test_units_with_a_gap_are_left_out_and_counted():
+    scores = SCORES.copy()
+    scores[3, 1] = np.nan
+    test, without = repeated_measures(scores), repeated_measures(np.delete(SCORES, 3, axis=0))
+    assert (test.f, test.n, test.n_left_out) == (without.f, 13, 1)
+
+
+def test_shifting_a_unit_changes_its_share_alone():
+    shifted = SCORES + np.arange(14)[:, None]
+    test, other = repeated_measures(SCORES), repeated_measures(shifted)
+    assert other.f == pytest.approx(test.f)
+    assert other.partial.value == pytest.approx(test.partial.value)
+    assert other.generalized.value < test.generalized.value
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [SCORES[:1], np.array([[1.0, 2, 4], [2, 3, 5], [0, 1, 3]]), np.full((5, 3), 2.0), SCORES * 1e40],
+)
+def test_what_cannot_be_tested_is_undefined_with_a_reason(scores):
+    test = repeated_measures(scores)
+    assert math.isnan(test.p)
+    assert len(test.problems) == 1
+
+
+def test_a_standardized_difference_without_spread_is_undefined_or_has_no_interval():
+    flat = np.full(4, 2.0)
+    assert math.isnan(average_d(flat, flat + 1).value)
+    d = average_d(np.arange(4.0), np.arange(4.0) + 1)
+    assert d.value == pytest.approx(1 / np.std(range(4), ddof=1))
+    assert math.isnan(d.low)
+    assert math.isnan(average_d(flat[:1], flat[:1]).value)
+
+
+def test_scores_that_are_no_table_are_a_fault():
+    with pytest.raises(ValueError, match="no table"):
+        repeated_measures(SCORES[:, :1])
