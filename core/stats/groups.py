@@ -605,7 +605,9 @@ def _analysis_of_variance(
     )
 
 
-def noncentral_f_interval(statistic: float, df1: float, df2: float, level: float) -> tuple[float, float]:
+def noncentral_f_interval(
+    statistic: float, df1: float, df2: float, level: float
+) -> tuple[float, float]:
     """Interval of the noncentrality of an observed F; ends that would be negative are 0."""
     tail = (1 - level) / 2
 

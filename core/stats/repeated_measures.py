@@ -110,20 +110,20 @@ def repeated_measures(scores: Floats, *, level: float = 0.95) -> RepeatedMeasure
     epsilon = float(np.trace(covariance)) ** 2 / ((k - 1) * float((covariance**2).sum()))
     df1, df2 = epsilon * (k - 1), epsilon * (k - 1) * (n - 1)
     statistic = effect / errors * (n - 1)
-    shares = [
+    low, high = (
         noncentrality / (noncentrality + df1 + df2 + 1)
         for noncentrality in noncentral_f_interval(statistic, df1, df2, level)
-    ]
+    )
     beside = (units + errors) / errors
-    low, high = (share / (share + (1 - share) * beside) for share in shares)
+    ends = [share / (share + (1 - share) * beside) for share in (low, high)]
     return RepeatedMeasures(
         f=statistic,
         df1=df1,
         df2=df2,
         p=float(f.sf(statistic, df1, df2)),
         epsilon=epsilon,
-        partial=Estimate(effect / (effect + errors), *shares, level),
-        generalized=Estimate(effect / (effect + units + errors), low, high, level),
+        partial=Estimate(effect / (effect + errors), low, high, level),
+        generalized=Estimate(effect / (effect + units + errors), ends[0], ends[1], level),
         n=n,
         n_left_out=left_out,
     )

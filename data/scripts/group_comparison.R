@@ -1,8 +1,9 @@
 # Comparison of groups with base R
 # Run it with Rscript in the folder that holds data.csv, groups.csv, pairs.csv, settings.csv and
 # shared.R. data.csv holds scores as Inkblot computes them; level is the number of the group
-# compared, whose name is in groups.csv. pairs.csv has the numbers of the groups compared two by
-# two.
+# compared, whose name is in groups.csv. In a within design (groups.csv), unit is the number of the
+# context or person, the same in every group. pairs.csv has the numbers of the groups compared two
+# by two.
 
 source("shared.R")
 options(width = 200)
@@ -21,14 +22,42 @@ mean_row <- function(x) {
 
 # Welch's t test of y against x, and d by the pooled SD with its interval
 welch <- function(x, y) {
-  if (min(length(x), length(y)) < 2 || (constant(x) && constant(y))) return(rep(NA, 9))
+  if (min(length(x), length(y)) < 2 || (constant(x) && constant(y))) return(rep(NA, 12))
   test <- t.test(y, x, alternative = alternative)
   ends <- t.test(y, x, conf.level = ci_level)$conf.int
   n <- c(length(x), length(y))
   d <- (mean(y) - mean(x)) / sqrt(sum((n - 1) * c(var(x), var(y))) / (sum(n) - 2))
   size <- sqrt(prod(n) / sum(n))
   c(mean(y) - mean(x), ends, test$statistic, test$parameter, d,
-    noncentral_t(d * size, sum(n) - 2, ci_level) / size, test$p.value)
+    noncentral_t(d * size, sum(n) - 2, ci_level) / size, NA, NA, NA, test$p.value)
+}
+
+# Paired t test of y against x; d_av by the root of the mean of both variances, d_z by the SD of the
+# differences, with their intervals
+paired <- function(x, y) {
+  both <- !is.na(x) & !is.na(y)
+  x <- x[both]
+  y <- y[both]
+  n <- length(x)
+  if (n < 2) return(rep(NA, 12))
+  spread <- sqrt((var(x) + var(y)) / 2)
+  if (constant(y - x)) {
+    d <- if (constant(x) && constant(y)) NA else mean(y - x) / spread
+    return(c(mean(y - x), NA, NA, NA, NA, d, rep(NA, 6)))
+  }
+  test <- t.test(y, x, paired = TRUE, alternative = alternative)
+  ends <- t.test(y, x, paired = TRUE, conf.level = ci_level)$conf.int
+  error <- sd(y - x) / sqrt(n)
+  limits <- noncentral_t(unname(test$statistic), n - 1, ci_level)
+  c(mean(y - x), ends, test$statistic, test$parameter, mean(y - x) / spread,
+    limits * error / spread, mean(y - x) / sd(y - x), limits / sqrt(n), test$p.value)
+}
+
+test_row <- function(test, statistic = NA, df1 = NA, df2 = NA, epsilon = NA, value = NA,
+                     ci_low = NA, ci_high = NA, generalized = NA, generalized_low = NA,
+                     generalized_high = NA, omega_squared = NA, p = NA) {
+  data.frame(test, statistic, df1, df2, epsilon, value, ci_low, ci_high, generalized,
+             generalized_low, generalized_high, omega_squared, p)
 }
 
 # Interval of the noncentrality of an observed F; 0 where it would be negative
@@ -44,8 +73,7 @@ noncentral_f <- function(f, df1, df2) {
 # Welch's F, or the classic one where a group does not vary; eta and omega squared
 several <- function(scores) {
   scores <- scores[lengths(scores) > 1]
-  undefined <- data.frame(test = "Welch's F", statistic = NA, df1 = NA, df2 = NA, value = NA,
-                          ci_low = NA, ci_high = NA, omega_squared = NA, p = NA)
+  undefined <- test_row("Welch's F")
   flat <- vapply(scores, constant, NA)
   if (length(scores) < 2 || all(flat)) return(undefined)
   long <- data.frame(score = unlist(scores),
@@ -56,8 +84,8 @@ several <- function(scores) {
   squares <- parts[["Sum Sq"]]
   noise <- squares[2] / parts[["Df"]][2]
   ends <- noncentral_f(unname(classic$statistic), parts[["Df"]][1], parts[["Df"]][2])
-  data.frame(
-    test = if (any(flat)) "classic F" else "Welch's F",
+  test_row(
+    if (any(flat)) "classic F" else "Welch's F",
     statistic = unname(test$statistic), df1 = unname(test$parameter[1]),
     df2 = unname(test$parameter[2]), value = squares[1] / sum(squares),
     ci_low = ends[1] / (ends[1] + nrow(long)), ci_high = ends[2] / (ends[2] + nrow(long)),
@@ -66,23 +94,51 @@ several <- function(scores) {
   )
 }
 
+# F of repeated measures with the degrees of freedom of Greenhouse and Geisser; partial and
+# generalized eta squared. scores has a row for each unit and a column for each group.
+several_within <- function(scores) {
+  scores <- scores[, colSums(!is.na(scores)) > 1, drop = FALSE]
+  scores <- scores[complete.cases(scores), , drop = FALSE]
+  n <- nrow(scores)
+  k <- ncol(scores)
+  if (n < 2 || k < 2) return(test_row("repeated-measures F"))
+  residuals <- scores - rowMeans(scores) - rep(colMeans(scores), each = n) + mean(scores)
+  if (max(abs(residuals)) <= 1e-12 * max(1, abs(scores))) return(test_row("repeated-measures F"))
+  effect <- n * sum((colMeans(scores) - mean(scores))^2)
+  units <- k * sum((rowMeans(scores) - mean(scores))^2)
+  errors <- sum(residuals^2)
+  within <- crossprod(residuals) / (n - 1)
+  epsilon <- sum(diag(within))^2 / ((k - 1) * sum(within^2))
+  df <- epsilon * (k - 1) * c(1, n - 1)
+  f <- effect / errors * (n - 1)
+  ends <- noncentral_f(f, df[1], df[2])
+  share <- ends / (ends + sum(df) + 1)
+  general <- share / (share + (1 - share) * (units + errors) / errors)
+  test_row("repeated-measures F", statistic = f, df1 = df[1], df2 = df[2], epsilon = epsilon,
+           value = effect / (effect + errors), ci_low = share[1], ci_high = share[2],
+           generalized = effect / (effect + units + errors), generalized_low = general[1],
+           generalized_high = general[2], p = pf(f, df[1], df[2], lower.tail = FALSE))
+}
+
 tables <- lapply(unique(groups$rows), function(rows) {
   members <- groups[groups$rows == rows, ]
   these <- answers[answers$group == rows, ]
+  within <- members$design[1] == "within"
   scores <- lapply(seq_len(nrow(members)), function(number) {
     x <- these$score[these$level == number]
-    x[!is.na(x)]
+    if (within) x[order(these$unit[these$level == number])] else x[!is.na(x)]
   })
   pairs <- all_pairs[all_pairs$rows == rows, ]
-  list(group = members$group[1], scale = members$scale[1], names = members$name, scores = scores,
-       first = as.integer(pairs$first), second = as.integer(pairs$second))
+  list(group = members$group[1], scale = members$scale[1], names = members$name, within = within,
+       scores = scores, first = as.integer(pairs$first), second = as.integer(pairs$second))
 })
 
 means <- bind(lapply(tables, function(table) {
   bind(lapply(seq_along(table$scores), function(place) {
-    mean <- mean_row(table$scores[[place]])
+    scores <- table$scores[[place]][!is.na(table$scores[[place]])]
+    mean <- mean_row(scores)
     data.frame(group = table$group, scale = table$scale, level = table$names[place],
-               n = length(table$scores[[place]]), mean = mean[1], sd = mean[2], ci_low = mean[3],
+               n = length(scores), mean = mean[1], sd = mean[2], ci_low = mean[3],
                ci_high = mean[4])
   }))
 }))
@@ -91,9 +147,11 @@ print(means, digits = 8, row.names = FALSE)
 
 tests <- bind(lapply(tables, function(table) {
   test <- if (length(table$scores) == 2) {
-    pair <- welch(table$scores[[1]], table$scores[[2]])
-    data.frame(test = "Welch's t", statistic = pair[4], df1 = NA, df2 = pair[5], value = pair[6],
-               ci_low = pair[7], ci_high = pair[8], omega_squared = NA, p = pair[9])
+    pair <- (if (table$within) paired else welch)(table$scores[[1]], table$scores[[2]])
+    test_row(if (table$within) "paired t" else "Welch's t", statistic = pair[4], df2 = pair[5],
+             value = pair[6], ci_low = pair[7], ci_high = pair[8], p = pair[12])
+  } else if (table$within) {
+    several_within(do.call(cbind, table$scores))
   } else {
     several(table$scores)
   }
@@ -107,11 +165,12 @@ pairs <- bind(lapply(tables, function(table) {
   bind(lapply(seq_along(table$first), function(place) {
     first <- table$first[place]
     second <- table$second[place]
-    test <- welch(table$scores[[first]], table$scores[[second]])
+    test <- (if (table$within) paired else welch)(table$scores[[first]], table$scores[[second]])
     data.frame(
       group = table$group, scale = table$scale, first = table$names[first],
       second = table$names[second], difference = test[1], ci_low = test[2], ci_high = test[3],
-      t = test[4], df = test[5], d = test[6], d_low = test[7], d_high = test[8], p = test[9]
+      t = test[4], df = test[5], d = test[6], d_low = test[7], d_high = test[8], d_z = test[9],
+      d_z_low = test[10], d_z_high = test[11], p = test[12]
     )
   }))
 }))

@@ -2,7 +2,9 @@
 
 Reads data.csv, groups.csv, pairs.csv and settings.csv from the folder of this file, and needs
 shared.py. data.csv holds scores as Inkblot computes them; level is the number of the group
-compared, whose name is in groups.csv. pairs.csv has the numbers of the groups compared two by two.
+compared, whose name is in groups.csv. In a within design (groups.csv), unit is the number of the
+context or person, the same in every group. pairs.csv has the numbers of the groups compared two by
+two.
 """
 
 import numpy as np
@@ -23,7 +25,7 @@ from shared import (
 def welch(x, y, ci_level, alternative):
     """Mean of y minus mean of x by Welch's t test, and d by the pooled SD with its interval."""
     if min(len(x), len(y)) < 2 or (constant(x) and constant(y)):
-        return (NAN,) * 9
+        return (NAN,) * 12
     sizes, means = np.array([len(x), len(y)]), np.array([x.mean(), y.mean()])
     parts = np.array([x.var(ddof=1), y.var(ddof=1)]) / sizes
     df = parts.sum() ** 2 / (parts**2 / (sizes - 1)).sum()
@@ -34,7 +36,31 @@ def welch(x, y, ci_level, alternative):
     size = np.sqrt(sizes.prod() / sizes.sum())
     ends = [end / size for end in noncentral_t(d * size, freedom, ci_level)]
     t = change / error
-    return change, change - reach, change + reach, t, df, d, *ends, p_of_t(t, df, alternative)
+    p = p_of_t(t, df, alternative)
+    return change, change - reach, change + reach, t, df, d, *ends, NAN, NAN, NAN, p
+
+
+def paired(x, y, ci_level, alternative):
+    """Paired t test of y against x.
+
+    d_av is by the root of the mean of both variances, d_z by the SD of the differences.
+    """
+    both = ~np.isnan(x) & ~np.isnan(y)
+    x, y, n = x[both], y[both], both.sum()
+    if n < 2:
+        return (NAN,) * 12
+    change, spread = (y - x).mean(), np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
+    if constant(y - x):
+        d = NAN if constant(x) and constant(y) else change / spread
+        return change, NAN, NAN, NAN, NAN, d, *(NAN,) * 6
+    deviation = (y - x).std(ddof=1)
+    error = deviation / np.sqrt(n)
+    t, reach = change / error, stats.t.isf((1 - ci_level) / 2, n - 1) * error
+    limits = noncentral_t(t, n - 1, ci_level)
+    average = change / spread, *(end * error / spread for end in limits)
+    of_differences = change / deviation, *(end / np.sqrt(n) for end in limits)
+    p = p_of_t(t, n - 1, alternative)
+    return change, change - reach, change + reach, t, n - 1.0, *average, *of_differences, p
 
 
 def noncentral_f(f, df1, df2, ci_level):
@@ -55,7 +81,7 @@ def noncentral_f(f, df1, df2, ci_level):
 def several(groups, ci_level):
     """Welch's F of three groups or more, or the classic one; eta and omega squared."""
     groups = [x for x in groups if len(x) > 1]
-    undefined = ("Welch's F", *(NAN,) * 7, NAN)
+    undefined = ("Welch's F", *(NAN,) * 12)
     if len(groups) < 2 or all(constant(x) for x in groups):
         return undefined
     sizes = np.array([len(x) for x in groups])
@@ -70,6 +96,7 @@ def several(groups, ci_level):
     effects = (
         between / (between + within),
         *ends,
+        *(NAN,) * 3,
         (between - (k - 1) * noise) / (between + within + noise),
     )
     if (variances == 0).any():
@@ -81,7 +108,36 @@ def several(groups, ci_level):
         f = weights @ (means - share @ means) ** 2 / (k - 1)
         f /= 1 + 2 * (k - 2) / (k**2 - 1) * spread
         test = ("Welch's F", f, float(k - 1), (k**2 - 1) / (3 * spread))
-    return *test, *effects, stats.f.sf(*test[1:])
+    return *test, NAN, *effects, stats.f.sf(*test[1:])
+
+
+def several_within(scores, ci_level):
+    """F of repeated measures with the degrees of freedom of Greenhouse and Geisser.
+
+    With partial and generalized eta squared; scores has a row for each unit.
+    """
+    scores = scores[:, (~np.isnan(scores)).sum(axis=0) > 1]
+    scores = scores[~np.isnan(scores).any(axis=1)]
+    n, k = scores.shape
+    undefined = ("repeated-measures F", *(NAN,) * 12)
+    if n < 2 or k < 2:
+        return undefined
+    unit, group, mean = scores.mean(axis=1, keepdims=True), scores.mean(axis=0), scores.mean()
+    residuals = scores - unit - group + mean
+    if np.abs(residuals).max() <= 1e-12 * max(1.0, np.abs(scores).max()):
+        return undefined
+    effect, units = n * ((group - mean) ** 2).sum(), k * ((unit - mean) ** 2).sum()
+    errors = (residuals**2).sum()
+    within = residuals.T @ residuals / (n - 1)
+    epsilon = np.trace(within) ** 2 / ((k - 1) * (within**2).sum())
+    df1, df2 = epsilon * (k - 1), epsilon * (k - 1) * (n - 1)
+    f = effect / errors * (n - 1)
+    shares = [ncp / (ncp + df1 + df2 + 1) for ncp in noncentral_f(f, df1, df2, ci_level)]
+    beside = (units + errors) / errors
+    general = [share / (share + (1 - share) * beside) for share in shares]
+    effects = effect / (effect + errors), *shares, effect / (effect + units + errors), *general
+    test = "repeated-measures F", f, df1, df2, epsilon
+    return *test, *effects, NAN, stats.f.sf(f, df1, df2)
 
 
 def mean_row(x, ci_level):
@@ -97,24 +153,32 @@ ci_level, alternative = float(settings["ci_level"]), settings["alternative"]
 labels, answers, _ = read_answers()
 compared = {}
 for row in read_table("groups.csv"):
-    compared.setdefault((row["rows"], row["group"], row["scale"]), []).append(row["name"])
+    key = row["rows"], row["group"], row["scale"], row["design"] == "within"
+    compared.setdefault(key, []).append(row["name"])
 means, tests, groups, pairs, groups_of_pairs = [], [], [], [], []
 all_pairs = read_table("pairs.csv")
-for (rows, group, scale), names in compared.items():
-    level, score = answers[labels == rows].T
-    scores = [score[(level == number) & ~np.isnan(score)] for number in range(1, len(names) + 1)]
+for (rows, group, scale, within), names in compared.items():
+    level, unit, score = answers[labels == rows].T
+    scores = []
+    for number in range(1, len(names) + 1):
+        of_group = score[level == number][np.argsort(unit[level == number], kind="stable")]
+        scores.append(of_group if within else of_group[~np.isnan(of_group)])
     for name, x in zip(names, scores, strict=True):
-        means.append((group, scale, name, *mean_row(x, ci_level)))
+        means.append((group, scale, name, *mean_row(x[~np.isnan(x)], ci_level)))
     groups.append(group)
+    compare = paired if within else welch
     if len(names) == 2:
-        _, _, _, t, df, d, low, high, p = welch(*scores, ci_level, alternative)
-        tests.append((group, scale, "Welch's t", t, NAN, df, d, low, high, NAN, p, NAN))
+        _, _, _, t, df, *d, _, _, _, p = compare(*scores, ci_level, alternative)
+        test = "paired t" if within else "Welch's t"
+        tests.append((group, scale, test, t, NAN, df, NAN, *d, *(NAN,) * 4, p, NAN))
+    elif within:
+        tests.append((group, scale, *several_within(np.column_stack(scores), ci_level), NAN))
     else:
         tests.append((group, scale, *several(scores, ci_level), NAN))
     for pair in all_pairs:
         if pair["rows"] == rows:
             first, second = int(pair["first"]) - 1, int(pair["second"]) - 1
-            test = welch(scores[first], scores[second], ci_level, alternative)
+            test = compare(scores[first], scores[second], ci_level, alternative)
             pairs.append((group, scale, names[first], names[second], *test, NAN))
             groups_of_pairs.append(group)
 print_row("group", "scale", "level", "n", "mean", "sd", "ci_low", "ci_high")
@@ -127,9 +191,13 @@ columns = (
     "statistic",
     "df1",
     "df2",
+    "epsilon",
     "value",
     "ci_low",
     "ci_high",
+    "generalized",
+    "generalized_low",
+    "generalized_high",
     "omega_squared",
     "p",
     "p_adjusted",
@@ -149,6 +217,9 @@ columns = (
     "d",
     "d_low",
     "d_high",
+    "d_z",
+    "d_z_low",
+    "d_z_high",
     "p",
     "p_adjusted",
 )

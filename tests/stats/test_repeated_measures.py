@@ -67,10 +67,15 @@ def test_shifting_a_unit_changes_its_share_alone():
 
 @pytest.mark.parametrize(
     "scores",
-    [SCORES[:1], np.array([[1.0, 2, 4], [2, 3, 5], [0, 1, 3]]), np.full((5, 3), 2.0), SCORES * 1e40],
+    [
+        SCORES[:1],
+        np.array([[1.0, 2, 4], [2, 3, 5], [0, 1, 3]]),
+        np.full((5, 3), 2.0),
+        SCORES * 1e40,
+    ],
 )
 def test_what_cannot_be_tested_is_undefined_with_a_reason(scores):
-    test = repeated_measures(scores)
+    test = repeated_measures(np.asarray(scores))
     assert math.isnan(test.p)
     assert len(test.problems) == 1
 

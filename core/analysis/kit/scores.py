@@ -20,7 +20,8 @@ from core.analysis.kit.rows import (
     with_columns,
 )
 from core.domain.attributes import is_attribute
-from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.factors import CONTEXT_SET, ENTITIES, ORIGIN, REWRITING
+from core.domain.frames import PEOPLE
 from core.domain.notes import Place, about
 from core.domain.numbers import count_text
 from core.domain.study import FACTORS, WAYS_OF_ASKING
@@ -333,6 +334,97 @@ def levels_in_order(item_scores: ItemScores, factor: str) -> list[Any]:
 def level_name(level: Any) -> Any:
     """What to call a level in a table."""
     return "(none)" if level == "" else level
+
+
+# Independent units: what the administrations of a comparison are repetitions of.
+
+_FOLLOWS_FROM = {"model": ("respondent",), "respondent": ("model",)}
+_UNITS = ("context", *ENTITIES, "respondent")
+"""Factors whose levels are individuals, the first one that varies before the others."""
+
+
+def independent_units(
+    asked: pd.DataFrame, compared: str, group: Integers, *, across_studies: bool = False
+) -> pd.DataFrame:
+    """What each administration is an answer of: a person, a context, an entity, a respondent.
+
+    Parameters
+    ----------
+    asked : pandas.DataFrame
+        By administration, `level` (that is compared), study and the factors, and PEOPLE where some
+        rows are of people (see `administration_labels`).
+    compared : str
+        The factor whose levels are compared. It makes no units; levels of REWRITING share the
+        context that both come from (column ORIGIN).
+    group : (administrations,)
+        Numbers of what is set side by side.
+    across_studies : bool
+        Whether people of two studies with the same code are the same.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By administration, `unit`, the same number for the same unit of a group, and `kind`:
+        "person", "context", "entity", "respondent", or "repetition" and "administration" where an
+        administration is a unit by itself.
+
+    Notes
+    -----
+    Rows of people are of a person. Others are of the first of context, entity and respondent that
+    varies in their group. A level with one such unit, which no other level has, has no units but
+    its administrations: a model without contexts that is set beside people.
+    """
+    number = np.arange(len(asked))
+    kind = np.full(len(asked), "", dtype=object)
+    keys = pd.DataFrame({"group": group, "own": -1, "first": "", "second": "", "third": ""})
+    keys = keys.astype({"first": object, "second": object, "third": object})
+    context = asked["context"]
+    if compared == REWRITING and ORIGIN in asked:
+        context = asked[ORIGIN].where(asked[ORIGIN] != "", context)
+    labels = asked.assign(context=context)
+    excluded = {compared, *_FOLLOWS_FROM.get(compared, ())}
+    people = asked[PEOPLE].astype(bool).to_numpy() if PEOPLE in asked else kind != ""
+    kind[people] = "person"
+    person = ["respondent", "context", *([] if across_studies else ["study"])]
+    for column, name in zip(("first", "second", "third"), person, strict=False):
+        if name not in excluded or name == "study":
+            keys.loc[people, column] = labels[name].to_numpy()[people]
+    for code in np.unique(group[~people]).tolist():
+        rows = ~people & (group == code)
+        varying = (name for name in _UNITS if name in labels and name not in excluded)
+        name = next((n for n in varying if len(labels[n][rows].unique()) > 1), "")
+        if name:
+            kind[rows] = "entity" if name in ENTITIES else name
+            keys.loc[rows, "first"] = labels[name].to_numpy()[rows]
+        else:
+            keys.loc[rows, "own"] = number[rows]
+    cells = keys.assign(kind=kind, level=asked["level"].to_numpy())
+    unit = cells.groupby([*keys, "kind"], sort=False).ngroup()
+    of_level = unit.groupby([cells["group"], cells["level"]], sort=False)
+    alone = (of_level.transform("nunique") == 1) & (of_level.transform("size") > 1)
+    alone &= cells["level"].groupby(unit).transform("nunique") == 1
+    alone_rows = alone.to_numpy() & ~people
+    units = np.where(alone_rows, unit.max() + 1 + number, unit.to_numpy())
+    by_itself = alone_rows | (kind == "")
+    repeated = len(labels["repetition"].unique()) > 1 if "repetition" in labels else False
+    kind[by_itself] = "repetition" if repeated else "administration"
+    return pd.DataFrame({"unit": units, "kind": kind}, index=asked.index)
+
+
+def averaged_factors(asked: pd.DataFrame, unit: pd.Series[Any]) -> tuple[str, ...]:
+    """The factors in which administrations of the same unit and level differ.
+
+    `asked` has the factors and `level` of every administration, `unit` its unit.
+    """
+    cells = asked.groupby([unit, asked["level"]], sort=False)
+    if cells.ngroups == len(asked):
+        return ()
+    differ = [
+        name
+        for name in FACTORS
+        if name in asked and (cells[name].transform("first") != asked[name]).any()
+    ]
+    return tuple(name for name in differ if name != "model" or "respondent" not in differ)
 
 
 # Matching: one number for administrations that agree in some columns.

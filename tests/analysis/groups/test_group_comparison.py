@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
-from core.analysis.groups.group_comparison import group_comparison
+from core.analysis.groups.group_comparison.analysis import group_comparison
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples

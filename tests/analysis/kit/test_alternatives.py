@@ -8,7 +8,7 @@ import pytest
 
 from core.analysis.factors.invariance.analysis import invariance
 from core.analysis.groups.dif import dif
-from core.analysis.groups.group_comparison import group_comparison
+from core.analysis.groups.group_comparison.analysis import group_comparison
 from core.analysis.kit.alternatives import with_alternatives
 from core.analysis.kit.registry import ComparedFactor
 from core.analysis.scales.score_correlations import score_correlations

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis.groups.group_comparison import group_comparison
+from core.analysis.groups.group_comparison.analysis import group_comparison
 from core.analysis.scales.multitrait_matrix.analysis import multitrait_matrix
 from core.analysis.scales.score_correlations import score_correlations
 from core.errors import NotEnoughData

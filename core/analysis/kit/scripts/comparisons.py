@@ -47,7 +47,7 @@ class PairedColumns:
 
 @dataclass(frozen=True, eq=False)
 class SeparateGroups:
-    """Scores of groups of different rows on one scale.
+    """Scores of groups on one scale, of other units in each or of the same ones.
 
     Fields
     ------
@@ -55,12 +55,14 @@ class SeparateGroups:
     scale : what the scores are of; any text.
     scores : the (rows,) scores of each group compared, by its name; NaN where there is none.
     pairs : places of the two groups of each pair.
+    within : whether scores at the same place of all groups are of the same unit.
     """
 
     group: tuple[Any, ...]
     scale: str
     scores: Mapping[str, Floats]
     pairs: tuple[tuple[int, int], ...]
+    within: bool = False
 
 
 def correlation_files(
@@ -165,8 +167,8 @@ def group_files(
     Returns
     -------
     tuple of TextFile
-        As of `script_files`: a script for R (t.test, oneway.test, p.adjust) and one for Python,
-        with `groups.csv` and `pairs.csv`.
+        As of `script_files`: a script for R (t.test, oneway.test, anova, p.adjust) and one for
+        Python, with `groups.csv` and `pairs.csv`.
     """
     labels, titles = _labels([(table.group, table.scale) for table in tables])
     rows: list[tuple[str, list[float]]] = []
@@ -175,16 +177,20 @@ def group_files(
     for table, label, title_of in zip(tables, labels, titles, strict=True):
         called = group_labels(list(table.scores))
         for level, (name, scores) in enumerate(zip(called, table.scores.values(), strict=True), 1):
-            rows += [(label, [float(level), score]) for score in scores.tolist()]
-            groups.append((label, *title_of, str(level), name))
+            rows += [
+                (label, [float(level), float(unit), score])
+                for unit, score in enumerate(scores.tolist(), 1)
+            ]
+            design = "within" if table.within else "between"
+            groups.append((label, *title_of, str(level), name, design))
         pairs += [(label, str(x + 1), str(y + 1)) for x, y in table.pairs]
     return script_files(
         "group_comparison",
-        data=csv_text([GROUP, "level", "score"], rows),
+        data=csv_text([GROUP, "level", "unit", "score"], rows),
         title=title,
         settings=_settings(ci_level, adjust, alternative),
         tables={
-            "groups.csv": (("rows", "group", "scale", "level", "name"), groups),
+            "groups.csv": (("rows", "group", "scale", "level", "name", "design"), groups),
             "pairs.csv": (("rows", "first", "second"), pairs),
         },
         names=Names(),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.groups.group_comparison import group_comparison
+from core.analysis.groups.group_comparison.analysis import group_comparison
 from core.analysis.kit.registry import all_analyses
 from core.analysis.scales.multitrait_matrix.analysis import multitrait_matrix
 from core.analysis.scales.score_correlations import score_correlations
@@ -109,8 +109,9 @@ def test_both_scripts_give_score_correlations_and_differences(tmp_path, answers)
     assert not (tmp_path / "pwned").exists()
 
 
-def test_both_scripts_compare_three_groups_and_two(tmp_path, answers):
-    options = {"factor": "form"}
+@pytest.mark.parametrize("design", ["within", "between"])
+def test_both_scripts_compare_three_groups_and_two(tmp_path, answers, design):
+    options = {"factor": "form", "design": design}
     result = group_comparison(answers, **options)
     folder = written(files_of("group_comparison", answers, **options), tmp_path)
     of_r = run_r(
@@ -120,32 +121,16 @@ def test_both_scripts_compare_three_groups_and_two(tmp_path, answers):
         means, tests, pairs = (table.frame for table in result.tables)
         names = ("n", "mean", "sd", "ci_low", "ci_high")
         same_numbers(tables[0], means, {name: name for name in names})
-        names = (
-            "statistic",
-            "df1",
-            "df2",
-            "value",
-            "ci_low",
-            "ci_high",
-            "omega_squared",
-            "p",
-            "p_adjusted",
-        )
+        within = design == "within"
+        ends = ("statistic", "df1", "df2", "value", "ci_low", "ci_high", "p", "p_adjusted")
+        general = ("epsilon", "generalized", "generalized_low", "generalized_high")
+        names = (*ends, *(general if within else ("omega_squared",)))
         same_numbers(tables[1], tests, {name: name for name in names})
         assert tables[1]["test"].tolist() == tests["test"].tolist()
         assert set(tests["n_groups"]) == {2, 3}
-        names = (
-            "difference",
-            "ci_low",
-            "ci_high",
-            "t",
-            "df",
-            "d",
-            "d_low",
-            "d_high",
-            "p",
-            "p_adjusted",
-        )
+        ends = ("difference", "ci_low", "ci_high", "t", "df", "d", "d_low", "d_high")
+        of_differences = ("d_z", "d_z_low", "d_z_high") if within else ()
+        names = (*ends, *of_differences, "p", "p_adjusted")
         same_numbers(tables[2], pairs, {name: name for name in names})
     assert not (tmp_path / "pwned").exists()
 

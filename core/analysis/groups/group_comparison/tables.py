@@ -1,0 +1,176 @@
+"""The tables of groups, of tests of all groups together, and of pairs."""
+
+from __future__ import annotations
+
+from core.analysis.kit.adjusting import STARS
+from core.domain.tables import LEVEL, TableSpec, count, estimate, key, number, p_value, remark, text
+
+_SCALE = key("scale", "Scale", "All items together, then each subscale.")
+_UNIT = text(
+    "unit",
+    "Unit",
+    "What is independent of each other: persons, contexts (entities, respondents), or repetitions "
+    "and administrations where one context alone was asked.",
+)
+_N = count("n", "n", "Units with a score.")
+_MISSING = count("n_missing", "Missing", "Units without a score.")
+_FEWER = count("n_fewer", "Fewer items", "Scores of some of the items only.")
+
+GROUPS = TableSpec(
+    "groups",
+    "Groups",
+    (
+        _SCALE,
+        key("group", "Group", "A level of what is compared, or a group as typed."),
+        *estimate(
+            "mean",
+            "M",
+            "points",
+            "Mean of the scores of the group.",
+            "Of the mean, by t with n - 1 df.",
+            between=(number("sd", "SD", "points", "Standard deviation, divisor n - 1."),),
+        ),
+        _UNIT,
+        _N,
+        _MISSING,
+        _FEWER,
+        remark("Why undefined."),
+    ),
+    "Groups",
+)
+TESTS = TableSpec(
+    "tests",
+    "All groups together",
+    (
+        _SCALE,
+        count("n_groups", "Groups"),
+        text(
+            "test",
+            "Test",
+            "Two groups: Welch's t (1947) or, within units, the paired t; second minus first. "
+            "More: Welch's F (1951), or the classic F where a group does not vary; within units, "
+            "F of repeated measures.",
+        ),
+        number("statistic", "t or F", "points", "Difference in units of its error."),
+        number("df1", "df 1", "points", "Groups - 1; of F only."),
+        number("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
+        number(
+            "epsilon",
+            "ε",
+            "proportion",
+            "Within units, degrees of freedom are multiplied by it; Greenhouse & Geisser (1959).",
+        ),
+        p_value("p", "p", "Against equal means.", of="value"),
+        p_value("p_adjusted", "Adjusted p", "Over the scales of a group of results.", of="value"),
+        STARS,
+        text(
+            "effect",
+            "Effect",
+            "d: difference / pooled SD, Cohen (1988); of the same units d_av, / root of the mean "
+            "of both variances, Cumming (2012). η²: share of variance between groups; of the same "
+            "units partial η², of the variance within units.",
+        ),
+        *estimate(
+            "value",
+            "Effect size",
+            "points",
+            "As the column Effect says.",
+            "d by the noncentral t, Cumming & Finch (2001), d_av Algina & Keselman (2003); η² by "
+            "the noncentral F, Steiger (2004), partial η² Smithson (2003).",
+            ends_title=f"Effect {LEVEL}",
+        ),
+        *estimate(
+            "generalized",
+            "Generalized η²",
+            "proportion",
+            "Share of all variance, that between units too, which lies between groups; Olejnik & "
+            "Algina (2003).",
+            "That of partial η², with the variance between units as observed.",
+            ends_title=f"Generalized η² {LEVEL}",
+            ends_name="generalized",
+        ),
+        number(
+            "omega_squared",
+            "ω²",
+            "points",
+            "Share of variance between groups, corrected for chance; Hays (1963). May be "
+            "negative, which means none.",
+        ),
+        text(
+            "design",
+            "Design",
+            "within: the same units in every group, paired. between: other units in every group; "
+            "some shared: the test takes units in several groups as different ones.",
+        ),
+        _UNIT,
+        text("averaged", "Averaged over", "In what the answers of a unit in a group differ."),
+        count("n", "n", "Units with a score; within: in all groups."),
+        count("n_missing", "Missing", "Other units."),
+        count("n_items", "Items", "Items that have answers in all groups."),
+        count("items_left_out", "Items left out", "Answered in some groups only."),
+        _FEWER,
+        remark("Why undefined, and cautions."),
+    ),
+    "Tests",
+)
+PAIRS = TableSpec(
+    "pairs",
+    "Groups two by two",
+    (
+        _SCALE,
+        key("first", "First"),
+        key("second", "Second"),
+        *estimate(
+            "difference",
+            "Second − first",
+            "points",
+            "Difference of the means; within: over the units that both have.",
+            "Two-sided, by Welch's t (1947); within: by the paired t.",
+        ),
+        number(
+            "t",
+            "t",
+            "points",
+            "Welch (1947): variances may differ. Within: paired; Student (1908).",
+        ),
+        number("df", "df", "points", "Not whole where variances differ."),
+        p_value("p", "p", "Against equal means, in the direction expected.", of="difference"),
+        p_value(
+            "p_adjusted",
+            "Adjusted p",
+            "Over scales and pairs of a group of results.",
+            of="difference",
+        ),
+        STARS,
+        *estimate(
+            "d",
+            "d",
+            "points",
+            "Difference / pooled SD; Cohen (1988). Within: d_av, / root of the mean of both "
+            "variances; Cumming (2012).",
+            "By the noncentral t distribution, two-sided; Cumming & Finch (2001), d_av Algina & "
+            "Keselman (2003).",
+            ends_title=f"d {LEVEL}",
+            ends_name="d",
+        ),
+        *estimate(
+            "d_z",
+            "d_z",
+            "points",
+            "Within: difference / SD of the differences; Cohen (1988). The larger, the more alike "
+            "units are in both groups.",
+            "By the noncentral t distribution, two-sided; Cumming & Finch (2001).",
+            ends_title=f"d_z {LEVEL}",
+            ends_name="d_z",
+        ),
+        count("n_first", "n first"),
+        count("n_second", "n second"),
+        remark("Why undefined."),
+    ),
+    "Pairs",
+)
+WITHIN_ONLY = (
+    *("epsilon", "generalized", "generalized_low", "generalized_high"),
+    *("d_z", "d_z_low", "d_z_high"),
+)
+"""Columns of designs within units."""
