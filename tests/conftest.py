@@ -20,6 +20,12 @@ settings.load_profile("inkblot")
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Simulations of hundreds of studies run when they are asked for: `pytest -m slow`."""
+    if "slow" not in config.getoption("-m"):
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where tests run in several processes, those that drive a browser stay with one.
 

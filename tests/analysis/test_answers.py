@@ -665,6 +665,10 @@ BY_HAND = {
                     "n_fewer",
                     "n_items",
                     "items_left_out",
+                    "n_groups",
+                    "design",
+                    "unit",
+                    "averaged",
                 ),
                 [
                     (
@@ -683,17 +687,28 @@ BY_HAND = {
                         2,
                         9,
                         1,
+                        2,
+                        "between",
+                        "context",
+                        "repetitions",
                     ),
-                    ("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN, 0, 0, 4, 0),
-                    ("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN, 0, 0, 4, 0),
+                    (
+                        *("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN),
+                        *(0, 0, 4, 0, 3, "between", "context", "repetitions"),
+                    ),
+                    (
+                        *("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN),
+                        *(0, 0, 4, 0, 2, "between", "context", "repetitions"),
+                    ),
                 ],
             ),
         ),
         "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10] "
-        "(of 9 items; 1 more was not answered everywhere; 3 rows without a score left out; "
+        "(of 9 items; 1 more was not answered everywhere; 3 contexts without a score left out; "
         "2 scores are means of some of the items); "
         "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, η² = .09; "
-        "(no subscale): undefined (too few scores in a group, or no variance).",
+        "(no subscale): undefined (too few scores in a group, or no variance). "
+        "Each score is of one context: the mean over repetitions.",
     ),
     "norm_comparison": (
         made(

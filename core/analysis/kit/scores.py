@@ -422,7 +422,9 @@ def averaged_factors(asked: pd.DataFrame, unit: pd.Series[Any]) -> tuple[str, ..
     differ = [
         name
         for name in FACTORS
-        if name in asked and (cells[name].transform("first") != asked[name]).any()
+        if name in asked
+        and len(asked[name].unique()) > 1
+        and (cells[name].transform("first") != asked[name]).any()
     ]
     return tuple(name for name in differ if name != "model" or "respondent" not in differ)
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,12 @@ from statsmodels.stats.oneway import anova_oneway
 
 from core.analysis.groups.group_comparison.analysis import group_comparison
 from core.errors import NotEnoughData
+from core.stats.repeated_measures import repeated_measures
+from core.workflow.statistics.analyses import by_name
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
 
+GOLDEN_R = Path(__file__).parents[2] / "stats" / "golden" / "within_R.json"
 SUBSCALES = ["x", "x", "y", "y"]
 
 
@@ -180,21 +185,247 @@ def test_the_original_comes_first_and_typed_groups_in_the_order_typed():
     ]
 
 
-def test_the_same_contexts_under_several_groups_are_pointed_out():
-    tables = noisy({"original": 2.0, "b": 3.0})
-    frame = grouped(tables, "form")
-    apart = group_comparison(frame, factor="form")
-    assert not any("pair by pair" in note for note in apart.all_notes)
-    frame["context"] = frame["context"].str.extract(r"(\d+)$")[0].to_numpy()
-    (note,) = [n for n in group_comparison(frame, factor="form").cautions if "pair by pair" in n]
-    assert note.endswith("Score correlations makes it.")
-    people = frame.assign(respondent=frame["form"], form="original")
-    (note,) = [
-        n
-        for n in group_comparison(people, factor="respondent", by=()).cautions
-        if "pair by pair" in n
+def within(values, factor="language", repetitions=1, **factors):
+    """The contexts of an array (contexts, levels, items) under every level."""
+    parts = []
+    for level, table in enumerate(np.moveaxis(np.asarray(values, dtype=float), 1, 0)):
+        for repetition in range(repetitions):
+            own = table if table.ndim == 2 else table[:, repetition]
+            start = 1 + 100_000 * level + 1000 * repetition
+            levels = {"repetition": repetition + 1, factor: f"l{level}"} | factors
+            frame = item_scores(own, start=start, **levels)
+            names = [f"c{number}" for number in range(len(own))]
+            parts.append(frame.assign(context=np.repeat(names, own.shape[1])))
+    return pd.concat(parts, ignore_index=True)
+
+
+SLEEP = np.array(
+    [
+        [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
+        [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
     ]
-    assert "Score correlations" not in note  # it pairs no respondents
+).T
+
+
+def test_contexts_that_two_groups_share_are_paired():
+    # Student (1908): t = 4.0621 with 9 df, p = .0028 (t.test of R, paired); d_z = t / √10
+    result = group_comparison(within(SLEEP[:, :, None]), factor="language")
+    test, pair = (frames(result)[name].iloc[0] for name in ("tests", "pairs"))
+    assert (test["test"], test["design"], test["unit"]) == ("paired t", "within", "context")
+    assert (test["statistic"], test["df2"], test["p"]) == pytest.approx((4.0621, 9, 0.002833), 1e-3)
+    assert pair["d_z"] == pytest.approx(4.0621 / math.sqrt(10), rel=1e-4)
+    assert (test["effect"], test["value"]) == ("d_av", pair["d"])
+    assert test["value"] == pytest.approx(1.58 / math.sqrt(SLEEP.var(axis=0, ddof=1).mean()))
+    assert pair["d_low"] < pair["d"] < pair["d_high"] < pair["d_z_high"]
+    assert result.n_used == 20
+    (answer,) = by_name("group_comparison").answer(result)
+    assert "paired t(9) = 4.06" in answer.sentence
+    assert "d_av = 0.83 [" in answer.sentence
+    assert answer.sentence.endswith("the same contexts in both groups, paired.")
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_a_paired_test_may_be_one_tailed(alternative):
+    frame = within(SLEEP[:, :, None])
+    result = group_comparison(frame, factor="language", alternative=alternative)
+    other = stats.ttest_rel(SLEEP[:, 1], SLEEP[:, 0], alternative=alternative)
+    assert frames(result)["tests"]["p"].item() == pytest.approx(other.pvalue)
+
+
+def test_three_groups_of_the_same_contexts_are_repeated_measures():
+    expected = json.loads(GOLDEN_R.read_text())
+    scores = np.array(expected["scores"])
+    result = group_comparison(within(scores[:, :, None]), factor="language")
+    test = frames(result)["tests"].iloc[0]
+    assert test["test"] == "repeated-measures F"
+    found = tuple(test[name] for name in ("statistic", "p", "value", "generalized"))
+    wanted = tuple(expected[name] for name in ("f", "p", "partial", "generalized"))
+    assert found == pytest.approx(wanted, rel=1e-8)
+    pairs = frames(result)["pairs"].set_index(["first", "second"])
+    assert len(pairs) == 6
+    assert pairs.loc[("l0", "l3"), "t"] == pytest.approx(expected["t"])
+    assert pairs.loc[("l0", "l3"), "p_adjusted"] > expected["t_p"]
+
+
+def test_repetitions_of_a_context_are_averaged_first_and_this_is_said():
+    draw = np.random.default_rng(3)
+    values = draw.normal(size=(8, 1, 1, 1)) + draw.normal(size=(8, 2, 5, 3))
+    result = group_comparison(within(values, repetitions=5), factor="language")
+    means = values.mean(axis=(2, 3))
+    other = stats.ttest_rel(means[:, 1], means[:, 0])
+    test = frames(result)["tests"].iloc[0]
+    assert (test["statistic"], test["p"]) == pytest.approx((other.statistic, other.pvalue))
+    assert (test["n"], test["averaged"], result.n_used) == (8, "repetitions", 240)
+    assert "averaged over repetitions" in result.unit
+    apart = group_comparison(within(values, repetitions=5), factor="language", design="between")
+    welch = stats.ttest_ind(means[:, 1], means[:, 0], equal_var=False)
+    test = frames(apart)["tests"].iloc[0]
+    assert (test["p"], test["design"]) == (pytest.approx(welch.pvalue), "between, some shared")
+    assert any("takes them as different" in note for note in apart.cautions)
+
+
+def test_units_with_a_gap_are_left_out_of_the_test_and_counted():
+    values = np.concatenate([SLEEP, SLEEP[:, :1] + SLEEP[::-1, :1]], axis=1)
+    values[3, 1] = values[5, 2] = np.nan
+    result = group_comparison(within(values[:, :, None]), factor="language")
+    test = frames(result)["tests"].iloc[0]
+    assert (test["n"], test["n_missing"]) == (8, 2)
+    complete = values[np.isfinite(values).all(axis=1)]
+    assert test["statistic"] == pytest.approx(repeated_measures(complete).f)
+    pairs = frames(result)["pairs"].set_index(["first", "second"])
+    assert pairs["n_first"].tolist() == [9, 9, 8]
+    assert frames(result)["groups"]["n"].tolist() == [10, 9, 9]
+    (answer,) = by_name("group_comparison").answer(result)
+    assert "(2 contexts with a gap left out)" in answer.sentence
+
+
+@pytest.mark.parametrize(("n_shared", "design"), [(8, "within"), (7, "between, some shared")])
+def test_groups_are_paired_where_two_thirds_of_the_smallest_have_every_group(n_shared, design):
+    draw = np.random.default_rng(4).normal
+    english, german = draw(size=(30, 1)), draw(size=(12, 1))
+    frame = pd.concat(
+        [
+            within(english[:, None, :]),
+            within(german[:, None, :]).assign(
+                language="l1",
+                administration=lambda own: own["administration"] + 500,
+                context=[f"c{n}" if n < n_shared else f"other{n}" for n in range(12)],
+            ),
+        ]
+    )
+    result = group_comparison(frame, factor="language")
+    test = frames(result)["tests"].iloc[0]
+    assert test["design"] == design
+    n = {"within": n_shared, "between, some shared": 42}[design]
+    assert test["n"] == n
+    forced = frames(group_comparison(frame, factor="language", design="within"))["tests"].iloc[0]
+    other = stats.ttest_rel(german[:n_shared, 0], english[:n_shared, 0])
+    assert forced["p"] == pytest.approx(other.pvalue)
+
+
+def test_groups_that_share_no_unit_cannot_be_paired():
+    frame = grouped(noisy({"a": 2.0, "b": 3.0}))
+    with pytest.raises(NotEnoughData, match="Undefined"):
+        group_comparison(frame, design="within")
+
+
+def test_original_and_rewritten_contexts_are_paired_by_their_origin():
+    draw = np.random.default_rng(5).normal
+    original, change = draw(size=(20, 3)), draw(0.5, 1, size=(6, 3))
+    frame = pd.concat(
+        [
+            within(original[:, None, :]).assign(rewriting="original"),
+            within(original[:6, None, :] + change[:, None, :]).assign(
+                rewriting="rewritten", administration=lambda own: own["administration"] + 5000
+            ),
+        ]
+    ).assign(language="en")
+    frame["origin"] = frame["context"]
+    frame.loc[frame["rewriting"] == "rewritten", "context"] += "-r"
+    result = group_comparison(frame, factor="rewriting", alternative="greater")
+    other = stats.ttest_1samp(change.mean(axis=1), 0, alternative="greater")
+    test = frames(result)["tests"].iloc[0]
+    assert (test["test"], test["n"]) == ("paired t", 6)
+    assert test["p"] == pytest.approx(other.pvalue)
+
+
+def test_of_one_context_repetitions_are_units_and_the_sentence_says_for_what():
+    draw = np.random.default_rng(6)
+    values = draw.normal(size=(1, 2, 12, 4))
+    result = group_comparison(within(values, "model", repetitions=12), factor="model", by=())
+    means = values.mean(axis=3)[0]
+    test = frames(result)["tests"].iloc[0]
+    assert test["p"] == pytest.approx(stats.ttest_ind(*means, equal_var=False).pvalue)
+    assert (test["unit"], test["n"], test["design"]) == ("repetition", 24, "between")
+    (answer,) = by_name("group_comparison").answer(result)
+    assert "not for other models, wordings or people" in answer.sentence
+
+
+def test_a_model_without_contexts_stands_beside_people():
+    draw = np.random.default_rng(7)
+    people, model = draw.normal(size=(30, 1, 2)), draw.normal(1, 1, size=(1, 1, 9, 2))
+    frame = pd.concat(
+        [
+            within(people, "study", respondent="people").assign(people=True),
+            within(model, "study", repetitions=9).assign(
+                study="machine",
+                people=False,
+                administration=lambda own: own["administration"] + 50_000,
+            ),
+        ]
+    )
+    result = group_comparison(frame, factor="study", by=())
+    groups = frames(result)["groups"].set_index("group")
+    assert groups["unit"].to_dict() == {"l0": "person", "machine": "repetition"}
+    assert groups["n"].to_dict() == {"l0": 30, "machine": 9}
+    (answer,) = by_name("group_comparison").answer(result)
+    assert "these models as they were asked" in answer.sentence
+
+
+def test_people_of_two_studies_with_the_same_codes_are_paired_only_when_asked():
+    frame = within(SLEEP[:, :, None], "study", respondent="people").assign(people=True)
+    apart = frames(group_comparison(frame, factor="study", by=()))["tests"].iloc[0]
+    assert (apart["test"], apart["unit"]) == ("Welch's t", "person")
+    result = group_comparison(frame, factor="study", by=(), design="within")
+    paired = frames(result)["tests"].iloc[0]
+    assert (paired["test"], paired["statistic"]) == ("paired t", pytest.approx(4.0621, rel=1e-4))
+    (answer,) = by_name("group_comparison").answer(result)
+    assert "the same people in both groups" in answer.sentence
+
+
+def test_models_are_compared_over_the_contexts_that_both_were_asked_under():
+    draw = np.random.default_rng(8).normal
+    values = draw(size=(15, 2, 4)) + draw(size=(15, 1, 1))
+    frame = within(values, "respondent")
+    test = frames(group_comparison(frame, factor="respondent", by=()))["tests"].iloc[0]
+    means = values.mean(axis=2)
+    assert test["p"] == pytest.approx(stats.ttest_rel(means[:, 1], means[:, 0]).pvalue)
+
+
+def test_without_contexts_respondents_or_entities_are_the_units():
+    draw = np.random.default_rng(9).normal
+    values = draw(size=(12, 2, 3))
+    for name, unit in (("respondent", "respondent"), ("entity", "entity")):
+        frame = within(values)
+        frame = frame.assign(**{name: frame["context"], "context": ""})
+        test = frames(group_comparison(frame, factor="language", by=()))["tests"].iloc[0]
+        assert (test["unit"], test["test"], test["n"]) == (unit, "paired t", 12)
+
+
+def test_the_same_difference_in_every_context_has_no_test_but_is_there():
+    values = np.array([[1.0, 2], [3, 4], [5, 6]])
+    result = group_comparison(within(values[:, :, None]), factor="language")
+    pair = frames(result)["pairs"].iloc[0]
+    assert pair["difference"] == 1
+    assert math.isnan(pair["p"])
+    assert "the same in every row" in pair["remark"]
+
+
+def rejections(icc, n, seed, contexts=10, repetitions=10):
+    """The share of studies of two models that do not differ with p below .05."""
+    draw = np.random.default_rng(seed).normal
+    places = np.arange(contexts * 2 * repetitions, dtype=float)
+    frame = within(places.reshape(contexts, 2, repetitions, 1), "respondent", repetitions)
+    order, n_below = frame["score"].to_numpy(dtype=int), 0
+    for _ in range(n):
+        traits = math.sqrt(icc) * draw(size=(contexts, 2, 1))
+        noise = math.sqrt(1 - icc) * draw(size=(contexts, 2, repetitions))
+        frame = frame.assign(score=(traits + noise).ravel()[order])
+        result = group_comparison(frame, factor="respondent", by=())
+        n_below += frames(result)["tests"]["p"].item() < 0.05
+    return n_below / n
+
+
+@pytest.mark.parametrize("icc", [0, 0.3, 0.8])
+def test_ten_personas_asked_ten_times_are_ten_units_in_a_few_studies(icc):
+    # as 200 rows, about every second study with an ICC of .8 would have a p below .05
+    assert rejections(icc, 25, seed=11) <= 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("icc", [0, 0.3, 0.8])
+def test_ten_personas_asked_ten_times_keep_the_type_one_error(icc):
+    assert 0.03 <= rejections(icc, 600, seed=12) <= 0.07
 
 
 def test_formats_are_told_not_to_be_compared_by_means():
@@ -328,12 +559,14 @@ def test_groups_are_compared_over_the_ways_of_asking_that_both_have():
         assert result.n_left_out == 6
 
 
-def test_contexts_that_one_group_alone_was_asked_under_are_left_out_unless_all_are_its_own():
-    one, more = [[2, 2], [3, 3]], [[2, 2], [3, 3], [5, 5]]
+def test_contexts_that_one_group_alone_was_asked_under_are_not_paired():
+    one, more = [[2, 2], [3, 4]], [[2, 2], [3, 3], [5, 5]]
     frame = grouped({"en": one, "de": more}, "language").assign(people=False)
     shared = frame.assign(context=frame["context"].str[2:])
     result = group_comparison(shared, factor="language", by=())
-    assert frames(result)["groups"]["mean"].tolist() == [2.5, 2.5]
-    assert any("left out: de with context 2." in text for text in result.cautions)
+    test = frames(result)["tests"].iloc[0]
+    assert (test["n"], test["n_missing"], test["test"]) == (2, 1, "paired t")
+    assert frames(result)["pairs"]["difference"].item() == pytest.approx(0.25)
     apart = frames(group_comparison(frame, factor="language", by=()))
-    assert sorted(apart["groups"]["mean"].tolist()) == pytest.approx([2.5, 10 / 3])
+    assert apart["tests"]["test"].item() == "Welch's t"
+    assert sorted(apart["groups"]["mean"].tolist()) == pytest.approx([2.75, 10 / 3])

@@ -371,7 +371,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 
     def part(row: sentences.TableRow, scales: Sequence[str]) -> str:
         scale = sentences.scale_name(row["scale"], scales)
-        within, unit = row["design"] == "within", str(row["unit"])
+        within, unit = row.get("design") == "within", str(row.get("unit", "row"))
         gaps = ""
         if within and row["n_missing"]:
             gaps = f" ({count_text(row['n_missing'], unit)} with a gap left out)"
@@ -404,6 +404,8 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 
 def _design_words(row: sentences.TableRow) -> str:
     """What is paired, what is averaged, and what repetitions alone speak for; after a blank."""
+    if "design" not in row:  # of a result on file, made before designs were chosen
+        return ""
     unit, words = str(row["unit"]), ""
     if row["design"] == "within":
         which = "both groups" if row["n_groups"] == 2 else "all groups"
