@@ -603,8 +603,8 @@ def _attempt(values: tuple[Any, ...]) -> AttemptDetail:
 # Replies in free text, and ratings, verbatim.
 
 _TEXTS = """
-select t.trial_id, i.code as item, p.name as respondent, a.language, a.context, a.repetition,
-    r.status, x.reply as text
+select t.trial_id, t.administration_id as administration, i.code as item,
+    p.name as respondent, a.language, a.context, a.repetition, r.status, x.reply as text
 from trial t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
     join response r on r.trial_id = t.trial_id

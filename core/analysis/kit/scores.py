@@ -383,12 +383,16 @@ def independent_units(
         context = asked[ORIGIN].where(asked[ORIGIN] != "", context)
     labels = asked.assign(context=context)
     excluded = {compared, *_FOLLOWS_FROM.get(compared, ())}
-    people = asked[PEOPLE].astype(bool).to_numpy() if PEOPLE in asked else kind != ""
+    person = [name for name in ("respondent", "context") if name not in excluded]
+    people = np.array(asked[PEOPLE], dtype=bool) if PEOPLE in asked else kind != ""
+    for code in np.unique(group[people]).tolist():
+        rows = people & (group == code)  # answers of one respondent are not those of people
+        people[rows] = len(labels.loc[rows, person].drop_duplicates()) > 1
     kind[people] = "person"
-    person = ["respondent", "context", *([] if across_studies else ["study"])]
-    for column, name in zip(("first", "second", "third"), person, strict=False):
-        if name not in excluded or name == "study":
-            keys.loc[people, column] = labels[name].to_numpy()[people]
+    for column, name in zip(("first", "second"), person, strict=False):
+        keys.loc[people, column] = labels[name].to_numpy()[people]
+    if not across_studies:
+        keys.loc[people, "third"] = labels["study"].to_numpy()[people]
     for code in np.unique(group[~people]).tolist():
         rows = ~people & (group == code)
         varying = (name for name in _UNITS if name in labels and name not in excluded)

@@ -40,6 +40,7 @@ from core.analysis.kit.scores import (
     unanswered_notes,
 )
 from core.analysis.kit.scripts.comparisons import PairedColumns, correlation_files
+from core.analysis.words.odds_ratios import Lists, Stereotypes
 from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import Note, about, kind_of
@@ -413,8 +414,11 @@ def _score_correlations_scripts(
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
     seed: Seed = 0,
+    lists: Lists = None,
+    stereotypes: Stereotypes = (),
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `score_correlations`."""
+    del lists, stereotypes  # they say what scores of texts are, see core/workflow/answers/texts.py
     del resamples, seed  # bootstrap intervals depend on the random numbers
     scales, _, _ = paired_scores(prepare_pairing(item_scores, factor, by), incomplete)
     tables = []
@@ -498,6 +502,8 @@ def score_correlations(
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
     seed: Seed = 0,
+    lists: Lists = None,
+    stereotypes: Stereotypes = (),
 ) -> AnalysisResult:
     """Correlations and mean differences of scores between levels of a factor, matched on all else.
 
@@ -522,6 +528,8 @@ def score_correlations(
         Over the scales and pairs of levels of a group.
     resamples : int
         Of pairs; 0 for none.
+    lists, stereotypes
+        Of texts, how they were scored; not used here.
 
     Returns
     -------
@@ -543,6 +551,7 @@ def score_correlations(
     0 by t with n - 2 degrees of freedom. Pairs of one model are not independent; p is then too
     small. Correlations agree with R 4.2.2, intraclass ones with psych 2.4.12 (see docs/analyses).
     """
+    del lists, stereotypes  # they say what scores of texts are, see core/workflow/answers/texts.py
     paired = prepare_pairing(item_scores, factor, by)
     names = paired.by
     matrices = score_matrices(paired.item_scores, names)

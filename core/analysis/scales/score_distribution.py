@@ -26,6 +26,7 @@ from core.analysis.kit.rows import (
     scores_of,
 )
 from core.analysis.kit.scores import basis_text, item_group, unanswered_notes
+from core.analysis.words.odds_ratios import Lists, Stereotypes
 from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about
@@ -230,6 +231,8 @@ def score_distribution(
     by: By = ("respondent",),
     missing: ScoreMissing = "prorated",
     bins: Annotated[float, Number("Bins of the histogram", 4, 60)] = 20,
+    lists: Lists = None,
+    stereotypes: Stereotypes = (),
 ) -> AnalysisResult:
     """Mean, spread, shape and ends of the scores, by group and subscale and over all items.
 
@@ -243,6 +246,8 @@ def score_distribution(
     bins : int
         About how many bins the histogram has. Edges are the same for all groups of a subscale;
         bins are centered on the scores there can be, and subscales of a format share their range.
+    lists, stereotypes
+        Of texts, how they were scored; not used here.
 
     Returns
     -------
@@ -266,6 +271,7 @@ def score_distribution(
     names those above 15%, a floor or ceiling effect after Terwee et al. (2007).
     Repeated administrations of one model are not independent: n overstates what is known.
     """
+    del lists, stereotypes  # they say what scores of texts are, see core/workflow/answers/texts.py
     cells, values = cells_of(item_scores, by), scores_of(item_scores)
     layouts = cells.layouts()
     parts = matrices_of(layouts, values)

@@ -13,7 +13,7 @@ import pandas as pd
 from core import progress
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.options import By, ConfidenceLevel
-from core.analysis.kit.registry import OtherData, Text, analysis
+from core.analysis.kit.registry import OtherData, Rows, Text, analysis
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
@@ -366,6 +366,15 @@ _DEPENDENT_WORDS = (
 Lists = Annotated[
     pd.DataFrame | None,
     OtherData("Lists of words", "word_lists", help="A bank of words; each subscale is one list."),
+]
+Stereotypes = Annotated[
+    tuple[tuple[str | float, ...], ...],
+    Rows(
+        "Texts: lists and the group of texts whose stereotype they are",
+        (("list", "List", "text"), ("group", "Group of texts", "text")),
+        help="Such as communal and female, agentic and male. The score of texts is then the odds "
+        "ratio of each list between both groups; without rows, its words in 100 words.",
+    ),
 ]
 Descriptor = Annotated[
     str,

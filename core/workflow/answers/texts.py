@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ import pandas as pd
 from core.analysis.kit import word_lists
 from core.collect.ratings import parse_rating
 from core.collect.replies.reasoning import with_known_marks
-from core.domain.frames import RATINGS
+from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.frames import ITEM_SCORES, RATINGS
 from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
-from core.domain.study import ReasoningMarks, Status
+from core.domain.study import FACTORS, ReasoningMarks, Status
 from core.errors import BankError, NotEnoughData
 from core.files.banks.reading import ImportedBank
 from core.stats.correlation import correlation
 from core.stats.distributions import moments
+from core.stats.inputs import name_list
 from core.store import answers as store
 from core.store import banks as bank_store
 from core.store import studies
@@ -47,7 +50,7 @@ def load_texts(workspace: Workspace, study: str) -> pd.DataFrame:
     Texts that are empty, refused or unfinished are there with their status; nothing is left out.
     """
     record = studies.get(workspace.database, study)
-    frame = store.texts(workspace.database, record.study_id)
+    frame = store.texts(workspace.database, record.study_id).drop(columns="administration")
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     tags = pd.DataFrame([_tag_values(item) | {"item": item.code} for item in bank.items])
     return frame.merge(tags, on="item", how="left")
@@ -98,6 +101,181 @@ def count_words(
         raise NotEnoughData("No text has been collected yet.", "Run the study first.")
     counted = word_lists.word_counts(usable["text"].tolist(), lists)
     return pd.concat([usable.drop(columns=["text", "trial_id"]), counted], axis=1)
+
+
+# Texts as scores: ITEM_SCORES whose items are lists of words, or the qualities that a judge rated.
+
+PER_HUNDRED, ODDS_RATIOS, RATED = "per 100 words", "odds ratio", "rating"
+_OF_MEASURE = {
+    PER_HUNDRED: "words of each list in 100 words",
+    ODDS_RATIOS: "the odds ratio of each list between two groups of texts",
+    RATED: "the ratings of a judge, mean over its replies to a text",
+}
+
+
+@dataclass(frozen=True)
+class TextMeasure:
+    """What the score of a text is: a bank of words, and which list is whose stereotype.
+
+    Without a bank, the first one on file counts. `stereotypes` are rows of (list, group of texts);
+    without them, lists are counted in 100 words.
+    """
+
+    bank: str = ""
+    stereotypes: tuple[tuple[str, str], ...] = ()
+
+
+USUAL_MEASURE = TextMeasure()
+
+
+def are_scored(workspace: Workspace, study: str) -> bool:
+    """Whether the scores of a study are those of texts."""
+    return has_texts(workspace, study) or has_ratings(workspace, study)
+
+
+def word_scores(
+    workspace: Workspace, study: str, prompts: pd.DataFrame, measure: TextMeasure
+) -> pd.DataFrame:
+    """ITEM_SCORES of the texts of a study: an item is a list of words, which is its subscale too.
+
+    `prompts` are the ITEM_SCORES of the prompts. Where several contexts wrote, a row is an
+    administration, whose texts are pooled; where one did, a row is a text, and its prompt stands in
+    the factor entity. The format says what the score is.
+
+    Raises
+    ------
+    NotEnoughData
+        A list or a group of texts is unknown.
+    """
+    record = studies.get(workspace.database, study)
+    banks = [bank.code for bank in editing.summaries(workspace) if bank.kind == "words"]
+    chosen = measure.bank or next(iter(banks), "")
+    lists = word_lists_of(editing.load(workspace, chosen).instrument) if chosen else {}
+    written = store.texts(workspace.database, record.study_id)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    keys = ["administration", "item"]
+    rows = prompts.reset_index(drop=True).drop(columns=["subscale", "score"])
+    rows = rows.merge(written[[*keys, "text"]], on=keys, how="left")
+    unit = rows["administration"].to_numpy()
+    if len(rows["context"].unique()) < 2:
+        unit = _text_ids(rows[keys])
+        rows["entity"] = rows["item"].astype(str)
+    usable = (rows["status"] == Status.ANSWERED).to_numpy() & rows["text"].notna().to_numpy()
+    counted = word_lists.word_counts(rows["text"].where(usable, "").tolist(), lists)
+    counted = counted.assign(unit=unit)
+    if measure.stereotypes:
+        tags = pd.DataFrame([_tag_values(item) | {"item": item.code} for item in bank.items])
+        scores = _odds_ratios(counted, rows[["item"]].merge(tags, how="left"), measure, lists)
+    else:
+        sums = counted.groupby("unit", sort=False).sum()
+        words = sums[word_lists.TOTAL]
+        scores = sums[list(lists)].mul(100).div(words.where(words > 0), axis=0)
+        if not lists:
+            scores = sums[[word_lists.TOTAL]].where(words > 0)
+    usable_first = np.argsort(~usable, kind="stable")
+    cases = rows.assign(administration=unit).iloc[usable_first].drop_duplicates("administration")
+    cases = cases.sort_index().drop(columns=["text", "item"])
+    return _score_rows(cases, scores, ODDS_RATIOS if measure.stereotypes else PER_HUNDRED)
+
+
+def _text_ids(keys: pd.DataFrame) -> Any:
+    """A number of 63 bits for each text, which is an administration of its own."""
+    names = keys["administration"].astype(str) + ":" + keys["item"].astype(str)
+    return (pd.util.hash_array(names.to_numpy(dtype=object)) >> np.uint64(1)).astype(np.int64)
+
+
+def _odds_ratios(
+    counted: pd.DataFrame,
+    tags: pd.DataFrame,
+    measure: TextMeasure,
+    lists: Mapping[str, Sequence[str]],
+) -> pd.DataFrame:
+    """The odds ratio of each list in every unit; `tags` are those of the prompt of each row."""
+    pairs = [(name.strip(), level.strip()) for name, level in measure.stereotypes]
+    levels = list(dict.fromkeys(level for _, level in pairs))
+    unknown = [name for name, _ in pairs if name not in lists]
+    if unknown:
+        raise NotEnoughData(
+            f"There is no list '{unknown[0]}'.", f"The lists are: {', '.join(lists)}."
+        )
+    found = {name: sorted(set(tags[name].dropna())) for name in tags if name != "item"}
+    having = [name for name, own in found.items() if set(levels) <= set(own)]
+    others = [level for name in having for level in found[name] if level not in levels]
+    if len(levels) == 1 and len(having) == 1 and len(others) == 1:
+        levels += others
+    if len(having) != 1 or len(levels) != 2:
+        named = "; ".join(f"{name} ({name_list(own)})" for name, own in found.items()) or "none"
+        raise NotEnoughData(
+            f"The lists are not stereotypes of two groups of these texts: {name_list(levels)}.",
+            f"Give each list a level of one descriptor of the prompts: {named}.",
+        )
+    ratios = word_lists.stereotype_scores(
+        counted.assign(level=tags[having[0]].to_numpy()),
+        unit=["unit"],
+        group="level",
+        levels=(levels[0], levels[1]),
+        sides={name: levels.index(level) for name, level in pairs},
+    )
+    names = {f"or_{name}": name for name, _ in pairs}
+    return ratios.set_index("unit")[list(names)].rename(columns=names)
+
+
+def rating_scores(ratings: pd.DataFrame) -> pd.DataFrame:
+    """ITEM_SCORES of texts that a judge rated: an item is a quality, which is its subscale too.
+
+    `ratings` is a RATINGS frame. The respondent is the writer and the context that of the writer.
+    Ratings of the same text are averaged; rows are as in `word_scores`.
+    """
+    about = ratings.drop_duplicates("item").set_index("item")
+    context = about.get("writer_context", pd.Series("", index=about.index)).fillna("")
+    beside = {*RATINGS.columns, CONTEXT_SET, REWRITING, ORIGIN, _SOURCE_TAG, "writer_context"}
+    tags = [name for name in about if name not in beside]
+    prompt = about[tags].fillna("").astype(str).agg(" · ".join, axis=1) if tags else ""
+    cases = pd.DataFrame(
+        {
+            "study": about["study"],
+            **dict.fromkeys(FACTORS, ""),
+            "respondent": about["writer"],
+            "model": about["writer"],
+            "language": about["language"],
+            "context": context,
+            "entity": prompt if len(context.unique()) < 2 else "",
+        }
+    )
+    alike = ["respondent", "language", "context", "entity"]
+    cases["repetition"] = 1
+    if len(context.unique()) < 2:  # each text is a row
+        cases["repetition"] = cases.groupby(alike, sort=False).cumcount() + 1
+    unit = cases.groupby([*alike, "repetition"], sort=False).ngroup()
+    names = (about["study"].astype(str) + ":" + unit.astype(str)).to_numpy(dtype=object)
+    cases["administration"] = (pd.util.hash_array(names) >> np.uint64(1)).astype(np.int64)
+    by_text = ratings.groupby(["item", "quality"], sort=False)["rating"].mean().unstack()
+    scores = by_text.groupby(cases["administration"], sort=False).mean()
+    rated = ratings.assign(gap=ratings["rating"].isna()).sort_values("gap", kind="stable")
+    status = rated.drop_duplicates("item").set_index("item")["status"]
+    cases = cases.assign(status=status.reindex(cases.index), keyed=1)
+    return _score_rows(cases.drop_duplicates("administration"), scores, RATED)
+
+
+def _score_rows(cases: pd.DataFrame, scores: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """ITEM_SCORES of administrations and their scores, a column for each item."""
+    parts = [
+        cases.assign(
+            item=str(name),
+            subscale=str(name),
+            keyed=1,
+            format=measure,
+            score=scores[name].reindex(cases["administration"]).to_numpy(dtype=np.float64),
+        )
+        for name in scores
+    ]
+    return pd.concat(parts, ignore_index=True)[list(ITEM_SCORES.columns)]
+
+
+def score_words(formats: Iterable[str]) -> str:
+    """What the scores of texts are, by their formats; empty where there are none."""
+    named = [words for name, words in _OF_MEASURE.items() if name in set(formats)]
+    return f"Scores of texts are {' and '.join(named)}." if named else ""
 
 
 def create_judge_bank(

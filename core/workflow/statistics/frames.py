@@ -12,6 +12,7 @@ import pandas as pd
 
 from core import settings
 from core.analysis.kit.registry import Analysis, OtherData
+from core.analysis.kit.rows import administrations_of
 from core.domain.attributes import is_attribute
 from core.domain.factors import (
     CONTEXT_SET,
@@ -96,6 +97,7 @@ def load_frame(
     item_attributes.require_attributes(workspace, codes, (*where, *attributes))
     person_facts.require_facts(workspace, codes, where)
     if analysis.needs is ITEM_SCORES:
+        wide = wide and not any(texts.are_scored(workspace, code) for code in codes)
         _require_memory(workspace, codes, where, wide=wide and not attributes)
     table: ItemScores | None = None
     if wide and not attributes:
@@ -133,7 +135,7 @@ def _rows(
     if analysis.needs is RATINGS:
         return _rating_frame(workspace, codes, where, named)
     if analysis.needs is ITEM_SCORES:
-        return item_scores(workspace, codes, where, named)
+        return item_scores(workspace, codes, where, named, _text_measure(analysis, options))
     return _counts(workspace, analysis, codes, where, options)
 
 
@@ -173,17 +175,47 @@ def _require_known(where: Filters) -> None:
 
 
 def item_scores(
-    workspace: Workspace, codes: Sequence[str], where: Filters, named: Iterable[str] = ()
+    workspace: Workspace,
+    codes: Sequence[str],
+    where: Filters,
+    named: Iterable[str] = (),
+    measure: texts.TextMeasure = texts.USUAL_MEASURE,
 ) -> pd.DataFrame:
     """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS).
 
-    Facts about people that are `named` are columns.
+    Facts about people that are `named` are columns. Of a study that asked for texts, or in which a
+    judge rated some, they are scores of the texts.
     """
     columns = _columns_of_contexts(workspace, codes, (*FROM_CONTEXTS, *named))
-    frame = frames.item_scores(workspace.database, list(codes), where, columns)
+    parts = []
+    others = [code for code in codes if not texts.are_scored(workspace, code)]
+    if others:
+        parts.append(frames.item_scores(workspace.database, others, where, columns))
+    for code in codes:
+        if texts.has_ratings(workspace, code):
+            filters = {name: levels for name, levels in where.items() if name != LEAVE_OUT}
+            ratings = _rating_frame(workspace, [code], filters, ())
+            if not ratings.empty:
+                parts.append(texts.rating_scores(ratings))
+        elif code not in others:
+            prompts = frames.item_scores(workspace.database, [code], where, columns)
+            if not prompts.empty:
+                parts.append(texts.word_scores(workspace, code, prompts, measure))
+    frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     if frame.empty:
         return frame
+    if len(others) < len(codes):  # scores of ratings have no columns of their writers' contexts
+        known = frame.reindex(columns=[column.name for column in columns]).astype("object")
+        frame = frame.assign(**{name: known[name].fillna("") for name in known})
     return _with_known_columns(workspace, person_facts.in_order(workspace, codes, columns, frame))
+
+
+def _text_measure(analysis: Analysis, options: Mapping[str, Any]) -> texts.TextMeasure:
+    """How an analysis that takes scores of texts is to score them."""
+    if not any(option.name == "stereotypes" for option in analysis.options):
+        return texts.USUAL_MEASURE
+    rows = ((str(name), str(level)) for name, level in options.get("stereotypes", ()))
+    return texts.TextMeasure(str(options.get("lists") or ""), tuple(rows))
 
 
 def wide_scores(
@@ -238,7 +270,8 @@ def absent_notes(
         asked = frame if "score" in frame else asked
         absent = frame["status" if "status" in frame else "outcome"] == NO_ROW
         n_absent = int(frame["count"][absent].sum() if "count" in frame else absent.sum())
-    notes = []
+    formats = [] if asked.empty else administrations_of(frame)["format"].unique().tolist()
+    notes = [words] if (words := texts.score_words(formats)) else []
     if n_absent:
         has, counts = ("has", "it counts") if n_absent == 1 else ("have", "they count")
         notes.append(

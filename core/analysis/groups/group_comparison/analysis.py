@@ -38,6 +38,7 @@ from core.analysis.kit.registry import Choice, ComparedFactor, Rows, analysis
 from core.analysis.kit.results import Findings, score_result
 from core.analysis.kit.scripts.comparisons import SeparateGroups, group_files
 from core.analysis.scales.score_correlations import MOST_LEVELS, level_pairs
+from core.analysis.words.odds_ratios import Lists, Stereotypes
 from core.charts.dots import group_charts
 from core.domain import tables
 from core.domain.factors import levels_word
@@ -443,8 +444,11 @@ def _scripts(
     incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
+    lists: Lists = None,
+    stereotypes: Stereotypes = (),
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `group_comparison`."""
+    del lists, stereotypes  # they say what scores of texts are, see core/workflow/answers/texts.py
     known = group_members(item_scores, factor, groups, by, design)
     tables = []
     for own in grouped_scores(known, incomplete, design)[0]:
@@ -520,6 +524,8 @@ def group_comparison(
     incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
+    lists: Lists = None,
+    stereotypes: Stereotypes = (),
 ) -> AnalysisResult:
     """Means of known groups on every scale, tested all together and two by two.
 
@@ -542,6 +548,8 @@ def group_comparison(
         are tested for any difference.
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p, over the scales (`tests`) or over scales and pairs of groups (`pairs`).
+    lists, stereotypes
+        Of texts, how they were scored; not used here.
 
     Returns
     -------
@@ -569,6 +577,7 @@ def group_comparison(
     (1959). Agrees with scipy's ttest_ind and ttest_rel, statsmodels' anova_oneway and AnovaRM, and
     with t.test, aov and anova of R.
     """
+    del lists, stereotypes  # they say what scores of texts are, see core/workflow/answers/texts.py
     grouping = group_members(item_scores, factor, groups, by, design)
     scales, compared_scores = grouped_scores(grouping, incomplete, design)
     findings = Findings(list(grouping.cautions), list(grouping.notes))
