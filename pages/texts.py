@@ -34,6 +34,11 @@ from pages.shared.draft_form import (
 # Counting the words of lists in the texts of a study.
 
 _SHOWN_STUDY = "texts_shown_study"
+_ANALYSES_OF_SCORES = (
+    ("pages/validity.py", "Compare groups of texts"),
+    ("pages/reliability.py", "Pair texts of original and rewritten contexts"),
+    ("pages/item_statistics.py", "Distribution of their scores"),
+)
 _CONDITIONS = ("respondent", "language", "context", "repetition", "item", "status")
 
 
@@ -71,6 +76,9 @@ def show_counts() -> None:
         "CSV", export.frame_csv(counts), f"{file_stem(study)}-words.csv", key="texts_counts_csv"
     )
     _ratios(counts, study, list(texts.word_lists_of(editing.load(workspace, chosen).instrument)))
+    st.caption("Words in 100 words, and these odds ratios, are scores of the texts in analyses:")
+    for page, label in _ANALYSES_OF_SCORES:
+        st.page_link(page, label=label, query_params={widgets.STUDY_PARAMETER: study})
 
 
 def _choose_study(label: str, studies: Sequence[str], key: str) -> str:

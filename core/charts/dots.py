@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -57,7 +58,11 @@ def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 
 def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """Means of the groups that are compared, one chart for each scale."""
+    """Means of the groups that are compared, one chart for each scale.
+
+    Where the same units are in all groups, their differences too: the intervals of the means say
+    nothing of these.
+    """
     table = table_with_rows(result, "groups")
     if table is None:
         return ()
@@ -71,7 +76,31 @@ def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         plot = _means_plot(title, "Mean score with interval", "Group compared", words)
         return dot_chart(rows, plot, theme)
 
-    return charts_by(frame, "scale", draw)
+    means = charts_by(frame, "scale", draw)
+    pairs = table_with_rows(result, "pairs")
+    if pairs is None or "d_z" not in pairs.frame:
+        return means
+    apart = estimate_rows(pairs, "", "difference", "scale", "first", "second", n="n_first")
+    apart["item"] = apart.pop("second").astype(str) + " − " + apart.pop("first").astype(str)
+
+    def draw_differences(scale: str, rows: pd.DataFrame) -> Chart:
+        of_scale = f", {scale}" if scale else ""
+        words = f"Dot plot of mean differences{f' on {scale}' if scale else ''}, with intervals,"
+        plot = replace(
+            _means_plot(
+                f"Differences between groups{of_scale}",
+                "Mean difference with interval",
+                "Groups compared",
+                words,
+            ),
+            below=["Dashed: 0, no difference."],
+            ends=partial(free_ends, lines=(0.0,)),
+            lines=(0.0,),
+        )
+        return dot_chart(rows, plot, theme)
+
+    differences = charts_by(apart, "scale", draw_differences)
+    return (*means, *(replace(chart, tab="Pairs") for chart in differences))
 
 
 def _means_plot(title: str, axis: str, row: str, words: str) -> DotPlot:

@@ -113,11 +113,12 @@ def test_numbers_drawn_are_the_numbers_of_the_table(name, table_name, column, ke
     frame = frame_of(name, table_name)
     if keep:
         frame = frame[frame[keep[0]] == keep[1]]
-    drawn = pd.concat([chart.table for chart in charts(name)])
+    of_table = [chart for chart in charts(name) if not chart.title.startswith("Differences")]
+    drawn = pd.concat([chart.table for chart in of_table])
     np.testing.assert_array_equal(np.sort(drawn["value"]), np.sort(frame[column]))
     in_spec = [
         row["value"]
-        for chart in charts(name)
+        for chart in of_table
         for rows in chart.spec.to_dict()["datasets"].values()
         for row in rows
         if "value" in row
@@ -467,6 +468,13 @@ def test_each_group_that_is_compared_has_an_axis_of_its_own_range():
     (low, high), (other_low, other_high) = domains_of_panels(chart)
     assert (low, high) == pytest.approx((0.73, 2.27))
     assert (other_low, other_high) == pytest.approx((39.73, 41.27))
+
+
+def test_differences_are_drawn_where_the_same_units_are_in_all_groups():
+    drawn = [chart for chart in charts("group_comparison") if chart.title.startswith("Differences")]
+    frame = pd.concat([chart.table for chart in drawn])
+    expected = frame_of("group_comparison", "pairs")["difference"]
+    np.testing.assert_array_equal(np.sort(frame["value"]), np.sort(expected))
 
 
 def test_one_interval_without_end_does_not_stretch_the_axis_of_means():
