@@ -430,6 +430,7 @@ class Analysis:
     references: tuple[str, ...]
     pooled_rows_need_caution: bool
     takes_averages: bool
+    averages_units: bool
     answer: Callable[[AnalysisResult], GroupAnswers]
     run: Callable[..., AnalysisResult]
     charts: Callable[..., tuple[Chart, ...]] | None
@@ -490,6 +491,7 @@ def analysis(
     pooled_rows_need_caution: bool,
     answer: Callable[[AnalysisResult], GroupAnswers],
     takes_averages: bool = True,
+    averages_units: bool = False,
     charts: Callable[..., tuple[Chart, ...]] | None = None,
     scripts: Callable[..., tuple[TextFile, ...]] | None = None,
     keywords: tuple[str, ...] = (),
@@ -519,6 +521,9 @@ def analysis(
     takes_averages : bool
         Whether scores may be means of several answers. Where they may not, as each must be one of
         a few options, repetitions of the same individual are set apart and not averaged.
+    averages_units : bool
+        Whether the analysis itself averages all answers of a person or context in what it
+        compares, so that whatever else was asked makes no further rows of it.
     answer : function of a result
         The sentence that answers the question with its numbers, for each group by its name.
     charts : function of (result, theme, *, options), optional
@@ -556,6 +561,7 @@ def analysis(
             references,
             pooled_rows_need_caution,
             takes_averages,
+            averages_units,
             answer,
             function,
             charts,

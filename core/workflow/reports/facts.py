@@ -24,6 +24,7 @@ from core.domain.study import (
     Respondent,
     describe_contexts,
 )
+from core.store import answers as store
 from core.store import collection, studies
 from core.store.collection import CollectedReplies
 from core.store.studies import StudyRecord
@@ -242,6 +243,14 @@ def _imported_rows(facts: StudyFacts) -> list[tuple[str, ...]]:
         reported = ", ".join(sorted({one.model for one in own if one.model}))
         rows.append((label, "", reported, _IMPORTED, _dates(own)))
     return rows
+
+
+def contexts_by_respondent(facts: StudyFacts) -> dict[str, int]:
+    """How many people, or other contexts, answered as each respondent."""
+    names = ("respondent", "context")
+    asked = store.conditions(facts.workspace.database, [facts.record.code], names, {})
+    n_contexts = asked.groupby("respondent", sort=False)["context"].nunique()
+    return {str(label): int(n) for label, n in n_contexts.items()}
 
 
 def settings_words(person: Respondent) -> str:

@@ -257,17 +257,25 @@ def _design(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> lis
             _table(numbers, "Subscales", ["Subscale", "Items", "Reverse-keyed"], rows, n_text=1)
         )
     blocks += _item_table(facts, numbers, request)
-    people = study_facts.respondent_rows(facts)
+    header = ["Respondent", "Model as sent", "Model as reported", "Settings", "Replies collected"]
+    rows = [[cell or "–" for cell in row] for row in study_facts.respondent_rows(facts)]
+    note = "Settings are as sent with each call, amended ones from then on; dates are in UTC."
+    if not facts.is_planned:  # people, or models that were asked elsewhere: nothing was sent
+        header, note = ["Respondent", "Model in the file", "Replies"], ""
+        rows = [[row[0], row[2], row[4]] for row in rows]
+        if len(facts.levels.get("context", ())) > 1:
+            header.append("People or contexts")
+            counts = study_facts.contexts_by_respondent(facts)
+            rows = [[*row, f"{counts.get(row[0], sum(counts.values())):,}"] for row in rows]
     blocks += [
         Heading("Respondents", 2),
         _table(
             numbers,
             "Respondents and settings of their calls" if facts.is_planned else "Respondents",
-            ["Respondent", "Model as sent", "Model as reported", "Settings", "Replies collected"],
-            [[cell or "–" for cell in row] for row in people],
-            n_text=5,
-            note="Settings are as sent with each call, amended ones from then on; dates are in UTC."
-            * facts.is_planned,
+            header,
+            rows,
+            n_text=len(header) if facts.is_planned else 3,
+            note=note,
         ),
     ]
     conditions = study_facts.condition_rows(facts)

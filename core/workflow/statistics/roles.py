@@ -108,6 +108,8 @@ def factor_roles(
     by = tuple(options.get("by", ()))
     compared = factors_in_options(analysis, {**options, "by": ()}) | {analysis.compared(options)}
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
+    units = {"context", "entity"} - {*by, *compared}
+    in_units = analysis.averages_units and any(n_levels[f"n_{name}"] > 1 for name in units)
     roles = []
     for name in names:
         number = int(n_levels[f"n_{name}"])
@@ -119,7 +121,11 @@ def factor_roles(
             role = "apart"
         elif name in compared:
             role = "compared"
-        elif name in over or (counted and name in analysis.keeps):
+        elif (
+            name in over
+            or (counted and name in analysis.keeps)
+            or (in_units and name not in (*_INDIVIDUAL, "repetition"))
+        ):
             role = "averaged"
         roles.append(FactorRole(name, role, number))
     return tuple(roles)
@@ -414,6 +420,8 @@ def cautions(
 ) -> tuple[str, ...]:
     """Where rows are copies of each other by design, or of kinds that had better stay apart."""
     looked_at = factors_in_options(analysis, options)
+    if analysis.averages_units and _varies(rows, "context") and "context" not in looked_at:
+        return ()
     return (
         *_repetition_cautions(workspace, rows, looked_at),
         *_pooling_cautions(analysis, rows, looked_at),

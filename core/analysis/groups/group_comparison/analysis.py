@@ -404,7 +404,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 
 
 def _design_words(row: sentences.TableRow) -> str:
-    """What is paired, what is averaged, and what repetitions alone speak for; after a blank."""
+    """What is paired and averaged, and what repetitions beside other units speak for."""
     if "design" not in row:  # of a result on file, made before designs were chosen
         return ""
     unit, words = str(row["unit"]), ""
@@ -418,11 +418,10 @@ def _design_words(row: sentences.TableRow) -> str:
         )
     if row["averaged"]:
         words += f" Each score is of one {unit}: the mean over {row['averaged']}."
-    if {"repetition", "administration"} & set(unit.split(" and ")):
+    if " and " in unit and {"repetition", "administration"} & set(unit.split(" and ")):
         words += (
-            f" Rows are {'repetitions' if 'repetition' in unit else 'administrations'} under one "
-            "context: what is said holds for these models as they were asked here, not for other "
-            "models, wordings or people."
+            " A group of one context has its repetitions as rows: what is said of it holds for "
+            "this model as it was asked here, not for other models, wordings or people."
         )
     return words
 
@@ -471,6 +470,7 @@ def _scripts(
     topic="validity",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    averages_units=True,
     answer=_answer,
     charts=group_charts,
     scripts=_scripts,
