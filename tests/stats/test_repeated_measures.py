@@ -92,3 +92,23 @@ def test_a_standardized_difference_without_spread_is_undefined_or_has_no_interva
 def test_scores_that_are_no_table_are_a_fault():
     with pytest.raises(ValueError, match="no table"):
         repeated_measures(SCORES[:, :1])
+
+
+@pytest.mark.parametrize("deviations", [(1, 1, 1), (0.4, 1, 1.4)], ids=["spherical", "other"])
+def test_intervals_cover_the_effects_of_simulated_studies(deviations):
+    """Shifts of 0, .4 and .8; the effects are what the estimates tend to in large studies."""
+    draw, n = np.random.default_rng(21).normal, 400
+    shifts, errors = np.array([-0.4, 0, 0.4]), np.square(deviations)
+    effect, noise = (shifts**2).sum(), errors.sum() * 2 / 3
+    partial, general = effect / (effect + noise), effect / (effect + errors.sum() + 3)
+    d = 0.4 / math.sqrt(1 + errors[:2].mean())
+    covered = np.zeros(3)
+    for _ in range(n):
+        scores = shifts + draw(size=(20, 1)) + deviations * draw(size=(20, 3))
+        test, pair = repeated_measures(scores), average_d(scores[:, 0], scores[:, 1])
+        for place, (estimate, value) in enumerate(
+            ((test.partial, partial), (test.generalized, general), (pair, d))
+        ):
+            covered[place] += estimate.low <= value <= estimate.high
+    assert (covered / n >= 0.92).all()
+    assert (covered / n <= 0.99).all()

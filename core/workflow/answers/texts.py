@@ -105,20 +105,22 @@ def count_words(
 
 # Texts as scores: ITEM_SCORES whose items are lists of words, or the qualities that a judge rated.
 
-PER_HUNDRED, ODDS_RATIOS, RATED = "per 100 words", "odds ratio", "rating"
+_PER_HUNDRED, _ODDS_RATIO, _LENGTH, _RATED = "per 100 words", "odds ratio", "words", "rating"
 _OF_MEASURE = {
-    PER_HUNDRED: "words of each list in 100 words",
-    ODDS_RATIOS: "the odds ratio of each list between two groups of texts",
-    RATED: "the ratings of a judge, mean over its replies to a text",
+    _PER_HUNDRED: "words of each list in 100 words",
+    _ODDS_RATIO: "the odds ratio of each list between two groups of texts",
+    _LENGTH: "their numbers of words, as there is no bank of words",
+    _RATED: "the ratings of a judge, mean over its replies to a text",
 }
+"""What scores of texts are, by the format that their rows have; the bank of words follows it."""
 
 
 @dataclass(frozen=True)
 class TextMeasure:
     """What the score of a text is: a bank of words, and which list is whose stereotype.
 
-    Without a bank, the first one on file counts. `stereotypes` are rows of (list, group of texts);
-    without them, lists are counted in 100 words.
+    Without a bank, the one with lists that was last saved counts. `stereotypes` are rows of (list,
+    group of texts); without them, lists are counted in 100 words.
     """
 
     bank: str = ""
@@ -148,8 +150,7 @@ def word_scores(
         A list or a group of texts is unknown.
     """
     record = studies.get(workspace.database, study)
-    banks = [bank.code for bank in editing.summaries(workspace) if bank.kind == "words"]
-    chosen = measure.bank or next(iter(banks), "")
+    chosen = measure.bank or _latest_lists(workspace)
     lists = word_lists_of(editing.load(workspace, chosen).instrument) if chosen else {}
     written = store.texts(workspace.database, record.study_id)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
@@ -175,7 +176,17 @@ def word_scores(
     usable_first = np.argsort(~usable, kind="stable")
     cases = rows.assign(administration=unit).iloc[usable_first].drop_duplicates("administration")
     cases = cases.sort_index().drop(columns=["text", "item"])
-    return _score_rows(cases, scores, ODDS_RATIOS if measure.stereotypes else PER_HUNDRED)
+    kind = _ODDS_RATIO if measure.stereotypes else _PER_HUNDRED if lists else _LENGTH
+    return _score_rows(cases, scores, f"{kind} ({chosen})" if chosen else kind)
+
+
+def _latest_lists(workspace: Workspace) -> str:
+    """The bank of words that was last saved and has lists, which are its subscales; or none."""
+    banks = [bank for bank in editing.summaries(workspace) if bank.kind == "words"]
+    for bank in sorted(banks, key=lambda bank: bank.saved_at, reverse=True):
+        if any(item.subscale for item in editing.load(workspace, bank.code).instrument.items):
+            return bank.code
+    return ""
 
 
 def _text_ids(keys: pd.DataFrame) -> Any:
@@ -254,7 +265,7 @@ def rating_scores(ratings: pd.DataFrame) -> pd.DataFrame:
     rated = ratings.assign(gap=ratings["rating"].isna()).sort_values("gap", kind="stable")
     status = rated.drop_duplicates("item").set_index("item")["status"]
     cases = cases.assign(status=status.reindex(cases.index), keyed=1)
-    return _score_rows(cases.drop_duplicates("administration"), scores, RATED)
+    return _score_rows(cases.drop_duplicates("administration"), scores, _RATED)
 
 
 def _score_rows(cases: pd.DataFrame, scores: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -274,7 +285,11 @@ def _score_rows(cases: pd.DataFrame, scores: pd.DataFrame, measure: str) -> pd.D
 
 def score_words(formats: Iterable[str]) -> str:
     """What the scores of texts are, by their formats; empty where there are none."""
-    named = [words for name, words in _OF_MEASURE.items() if name in set(formats)]
+    named = []
+    for response_format in formats:
+        kind, _, bank = str(response_format).partition(" (")
+        if kind in _OF_MEASURE:
+            named.append(_OF_MEASURE[kind] + (f" (bank {bank}" if bank else ""))
     return f"Scores of texts are {' and '.join(named)}." if named else ""
 
 

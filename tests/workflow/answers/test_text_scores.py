@@ -98,7 +98,8 @@ def test_letters_of_original_and_rewritten_contexts_are_paired_one_tailed(worksp
         result = analyses.run(workspace, name, ["letters"], options, {})
         row = frames(result)[table].set_index("scale").loc["agentic"]
         assert np.isnan(row["p"])  # in every context the same
-        assert any("words of each list in 100 words" in note for note in result.notes)
+        said = "Scores of texts are words of each list in 100 words (bank lists)."
+        assert said in result.notes
     row = frames(result)["groups"].set_index(["scale", "group"])["mean"]
     assert row["communal", "original"] == pytest.approx(np.mean(rates(False)))
     assert row["communal", "rewritten"] == pytest.approx(np.mean(rates(True)))
@@ -159,7 +160,7 @@ def test_lists_and_groups_that_are_not_there_are_refused(workspace, letters, row
     assert caught.value.remedy
 
 
-def test_filters_choose_texts_and_the_first_bank_of_words_is_the_usual_one(workspace, letters):
+def test_filters_choose_texts_and_the_latest_lists_are_the_usual_ones(workspace, letters):
     result = analyses.run(
         workspace, "score_distribution", ["letters"], {}, {"context": [f"c{n}" for n in range(6)]}
     )
@@ -223,4 +224,16 @@ def test_scores_of_texts_stand_beside_those_of_a_scale(workspace, letters):
     result = analyses.run(workspace, "score_distribution", ["letters", "scale"], {}, {})
     scores = frames(result)["scores"]
     assert isinstance(scores, pd.DataFrame)
-    assert set(scores["format"]) > {"per 100 words"}
+    assert set(scores["format"]) > {"per 100 words (lists)"}
+
+
+def test_without_lists_of_words_the_score_is_the_number_of_words(workspace):
+    free = ResponseFormat("free_text", ())
+    prompts = (Item("p1", (Wording("en", "Write."),)),)
+    bank = Instrument("stories", "", prompts, (free,), ("en",), kind="prompts")
+    editing.import_bank(workspace, ImportedBank(bank))
+    rows = [f"stories,p1,text,c{n},free_text,{' '.join(['word'] * (n + 1))}" for n in range(4)]
+    text = "\n".join(["instrument,item,answer,context,format,raw", *rows])
+    imports.import_tidy(workspace, "s.csv", text.encode(), study="stories")
+    result = analyses.run(workspace, "score_distribution", ["stories"], {}, {})
+    assert frames(result)["scores"]["mean"].item() == 2.5

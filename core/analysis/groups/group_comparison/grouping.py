@@ -181,7 +181,7 @@ def group_members(
 
 
 def _design_of(members: pd.DataFrame, chosen: Design) -> ComparisonDesign:
-    """How the groups of some administrations are compared (docs/decisions/0064)."""
+    """How some administrations are compared (docs/decisions/0064-within-designs.md)."""
     cells = members.drop_duplicates(["level", "unit"])
     sizes = cells["level"].value_counts()
     several = [str(name) for name in sizes.index[sizes > 1]]
