@@ -106,8 +106,9 @@ def repeated_measures(scores: Floats, *, level: float = 0.95) -> RepeatedMeasure
             "is 0."
         )
         return _undefined(n, left_out, level, problem)
-    covariance = residuals.T @ residuals / (n - 1)
-    epsilon = float(np.trace(covariance)) ** 2 / ((k - 1) * float((covariance**2).sum()))
+    # The squares of both products have the same sum; the smaller one is made.
+    products = residuals @ residuals.T if n < k else residuals.T @ residuals
+    epsilon = errors**2 / ((k - 1) * float((products**2).sum()))
     df1, df2 = epsilon * (k - 1), epsilon * (k - 1) * (n - 1)
     statistic = effect / errors * (n - 1)
     low, high = (

@@ -50,6 +50,14 @@ def test_of_two_conditions_f_is_the_square_of_the_paired_t():
     assert (test.f, test.p, test.epsilon) == pytest.approx((paired.t**2, paired.p, 1))
 
 
+def test_more_conditions_than_units_have_the_same_epsilon_by_the_smaller_product():
+    scores = np.random.default_rng(2).normal(size=(5, 9))
+    centered = scores - scores.mean(axis=1, keepdims=True)
+    covariance = np.cov(centered.T)
+    expected = np.trace(covariance) ** 2 / (8 * (covariance**2).sum())
+    assert repeated_measures(scores).epsilon == pytest.approx(expected)
+
+
 def test_units_with_a_gap_are_left_out_and_counted():
     scores = SCORES.copy()
     scores[3, 1] = np.nan
