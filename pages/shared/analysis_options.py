@@ -63,6 +63,8 @@ def option_form(
     settings = analyses.saved_options(widgets.workspace(), study.code, analysis, answers)
     edited = [option for option in analysis.options if type(option.kind) in editors]
     elsewhere = {name for option in edited for name in editors[type(option.kind)].sets(option)}
+    codes = (study.code, *answers.others)
+    elsewhere |= frames.unused_options(widgets.workspace(), analysis, codes)
     shown = [option for option in analysis.options if option.name not in elsewhere]
     small = [option for option in shown if not _is_wide(option)]
     wide = [option for option in shown if _is_wide(option)]

@@ -254,3 +254,13 @@ def test_own_lists_and_the_starter_set_are_saved_as_a_bank(workspace):
     assert "holds 5 lists" in said(at)
     bank = editing.load(workspace, "letter_words").instrument
     assert set(bank.subscales()) == {"agentic", "standout", "ability", "communal", "grindstone"}
+
+
+def test_pages_of_scores_take_letters_and_ask_how_they_are_scored_of_texts_alone(
+    workspace, letters
+):
+    freeze(workspace, simulated(), n_personas=2)
+    for study, asks in (("letters", True), ("study", False)):
+        at = apps.open_page("item_statistics", study=study, analysis="score_distribution")
+        assert ("stereotype" in said(at)) == asks
+        assert ("Lists of words" in [box.label for box in at.selectbox]) == asks

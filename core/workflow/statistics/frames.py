@@ -210,9 +210,24 @@ def item_scores(
     return _with_known_columns(workspace, person_facts.in_order(workspace, codes, columns, frame))
 
 
+_OPTIONS_OF_TEXTS = ("lists", "stereotypes")
+"""What an analysis of scores asks of texts alone, where it has both."""
+
+
+def unused_options(workspace: Workspace, analysis: Analysis, codes: Sequence[str]) -> set[str]:
+    """The options that say how texts are scored, where none of the studies has texts."""
+    if not _scores_texts(analysis) or any(texts.are_scored(workspace, code) for code in codes):
+        return set()
+    return set(_OPTIONS_OF_TEXTS)
+
+
+def _scores_texts(analysis: Analysis) -> bool:
+    return {*_OPTIONS_OF_TEXTS} <= {option.name for option in analysis.options}
+
+
 def _text_measure(analysis: Analysis, options: Mapping[str, Any]) -> texts.TextMeasure:
     """How an analysis that takes scores of texts is to score them."""
-    if not any(option.name == "stereotypes" for option in analysis.options):
+    if not _scores_texts(analysis):
         return texts.USUAL_MEASURE
     rows = ((str(name), str(level)) for name, level in options.get("stereotypes", ()))
     return texts.TextMeasure(str(options.get("lists") or ""), tuple(rows))
