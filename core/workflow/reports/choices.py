@@ -15,7 +15,7 @@ from core.errors import DesignError
 from core.workflow import saved_inputs
 from core.workflow.answers import browsing, texts
 from core.workflow.designs import studies
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, frames
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.workspace import Workspace
@@ -80,6 +80,9 @@ _FAULTS: Mapping[Requirement, str] = {
 }
 
 
+_NOTHING_VARIES = "No factor varies whose levels it could compare."
+
+
 def offers(workspace: Workspace, study: str) -> tuple[Offer, ...]:
     """Every analysis with the reason why it does not fit the study, if there is one."""
     has = _what_a_study_has(workspace, study)
@@ -91,13 +94,17 @@ def offers(workspace: Workspace, study: str) -> tuple[Offer, ...]:
         if analysis.needs in (TEXTS, RATINGS):
             asked = writes if analysis.needs is TEXTS else rates
             fault = "" if asked else f"The study has no {analysis.needs.noun}."
-        elif writes or rates:
+        elif (writes or rates) and not frames.scores_texts(analysis):
             fault = "The study has no answers that choose an option."
+        elif writes or rates:
+            fault = "" if _compares_levels(analysis, levels) else _NOTHING_VARIES
         elif not _has(analysis, has, workspace, study):
             fault = _FAULTS[analysis.requires] if analysis.requires else ""
         elif not _compares_levels(analysis, levels):
-            fault = "No factor varies whose levels it could compare."
-        listed.append(Offer(analysis, fault, not fault and analysis.in_reports))
+            fault = _NOTHING_VARIES
+        # Lists of words that nobody has chosen say little of the texts.
+        usual = analysis.in_reports and not ((writes or rates) and frames.scores_texts(analysis))
+        listed.append(Offer(analysis, fault, not fault and usual))
     return tuple(listed)
 
 

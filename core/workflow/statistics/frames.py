@@ -216,18 +216,19 @@ _OPTIONS_OF_TEXTS = ("lists", "stereotypes")
 
 def unused_options(workspace: Workspace, analysis: Analysis, codes: Sequence[str]) -> set[str]:
     """The options that say how texts are scored, where none of the studies has texts."""
-    if not _scores_texts(analysis) or any(texts.are_scored(workspace, code) for code in codes):
+    if not scores_texts(analysis) or any(texts.are_scored(workspace, code) for code in codes):
         return set()
     return set(_OPTIONS_OF_TEXTS)
 
 
-def _scores_texts(analysis: Analysis) -> bool:
+def scores_texts(analysis: Analysis) -> bool:
+    """Whether an analysis of scores asks how texts are scored."""
     return {*_OPTIONS_OF_TEXTS} <= {option.name for option in analysis.options}
 
 
 def _text_measure(analysis: Analysis, options: Mapping[str, Any]) -> texts.TextMeasure:
     """How an analysis that takes scores of texts is to score them."""
-    if not _scores_texts(analysis):
+    if not scores_texts(analysis):
         return texts.USUAL_MEASURE
     rows = ((str(name), str(level)) for name, level in options.get("stereotypes", ()))
     return texts.TextMeasure(str(options.get("lists") or ""), tuple(rows))

@@ -14,6 +14,7 @@ from core.files.banks.reading import ImportedBank
 from core.workflow.answers import imports, texts
 from core.workflow.banks import editing, text_prompts
 from core.workflow.designs import studies
+from core.workflow.reports import choices
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
@@ -237,3 +238,11 @@ def test_without_lists_of_words_the_score_is_the_number_of_words(workspace):
     imports.import_tidy(workspace, "s.csv", text.encode(), study="stories")
     result = analyses.run(workspace, "score_distribution", ["stories"], {}, {})
     assert frames(result)["scores"]["mean"].item() == 2.5
+
+
+def test_reports_offer_analyses_of_scores_for_texts(workspace, letters):
+    offered = {offer.analysis.name: offer for offer in choices.offers(workspace, "letters")}
+    for name in ("group_comparison", "score_distribution", "score_correlations"):
+        assert not offered[name].fault
+        assert not offered[name].usual
+    assert offered["internal_consistency"].fault
