@@ -19,6 +19,7 @@ from core import progress
 from core.charts.picture_files import Picture
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.store import banks as bank_store
+from core.workflow.answers import imports
 from core.workflow.opening import open_workspace
 from core.workflow.reports import choices, facts, making, methods
 from core.workflow.runs import control
@@ -314,3 +315,15 @@ def test_a_table_that_is_left_out_is_named_with_its_options_and_filters(asked):
     words = "\n".join(making.make(asked, request).left_out)
     assert "--option ci_level=0.9 --where context=p0001,p0002 --out" in words
     assert "All analyses take only answers with these levels: Context: p0001, p0002." in words
+
+
+def test_a_report_on_people_counts_them_and_names_no_settings_of_calls(workspace):
+    rows = [f"p{n},q{i},{1 + (n + i) % 5}" for n in range(7) for i in range(3)]
+    text = "\n".join(["person,item,answer", *rows])
+    imports.import_tidy(workspace, "people.csv", text.encode(), study="people")
+    chosen = replace(choices.saved(workspace, "people"), analyses=("score_distribution",))
+    made = making.make(workspace, choices.request_of(workspace, "people", chosen, NOW))
+    page = Page(made.files["html"])
+    header, row = next(rows for rows in page.tables.values() if rows[0][0] == "Respondent")
+    assert header == ["Respondent", "Model in the file", "Replies", "People or contexts"]
+    assert row[-1] == "7"
