@@ -201,12 +201,14 @@ def item_scores(
             prompts = frames.item_scores(workspace.database, [code], where, columns)
             if not prompts.empty:
                 parts.append(texts.word_scores(workspace, code, prompts, measure))
+    if not parts:
+        return pd.DataFrame()
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     if frame.empty:
         return frame
     if len(others) < len(codes):  # scores of ratings have no columns of their writers' contexts
         known = frame.reindex(columns=[column.name for column in columns]).astype("object")
-        frame = frame.assign(**{name: known[name].fillna("") for name in known})
+        frame = frame.assign(**{str(name): known[name].fillna("") for name in known})
     return _with_known_columns(workspace, person_facts.in_order(workspace, codes, columns, frame))
 
 
