@@ -206,7 +206,7 @@ def item_scores(
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     if frame.empty:
         return frame
-    if len(others) < len(codes):  # scores of ratings have no columns of their writers' contexts
+    if len(others) < len(codes):  # scores of ratings have no facts about the contexts of writers
         known = frame.reindex(columns=[column.name for column in columns]).astype("object")
         frame = frame.assign(**{str(name): known[name].fillna("") for name in known})
     return _with_known_columns(workspace, person_facts.in_order(workspace, codes, columns, frame))
