@@ -26,12 +26,35 @@ proportional_odds <- function(y, x) {
     fit <- glm(y ~ z, family = binomial, control = list(epsilon = 1e-13, maxit = 100))
     slopes <- coef(fit)[-1]
     errors <- sqrt(diag(vcov(fit)))[-1]
+    cuts <- -coef(fit)[1]
   } else {
     fit <- polr(y ~ z, Hess = TRUE, control = list(reltol = 1e-14, maxit = 2000))
     slopes <- coef(fit)
     errors <- sqrt(diag(vcov(fit)))[seq_along(slopes)]
+    cuts <- fit$zeta
   }
-  list(value = as.numeric(logLik(fit)), slopes = slopes / spread, errors = errors / spread)
+  steps <- diff(as.numeric(levels(y)))
+  expected <- function(x) {
+    shift <- drop(scale(x, attr(z, "scaled:center"), attr(z, "scaled:scale")) %*% slopes)
+    rowSums(vapply(seq_along(cuts), function(k) steps[k] * plogis(shift - cuts[k]), shift))
+  }
+  list(value = as.numeric(logLik(fit)), slopes = slopes / spread, errors = errors / spread,
+       expected = expected)
+}
+
+# Expected score at each level minus that at the first, at the matching scores of the level: mean,
+# mean size, and mean over the pooled standard deviation of the item
+score_differences <- function(fit, y, x, level, levels) {
+  bind(lapply(levels[-1], function(number) {
+    own <- x[level == number, , drop = FALSE]
+    as_first <- own
+    as_first[, -1] <- 0
+    gaps <- fit$expected(own) - fit$expected(as_first)
+    parts <- list(y[level == levels[1]], y[level == number])
+    spread <- weighted.mean(vapply(parts, sd, 0), lengths(parts) - 1)
+    data.frame(points = mean(gaps), unsigned_points = mean(abs(gaps)),
+               standardized = mean(gaps) / spread)
+  }))
 }
 
 # The three tests of one item, or NULL where it cannot be tested
@@ -46,10 +69,11 @@ item_tests <- function(x, level, levels, item, matched) {
   }
   member <- outer(level[used], levels[-1], "==") + 0
   score <- score[used]
+  product <- cbind(score, member, (score - mean(score)) * member)
   fits <- suppressWarnings(list(
-    proportional_odds(y[used], cbind(score)),
-    proportional_odds(y[used], cbind(score, member)),
-    proportional_odds(y[used], cbind(score, member, (score - mean(score)) * member))
+    proportional_odds(y[used], product[, 1, drop = FALSE]),
+    proportional_odds(y[used], product[, seq_along(levels)]),
+    proportional_odds(y[used], product)
   ))
   shares <- table(round(y[used], 10)) / sum(used)
   n <- sum(used)
@@ -68,7 +92,8 @@ item_tests <- function(x, level, levels, item, matched) {
       nagelkerke = nagelkerke[large] - nagelkerke[small]
     ),
     change = unname(abs(fits[[2]]$slopes[1] / fits[[1]]$slopes[1] - 1)),
-    effects = unname(fits[[2]]$slopes[-1]), errors = unname(fits[[2]]$errors[-1])
+    effects = unname(fits[[2]]$slopes[-1]), errors = unname(fits[[2]]$errors[-1]),
+    gaps = score_differences(fits[[3]], y[used], product, level[used], levels)
   )
 }
 
@@ -137,7 +162,7 @@ compare <- function(scale) {
     cbind(lead(place), data.frame(
       level = names[levels[-1]], reference = names[levels[1]], n = result$counts[-1],
       log_odds = result$effects, standard_error = result$errors
-    ))
+    ), result$gaps)
   }))
   list(items = items, tests = tests, effects = effects)
 }

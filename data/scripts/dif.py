@@ -47,7 +47,34 @@ def proportional_odds(codes, x):
     maximum = np.r_[ordered_thresholds(search.x[0], search.x[1:k]), search.x[k:]]
     information = numerical_information(lambda at: natural(at[:k], at[k:])[1], maximum)
     errors = np.sqrt(np.diag(np.linalg.pinv(information)).clip(0))[k:]
-    return -search.fun, search.x[k:] / spread, errors / spread
+    middle = x.mean(axis=0)
+
+    def expected(predictors, options):
+        """Expected scores of rows."""
+        shift = (predictors - middle) / spread @ maximum[k:]
+        return special.expit(maximum[:k] + shift[:, None]) @ np.diff(options)
+
+    return -search.fun, search.x[k:] / spread, errors / spread, expected
+
+
+def score_differences(expected, answers, options, product, level, levels):
+    """Expected score at each level minus that at the first, and the same in standard deviations.
+
+    At the matching scores of the level: mean, mean size, and mean over the pooled deviation.
+    """
+    out, width = [], len(levels) - 1
+    for number in levels[1:]:
+        own = product[level == number]
+        as_first = own.copy()
+        as_first[:, -2 * width :] = 0
+        gaps = expected(own, options) - expected(as_first, options)
+        parts = [answers[level == one] for one in (levels[0], number)]
+        weights = [len(part) - 1 for part in parts]
+        spread = NAN
+        if min(weights) > 0:
+            spread = np.average([part.std(ddof=1) for part in parts], weights=weights)
+        out.append((gaps.mean(), np.abs(gaps).mean(), gaps.mean() / spread))
+    return out
 
 
 def item_tests(x, level, levels, item, matched):
@@ -61,13 +88,10 @@ def item_tests(x, level, levels, item, matched):
         return counts, None
     member = (level[used][:, None] == np.array(levels[1:])).astype(float)
     score = score[used][:, None]
+    product = np.hstack([score, member, (score - score.mean()) * member])
     fits = [
         proportional_odds(codes, predictors)
-        for predictors in (
-            score,
-            np.hstack([score, member]),
-            np.hstack([score, member, (score - score.mean()) * member]),
-        )
+        for predictors in (score, product[:, : len(levels)], product)
     ]
     shares, n = np.bincount(codes) / len(codes), len(codes)
     null = n * (shares * np.log(shares)).sum()
@@ -87,7 +111,8 @@ def item_tests(x, level, levels, item, matched):
             nagelkerke(fits[large]) - nagelkerke(fits[small]),
         )
     change = abs(fits[1][1][0] - fits[0][1][0]) / abs(fits[0][1][0])
-    return counts, (tests, change, fits[1][1][1:], fits[1][2][1:])
+    gaps = score_differences(fits[2][3], x[used, item], options, product, level[used], levels)
+    return counts, (tests, change, fits[1][1][1:], fits[1][2][1:], gaps)
 
 
 def all_tests(x, level, levels, matched, settings):
@@ -157,7 +182,7 @@ for group, scale, items, _ in read_scales():
             unknown = (*(NAN,) * 5, "unknown", "unknown", False, NAN, place in matched)
             tables["items"].append((*lead, sum(counts), False, False, *unknown))
             continue
-        tests, change, effects, errors = result
+        tests, change, effects, errors, gaps = result
         total = tests["total"]
         rise = total[4] if p["total"][place] < float(settings["flag_level"]) else 0
         tables["items"].append(
@@ -172,11 +197,11 @@ for group, scale, items, _ in read_scales():
             tables["tests"].append(
                 (*lead, kind, chi2, df, p_plain, p[kind][place], mcfadden, nagelkerke)
             )
-        for number, count, effect, error in zip(
-            levels[1:], counts[1:], effects, errors, strict=True
+        for number, count, effect, error, gap in zip(
+            levels[1:], counts[1:], effects, errors, gaps, strict=True
         ):
             tables["effects"].append(
-                (*lead, names[number - 1], names[levels[0] - 1], count, effect, error)
+                (*lead, names[number - 1], names[levels[0] - 1], count, effect, error, *gap)
             )
 columns = {
     "items": (
@@ -209,7 +234,19 @@ columns = {
         "mcfadden",
         "nagelkerke",
     ),
-    "effects": ("group", "scale", "item", "level", "reference", "n", "log_odds", "standard_error"),
+    "effects": (
+        "group",
+        "scale",
+        "item",
+        "level",
+        "reference",
+        "n",
+        "log_odds",
+        "standard_error",
+        "points",
+        "unsigned_points",
+        "standardized",
+    ),
 }
 for name, rows in tables.items():
     print("" if name == "items" else "\n", end="")

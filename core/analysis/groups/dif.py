@@ -13,9 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.factors.invariance.levels import levels_by_administration
 from core.analysis.kit import sentences
-from core.analysis.kit.alternatives import varying_factors
+from core.analysis.kit.alternatives import (
+    MOST_COMPARED,
+    AdministrationLevels,
+    administration_levels,
+    too_many_levels,
+    with_alternatives,
+)
 from core.analysis.kit.matrices import ScoreMatrix, distinct, score_matrices, with_options
 from core.analysis.kit.options import FORMAT_SUMS, By
 from core.analysis.kit.registry import Choice, ComparedFactor, Number, analysis
@@ -143,7 +148,7 @@ EFFECTS = tables.TableSpec(
         _SUBSCALE,
         _ITEM,
         _LEVEL,
-        tables.key("reference", "Against", "The reference: first level in alphabetical order."),
+        tables.key("reference", "Against", "The reference: the first level."),
         tables.count("n", "n", "Administrations of the level in the tests of this item."),
         tables.number(
             "log_odds",
@@ -157,6 +162,27 @@ EFFECTS = tables.TableSpec(
             "SE",
             "points",
             "From the information; undefined where the level separates the answers.",
+        ),
+        tables.point_estimate(
+            "points",
+            "Difference",
+            "points",
+            "Expected score of the item at the level minus that at the reference at the same "
+            "matching score, mean over the level, in score points; both kinds of DIF. Meade (2010) "
+            "doi:10.1037/a0018966.",
+        ),
+        tables.number(
+            "unsigned_points",
+            "Size of difference",
+            "points",
+            "The same without signs, so that differences that cancel each other count. Meade "
+            "(2010).",
+        ),
+        tables.number(
+            "standardized",
+            "Standardized difference",
+            "points",
+            "The difference over the pooled standard deviation of the item.",
         ),
     ),
 )
@@ -194,7 +220,7 @@ _COMPARED = ComparedFactor(
         "study",
     ),
     never=(("format", FORMAT_SUMS),),
-    help="The factor whose levels are compared, item by item.",
+    help=f"The factor whose levels are compared, item by item; 2 to {MOST_COMPARED} levels.",
 )
 _INFLATED = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
@@ -256,12 +282,13 @@ def _dif_scripts(
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `dif`."""
     names = tuple(name for name in distinct(by) if name != factor)
-    level_of = levels_by_administration(item_scores, factor)
+    level_of = administration_levels(item_scores, factor)
     numbers, level_names = [], []
     for matrix in score_matrices(item_scores, names, whole=True):
-        levels = [level_of[int(one)] for one in matrix.administrations]
-        own = sorted(set(levels))
-        numbers.append([own.index(level) + 1 for level in levels])
+        levels = [level_of.of.get(int(one)) for one in matrix.administrations]
+        own = [level for level in level_of.order if level in set(levels)]
+        # 0 is no level
+        numbers.append([own.index(level) + 1 if level else 0 for level in levels])
         level_names.append(own)
     return dif_files(
         scale_groups(item_scores, names),
@@ -276,18 +303,37 @@ def _dif_scripts(
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
-    """Which items are flagged."""
+    """Which items are flagged, and by how many points the level that differs most does."""
+    effects: dict[tuple[str, str, str], list[sentences.TableRow]] = {}
+    for group, rows in sentences.rows_by_group(sentences.table_of(result, "effects")).items():
+        for row in rows:
+            effects.setdefault((group, row["subscale"], row["item"]), []).append(row)
 
-    def sentence(rows: Sequence[sentences.TableRow]) -> str:
+    def named(group: str, row: sentences.TableRow) -> str:
+        rows = effects.get((group, row["subscale"], row["item"]), [])
+        rows = [effect for effect in rows if math.isfinite(effect["points"])]
+        if not rows:
+            return f"{row['item']} ({row['jodoin_gierl']})"
+        most = max(rows, key=lambda effect: abs(effect["points"]))
+        points = sentences.decimal_text(most["points"])
+        return (
+            f"{row['item']} ({row['jodoin_gierl']}; {most['level']} {points} points against "
+            f"{most['reference']})"
+        )
+
+    def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
         tested = [row for row in rows if row["tested"]]
         if not tested:
             return "Undefined (no item could be tested)."
-        flagged = [f"{row['item']} ({row['jodoin_gierl']})" for row in tested if row["flagged"]]
+        flagged = [named(group, row) for row in tested if row["flagged"]]
         names = f": {name_list(flagged)}" if flagged else ""
         verb = "is" if len(flagged) == 1 else "are"
         return f"{len(flagged)} of {count_text(len(tested), 'item')} {verb} flagged{names}."
 
-    return sentences.answers_of_groups(sentences.table_of(result, "items"), sentence)
+    items = sentences.rows_by_group(sentences.table_of(result, "items"))
+    return tuple(
+        sentences.GroupAnswer(group, sentence(group, rows)) for group, rows in items.items()
+    )
 
 
 @analysis(
@@ -303,6 +349,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     references=(
         "Zumbo (1999), A handbook on the theory and methods of differential item functioning",
         "Jodoin & Gierl (2001), Applied Measurement in Education 14, 329-349",
+        "Meade (2010) doi:10.1037/a0018966",
         "Crane and others (2006), Medical Care 44 (11 Suppl 3), S115-S123",
         "Choi, Gibbons & Crane (2011) doi:10.18637/jss.v039.i08",
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
@@ -340,7 +387,8 @@ def dif(
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     factor : str
-        Its levels are compared; the first in alphabetical order is the reference.
+        Its levels are compared, 2 to 20; the first is the reference. Numbers stand in order of
+        size, other levels in that of the alphabet.
     by : tuple of factors
         `factor` itself is ignored here.
     matching : "rest" or "purified"
@@ -376,31 +424,31 @@ def dif(
     """
     names = tuple(name for name in distinct(by) if name != factor)
     matrices = with_options(item_scores, score_matrices(item_scores, names))
-    level_of = levels_by_administration(item_scores, factor)
+    level_of = administration_levels(item_scores, factor)
     items, tests, effects, levels = (
         tables.TableRows(spec, names) for spec in (ITEMS, TESTS, EFFECTS, LEVELS)
     )
-    findings = Findings()
+    findings = Findings(notes=[*level_of.notes])
     compare = partial(
         purified_dif if matching == "purified" else differential_item_functioning,
+        order=level_of.order,
         alpha=flag_level,
         adjust=adjust,
     )
     n_used = 0
     for matrix in with_progress(matrices, "scales"):
         labels = np.array(
-            [level_of[int(number)] for number in matrix.administrations], dtype=object
+            [level_of.of.get(int(number)) for number in matrix.administrations], dtype=object
         )
-        result = _test_subscale(matrix, labels, fewest, compare, levels, findings)
+        chosen = _compared_levels(matrix, labels, level_of, factor, fewest, findings)
+        result = _test_subscale(matrix, labels, chosen, compare, levels, findings)
         if result is not None:
             n_used += _add_items(matrix, result, items, tests, effects)
     if not n_used:
-        factors = ", ".join(varying_factors(item_scores, _COMPARED))
+        remedy = f"It needs two levels with {fewest} administrations each, and two items."
         raise findings.refusal(
             f"No levels of {factor} can be compared.",
-            f"It needs two levels with {fewest} administrations each, and two items. Factors with "
-            "several levels in these answers: "
-            f"{factors or 'none of those that can be compared'}.",
+            with_alternatives(remedy, item_scores, _COMPARED, factor),
         )
     findings.cautions.append(_INFLATED)
     tests_table = tests.table()
@@ -479,32 +527,52 @@ def _add_items(
                 n=n,
                 log_odds=effect.log_odds if effect else math.nan,
                 standard_error=effect.standard_error if effect else math.nan,
+                points=effect.points if effect else math.nan,
+                unsigned_points=effect.unsigned_points if effect else math.nan,
+                standardized=effect.standardized if effect else math.nan,
             )
     return n_used
 
 
-def _test_subscale(
+def _compared_levels(
     matrix: ScoreMatrix,
     labels: npt.NDArray[np.object_],
+    level_of: AdministrationLevels,
+    factor: str,
     fewest: int,
-    compare: Callable[..., DifResult],
-    levels: tables.TableRows,
     findings: Findings,
-) -> DifResult | None:
-    """The tests of the levels and items that can be compared, and the rows of the levels."""
+) -> list[str]:
+    """The levels with enough administrations, in their order; none where they are not compared."""
     scale = scale_of_group(matrix.group, matrix.subscale)
-    answered = np.isfinite(matrix.scores)
-    counts = Counter(labels[answered.any(axis=1)].tolist())
-    names = sorted(set(labels.tolist()))
+    counts = Counter(labels[np.isfinite(matrix.scores).any(axis=1)].tolist())
+    names = [level for level in level_of.order if level in set(labels.tolist())]
     compared = [level for level in names if counts[level] >= fewest]
     if len(compared) < len(names):
         too_small = [level for level in names if counts[level] < fewest]
         findings.note(
             scale, f"left out, with fewer than {fewest} administrations: {name_list(too_small)}."
         )
+    reason = too_many_levels(factor, compared)
     if len(compared) < 2:
-        findings.caution(scale, "not compared, as fewer than two levels are left.")
+        reason = "not compared, as fewer than two levels are left."
+    if reason:
+        findings.caution(scale, reason)
+    return [] if reason else compared
+
+
+def _test_subscale(
+    matrix: ScoreMatrix,
+    labels: npt.NDArray[np.object_],
+    compared: Sequence[str],
+    compare: Callable[..., DifResult],
+    levels: tables.TableRows,
+    findings: Findings,
+) -> DifResult | None:
+    """The tests of the levels and items that can be compared, and the rows of the levels."""
+    if not compared:
         return None
+    scale = scale_of_group(matrix.group, matrix.subscale)
+    answered = np.isfinite(matrix.scores)
     in_all = np.asarray(
         np.all([answered[labels == level].any(axis=0) for level in compared], axis=0)
     )

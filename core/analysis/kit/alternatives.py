@@ -1,10 +1,15 @@
-"""What can be compared where the chosen factor has one level only."""
+"""The levels of the factor that is compared, and what can be compared instead of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 from core.analysis.kit.registry import ComparedFactor
 from core.analysis.kit.rows import administrations_of
-from core.domain.factors import is_grouping, levels_word
+from core.analysis.kit.scores import administration_labels, level_name, level_sort_key
+from core.domain.factors import grouping_title, is_grouping, is_person_fact, levels_word
+from core.domain.numbers import count_text
 from core.domain.wide_scores import ItemScores
 from core.stats.inputs import name_list
 
@@ -45,3 +50,48 @@ def with_alternatives(
         return remedy
     others = name_list([levels_word(name) for name in alternatives], 12)
     return f"{remedy} These answers differ in {others}, which can be compared instead."
+
+
+@dataclass(frozen=True, eq=False)
+class AdministrationLevels:
+    """The level of the factor of each administration, and the order of the levels."""
+
+    of: Mapping[int, str]
+    order: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def administration_levels(item_scores: ItemScores, factor: str) -> AdministrationLevels:
+    """The level of the factor that each administration was under, numbers in order of size.
+
+    Where a fact about people is not known, a person has no level; where a factor of the design is
+    empty, as the context of a model asked without one, that is a level.
+
+    Raises
+    ------
+    NotEnoughData
+        The answers have no such factor.
+    """
+    labels = administration_labels(item_scores, [factor])[factor]
+    notes: tuple[str, ...] = ()
+    if is_person_fact(factor):
+        unknown = int((labels == "").sum())
+        labels = labels[labels != ""]
+        if unknown:
+            rows = count_text(unknown, "administration")
+            notes = (f"Left out, without {grouping_title(factor)}: {rows}.",)
+    labels = labels.map(level_name)
+    order = sorted(labels.unique(), key=level_sort_key)
+    numbers = labels.index.tolist()
+    of = {int(number): str(level) for number, level in zip(numbers, labels, strict=True)}
+    return AdministrationLevels(of, tuple(map(str, order)), notes)
+
+
+def too_many_levels(factor: str, levels: Sequence[str]) -> str:
+    """Why so many levels are not compared, in a sentence; empty where they are not too many."""
+    if len(levels) <= MOST_COMPARED:
+        return ""
+    return (
+        f"not compared, with {len(levels)} {levels_word(factor)}: at most {MOST_COMPARED} levels "
+        "are compared. Choose some by a filter, or compare bands or groups of them."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +24,7 @@ from core.domain.attributes import is_attribute
 from core.domain.factors import CONTEXT_SET, ENTITIES, ORIGIN, REWRITING
 from core.domain.frames import PEOPLE
 from core.domain.notes import Place, about
-from core.domain.numbers import count_text
+from core.domain.numbers import cell_number, count_text
 from core.domain.study import FACTORS, WAYS_OF_ASKING
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
@@ -320,8 +321,9 @@ def level_labels(column: pd.Series[Any]) -> Any:
 
 def level_sort_key(level: Any) -> tuple[int, Any, str]:
     """Where a level stands: numbers in their order, what others vary, then the alphabet."""
-    if isinstance(level, int | np.integer):
-        return 0, int(level), ""
+    size = cell_number(level) if isinstance(level, str) else level
+    if size is not None and math.isfinite(size):
+        return 0, float(size), str(level)
     return 1, _FIRST_LEVELS.index(level) if level in _FIRST_LEVELS else 99, str(level)
 
 

@@ -71,6 +71,25 @@ def test_tests_and_effects_agree_with_statsmodels():
     assert effect["log_odds"] < 0
 
 
+def test_differences_in_score_points_agree_with_statsmodels():
+    """Expected scores of the rows of a level, as they are and as if they were of the other."""
+    values = two_levels(1, n=300, harder=0.8)
+    effect = tables(dif(framed(values)))["effects"].iloc[0]
+    score, member = values[:, 1:].sum(axis=1), (np.arange(300) >= 150).astype(float)
+    predictors = np.column_stack([score, member, score * member])
+    fit = OrderedModel(values[:, 0].astype(int), predictors, distr="logit").fit(
+        method="newton", disp=False, maxiter=200
+    )
+    own = predictors[150:]
+    other = own * [1, 0, 0]
+    gaps = (fit.predict(own) - fit.predict(other)) @ np.unique(values[:, 0])
+    assert effect["points"] == pytest.approx(gaps.mean(), abs=1e-5)
+    assert effect["unsigned_points"] == pytest.approx(np.abs(gaps).mean(), abs=1e-5)
+    spread = values[:150, 0].std(ddof=1) / 2 + values[150:, 0].std(ddof=1) / 2
+    assert effect["standardized"] == pytest.approx(gaps.mean() / spread, abs=1e-5)
+    assert effect["points"] < 0
+
+
 def test_only_the_item_that_is_harder_for_a_level_is_flagged():
     items = tables(dif(framed(two_levels(2, n=1000, harder=1.4))))["items"].set_index("item")
     assert items.index[items["flagged"]].tolist() == ["i1"]
@@ -227,10 +246,42 @@ def test_one_level_is_an_error_that_names_factors_to_compare_instead():
     frame = framed(two_levels(17, n=40), ("gpt", "llama"), factor="respondent")
     with pytest.raises(NotEnoughData, match="No levels of language can be compared") as caught:
         dif(frame)
-    assert caught.value.remedy.endswith("several levels in these answers: respondent.")
+    assert caught.value.remedy.endswith("differ in respondents, which can be compared instead.")
 
 
 def test_every_column_of_numbers_has_a_tooltip():
     for table in dif(framed(two_levels(18, n=60))).tables:
         bare = [column.name for column in table.columns if not column.help]
         assert set(bare) <= {"respondent", "subscale", "item", "level"}
+
+
+@pytest.mark.parametrize(
+    ("factor", "levels", "order"),
+    [
+        ("study", ["b", "a"], ["a", "b"]),
+        ("context_set", ["personas", "conversations"], ["conversations", "personas"]),
+        ("temperature", [10.0, 0.7, 2.0], ["0.7", "2", "10"]),
+        ("repetition", [10, 9], ["9", "10"]),
+        ("person.gender", ["woman", "man", ""], ["man", "woman"]),
+    ],
+)
+def test_every_factor_is_compared_and_its_levels_stand_in_order(factor, levels, order):
+    answers = framed(two_levels(3, n=240))
+    numbers = answers["administration"].rank(method="dense").astype(int)
+    frame = answers.assign(**{factor: np.array(levels, dtype=object)[numbers % len(levels)]})
+    result = dif(frame, factor=factor, by=())
+    assert tables(result)["levels"]["level"].tolist() == order
+    effects = tables(result)["effects"]
+    assert set(effects["reference"]) == {order[0]}
+    assert effects["level"].unique().tolist() == order[1:]
+    unknown = [note for note in result.notes if note.startswith("Left out, without Person: gender")]
+    assert len(unknown) == (factor == "person.gender")
+
+
+def test_more_than_twenty_levels_are_refused_in_one_sentence():
+    frame = framed(two_levels(3, n=460))
+    frame["context"] = "p" + (frame["administration"] % 23).astype(str)
+    with pytest.raises(NotEnoughData, match="with 23 contexts: at most 20 levels are compared"):
+        dif(frame, factor="context", by=())
+    with pytest.raises(NotEnoughData, match=r"no factor person\.age"):
+        dif(frame, factor="person.age")
