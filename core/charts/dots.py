@@ -314,6 +314,7 @@ def _loading_ends(table: pd.DataFrame) -> Ends:
 # Models compared: steps of invariance, items by level, competing models.
 
 _CHEN = -0.01
+_SMALL_EFFECT = 0.2
 _JODOIN_GIERL = (0.035, 0.07)
 _CLASSES = {"negligible": "A", "moderate": "B", "large": "C"}
 
@@ -357,7 +358,38 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
         ends=partial(_wide_ends, lines=(_CHEN, 0.0)),
         lines=(_CHEN, 0.0),
     )
-    return (dot_chart(frame, plot, theme),)
+    return (dot_chart(frame, plot, theme), *_effect_charts(result, theme))
+
+
+def _effect_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """How large dMACS of each item is, by level."""
+    table = table_with_rows(result, "effects")
+    if table is None:
+        return ()
+    frame = estimate_rows(table, "item", "dmacs", "level", "points", low="", high="")
+    frame["label"] = [short_number(value, 2) for value in frame["value"]]
+
+    def draw(level: str, rows: pd.DataFrame) -> Chart:
+        def words(some: EstimateRows) -> str:
+            return (
+                f"Dot plot of dMACS of {some.items('item')} at {level} against the first level in "
+                f"{some.groups}, n up to {some.n('administration')}: {some.values}; "
+                f"{some.undefined} undefined."
+            )
+
+        plot = DotPlot(
+            f"Effects of items, {level}",
+            "dMACS",
+            words,
+            row="Item",
+            below=["Typical difference in standard deviations of the item, at equal standing."],
+            ends=partial(_wide_ends, lines=(0.0, _SMALL_EFFECT)),
+            same_scale=True,
+            rows_are_items=True,
+        )
+        return replace(dot_chart(rows, plot, theme), tab="Items that differ")
+
+    return charts_by(frame, "level", draw)
 
 
 def _fall_text(cfi: float) -> str:

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Literal, Self
 
-Kind = Literal["", "undefined", "keying", "identical", "left out", "no fit"]
+Kind = Literal["", "undefined", "keying", "identical", "left out", "no fit", "same model"]
 """What a note says: why a number is undefined, that items may be keyed wrongly, that two scores are
-the same numbers, that rows are left out, why a model has no indices of fit."""
+the same numbers, that rows are left out, why a model has no indices of fit, that two models cannot
+be told apart."""
 
 
 class Place(str):

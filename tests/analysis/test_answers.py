@@ -555,10 +555,16 @@ BY_HAND = {
                 ],
             ),
             table("levels", ("respondent", "level", "n"), [("m", "en", 100), ("m", "de", 100)]),
+            table(
+                "releases",
+                ("respondent", "step", "free"),
+                [("m", "metric", "F =~ a"), ("m", "scalar", "b ~ 1"), ("m", "scalar", "c ~ 1")],
+            ),
         ),
-        "Metric invariance holds by ΔCFI (Chen, 2007) and by Δχ²; scalar does not (ΔCFI −.103, "
-        "Δχ²(4) = 60.2, p < .001); the model: χ²(8) = 7.0, p = .533, CFI 1.00, RMSEA .01 [.00, "
-        ".06]: fits by Jung (2025) and by Hu & Bentler (1999) (cutoffs from ML).",
+        "Equal loadings hold (metric invariance) by ΔCFI (Chen, 2007) and by Δχ²; equal intercepts "
+        "do not hold (scalar: ΔCFI −.103, Δχ²(4) = 60.2, p < .001; most against: b ~ 1); the "
+        "model: χ²(8) = 7.0, p = .533, CFI 1.00, RMSEA .01 [.00, .06]: fits by Jung (2025) and by "
+        "Hu & Bentler (1999) (cutoffs from ML).",
     ),
     "generalizability": (
         made(
@@ -626,8 +632,17 @@ BY_HAND = {
                     ("m", "A", "i3", False, False, ""),
                 ],
             ),
+            table(
+                "effects",
+                ("respondent", "subscale", "item", "level", "reference", "points"),
+                [
+                    ("m", "A", "i1", "en", "de", 0.1),
+                    ("m", "A", "i1", "fr", "de", -0.42),
+                    ("m", "A", "i2", "en", "de", 0.9),
+                ],
+            ),
         ),
-        "1 of 2 items is flagged: i1 (large).",
+        "1 of 2 items is flagged: i1 (large; fr −0.42 points against de).",
     ),
     "graded_response": (
         made(
@@ -1179,7 +1194,8 @@ def invariance_answer(changes, p=(NAN, 0.3, 0.4, 0.5), first=GOOD, n=(100, 100),
         "cfi_difference",
     )
     levels = table("levels", ("respondent", "level", "n"), [("m", str(one), one) for one in n])
-    given = made(table("steps", columns, rows), levels)
+    releases = table("releases", ("respondent", "step", "free"), [])
+    given = made(table("steps", columns, rows), levels, releases)
     ((_, sentence, light),) = analyses.by_name("invariance").answer(given)
     return sentence, light
 
@@ -1198,20 +1214,24 @@ def test_invariance_is_judged_by_the_fall_of_cfi_and_the_test_of_chi_square_toge
     sentence, light = invariance_answer(HELD, (NAN, 0.3, 0.0496, 0.5))
     assert light == "grey"
     assert sentence.startswith(
-        "Metric invariance holds by ΔCFI (Chen, 2007) and by Δχ²; scalar is open (ΔCFI .000 speaks "
-        "for it, Δχ²(4) = 9.3, p = .0496 against it); the model: "
+        "Equal loadings hold (metric invariance) by ΔCFI (Chen, 2007) and by Δχ²; equal intercepts "
+        "are open (scalar: ΔCFI .000 speaks for them, Δχ²(4) = 9.3, p = .0496 against); the model: "
     )
     # the fall of CFI is .01004: with three decimals it would be the bound, which it exceeds
     sentence, light = invariance_answer((NAN, -0.004, 0.0, -0.01004))
     assert light == "grey"
-    assert "strict is open (Δχ²(4) = 9.3, p = .500 speaks for it, ΔCFI −.01004 against it)" in (
-        sentence
-    )
+    assert (
+        "equal residual variances are open (strict: Δχ²(4) = 9.3, p = .500 speaks for them, ΔCFI "
+        "−.01004 against)"
+    ) in sentence
     # an open step does not hide one that both speak against
     sentence, light = invariance_answer((NAN, -0.02, -0.004, -0.3), (NAN, 0.3, 0.4, 0.001))
     assert light == "red"
-    assert "metric is open" in sentence
-    assert "; strict does not (ΔCFI −.300, Δχ²(4) = 9.3, p = .001); the model: " in sentence
+    assert sentence.startswith(
+        "The structure is the same at all levels (configural invariance); equal loadings are open "
+        "(metric: Δχ²(4) = 9.3, p = .300 speaks for them, ΔCFI −.020 against); equal residual "
+        "variances do not hold (strict: ΔCFI −.300, Δχ²(4) = 9.3, p = .001); the model: "
+    )
 
 
 def test_nothing_is_said_of_invariance_where_the_model_itself_does_not_fit():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.analysis.kit.registry import ComparedFactor
 from core.analysis.kit.rows import administrations_of
-from core.analysis.kit.scores import administration_labels, level_name, level_sort_key
+from core.analysis.kit.scores import administration_labels, level_name, levels_in_order
 from core.domain.factors import grouping_title, is_grouping, is_person_fact, levels_word
 from core.domain.numbers import count_text
 from core.domain.wide_scores import ItemScores
@@ -80,8 +80,11 @@ def administration_levels(item_scores: ItemScores, factor: str) -> Administratio
         if unknown:
             rows = count_text(unknown, "administration")
             notes = (f"Left out, without {grouping_title(factor)}: {rows}.",)
+    present = set(map(str, labels))
+    order = [
+        level_name(level) for level in levels_in_order(item_scores, factor) if str(level) in present
+    ]
     labels = labels.map(level_name)
-    order = sorted(labels.unique(), key=level_sort_key)
     numbers = labels.index.tolist()
     of = {int(number): str(level) for number, level in zip(numbers, labels, strict=True)}
     return AdministrationLevels(of, tuple(map(str, order)), notes)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
+from core.domain.notes import Note, kind_of
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator, fit_cfa
 from core.stats.factor.fit_indices import p_value
+from core.stats.factor.item_effects import ItemEffect, item_effects
 from core.stats.factor.likelihood import LikelihoodRule
-from core.stats.factor.model import ParsedModel, Scaling
+from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, ParsedModel, Scaling
+from core.stats.factor.ordered_groups import (
+    OrderedStep,
+    Partial,
+    fit_ordered_levels,
+    ordered_levels,
+)
 from core.stats.factor.result import CfaResult, IndexVersion, contrary_notes
-from core.stats.inputs import Floats
+from core.stats.factor.wlsmv import THRESHOLD, difference_test
+from core.stats.inputs import Floats, PairRule
+from core.stats.ordered.answer_options import Offered
 
 # The comparison of two nested models.
 
@@ -107,6 +116,29 @@ def compare_models(restricted: CfaResult, freer: CfaResult) -> ModelDifference:
     )
 
 
+def _compare_ordered(restricted: OrderedStep, freer: OrderedStep) -> ModelDifference:
+    """The same of two steps of ordered answers, whose chi-squares have a difference test."""
+    test = difference_test(restricted.fit, freer.fit)
+    same = restricted.fit.df == freer.fit.df and restricted.fit.converged and freer.fit.converged
+    (version, first), (other, second) = restricted.result.reported, freer.result.reported
+    if version != other:
+        version, first, second = "plain", restricted.result.fit, freer.result.fit
+    return ModelDifference(
+        chi2=test.chi2,
+        df=test.df,
+        p=test.p,
+        scaling_factor=test.scaling_factor,
+        cfi=first.cfi - second.cfi,
+        tli=first.tli - second.tli,
+        rmsea=first.rmsea - second.rmsea,
+        srmr=restricted.result.srmr - freer.result.srmr,
+        aic=math.nan,
+        bic=math.nan,
+        version=version,
+        problems=(_SAME_MODEL,) if same else test.problems,
+    )
+
+
 def _contradictions(restricted: CfaResult, freer: CfaResult) -> list[str]:
     """Why the two models cannot be compared by a chi-square difference."""
     out = []
@@ -155,15 +187,43 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
 
 # Measurement invariance over groups, such as languages, models or forms.
 
-Level = Literal["configural", "metric", "scalar", "strict"]
-
-_EQUAL: dict[Level, frozenset[str]] = {
-    "configural": frozenset(),
-    "metric": frozenset({"loadings"}),
-    "scalar": frozenset({"loadings", "intercepts"}),
-    "strict": frozenset({"loadings", "intercepts", "residuals"}),
+Level = Literal["configural", "thresholds", "metric", "scalar", "strict"]
+LADDER: Mapping[bool, tuple[Level, ...]] = {
+    False: ("configural", "metric", "scalar", "strict"),
+    True: ("configural", "thresholds", "metric", "scalar", "strict"),
 }
-"""What each level holds equal across groups."""
+"""The steps of continuous and of ordered answers, from the freest."""
+
+_ADDS: dict[Level, str] = {
+    "thresholds": "thresholds",
+    "metric": "loadings",
+    "scalar": "intercepts",
+    "strict": "residuals",
+}
+"""What each step holds equal across groups, beside what the steps before it do."""
+_KINDS = {
+    THRESHOLD: "thresholds",
+    LOADING: "loadings",
+    INTERCEPT: "intercepts",
+    COVARIANCE: "residuals",
+}
+_SAME_MODEL = Note(
+    "This step cannot be tested: items with so few options say nothing of it, and it is the same "
+    "model as the step before (Wu & Estabrook, 2016).",
+    kind="same model",
+)
+
+
+def held_equal(level: Level, *, ordered: bool = False) -> frozenset[str]:
+    """What a step holds equal, of thresholds, loadings, intercepts and residuals.
+
+    Examples
+    --------
+    >>> sorted(held_equal("scalar"))
+    ['intercepts', 'loadings']
+    """
+    steps = LADDER[ordered]
+    return frozenset(_ADDS[step] for step in steps[1 : steps.index(level) + 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +234,59 @@ class InvarianceLevel:
     ----------
     level : its name. fit : the multi-group fit; its `release_indices` say what stands against it.
     difference : from the step before; None for the first.
+    freed : whether some parameters are exempt from equality.
+    before : the step that the difference is from, by name; empty for the first.
     """
 
     level: Level
     fit: CfaResult
     difference: ModelDifference | None
+    freed: bool = False
+    before: str = ""
+
+    @property
+    def name(self) -> str:
+        """The level, "partial" before it where some parameters are exempt."""
+        return step_name(self.level, self.freed)
+
+
+def step_name(level: Level, freed: bool) -> str:
+    """What a step is called.
+
+    Examples
+    --------
+    >>> step_name("scalar", True)
+    'partial scalar'
+    """
+    return f"partial {level}" if freed else level
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """A step to be fitted, and the place of the step before it; -1 for the first."""
+
+    level: Level
+    freed: bool
+    before: int
+
+
+def planned_steps(levels: Sequence[Level], partial: Partial, *, ordered: bool) -> list[PlannedStep]:
+    """The steps, and once more those that hold equal what is exempt.
+
+    Examples
+    --------
+    >>> ladder = ("configural", "metric", "scalar")
+    >>> steps = planned_steps(ladder, frozenset({("b", "~1", "")}), ordered=False)
+    >>> [(step_name(step.level, step.freed), step.before) for step in steps]
+    [('configural', -1), ('metric', 0), ('scalar', 1), ('partial scalar', 1)]
+    """
+    steps = [PlannedStep(level, False, k - 1) for k, level in enumerate(levels)]
+    kinds = {_KINDS[op] for _, op, _ in partial}
+    affected = [k for k, level in enumerate(levels) if kinds & held_equal(level, ordered=ordered)]
+    for k in affected:
+        before = k - 1 if k == affected[0] else len(steps) - 1
+        steps.append(PlannedStep(levels[k], True, before))
+    return steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,12 +295,16 @@ class Invariance:
 
     Parameters
     ----------
-    levels : from the freest to the most restricted.
+    levels : from the freest to the most restricted; then, with parameters exempt, once more from
+        the first that holds one of them equal.
     problems : of all levels, each named.
+    effects : of each item in each group against the first; none without the configural and scalar
+        steps. The last scalar one gives the unit.
     """
 
     levels: tuple[InvarianceLevel, ...]
     problems: tuple[str, ...]
+    effects: tuple[ItemEffect, ...] = ()
 
 
 def invariance(
@@ -201,11 +313,12 @@ def invariance(
     model: str | ParsedModel,
     *,
     levels: Sequence[Level] = ("configural", "metric", "scalar"),
-    estimator: Estimator = "MLR",
-    missing: LikelihoodRule = "listwise",
+    estimator: Estimator | Literal["WLSMV"] = "MLR",
+    missing: LikelihoodRule | PairRule = "listwise",
     scaling: Scaling = "marker",
-    partial: frozenset[tuple[str, str, str]] = frozenset(),
+    partial: Partial = frozenset(),
     ci_level: float = 0.95,
+    offered: Sequence[Offered] | None = None,
 ) -> Invariance:
     """The same model in all groups, with more parameters held equal at each level.
 
@@ -219,11 +332,13 @@ def invariance(
     model : str or ParsedModel
         The measurement model of every group.
     levels : sequence of str
-        Steps, from the freest.
-    estimator, missing, scaling, ci_level
-        As for `fit_cfa`. With "marker", the first item of each factor is taken to be invariant.
+        Steps, from the freest, of `LADDER`.
+    estimator, missing, scaling, ci_level, offered
+        As for `fit_cfa`, or "WLSMV" with the rules of `ordered_levels`, whose factors have variance
+        1 in the first group. With "marker", the first item of each factor is taken to be invariant.
     partial : set of (left, op, right)
-        Parameters each group keeps for itself, such as ("F", "=~", "x2") or ("x2", "~1", "").
+        Parameters each group keeps for itself in further steps, such as ("F", "=~", "x2"),
+        ("x2", "~1", ""), ("x2", "|", "t1") or ("x2", "~~", "x2").
 
     Returns
     -------
@@ -239,7 +354,8 @@ def invariance(
     -----
     Meredith (1993, doi:10.1007/BF02294825). Falls of CFI of .01 or rises of RMSEA of .015 are the
     usual signs against a step (Chen 2007, doi:10.1080/10705510701301834). Checked against published
-    lavaan results for the two schools of Holzinger & Swineford (1939).
+    lavaan results for the two schools of Holzinger & Swineford (1939); ordered answers and partial
+    steps against lavaan 0.6-14.
 
     Examples
     --------
@@ -259,27 +375,62 @@ def invariance(
         )
     if not levels:
         raise ValueError("no level of invariance to fit")
-    fits = [
-        fit_cfa(
-            list(scores.values()),
-            items,
-            model,
-            estimator=estimator,
-            missing=missing,
-            scaling=scaling,
-            equal=_EQUAL[level],
-            partial=partial,
-            group_names=list(scores),
-            ci_level=ci_level,
-        )
-        for level in levels
-    ]
-    steps = [None, *(compare_models(after, before) for before, after in pairwise(fits))]
+    ordered = estimator == "WLSMV"
+    steps = planned_steps(levels, partial, ordered=ordered)
+    compared: list[OrderedStep] = []
+    if estimator == "WLSMV":
+        rule: PairRule = "pairwise" if missing == "pairwise" else "listwise"
+        answers = ordered_levels(scores, items, model, missing=rule, offered=offered)
+        compared = [
+            fit_ordered_levels(
+                answers,
+                equal=held_equal(step.level, ordered=True),
+                partial=partial if step.freed else frozenset(),
+                ci_level=ci_level,
+            )
+            for step in steps
+        ]
+        fits, rows = [step.result for step in compared], answers.scores()
+    else:
+        fits = [
+            fit_cfa(
+                list(scores.values()),
+                items,
+                model,
+                estimator=estimator,
+                missing="fiml" if missing == "fiml" else "listwise",
+                scaling=scaling,
+                equal=held_equal(step.level),
+                partial=partial if step.freed else frozenset(),
+                group_names=list(scores),
+                ci_level=ci_level,
+            )
+            for step in steps
+        ]
+        places = [items.index(item) for item in fits[0].items]
+        rows = [np.asarray(own)[:, places] for own in scores.values()]
+        if missing == "listwise":
+            rows = [own[np.isfinite(own).all(axis=1)] for own in rows]
+
+    def difference(after: int, before: int) -> ModelDifference | None:
+        if before < 0:
+            return None
+        if ordered:
+            return _compare_ordered(compared[after], compared[before])
+        return compare_models(fits[after], fits[before])
+
+    names = [step_name(step.level, step.freed) for step in steps]
     ladder = tuple(
-        InvarianceLevel(level, fit, step)
-        for level, fit, step in zip(levels, fits, steps, strict=True)
+        InvarianceLevel(
+            step.level,
+            fits[k],
+            difference(k, step.before),
+            step.freed,
+            names[step.before] if step.before >= 0 else "",
+        )
+        for k, step in enumerate(steps)
     )
-    first_level: dict[str, Level] = {}
+    first_level: dict[str, str] = {}
     keying: list[str] = []
     for step in ladder:
         # items that load against the others do so at every level, and are named once
@@ -287,6 +438,11 @@ def invariance(
         keying = keying or contrary
         for problem in (*step.fit.problems, *(step.difference.problems if step.difference else ())):
             if problem not in contrary or problem in keying:
-                first_level.setdefault(problem, step.level)
-    problems = tuple(f"{level}: {problem}" for problem, level in first_level.items())
-    return Invariance(ladder, problems)
+                first_level.setdefault(problem, step.name)
+    problems = tuple(
+        Note(problem, kind=kind_of(problem), detail=name) for problem, name in first_level.items()
+    )
+    ends = [step.fit for step in ladder if step.level in ("configural", "scalar")]
+    if not {"configural", "scalar"} <= set(levels):
+        return Invariance(ladder, problems)
+    return Invariance(ladder, problems, item_effects(ends[0], ends[-1], rows))

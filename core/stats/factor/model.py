@@ -211,7 +211,7 @@ def parameter_table(
     >>> parameter_table(parse_model("F =~ a + b + c")).n_free
     6
     """
-    terms = _with_defaults(model, scaling, means, ordered)
+    terms = with_defaults(model, scaling, means, ordered)
     numbers: dict[object, int] = {}
     rows: list[Parameter] = []
     for group in range(n_groups):
@@ -237,8 +237,16 @@ def _names(term: Term) -> tuple[str, str, str]:
     return term.left, term.op, term.right
 
 
-def _with_defaults(model: ParsedModel, scaling: Scaling, means: bool, ordered: bool) -> list[Term]:
-    """Terms of one group, with everything implied added."""
+def with_defaults(model: ParsedModel, scaling: Scaling, means: bool, ordered: bool) -> list[Term]:
+    """Terms of one group, with everything implied added.
+
+    Examples
+    --------
+    >>> from core.stats.factor.model_text import parse_model
+    >>> terms = with_defaults(parse_model("F =~ a + b"), "marker", means=False, ordered=False)
+    >>> [f"{term.left} {term.op} {term.right}" for term in terms]
+    ['F =~ a', 'F =~ b', 'a ~~ a', 'b ~~ b', 'F ~~ F']
+    """
     loadings = [t for t in model.terms if t.op == LOADING]
     if scaling == "marker":
         loadings = _fix_markers(model, loadings)

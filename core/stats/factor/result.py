@@ -217,6 +217,7 @@ class CfaResult:
     covariance: Floats
     problems: tuple[str, ...]
     release_indices: tuple[ModificationIndex, ...] = ()
+    option_scores: tuple[tuple[float, ...], ...] = ()
 
     @property
     def reported(self) -> tuple[IndexVersion, FitIndices]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy import stats
@@ -68,7 +69,7 @@ from core.stats.ordered.polychoric import (
 # Diagonally weighted least squares: parameters that reproduce polychoric correlations best.
 
 _SETTLED = 1e-9  # a further step would lower n times the loss by less
-_LEAST_VARIANCE = 1e-6  # n times the variance of a correlation; that of r = .9967 is 4e-5
+LEAST_VARIANCE = 1e-6  # n times the variance of a correlation; that of r = .9967 is 4e-5
 _NOT_DETERMINED = 1e-7  # singular value of the scaled slopes, relative to the largest
 
 
@@ -114,6 +115,16 @@ class WeightedFit:
         if self.undetermined:
             return np.full((len(self.theta),) * 2, np.nan)
         return np.asarray(np.linalg.inv(self.slopes.T @ (self.weights[:, None] * self.slopes)))
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are no more rows than items."""
+        return self.n <= len(self.polychoric.names)
+
+    def spread(self) -> Floats:
+        """D'W Gamma W D, (q, q)."""
+        pull = self.factor @ (self.weights[:, None] * self.slopes)
+        return np.asarray(pull.T @ pull / self.n)
 
     @cached_property
     def factor(self) -> Floats:
@@ -168,7 +179,7 @@ def _fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
     spread = (
         np.einsum("np,np->p", moments.correlations, moments.correlations) / polychoric.answers.n
     )
-    if not (spread > _LEAST_VARIANCE).all():
+    if not (spread > LEAST_VARIANCE).all():
         raise NotEnoughData(
             "Some correlations do not vary over samples, because two items are answered alike. "
             + " ".join(polychoric.problems),
@@ -190,7 +201,7 @@ def _fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
         weights=1 / spread,
         slopes=slopes,
         converged=converged,
-        undetermined=_undetermined(np.sqrt(search.weights)[:, None] * slopes),
+        undetermined=undetermined_parameters(np.sqrt(search.weights)[:, None] * slopes),
     )
 
 
@@ -242,7 +253,7 @@ class _Search:
         return theta, bool(self.n * float(((slopes @ step) ** 2).sum()) < _SETTLED)
 
 
-def _undetermined(weighted_slopes: Floats) -> tuple[int, ...]:
+def undetermined_parameters(weighted_slopes: Floats) -> tuple[int, ...]:
     """Free parameters in a direction that changes no correlation, if there is one."""
     scale = np.sqrt((weighted_slopes**2).sum(axis=0))
     flat = scale == 0
@@ -277,20 +288,35 @@ def _scaled_fit(fit: WeightedFit) -> FitIndices:
     rows, pull = fit.factor, fit.factor @ (fit.weights[:, None] * fit.slopes)
     plain = (rows * fit.weights) @ rows.T
     x = _chi_squares(fit)
-    factor, shift = _scale_and_shift(
-        (plain - pull @ fit.inverse_cross_product() @ pull.T) / fit.n, x.baseline_df, x.model_df
+    corrections = (
+        scale_and_shift(*_traces(product / fit.n), x.baseline_df, df)
+        for product, df in (
+            (plain - pull @ fit.inverse_cross_product() @ pull.T, x.model_df),
+            (plain, x.baseline_df),
+        )
     )
-    baseline_factor, baseline_shift = _scale_and_shift(plain / fit.n, x.baseline_df, x.baseline_df)
+    return scaled_and_shifted(x, *corrections)
+
+
+def scaled_and_shifted(
+    x: ChiSquares, model: tuple[float, float], baseline: tuple[float, float]
+) -> FitIndices:
+    """Indices of the statistics after scaling factor and shift of model and baseline."""
     moved = replace(
-        x, model=x.model / factor + shift, baseline=x.baseline / baseline_factor + baseline_shift
+        x, model=x.model / model[0] + model[1], baseline=x.baseline / baseline[0] + baseline[1]
     )
     return replace(
         plain_indices(moved),
-        scaling_factor=factor,
-        shift=shift,
-        baseline_scaling_factor=baseline_factor,
-        baseline_shift=baseline_shift,
+        scaling_factor=model[0],
+        shift=model[1],
+        baseline_scaling_factor=baseline[0],
+        baseline_shift=baseline[1],
     )
+
+
+def _traces(product: Floats) -> tuple[float, float]:
+    """Traces of a matrix and of its square."""
+    return float(np.trace(product)), float((product * product.T).sum())
 
 
 def _robust_fit(fit: WeightedFit) -> FitIndices | None:
@@ -316,13 +342,20 @@ def _robust_fit(fit: WeightedFit) -> FitIndices | None:
     )
 
 
-def _scale_and_shift(product: Floats, n_pairs: int, df: int) -> tuple[float, float]:
-    """Scaling factor and shift from a matrix with the traces of U Gamma; NaN if nothing varies."""
-    squares = float((product * product.T).sum())
-    if not squares > _ROUNDING * n_pairs:  # so few rows that any model fits them
+def scale_and_shift(trace: float, squares: float, n_moments: int, df: int) -> tuple[float, float]:
+    """Scaling factor and shift from traces of U Gamma and its square; NaN if nothing varies.
+
+    Examples
+    --------
+    By hand: U Gamma with the values 1 and 3 on its diagonal, factor sqrt(10 / 2), 2 - 4 / factor.
+
+    >>> [round(number, 4) for number in scale_and_shift(4, 10, 2, 2)]
+    [2.2361, 0.2111]
+    """
+    if not squares > _ROUNDING * n_moments:  # so few rows that any model fits them
         return math.nan, math.nan
     factor = math.sqrt(squares / df)
-    return factor, df - float(np.trace(product)) / factor
+    return factor, df - trace / factor
 
 
 def _normal_theory(fit: WeightedFit, implied: Floats, factor: Floats) -> tuple[float, float]:
@@ -417,7 +450,7 @@ def _search_notes(fit: WeightedFit) -> list[str]:
         )
     if fit.df == 0:
         notes.append("The model has no degrees of freedom, so its fit cannot be tested.")
-    if fit.n <= len(fit.polychoric.names):
+    if fit.too_few:
         notes.append(
             f"{fit.n} rows for {len(fit.polychoric.names)} items: the fit cannot be tested with no "
             "more rows than items."
@@ -593,7 +626,7 @@ def _result(weighted: WeightedModel, missing: PairRule, ci_level: float) -> CfaR
     at = fit.structure.matrices(fit.theta)
     impossible = matrix_problems([at], table.items, table.factors, [""])
     doubtful = [*_search_notes(fit), *impossible, *error_problems(standardized)]
-    fitted = not fit.undetermined and fit.n > len(table.items)
+    fitted = not fit.undetermined and not fit.too_few
     testable = fitted and fit.df > 0
     possible = not impossible and np.linalg.eigvalsh(fit.polychoric.correlations)[0] > 0
     # the statistic taken for a chi-square, which it is not
@@ -697,8 +730,42 @@ class WeightedDifference:
     problems: tuple[str, ...]
 
 
-def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDifference:
-    """Chi-square difference of two models fitted to the same correlations, properly corrected.
+class ComparedFit(Protocol):
+    """What a difference test takes of a fit, of one group or of several."""
+
+    @property
+    def df(self) -> int:
+        """Moments less free parameters."""
+
+    @property
+    def chi2(self) -> float:
+        """Weighted sum of squared residuals times rows."""
+
+    @property
+    def slopes(self) -> Floats:
+        """Implied moments by free parameter, (moments, q)."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended at a minimum."""
+
+    @property
+    def undetermined(self) -> tuple[int, ...]:
+        """Free parameters the moments say nothing about."""
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are no more rows than items."""
+
+    def inverse_cross_product(self) -> Floats:
+        """(D'WD)^-1, (q, q)."""
+
+    def spread(self) -> Floats:
+        """D'W Gamma W D, (q, q)."""
+
+
+def difference_test(restricted: ComparedFit, freer: ComparedFit) -> WeightedDifference:
+    """Chi-square difference of two models fitted to the same moments, properly corrected.
 
     Scaled chi-squares of single models must not be subtracted. NaN with a reason where the models
     cannot be compared.
@@ -733,9 +800,8 @@ def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDiff
         return _undefined(df, "The first model is not a special case of the second.")
     inverse = freer.inverse_cross_product()
     middle = np.linalg.inv(constraints.T @ inverse @ constraints)
-    reach = freer.factor @ (freer.weights[:, None] * freer.slopes @ inverse @ constraints)
-    product = middle @ (reach.T @ reach) / freer.n
-    factor, shift = _scale_and_shift(product, len(freer.residuals), df)
+    product = middle @ constraints.T @ inverse @ freer.spread() @ inverse @ constraints
+    factor, shift = scale_and_shift(*_traces(product), len(freer.slopes), df)
     if not math.isfinite(factor):
         return _undefined(df, "The rows are too alike to say how the difference varies.")
     difference = max(restricted.chi2 - freer.chi2, 0.0)
@@ -743,13 +809,13 @@ def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDiff
     return WeightedDifference(chi2, df, p_value(chi2, df), difference, factor, shift, ())
 
 
-def _why_not(restricted: WeightedFit, freer: WeightedFit) -> str:
+def _why_not(restricted: ComparedFit, freer: ComparedFit) -> str:
     """Why two models cannot be compared; empty where they can."""
     if restricted.df <= freer.df:
         return "The first model has no more degrees of freedom than the second."
     if restricted.undetermined or freer.undetermined:
         return "At least one of the models is not identified, so they cannot be compared."
-    if freer.n <= len(freer.polychoric.names):
+    if freer.too_few:
         return "There are no more rows than items, so the models cannot be compared."
     if not (restricted.converged and freer.converged):
         return "At least one of the models did not converge, so they cannot be compared."

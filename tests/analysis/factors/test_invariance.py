@@ -45,7 +45,7 @@ def two_languages(n=500, *, loading=0.0, intercept=0.0, noise=0.0, **factors):
 
 
 def frames(result):
-    assert [one.name for one in result.tables] == ["steps", "releases", "levels"]
+    assert [one.name for one in result.tables] == ["steps", "releases", "effects", "levels"]
     return {one.name: one.frame for one in result.tables}
 
 
@@ -208,3 +208,155 @@ def test_steps_of_a_model_that_does_not_fit_are_not_said_to_hold():
     ((_, sentence, light),) = analyses.by_name("invariance").answer(result)
     assert sentence.startswith("Invariance is not judged, as the model itself does not fit: χ²(54)")
     assert light == "red"
+
+
+# Any factor of 2 to 20 levels.
+
+
+def levels_of(column, levels, n=60, **options):
+    """Five items of one factor at each level of some column."""
+    rng = np.random.default_rng(2)
+    parts = []
+    for number, level in enumerate(levels):
+        values = 3 + rng.normal(size=(n, 1)) * 0.8 + rng.normal(size=(n, 5)) * 0.6
+        part = item_scores(values, start=1 + number * 1000, **options)
+        parts.append(part.assign(**{column: level}))
+    return pd.concat(parts)
+
+
+@pytest.mark.parametrize(
+    ("factor", "levels", "order"),
+    [
+        ("study", ["b", "a"], ["a", "b"]),
+        ("model", ["llama", "gpt"], ["gpt", "llama"]),
+        ("context_set", ["personas", "conversations"], ["conversations", "personas"]),
+        ("phase", ["retest", "initial"], ["initial", "retest"]),
+        ("temperature", [10.0, 0.7, 2.0], ["0.7", "2", "10"]),
+        ("context", ["", "p10", "p9"], ["(none)", "p10", "p9"]),
+        ("repetition", [10, 9, 2], ["2", "9", "10"]),
+        ("person.gender", ["woman", "man"], ["man", "woman"]),
+    ],
+)
+def test_every_factor_is_compared_and_its_levels_stand_in_order(factor, levels, order):
+    result = invariance(levels_of(factor, levels), factor=factor, by=())
+    assert frames(result)["levels"]["level"].tolist() == order
+    assert frames(result)["steps"]["converged"].all()
+
+
+def test_people_without_a_fact_are_left_out_and_counted():
+    frame = levels_of("person.gender", ["woman", "man", "", None])
+    result = invariance(frame, factor="person.gender", by=())
+    assert frames(result)["levels"]["n"].to_dict() == {0: 60, 1: 60}
+    assert "Left out, without Person: gender: 120 administrations." in result.notes
+
+
+def test_more_than_twenty_levels_are_refused_in_one_sentence_and_the_rest_stands():
+    many = levels_of("context", [f"p{k}" for k in range(21)], n=12)
+    with pytest.raises(NotEnoughData, match="with 21 contexts: at most 20 levels are compared"):
+        invariance(many, factor="context")
+    few = levels_of("context", ["p1", "p2"], respondent="b").assign(respondent="b")
+    few["administration"] += 100_000
+    result = invariance(pd.concat([many, few]), factor="context")
+    steps = frames(result)["steps"].set_index(["respondent", "step"])["n"]
+    assert (steps["gpt", "metric"], steps["b", "metric"]) == (0, 120)
+    assert len(levels_of("context", range(20))["context"].unique()) == 20
+
+
+def test_a_factor_that_the_answers_lack_is_a_clear_error():
+    with pytest.raises(NotEnoughData, match=r"no factor person\.age"):
+        invariance(two_languages(n=50), factor="person.age")
+
+
+# Ordered answers, parameters to be free, effects.
+
+
+def ordered_languages(n=600, *, shift=0.0, options=4):
+    """The same two languages with answers on a few options."""
+    frame = two_languages(n, intercept=shift)
+    frame["score"] = np.digitize(frame["score"], np.linspace(2.3, 4, options - 1)) + 1.0
+    return frame
+
+
+def test_answers_of_fewer_than_five_options_are_taken_as_ordered():
+    result = invariance(ordered_languages(800))
+    steps = frames(result)["steps"]
+    assert steps["step"].tolist() == ["configural", "thresholds", "metric", "scalar", "strict"]
+    assert steps["equal"].tolist()[1:3] == ["thresholds", "thresholds, loadings"]
+    assert set(steps["reported"]) == {"scaled"}
+    assert (steps["p_difference"][1:] > 0.01).all()
+    assert any(note.startswith("Estimator: WLSMV") for note in result.notes)
+    assert "theta parameterization" in result.method
+    ((_, sentence, _),) = analyses.by_name("invariance").answer(result)
+    assert sentence.startswith(
+        "Equal thresholds, loadings, intercepts and residual variances hold (strict invariance)"
+    )
+    five = frames(invariance(ordered_languages(options=5)))["steps"]
+    assert five["step"].tolist() == ["configural", "metric", "scalar", "strict"]
+    assert len(frames(invariance(ordered_languages(), estimator="ml"))["steps"]) == 4
+
+
+def test_thresholds_of_three_options_cannot_be_tested_and_that_is_a_note():
+    result = invariance(ordered_languages(options=3))
+    steps = frames(result)["steps"].set_index("step")
+    assert steps.loc["thresholds", "df_difference"] == 0
+    assert [note.kind for note in result.notes if getattr(note, "kind", "") == "same model"]
+    ((_, sentence, light),) = analyses.by_name("invariance").answer(result)
+    assert "thresholds cannot be tested by themselves" in sentence
+    assert light == "green"
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_parameter_is_proposed_and_freed_when_asked(ordered):
+    frame = ordered_languages(shift=0.5) if ordered else two_languages(intercept=0.5)
+    whole = invariance(frame)
+    proposed = frames(whole)["releases"].query("step == 'scalar'").iloc[0]["free"]
+    assert proposed == "i3 ~ 1"
+    ((_, sentence, light),) = analyses.by_name("invariance").answer(whole)
+    assert "most against: i3 ~ 1" in sentence
+    assert light != "green"
+    result = invariance(frame, free=proposed)
+    steps = frames(result)["steps"].set_index("step")
+    assert steps.index.tolist()[-2:] == ["partial scalar", "partial strict"]
+    assert steps.loc["partial scalar", "free"] == "i3 ~ 1"
+    assert steps.loc["partial scalar", "df"] == steps.loc["scalar", "df"] - 1
+    assert steps.loc["partial scalar", "p_difference"] > 0.01
+    assert steps.loc["scalar", "p_difference"] < 1e-6
+    ((_, sentence, _),) = analyses.by_name("invariance").answer(result)
+    assert "hold, but for i3 ~ 1 (partial " in sentence
+
+
+def test_the_effect_of_an_item_is_in_score_points_and_standard_deviations():
+    """By hand: the expected score of i3 is .5 higher, its pooled deviation about sqrt(.85)."""
+    result = invariance(two_languages(4000, intercept=0.5), free="i3 ~ 1")
+    effects = frames(result)["effects"].set_index("item")
+    assert set(effects["level"]) == {"German"}
+    assert set(effects["reference"]) == {"English"}
+    assert effects.loc["i3", "points"] == pytest.approx(0.5, abs=0.05)
+    assert effects.loc["i3", "dmacs"] == pytest.approx(0.5 / np.sqrt(0.7**2 + 0.36), abs=0.05)
+    assert (effects["dmacs"].drop("i3") < 0.06).all()
+
+
+def test_items_and_several_parameters_can_be_freed():
+    result = invariance(schools(), free="x3; textual =~ x5 + x6; x1 ~~ x1", estimator="ml")
+    steps = frames(result)["steps"].set_index("step")
+    names = ["partial metric", "partial scalar", "partial strict"]
+    assert steps.index.tolist()[4:] == names
+    whole = steps.loc[["metric", "scalar", "strict"], "df"].to_numpy()
+    assert (whole - steps.loc[names, "df"].to_numpy()).tolist() == [3, 4, 6]
+    assert steps.loc["partial metric", "free"].count("=~") == 3
+
+
+@pytest.mark.parametrize(
+    ("free", "message"),
+    [
+        ("x33 ~ 1", "no item x33"),
+        ("visual =~ x4", "visual =~ x4 is no loading of the model"),
+        ("x3 | t1", "no parameter that is held equal"),
+        ("x1 ~~ x2", "no parameter that is held equal"),
+        ("x3 ~ 2", "no parameter that is held equal"),
+    ],
+)
+def test_what_is_no_parameter_is_refused_with_what_to_write(free, message):
+    with pytest.raises(NotEnoughData, match=message) as caught:
+        invariance(schools(), free=free)
+    assert "=~" in caught.value.remedy

@@ -24,7 +24,7 @@ from core.domain.tables import (
     text,
 )
 from core.stats.factor.comparison import ModelDifference
-from core.stats.factor.model import COVARIANCE, LOADING
+from core.stats.factor.model import INTERCEPT, LOADING
 from core.stats.factor.result import (
     REPORTED_VERSION,
     CfaResult,
@@ -32,6 +32,7 @@ from core.stats.factor.result import (
     ModificationIndex,
     contrary_loadings,
 )
+from core.stats.factor.wlsmv import THRESHOLD
 from core.stats.validation import (
     FEWEST_ROWS,
     FIT_CONVENTIONS,
@@ -246,7 +247,8 @@ MODIFICATION = TableSpec(
             "parameter",
             "Parameter",
             "A loading of the second name on the first, a "
-            "covariance of the two (of residuals, for items), a variance, or an intercept.",
+            "covariance of the two (of residuals, for items), a variance, an intercept, or a "
+            "threshold.",
         ),
         key("left", "Of", "The factor, for a loading; else one of the two."),
         key("right", "With", "The item, for a loading; else the other."),
@@ -278,6 +280,9 @@ MODIFICATION = TableSpec(
 )
 
 
+_PARAMETER_WORDS = {LOADING: "loading", INTERCEPT: "intercept", THRESHOLD: "threshold"}
+
+
 def modification_rows(
     indices: Sequence[ModificationIndex], model: WrittenModel
 ) -> Iterator[dict[str, Any]]:
@@ -285,7 +290,7 @@ def modification_rows(
     for index in indices[:_N_INDICES]:
         covariance = "variance" if index.left == index.right else "covariance"
         yield {
-            "parameter": {LOADING: "loading", COVARIANCE: covariance}.get(index.op, "intercept"),
+            "parameter": _PARAMETER_WORDS.get(index.op, covariance),
             "left": model.name(index.left),
             "right": model.name(index.right),
             "index": index.index,

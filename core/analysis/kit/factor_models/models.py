@@ -18,7 +18,7 @@ from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator
 from core.stats.factor.likelihood import LikelihoodRule
-from core.stats.factor.model import INTERCEPT, ParsedModel, Scaling, Term
+from core.stats.factor.model import INTERCEPT, ParsedModel, Term
 from core.stats.factor.model_text import (
     ModelTextError,
     add_method_factor,
@@ -185,6 +185,17 @@ LIKELIHOOD_RULES: Mapping[LikelihoodKind, tuple[Estimator, LikelihoodRule]] = {
 """Estimator and rule for missing answers of each likelihood."""
 ORDERED_RULES: Mapping[str, PairRule] = {"wlsmv": "listwise", "wlsmv_pairwise": "pairwise"}
 """Rule for missing answers of each estimator of ordered answers."""
+
+
+def estimator_rule(
+    estimator: EstimatorKind,
+) -> tuple[Estimator | Literal["WLSMV"], LikelihoodRule | PairRule]:
+    """Estimator and rule for missing answers."""
+    if estimator == "wlsmv" or estimator == "wlsmv_pairwise":
+        return "WLSMV", ORDERED_RULES[estimator]
+    return LIKELIHOOD_RULES[estimator]
+
+
 WITH_GAPS: Mapping[EstimatorKind, EstimatorKind] = {
     "ml": "ml_fiml",
     "mlr": "fiml",
@@ -196,9 +207,6 @@ FactorModel = Annotated[
     ModelKind, Choice("Model", MODELS, help="What the items are taken to measure.")
 ]
 _CORRECTS = "MLR corrects tests and standard errors, not loadings."
-LikelihoodEstimator = Annotated[
-    Literal["ml", "mlr", "fiml"], Choice("Estimator", LIKELIHOODS, help=_CORRECTS)
-]
 FactorEstimator = Annotated[
     Literal["automatic", "ml", "mlr", "fiml", "wlsmv"],
     Choice(
@@ -310,20 +318,17 @@ def written_model(
     return WrittenModel(text, safe, names.shown)
 
 
-def across_groups(kind: ModelKind, text: str) -> tuple[str, Scaling]:
-    """The model text, and the unit of its factors, such that only what is meant is held equal.
+def across_groups(kind: ModelKind, text: str) -> str:
+    """The model text such that only what is meant is held equal across groups.
 
-    Variances of 1 would be 1 in every group and pass for a difference of loadings, so all but those
-    of the first group are left free. Behind factors whose means are free, a general factor cannot
-    have one of its own.
+    Variances that the text fixes at 1 would be 1 in every group and pass for a difference of
+    loadings; without them, only those of the first group are. Behind factors whose means are free,
+    a general factor cannot have one of its own.
     """
     if kind == "second_order":
         general = text.splitlines()[-1].split()[0]
-        return f"{text}\n{general} ~ 0*1", "marker"
-    if kind in ("method", "bifactor"):
-        lines = [line for line in text.splitlines() if "~~ 1*" not in line]
-        return "\n".join(lines), "std.lv"
-    return text, "marker"
+        return f"{text}\n{general} ~ 0*1"
+    return "\n".join(line for line in text.splitlines() if "~~ 1*" not in line)
 
 
 def subscales_of_items(item_scores: ItemScores) -> tuple[dict[str, str], list[str]]:

@@ -24,6 +24,7 @@ from core.stats.factor.model import (
     parameter_table,
 )
 from core.stats.factor.model_text import parse_model
+from core.stats.factor.wlsmv import THRESHOLD
 
 # Measurement models as lavaan and as semopy read them.
 #
@@ -76,6 +77,23 @@ def lavaan_lines(model: ParsedModel, *, means: bool) -> list[str]:
         else:
             right = " + ".join(_lavaan_term(term, term.right) for term in terms)
             lines.append(f"{left} {op} {right}")
+    return lines
+
+
+def lavaan_parameters(parameters: Sequence[Parameter], name: Rename) -> list[str]:
+    """Parameters of several groups for lavaan, a line for each; equal ones share a label."""
+    rows: dict[tuple[str, str, str], list[Parameter]] = {}
+    for row in parameters:
+        rows.setdefault((row.left, row.op, row.right), []).append(row)
+    lines = []
+    for number, ((left, op, right), groups) in enumerate(rows.items()):
+        values = ", ".join("NA" if row.is_free else _plain(row.value) for row in groups)
+        labels = ", ".join(
+            f"p{row.free}" if row.is_free else f"f{number}.{row.group}" for row in groups
+        )
+        last = "1" if op == INTERCEPT else right if op == THRESHOLD else name(right)
+        sign = "~" if op == INTERCEPT else op
+        lines.append(f"{name(left)} {sign} c({values})*{last} + c({labels})*{last}")
     return lines
 
 

@@ -29,11 +29,19 @@ SAME = {
     "p_difference": 1e-4,
 }
 CORRECTED = {"chi2_scaled": 1e-3, "cfi_robust": 1e-4, "rmsea_robust": 1e-4}
+SCALED = {"chi2_scaled": 1e-3, "cfi_scaled": 1e-4, "rmsea_scaled": 1e-4}
+EFFECTS = {"dmacs": 1e-4, "points": 1e-4}
 
 
-def schools(gaps=False, n=301, respondent="m", start=1):
-    """The pupils of the golden table in two halves that stand for languages."""
+def schools(gaps=False, n=301, respondent="m", start=1, options=0):
+    """The pupils of the golden table in two halves that stand for languages.
+
+    With `options`, the scores are cut into that many equal parts of their range.
+    """
     values = np.array(scores("hs1939", NINE))[:n]
+    if options:
+        low, high = values.min(axis=0), values.max(axis=0)
+        values = 1 + np.floor((values - low) / (high - low) * options).clip(0, options - 1)
     if gaps:
         values[np.arange(0, n, 7), np.arange(0, n, 7) % 9] = np.nan
     parts = [
@@ -63,19 +71,52 @@ def schools(gaps=False, n=301, respondent="m", start=1):
 )
 def test_lavaan_climbs_our_steps(tmp_path, kind, estimator):
     frame = schools(gaps=estimator == "fiml")
-    files = invariance_scripts(frame, model=kind, estimator=estimator)
-    (theirs,) = run_r(written(files, tmp_path), "invariance.R", "results")
-    ours = invariance(frame, model=kind, estimator=estimator).tables[0].frame
-    assert theirs["step"].tolist() == ours["step"].tolist()
     columns = SAME | (CORRECTED if estimator != "ml" else {})
-    for name, tolerance in columns.items():
-        np.testing.assert_allclose(
-            theirs[name].astype(float),
-            ours[name].astype(float),
-            atol=tolerance,
-            rtol=1e-4,
-            err_msg=name,
-        )
+    agree(tmp_path, frame, columns, model=kind, estimator=estimator)
+
+
+def agree(tmp_path, frame, columns, **options):
+    """Compare all steps, and the effects of items, with those of the script."""
+    files = invariance_scripts(frame, **options)
+    theirs, effects = run_r(written(files, tmp_path), "invariance.R", "results", "effects")
+    tables = {table.name: table.frame for table in invariance(frame, **options).tables}
+    assert theirs["step"].tolist() == tables["steps"]["step"].tolist()
+    assert effects["level"].tolist() == tables["effects"]["level"].tolist()
+    for one, other, names in (
+        (theirs, tables["steps"], columns),
+        (effects, tables["effects"], EFFECTS),
+    ):
+        for name, tolerance in names.items():
+            np.testing.assert_allclose(
+                one[name].astype(float),
+                other[name].astype(float),
+                atol=tolerance,
+                rtol=1e-4,
+                err_msg=name,
+            )
+
+
+def test_lavaan_frees_the_same_parameters(tmp_path):
+    agree(tmp_path, schools(), SAME, estimator="ml", free="x3 ~ 1; textual =~ x5; x7")
+
+
+@pytest.mark.parametrize(
+    ("n_options", "options"),
+    [
+        (4, {}),
+        (4, {"free": "x3 ~ 1; x7 | t2; textual =~ x5"}),
+    ],
+)
+def test_lavaan_climbs_our_steps_of_ordered_answers(tmp_path, n_options, options):
+    frame = schools(options=n_options)
+    columns = {name: tolerance for name, tolerance in SAME.items() if name not in ("aic", "bic")}
+    agree(tmp_path, frame, columns | SCALED, **options)
+
+
+def test_gaps_of_ordered_answers_take_pairs(tmp_path):
+    frame = schools(options=4, gaps=True)
+    columns = {"n": 0, "df": 0, "chi2": 1e-2, "chi2_scaled": 1e-2, "chi2_difference": 1e-2}
+    agree(tmp_path, frame, columns, missing="pairwise")
 
 
 def test_lavaan_climbs_our_steps_with_a_method_factor(tmp_path):
@@ -92,8 +133,6 @@ def test_lavaan_climbs_our_steps_with_a_method_factor(tmp_path):
         ]
     )
     files = invariance_scripts(frame, model="method", estimator="ml")
-    groups = next(file.text for file in files if file.name == "groups.csv")
-    assert all(line.endswith(",std.lv") for line in groups.splitlines()[1:])
     (theirs,) = run_r(written(files, tmp_path), "invariance.R", "results")
     ours = invariance(frame, model="method", estimator="ml").tables[0].frame
     assert len(theirs) == len(ours) == 4
