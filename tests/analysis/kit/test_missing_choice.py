@@ -111,7 +111,7 @@ def test_booklets_work_in_the_other_analyses_too():
             ),
         ]
     )
-    steps = invariance(two, by=()).tables[0].frame
+    steps = invariance(two, by=(), estimator="mlr").tables[0].frame
     assert steps["n"].tolist() == [600] * 4
     assert steps["missing_rule"].tolist() == ["fiml"] * 4
     report = validation_report(booklets(), by=("respondent",), resamples=100)
