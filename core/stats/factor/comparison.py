@@ -16,12 +16,8 @@ from core.stats.factor.fit_indices import p_value
 from core.stats.factor.item_effects import ItemEffect, item_effects
 from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, ParsedModel, Scaling
-from core.stats.factor.ordered_groups import (
-    OrderedStep,
-    Partial,
-    fit_ordered_levels,
-    ordered_levels,
-)
+from core.stats.factor.ordered_groups import OrderedStep, fit_ordered_levels
+from core.stats.factor.ordered_levels import Partial, ordered_levels
 from core.stats.factor.result import CfaResult, IndexVersion, contrary_notes
 from core.stats.factor.wlsmv import THRESHOLD, difference_test
 from core.stats.inputs import Floats, PairRule

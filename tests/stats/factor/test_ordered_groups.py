@@ -8,7 +8,8 @@ import pytest
 
 from core.errors import NotEnoughData
 from core.stats.factor.comparison import LADDER, invariance
-from core.stats.factor.ordered_groups import fit_ordered_levels, ordered_levels
+from core.stats.factor.ordered_groups import fit_ordered_levels
+from core.stats.factor.ordered_levels import ordered_levels
 from tests.stats.reference import scores
 
 GOLDEN = pd.read_csv(

@@ -50,7 +50,7 @@ from core.domain.study import SETTINGS
 from core.errors import NotEnoughData
 from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING
 from core.stats.factor.model_text import parse_model
-from core.stats.factor.ordered_groups import Partial
+from core.stats.factor.ordered_levels import Partial
 from core.stats.factor.wlsmv import THRESHOLD
 from core.stats.inputs import name_list
 from core.stats.ordered.answer_options import Offered

@@ -42,7 +42,7 @@ from core.errors import NotEnoughData
 from core.stats.factor.comparison import LADDER, held_equal, planned_steps, step_name
 from core.stats.factor.model import INTERCEPT
 from core.stats.factor.model_text import parse_model
-from core.stats.factor.ordered_groups import (
+from core.stats.factor.ordered_levels import (
     OrderedLevels,
     Partial,
     ordered_levels,
