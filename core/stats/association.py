@@ -158,6 +158,7 @@ def association_rates(
     neutral: Floats,
     tests: Floats,
     *,
+    groups: Integers | None = None,
     bootstrap: Bootstrap | None = None,
     level: float = 0.95,
 ) -> dict[Rate, UnitRates]:
@@ -165,12 +166,16 @@ def association_rates(
 
     Parameters
     ----------
-    classes : (groups, words)
+    classes : (conditions, words)
         Places in `WORD_CLASSES`, as `word_classes` gives them; -1 for words that do not count.
-    neutral, tests : (groups, words)
+    neutral, tests : (conditions, words)
         How many answers to each word are neutral, and how many answers there are.
+    groups : (conditions,), optional
+        The number of each condition's group, such as all contexts of a model; by default each is
+        a group of its own. A word counts once for each condition of its group.
     bootstrap, level
-        As in `unit_rates`; groups of the same words are of the same draws.
+        As in `unit_rates`, a word with all its conditions; groups of the same words are of the
+        same draws.
 
     Returns
     -------
@@ -208,10 +213,14 @@ def association_rates(
         "consistency": (again * (1 - of["inconsistent"]), again),
         "reluctancy": (np.where(counted, neutral, 0.0), np.where(counted, tests, 0.0)),
     }
-    above, below = (np.vstack([pair[side] for pair in parts.values()]).T for side in (0, 1))
+    of_group = np.arange(len(classes)) if groups is None else groups
+    n_groups = int(of_group.max(initial=-1)) + 1
+    member = (of_group == np.arange(n_groups)[:, None]) * 1.0
+    above, below = (
+        np.vstack([member @ pair[side] for pair in parts.values()]).T for side in (0, 1)
+    )
     rates = unit_rates(above, below, bootstrap=bootstrap, level=level)
-    groups = len(classes)
     return {
-        name: rates.cells(slice(number * groups, (number + 1) * groups))
+        name: rates.cells(slice(number * n_groups, (number + 1) * n_groups))
         for number, name in enumerate(parts)
     }

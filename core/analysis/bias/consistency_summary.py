@@ -12,6 +12,7 @@ import pandas as pd
 from core.analysis.bias.bias import Positive
 from core.analysis.kit.matrices import data_notes, distinct, group_name
 from core.analysis.kit.option_counts import (
+    CONDITIONS,
     UNIT_WORDS,
     Midpoint,
     MidpointRule,
@@ -32,7 +33,6 @@ from core.analysis.kit.sentences import (
 )
 from core.analysis.kit.side_cells import SideCells, side_cells
 from core.analysis.repeatability.random_consistency.entropies import (
-    CONDITIONS,
     entropy_sums,
     item_entropies,
     repeated_answers,
@@ -98,7 +98,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=summary_charts,
-    keeps=("format", *CONDITIONS[1:]),
+    keeps=CONDITIONS[1:],
     references=(
         "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona",
         "Shannon (1948) doi:10.1002/j.1538-7305.1948.tb01338.x",

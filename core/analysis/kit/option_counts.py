@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,9 @@ from core.analysis.kit.rows import codes_of, level_order
 from core.domain.factors import ENTITIES
 from core.domain.notes import about
 from core.domain.results import Column
-from core.domain.study import COUNTED_AS_MISSING, Status
+from core.domain.study import COUNTED_AS_MISSING, FACTORS, Status
 from core.errors import NotEnoughData
+from core.stats.inputs import Floats, Integers, ratios
 
 MidpointRule = Literal["bank", "coin", "half", "drop"]
 Midpoint = Annotated[
@@ -68,6 +69,13 @@ UnitResamples = Annotated[
         help="Of whole items, contexts or repetitions, for the intervals; 0 for none.",
     ),
 ]
+
+CONDITIONS = ("study", *(n for n in FACTORS if n not in ("model", "repetition")))
+"""What is the same where a question is asked again; a respondent has one model.
+
+An analysis of how alike answers are keeps all of them but what it compares. Its unit is a question
+under one condition, and its numbers are means over the conditions of a group.
+"""
 
 Direction = Literal["chosen", "form", "keyed"]
 """What a yes speaks for: itself; agreement with the original form; more of what is measured."""
@@ -175,6 +183,37 @@ def cell_codes(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, p
         for name, (own, values) in zip(names, coded, strict=True)
     }
     return code, pd.DataFrame(labels, index=range(len(first)))
+
+
+def conditions_within(
+    option_counts: pd.DataFrame, names: Sequence[str], compared: Sequence[str] = ()
+) -> list[str]:
+    """The factors in which the conditions of a group differ, of those that a frame has."""
+    apart = {*names, *compared}
+    return [n for n in CONDITIONS if n in option_counts and n not in apart]
+
+
+def groups_of_cells(
+    cells: Sequence[tuple[Any, ...]], n_names: int
+) -> tuple[Integers, tuple[tuple[Any, ...], ...]]:
+    """The number of each cell's group, and the groups; a cell's label begins with its group's."""
+    numbers: dict[tuple[Any, ...], int] = {}
+    code = [numbers.setdefault(cell[:n_names], len(numbers)) for cell in cells]
+    return np.asarray(code, dtype=np.int64), tuple(numbers)
+
+
+def sums_over_cells(values: Floats, group: Integers) -> Floats:
+    """The sums of (cells, ...) values over the cells of each group."""
+    sums = np.zeros((int(group.max(initial=-1)) + 1, *values.shape[1:]))
+    np.add.at(sums, group, values)
+    return sums
+
+
+def means_over_cells(values: Floats, group: Integers) -> Floats:
+    """The means of the values that are defined; each cell counts the same."""
+    defined = np.isfinite(values)
+    sums = sums_over_cells(np.where(defined, values, 0.0), group)
+    return ratios(sums, sums_over_cells(defined * 1.0, group))
 
 
 def option_places(option_counts: pd.DataFrame) -> np.ndarray:

@@ -15,13 +15,18 @@ from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
 from core.analysis.kit.comparisons import comparison_table
 from core.analysis.kit.matrices import distinct, group_name
-from core.analysis.kit.option_counts import cell_codes, usable_counts
+from core.analysis.kit.option_counts import (
+    CONDITIONS,
+    cell_codes,
+    conditions_within,
+    usable_counts,
+)
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import Choice, Number, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.kit.scripts.agreement import RaterCodes, agreement_files
 from core.charts.statement_tests import rater_agreement_charts
-from core.domain.factors import grouping_title
+from core.domain.factors import grouping_title, levels_word
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile
@@ -34,7 +39,7 @@ from core.stats.agreement import (
     krippendorff_alpha,
     weighted_kappa,
 )
-from core.stats.inputs import Floats
+from core.stats.inputs import Floats, name_list
 from core.stats.resampling import Bootstrap
 
 GROUPS = TableSpec(
@@ -112,6 +117,8 @@ ITEMS = TableSpec(
 )
 
 MOST_PAIRS = 300
+_MOST_LEVELS = 12
+"""Levels of a factor that are set apart unasked."""
 
 Raters = Annotated[
     str,
@@ -121,8 +128,9 @@ Raters = Annotated[
             (name, grouping_title(name))
             for name in ("respondent", "model", "context", "language", "template", "repetition")
         ),
-        help="Each level of it is a rater. A rater who answered an item several times counts with "
-        "the option chosen most often; with a tie, the rater has no code on the item.",
+        help="Each level of it is a rater. A rater who was asked an item several times in the same "
+        "way counts with the option chosen most often; with a tie, the rater has no code on the "
+        "item. All else in which a rater's answers differ, such as models, is set apart.",
     ),
 ]
 CodeKind = Literal["option", "stance", "ordinal", "interval"]
@@ -196,10 +204,11 @@ def rater_agreement_scripts(
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `rater_agreement`."""
     del resamples, seed, adjust  # of what the scripts do not repeat
-    names = tuple(name for name in distinct(by) if name != raters)
+    counted = _coded(option_counts, codes)
+    names = (*_chosen_groups(by, raters), *_factors_mixed(counted, by, raters))
     groups = [
         RaterCodes(group_name(group.group), tuple(group.raters), group.codes)
-        for group in _groups(_coded(option_counts, codes), names, raters)
+        for group in _groups(counted, names, raters)
     ]
     return agreement_files(
         groups,
@@ -237,6 +246,7 @@ def rater_agreement_scripts(
         "Light's kappa",
         "pairwise kappa",
     ),
+    keeps=CONDITIONS[1:],
 )
 def rater_agreement(
     option_counts: pd.DataFrame,
@@ -254,9 +264,12 @@ def rater_agreement(
     Parameters
     ----------
     option_counts : OPTION_COUNTS frame
-        With the factor of the raters.
+        With the factor of the raters, kept apart by all but the repetition.
     raters : factor
         Its levels are the raters.
+    by : tuple of factors
+        Groups to set side by side. All else in which the answers of a rater to an item differ, such
+        as models where templates are the raters, is set apart too.
     codes : "option", "stance", "ordinal" or "interval"
         What a code is, and how disagreement counts.
 
@@ -269,16 +282,18 @@ def rater_agreement(
     Raises
     ------
     NotEnoughData
-        No answer is usable, or there is one rater.
+        No answer is usable, there is one rater, or the answers of a rater to an item differ in a
+        factor of more than 12 levels that is no group.
 
     Notes
     -----
-    The unit is one item. A rater's code is the option that most of its trials chose; ties and items
-    without a usable answer are gaps. Assumes that items are independent. Agrees with R's irr, psych
-    and scikit-learn through core/stats/agreement.py.
+    The unit is one item. A rater's code is the option that most of its repetitions chose; ties and
+    items without a usable answer are gaps. Assumes that items are independent. Agrees with R's irr,
+    psych and scikit-learn through core/stats/agreement.py.
     """
-    names = tuple(name for name in distinct(by) if name != raters)
     counted = _coded(option_counts, codes)
+    mixed = _factors_mixed(counted, by, raters)
+    names = (*_chosen_groups(by, raters), *mixed)
     groups = list(_groups(counted, names, raters))
     if not any(len(ratings.raters) > 1 for ratings in groups):
         raise NotEnoughData(
@@ -289,6 +304,12 @@ def rater_agreement(
     used = int(counted["count"].sum())
     usable = int(usable_counts(option_counts)["count"].sum())
     findings = Findings()
+    if mixed:
+        findings.notes.append(
+            "Raters were asked the same items under several "
+            f"{name_list([levels_word(name) for name in mixed])}, so these are set apart: a code "
+            "of them all would mix them."
+        )
     if ties := sum(ratings.n_ties for ratings in groups):
         findings.notes.append(
             f"Ties between a rater's own answers leave {count_text(ties, 'code')} out."
@@ -387,6 +408,42 @@ def rater_agreement(
         f"({_WEIGHTS.get(codes, 'no')} weights), mean and SD over pairs; Krippendorff's alpha "
         f"({metric}); Fleiss' kappa (nominal). {redrawn}",
     )
+
+
+def _chosen_groups(by: Sequence[str], raters: str) -> tuple[str, ...]:
+    """The groups that are asked for; the raters make none."""
+    return tuple(name for name in distinct(by) if name != raters)
+
+
+def _factors_mixed(counted: pd.DataFrame, by: Sequence[str], raters: str) -> tuple[str, ...]:
+    """The factors in which the answers of one rater to one item of a group differ.
+
+    Raises
+    ------
+    NotEnoughData
+        They cannot be set apart: a model has several respondents, or levels are too many.
+    """
+    names = _chosen_groups(by, raters)
+    cell = [*names, raters, "item"]
+    mixed = []
+    for factor in conditions_within(counted, names, (raters,)):
+        levels = counted[[*cell, factor]].drop_duplicates()
+        if not levels.duplicated(cell).any():
+            continue
+        if raters == "model" and factor == "respondent":
+            raise NotEnoughData(
+                "A model has several respondents, whose answers would be mixed in its codes.",
+                "Choose the respondents as the raters, or one respondent of each model.",
+            )
+        n_levels = levels[factor].nunique()
+        if n_levels > _MOST_LEVELS:
+            raise NotEnoughData(
+                f"Raters were asked the same items under {n_levels:,} {levels_word(factor)}, whose "
+                "answers would be mixed in one code.",
+                f"Choose one {factor.replace('_', ' ')}, or take it into Separately for.",
+            )
+        mixed.append(factor)
+    return tuple(mixed)
 
 
 def _coded(option_counts: pd.DataFrame, codes: CodeKind) -> pd.DataFrame:

@@ -12,7 +12,16 @@ import pandas as pd
 
 from core.analysis.kit.comparisons import comparison_table
 from core.analysis.kit.matrices import distinct, group_name, result_table
-from core.analysis.kit.option_counts import cell_codes, option_places, usable_counts
+from core.analysis.kit.option_counts import (
+    CONDITIONS,
+    cell_codes,
+    conditions_within,
+    groups_of_cells,
+    means_over_cells,
+    option_places,
+    sums_over_cells,
+    usable_counts,
+)
 from core.analysis.kit.options import (
     Adjust,
     By,
@@ -49,6 +58,9 @@ _RESAMPLED = (
     "Percentiles over resampled items, Efron (1979); Wilson's interval (1927) of the items where "
     "the rate is 0 or 1."
 )
+_SETTINGS = ("form", "label_order")
+"""What is compared as repetitions are: the same question in other words, or other orders."""
+_KEPT = tuple(name for name in CONDITIONS[1:] if name not in _SETTINGS)
 _RATES = ("consistency", "reluctancy", "midpoint", "unusable")
 _RATE_HELP = {
     "consistency": "Items with the same answer in all settings / items with two or more answers.",
@@ -77,9 +89,23 @@ def _group_columns(level: str) -> tuple[Column, ...]:
     return (
         count("items", "Items", "Items that the rates are of."),
         count("items_left_out", "Left out", "Items with an answer missing, in no rate."),
-        text("settings", "Answers each", "Answers to an item, fewest to most."),
+        count(
+            "conditions",
+            "Conditions",
+            "Contexts, templates, formats and so on. Rates are means over them: an item counts "
+            "once for each.",
+        ),
+        text(
+            "settings",
+            "Answers each",
+            "Answers to an item under the same condition, fewest to most.",
+        ),
         *rates,
-        count("same_items", "Same items", "Items with the same answer throughout."),
+        count(
+            "same_items",
+            "Same items",
+            "Items with the same answer in all settings; once for each condition.",
+        ),
         count("answers", "Answers", "Answers to the items that the rates are of."),
         count("with_option", "With an option", "Replies with an option, to all items."),
         count(
@@ -93,8 +119,12 @@ def _group_columns(level: str) -> tuple[Column, ...]:
 
 _ITEM_COLUMNS = (
     key("item", "Item"),
-    text("same", "Same answer", "In all settings; empty with fewer than two answers."),
-    count("different", "Different answers", "How many different answers it got."),
+    text(
+        "same",
+        "Same answer",
+        "In all settings, under each condition; empty with fewer than two answers.",
+    ),
+    count("different", "Different answers", "How many it got under one condition at most."),
     count("midpoint", "Midpoint", "Answers with an option of stance 0."),
     count("unusable", "Unusable", "Replies without an option."),
     count("n", "n", "Answers that count."),
@@ -130,13 +160,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
 @dataclass(frozen=True, eq=False)
 class _ItemCounts:
-    """Answers by group and item: (groups, items) arrays, and labels of both.
+    """Answers by condition and item: (conditions, items) arrays, and labels of both.
 
-    `unusable` are replies without an option, `no_side` those of them that count, and `chosen`
-    replies with one.
+    `group` (conditions,) is the number of each condition's group in `groups`. `unusable` are
+    replies without an option, `no_side` those of them that count, and `chosen` replies with one.
     """
 
     groups: tuple[tuple[Any, ...], ...]
+    group: Integers
     items: pd.DataFrame  # study and item
     n: Floats
     different: Floats
@@ -149,17 +180,21 @@ class _ItemCounts:
 
     @property
     def unreadable(self) -> Booleans:
-        """Whether the group has replies, and none of them an option, (groups,)."""
+        """Whether there are replies, and none of them has an option, (conditions,)."""
         return np.asarray(self.unusable.any(axis=1) & ~self.chosen.any(axis=1))
 
     def counted(self, rule: MissingTestRule) -> Booleans:
-        """Which items of each group the rates are of; none where no reply could be read.
+        """Which items of each condition the rates are of; none where no reply could be read.
 
-        All replies without an option are one answer, which would make such a group perfectly
+        All replies without an option are one answer, which would make such answers perfectly
         consistent.
         """
         answered = (self.n > 0) & ~self.unreadable[:, None]
         return answered if rule == "available" else answered & (self.missing == 0)
+
+    def of_groups(self, values: Floats | Booleans) -> Floats:
+        """The sums of (conditions, items) values over the conditions of each group."""
+        return sums_over_cells(values * 1.0, self.group)
 
 
 @analysis(
@@ -170,7 +205,7 @@ class _ItemCounts:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=instrument_rate_charts,
-    keeps=("format",),
+    keeps=_KEPT,
     references=(
         "Core Sentiment Inventory (anonymous submission to the Association for Computational "
         "Linguistics; code and answers are public)",
@@ -208,8 +243,8 @@ def instrument_rates(
     Parameters
     ----------
     option_counts : OPTION_COUNTS frame
-        All answers of a group to an item are compared: its settings are repetitions and every
-        factor that the groups do not keep apart, such as orders of options.
+        Kept apart by all but repetitions, orders of options and forms: answers to an item that
+        differ in these alone are compared.
     by : tuple of factors
         Groups to set side by side: several studies, with history or without.
     unusable : "neutral" or "left_out"
@@ -234,12 +269,14 @@ def instrument_rates(
 
     Notes
     -----
-    The unit is the item of a study. Two answers are the same where they are the same option, in the
-    direction of the form: an option of a negation is mirrored on its scale where the options have
-    points. Options of two formats are never the same. All replies without an option are one answer.
-    Trials that were not asked, and failed calls, are missing. Source: Core Sentiment Inventory,
-    which sets these rates of a questionnaire beside those of words. For a pair of labels both rates
-    are those of `word_association`. Checked by hand and on published answers to words.
+    The unit is the item of a study under one condition, such as a context. Two answers are the same
+    where they are the same option, in the direction of the form: an option of a negation is
+    mirrored on its scale where the options have points. Answers in two formats, to two templates or
+    under two contexts are not compared. All replies without an option are one answer. Trials that
+    were not asked, and failed calls, are missing. Intervals resample items, each with all its
+    conditions. Source: Core Sentiment Inventory, which sets these rates of a questionnaire beside
+    those of words. For a pair of labels both rates are those of `word_association`. Checked by hand
+    and on published answers to words.
     """
     counts = _count_items(option_counts, by, unusable)
     known = counts.counted(missing)
@@ -295,13 +332,16 @@ def instrument_rates(
 def _consistent_items(
     counts: _ItemCounts, names: Sequence[str], missing: MissingTestRule
 ) -> pd.DataFrame:
-    """Whether all answers are the same, for every group and item with several answers."""
-    rows, columns = np.nonzero(counts.counted(missing) & (counts.n > 1))
+    """The share of conditions with the same answers, for every group and item with several."""
+    again = counts.counted(missing) & (counts.n > 1)
+    same = np.where(again, counts.different == 1, np.nan)
+    values = means_over_cells(same, counts.group)
+    rows, columns = np.nonzero(np.isfinite(values))
     groups = pd.DataFrame(counts.groups, columns=list(names))
     return groups.iloc[rows].assign(
         item=counts.items["item"].to_numpy(dtype=object)[columns],
         of_study=counts.items["study"].to_numpy(dtype=object)[columns],
-        value=(counts.different[rows, columns] == 1) * 1.0,
+        value=values[rows, columns],
     )
 
 
@@ -315,10 +355,11 @@ def _method(unusable: str, missing: str, level: float, resamples: int, seed: int
         else "There are no intervals, because no resamples are asked for."
     )
     return (
-        "Consistency is the share of items with the same answer in all settings of the group, "
-        "reluctancy the share of answers that take no side: midpoints and replies without an "
-        f"option. Replies without an option {replies}. An item with an answer missing {items}. "
-        f"{intervals}"
+        "Consistency is the share of items with the same answer in all settings (repetitions, "
+        "forms, orders of options) under the same condition (context, template, format and so "
+        "on), reluctancy the share of answers that take no side: midpoints and replies without an "
+        f"option; both are means over conditions. Replies without an option {replies}. An item "
+        f"with an answer missing {items}. {intervals}"
     )
 
 
@@ -340,10 +381,14 @@ def _count_items(
     no_option = replied & ~chosen
     counts = chosen | (no_option & (unusable == "neutral"))
     middle = chosen & (option_counts["stance"].to_numpy(dtype=np.float64) == 0)
-    group, labels = cell_codes(option_counts, names)
+    cell = [*names, *conditions_within(option_counts, names, _SETTINGS)]
+    condition, labels = cell_codes(option_counts, cell)
+    group, groups = groups_of_cells(
+        list(labels.itertuples(index=False, name=None)) if cell else [()], len(names)
+    )
     item, items = cell_codes(option_counts, ("study", "item"))
-    shape = (len(labels) if names else 1, len(items))
-    place = group * shape[1] + item
+    shape = (len(group), len(items))
+    place = condition * shape[1] + item
 
     def laid_out(values: Floats) -> Floats:
         return np.asarray(np.bincount(place, values, shape[0] * shape[1]).reshape(shape))
@@ -358,7 +403,8 @@ def _count_items(
     n = laid_out(counts * count)
     there = counts & (count > 0)
     return _ItemCounts(
-        groups=tuple(labels.itertuples(index=False, name=None)) if names else ((),),
+        groups=groups,
+        group=group,
         items=items.astype(str),
         n=n,
         different=_different(place[there], _same_answers(option_counts)[there], shape),
@@ -387,10 +433,10 @@ def _same_answers(option_counts: pd.DataFrame) -> Integers:
 
 
 def _different(place: Integers, answer: Integers, shape: tuple[int, int]) -> Floats:
-    """How many different answers each group and item has."""
+    """How many different answers each condition and item has."""
     pairs = pd.DataFrame({"place": place, "answer": answer}).drop_duplicates()
-    found = np.bincount(pairs["place"].to_numpy(dtype=np.int64), minlength=shape[0] * shape[1])
-    return np.asarray(found.reshape(shape), dtype=np.float64)
+    number = np.bincount(pairs["place"].to_numpy(dtype=np.int64), minlength=shape[0] * shape[1])
+    return np.asarray(number.reshape(shape), dtype=np.float64)
 
 
 def _rates(
@@ -408,12 +454,12 @@ def _rates(
         (replies, answers),
     )
     above, below = (
-        np.vstack([np.asarray(pair[side], dtype=np.float64) for pair in parts]).T for side in (0, 1)
+        np.vstack([counts.of_groups(pair[side]) for pair in parts]).T for side in (0, 1)
     )
-    found = unit_rates(above, below, bootstrap=bootstrap, level=level)
+    rates = unit_rates(above, below, bootstrap=bootstrap, level=level)
     size = len(counts.groups)
     return {
-        name: found.cells(slice(place * size, (place + 1) * size))
+        name: rates.cells(slice(place * size, (place + 1) * size))
         for place, name in enumerate(_RATES)
     }
 
@@ -422,46 +468,58 @@ def _group_rows(
     counts: _ItemCounts, known: Booleans, rates: dict[str, UnitRates]
 ) -> list[tuple[Any, ...]]:
     """One row for each group."""
+    same = known & (counts.n > 1) & (counts.different == 1)
+    some, planned = counts.of_groups(known) > 0, counts.of_groups(counts.planned) > 0
     rows: list[tuple[Any, ...]] = []
     for place, group in enumerate(counts.groups):
-        own = known[place]
-        n = counts.n[place, own]
+        cells = counts.group == place
+        n = counts.n[cells][known[cells]]
         each = f"{n.min():g}" + (f" to {n.max():g}" if n.min() < n.max() else "") if n.size else ""
         ends = [
             float(array[place])
             for rate in _RATES
             for array in (rates[rate].value, rates[rate].low, rates[rate].high)
         ]
-        same = own & (counts.n[place] > 1) & (counts.different[place] == 1)
-        left_out = int((counts.planned[place] & ~own).sum())
-        replies = (int(part[place].sum()) for part in (counts.chosen, counts.unusable))
         rows.append(
-            (*group, int(own.sum()), left_out, each, *ends, int(same.sum()), int(n.sum()), *replies)
+            (
+                *group,
+                int(some[place].sum()),
+                int((planned[place] & ~some[place]).sum()),
+                int(cells.sum()),
+                each,
+                *ends,
+                int(same[cells].sum()),
+                int(n.sum()),
+                *(int(replies[cells].sum()) for replies in (counts.chosen, counts.unusable)),
+            )
         )
     return rows
 
 
 def _items_frame(counts: _ItemCounts, names: Sequence[str]) -> pd.DataFrame:
     """One row for each group and item that it has."""
-    rows, columns = np.nonzero(counts.planned)
-    own = {
+    rows, columns = np.nonzero(counts.of_groups(counts.planned))
+    labels = {
         name: [counts.groups[row][place] for row in rows.tolist()]
         for place, name in enumerate(names)
     }
-    same = np.where(counts.different == 1, "yes", "no")
-    told = (counts.n > 1) & ~counts.unreadable[:, None]
+    again = (counts.n > 1) & ~counts.unreadable[:, None]
+    n_again = counts.of_groups(again)
+    same = np.where(counts.of_groups(again & (counts.different == 1)) == n_again, "yes", "no")
+    different = np.zeros(n_again.shape)
+    np.maximum.at(different, counts.group, counts.different)
     arrays = {
-        "different": counts.different,
-        "midpoint": counts.midpoint,
-        "unusable": counts.unusable,
-        "n": counts.n,
-        "missing": counts.missing,
+        "different": different,
+        "midpoint": counts.of_groups(counts.midpoint),
+        "unusable": counts.of_groups(counts.unusable),
+        "n": counts.of_groups(counts.n),
+        "missing": counts.of_groups(counts.missing),
     }
     return pd.DataFrame(
         {
-            **own,
+            **labels,
             "item": counts.items["item"].to_numpy(dtype=object)[columns],
-            "same": np.where(told, same, "")[rows, columns],
+            "same": np.where(n_again > 0, same, "")[rows, columns],
             **{name: array[rows, columns].astype(np.int64) for name, array in arrays.items()},
         }
     )
@@ -469,32 +527,42 @@ def _items_frame(counts: _ItemCounts, names: Sequence[str]) -> pd.DataFrame:
 
 def _cautions(counts: _ItemCounts, known: Booleans, missing: MissingTestRule) -> list[str]:
     """Groups with one answer to each item, with answers missing, or without any."""
+    some, planned = counts.of_groups(known) > 0, counts.of_groups(counts.planned) > 0
+    lacking = planned & (counts.of_groups(counts.missing) > 0)
     cautions: list[str] = []
     for place, group in enumerate(counts.groups):
-        name, planned = group_name(group), counts.planned[place]
-        if counts.unreadable[place]:
+        name, cells = group_name(group), counts.group == place
+        unreadable = int(counts.unreadable[cells].sum())
+        if unreadable == cells.sum():
             cautions.append(
                 about(
                     name,
-                    f"no reply of {int(counts.unusable[place].sum()):,} has an option, so the "
+                    f"no reply of {int(counts.unusable[cells].sum()):,} has an option, so the "
                     "rates are undefined: whether answers are the same cannot be told.",
                 )
             )
             continue
-        lacking = int((planned & (counts.missing[place] > 0)).sum())
-        if (counts.n + counts.missing)[place, planned].max(initial=0) == 1:
+        if unreadable:
             cautions.append(
                 about(
                     name,
-                    "each item has one answer, so consistency is undefined. Ask again, under "
-                    "another order of options, or take a factor out of the groups.",
+                    f"no reply has an option under {unreadable:,} of {int(cells.sum()):,} "
+                    "conditions; the rates leave them out.",
                 )
             )
-        elif lacking:
+        if (counts.n + counts.missing)[cells].max(initial=0) == 1:
+            cautions.append(
+                about(
+                    name,
+                    "each item has one answer under the same conditions, so consistency is "
+                    "undefined. Ask in several repetitions, or under another order of options.",
+                )
+            )
+        elif n_lacking := int(lacking[place].sum()):
             result = "left out" if missing == "listwise" else "counted on the answers they have"
-            which = count_text(lacking, "item lacks", "items lack")
+            which = count_text(n_lacking, "item lacks", "items lack")
             cautions.append(about(name, f"{which} an answer; such items are {result}."))
-        if not known[place].any():
+        if not some[place].any():
             cautions.append(about(name, "no item counts, so the rates are undefined."))
     return cautions
 

@@ -116,6 +116,39 @@ def test_groups_by_an_attribute_of_items_and_reasons():
         rater_agreement(frame.assign(stance=np.nan), codes="stance")
 
 
+def test_what_else_varies_is_set_apart_and_not_mixed_in_the_codes_of_a_rater():
+    """Templates as raters of two models: each model has the alpha that it has alone."""
+    models = {"a": RATINGS[:3], "b": RATINGS[2:]}
+    frame = pd.concat(
+        [
+            answers(codes).rename(columns={"respondent": "template"}).assign(respondent=model)
+            for model, codes in models.items()
+        ]
+    )
+    result = rater_agreement(frame, raters="template", codes="interval", resamples=5)
+    alone = [
+        first_row(rater_agreement(answers(codes), codes="interval", resamples=5))["alpha"]
+        for codes in models.values()
+    ]
+    found = table_of(result, "groups").frame
+    assert found["respondent"].tolist() == ["a", "b"]
+    np.testing.assert_allclose(found["alpha"], alone)
+    assert any("respondents" in note for note in result.notes)
+    # models that answer in languages of their own are no mixture: a rater has one code anyway
+    apart = answers(RATINGS).assign(language=lambda f: f["respondent"].map(str))
+    assert len(table_of(rater_agreement(apart, resamples=5), "groups").frame) == 1
+
+
+def test_raters_whose_answers_would_be_mixed_are_refused():
+    many = pd.concat([answers(RATINGS, context=f"c{number}") for number in range(13)])
+    with pytest.raises(NotEnoughData, match="13 contexts"):
+        rater_agreement(many, resamples=5)
+    assert len(table_of(rater_agreement(many, by=("context",), resamples=5), "groups").frame) == 13
+    one_model = answers(RATINGS[:2]).assign(model="m")
+    with pytest.raises(NotEnoughData, match="several respondents"):
+        rater_agreement(one_model, raters="model", resamples=5)
+
+
 def test_charts_show_few_raters_and_groups_and_say_so(monkeypatch):
     monkeypatch.setattr(statement_tests, "_MOST_RATERS", 4)
     many = pd.concat([answers(RATINGS, template=f"t{number}") for number in range(8)])

@@ -280,7 +280,8 @@ def test_words_of_two_lists_are_not_taken_for_each_other():
     same = {name: pd.concat([banks[0][name], banks[0][name].assign(study="t")]) for name in other}
     assert tables(frame, **same)["agreement"].iloc[0]["words"] == 2
     pooled = tables(frame, by=(), **same)["groups"].iloc[0]
-    assert pooled[["words", "tests", "consistency"]].tolist() == [2, "4", 0.5]
+    # each study has two tests of its own: rates are means over studies
+    assert pooled[["words", "conditions", "tests", "consistency"]].tolist() == [2, 2, "2", 1.0]
 
 
 def test_undefined_groups_say_why_and_the_rest_stands():

@@ -14,6 +14,7 @@ from core.analysis.kit.columns import with_upper_help
 from core.analysis.kit.comparisons import Comparisons, comparison_table
 from core.analysis.kit.matrices import data_notes, distinct, group_name
 from core.analysis.kit.option_counts import (
+    CONDITIONS,
     MIDPOINT_WORDS,
     UNIT_WORDS,
     Midpoint,
@@ -28,7 +29,6 @@ from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import Choice, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.repeatability.random_consistency.entropies import (
-    CONDITIONS,
     Coding,
     EntropySums,
     ItemEntropies,
@@ -189,7 +189,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=random_consistency_charts,
-    keeps=("format", *CONDITIONS[1:]),
+    keeps=CONDITIONS[1:],
     references=(
         _SHANNON,
         "Miller (1955), Note on the bias of information estimates",

@@ -15,9 +15,9 @@ from core.analysis.kit.option_counts import (
     ResampleUnit,
     answer_sides,
     cell_codes,
+    conditions_within,
     usable_counts,
 )
-from core.domain.study import FACTORS
 from core.stats.inputs import Floats, Integers, ratios
 from core.stats.repeatability import (
     EntropyUnit,
@@ -36,8 +36,6 @@ from core.stats.resampling import (
 Coding = Literal["sides", "options"]
 Repeats = Literal["same", "together"]
 
-CONDITIONS = ("study", *(n for n in FACTORS if n not in ("model", "format", "repetition")))
-"""What is the same where a question is asked again; a respondent has one model."""
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -72,7 +70,7 @@ def repeated_answers(
 ) -> RepeatedAnswers:
     """The repeated answers of an OPTION_COUNTS frame, in groups of the factors `names`."""
     lead = [*names, "format", "subscale", "item"]
-    conditions = [n for n in CONDITIONS if n in option_counts and n not in lead]
+    conditions = conditions_within(option_counts, lead)
     cell = [*lead, *(conditions if repeats == "same" else ())]
     within = [resample] if resample not in cell else []
     if coding == "sides":

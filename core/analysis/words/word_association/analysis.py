@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import MOST_PAIRS, comparison_table, group_pairs
-from core.analysis.kit.matrices import group_name, result_table
-from core.analysis.kit.option_counts import usable_counts
+from core.analysis.kit.matrices import distinct, group_name, result_table
+from core.analysis.kit.option_counts import (
+    CONDITIONS,
+    conditions_within,
+    means_over_cells,
+    sums_over_cells,
+    usable_counts,
+)
 from core.analysis.kit.options import (
     Adjust,
     By,
@@ -35,6 +42,7 @@ from core.analysis.words.word_association.words import (
     WordCounts,
     WordFacts,
     count_words,
+    usual_classes,
     word_facts,
 )
 from core.charts.words import word_association_charts
@@ -47,7 +55,7 @@ from core.stats.agreement import weighted_kappa
 from core.stats.association import RATES, WORD_CLASSES, Rate, UnitRates, association_rates
 from core.stats.correlation import correlation
 from core.stats.distributions import wilson_interval
-from core.stats.inputs import Floats, Integers
+from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.resampling import Bootstrap
 
 _SOURCE = "Core Sentiment Inventory."
@@ -56,7 +64,7 @@ _RESAMPLED = (
     "the rate is 0 or 1."
 )
 _RATE_HELP = {
-    "optimism": "Words that are positive in all tests / words.",
+    "optimism": "Words that are positive in all tests under the same condition / words.",
     "pessimism": "Words that are negative in all tests / words.",
     "neutrality": "Words that are neutral in all tests, or not the same in all / words. With "
     "optimism and pessimism it adds to 1.",
@@ -89,10 +97,20 @@ def _group_columns(level: str) -> tuple[Column, ...]:
     return (
         count("words", "Words", "Words that the rates are of."),
         count("words_left_out", "Left out", "Words with a test missing, in no rate."),
-        text("tests", "Tests", "Answers to a word, fewest to most."),
+        count(
+            "conditions",
+            "Conditions",
+            "Contexts, templates and so on, each of which has tests of its own. Rates are means "
+            "over them: a word counts once for each.",
+        ),
+        text("tests", "Tests", "Answers to a word under the same condition, fewest to most."),
         *_rate_columns(level),
-        count("neutral_words", "Neutral words", "Neutral in all tests."),
-        count("inconsistent_words", "Inconsistent words", "Not the same in all tests."),
+        count("neutral_words", "Neutral words", "Neutral in all tests; once for each condition."),
+        count(
+            "inconsistent_words",
+            "Inconsistent words",
+            "Not the same in all tests; once for each condition.",
+        ),
         count("answers", "Answers", "Answers to the words that the rates are of."),
         count("neutral_answers", "Neutral answers", "Without a usable label."),
         count("labeled", "Labels", "Replies with a label of the pair, to all words."),
@@ -109,7 +127,12 @@ _WORD_COLUMNS = (
     key("item", "Item"),
     key("word", "Word", "Its text in the language of the group."),
     count("rank", "Rank", "Place by frequency as the bank says, else place in the bank."),
-    text("class", "Class", "Over all tests; empty for a word that is left out."),
+    text(
+        "class",
+        "Class",
+        "Over all tests; of several conditions the class that most have, inconsistent with a tie. "
+        "Empty for a word that is left out.",
+    ),
     count("positive", "Positive", "Answers with the positive label."),
     count("negative", "Negative", "Answers with the negative label."),
     count("neutral", "Neutral", "Answers with neither, as the option says."),
@@ -210,7 +233,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=word_association_charts,
-    keeps=("format", "language"),
+    keeps=CONDITIONS[1:],
     references=(
         "Core Sentiment Inventory (anonymous submission to the Association for Computational "
         "Linguistics; code and answers are public)",
@@ -275,7 +298,7 @@ def word_association(
     Parameters
     ----------
     option_counts : OPTION_COUNTS frame
-        Answers to words; those that the groups do not keep apart are tests of the same word.
+        Answers to words, kept apart by all but the repetition.
     by : tuple of factors
         Groups to set side by side: respondents, languages, pairs of labels (`format`), words per
         call (`items_per_call`).
@@ -311,30 +334,38 @@ def word_association(
     -----
     The unit is the word. An answer is positive or negative by the stance of its option, in the
     direction of the form; it is neutral where the stance is 0 or none, or the reply has no usable
-    label. Trials that were not asked, and failed calls, are missing tests. A word has as many tests
-    as the words of its study have at most in the group. Assumes that words are a sample of words;
-    intervals resample them. Source: Core Sentiment Inventory. Checked by hand, on published answers
-    to 5,000 words, and against R's qbinom.
+    label. Tests of a word are repetitions: answers under another context, template, order of
+    labels and so on are not tests of the same question, and rates are means over such conditions.
+    Trials that were not asked, and failed calls, are missing tests. A word has as many tests as
+    the words of its study have at most under the same condition. Assumes that words are a sample
+    of words; intervals resample them, each with all its conditions. Source: Core Sentiment
+    Inventory. Checked by hand, on published answers to 5,000 words, and against R's qbinom.
     """
     bank_items = pd.DataFrame(columns=list(ITEMS.columns)) if items is None else items
     texts = pd.DataFrame(columns=list(WORDINGS.columns)) if wordings is None else wordings
-    counts = count_words(option_counts, by, texts, unusable)
+    names, level = distinct(by), f"{ci_level * 100:g}% CI"
+
+    def tests_of(answers: pd.DataFrame) -> _Tests:
+        conditions = conditions_within(answers, names)
+        cells = count_words(answers, (*names, *conditions), texts, unusable)
+        return _Tests(cells, *cells.over_conditions(names), cells.classes(missing), missing)
+
+    tests = tests_of(option_counts)
+    counts, classes = tests.counts, tests.usual
     facts = word_facts(counts, bank_items, texts)
-    classes = counts.classes(missing)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     rates = association_rates(
-        classes, counts.neutral, counts.tests, bootstrap=bootstrap, level=ci_level
+        tests.classes,
+        tests.cells.neutral,
+        tests.cells.tests,
+        groups=tests.group,
+        bootstrap=bootstrap,
+        level=ci_level,
     )
-    names, level = counts.by, f"{ci_level * 100:g}% CI"
     factors = factor_columns(names)
     groups = pd.DataFrame(counts.groups, columns=list(names))
-
-    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
-        own = count_words(answers, by, texts, unusable)
-        return _values(own, own.classes(missing), groups, compared)
-
     pairs = comparison_table(
-        _values(counts, classes, groups, compared),
+        _values(tests, compared),
         names,
         units=("word",),
         value="value",
@@ -347,14 +378,14 @@ def word_association(
         seed=seed,
         tab="Agreement",
         answers=option_counts,
-        values_of=values_of,
+        values_of=lambda answers: _values(tests_of(answers), compared),
     )
     agreement, further = _agreement_rows(counts, classes, groups, ci_level)
     tables = (
         result_table(
             "groups",
             "Rates by group",
-            _group_rows(counts, classes, rates),
+            _group_rows(tests, rates),
             (*factors, *_group_columns(level)),
             "Groups",
         ),
@@ -377,8 +408,7 @@ def word_association(
             "All words",
         ),
     )
-    counted = counts.counted(missing)
-    n_used = int(counts.labeled[counted].sum())
+    n_used = int(tests.cells.labeled[tests.counted].sum())
     n_usable = int(usable_counts(option_counts)["count"].sum())
     return AnalysisResult(
         tables=tables,
@@ -387,9 +417,34 @@ def word_association(
         n_missing=int(option_counts["count"].sum()) - n_usable,
         n_left_out=n_usable - n_used,
         method=_method(unusable, missing, ci_level, resamples, seed),
-        cautions=tuple(_cautions(counts, missing)),
+        cautions=tuple(_cautions(tests)),
         notes=(*_notes(counts, facts, unusable), *further, *pairs.notes),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """The tests of every word: `cells` by group and condition, and `counts` by group.
+
+    `group` (conditions,) is the number of each condition's group; `classes` (conditions, words)
+    are of the tests under one condition, by the rule for missing tests.
+    """
+
+    cells: WordCounts
+    group: Integers
+    counts: WordCounts
+    classes: Integers
+    rule: MissingTestRule
+
+    @property
+    def counted(self) -> Booleans:
+        """Which words count under each condition, (conditions, words)."""
+        return self.cells.counted(self.rule)
+
+    @property
+    def usual(self) -> Integers:
+        """The class of each word of each group, (groups, words)."""
+        return usual_classes(self.classes, self.group)
 
 
 def _method(unusable: str, missing: str, level: float, resamples: int, seed: int) -> str:
@@ -403,7 +458,8 @@ def _method(unusable: str, missing: str, level: float, resamples: int, seed: int
         else "There are no intervals, because no resamples are asked for."
     )
     return (
-        "A word is positive, negative or neutral where all its tests are, else inconsistent. "
+        "A word is positive, negative or neutral where all its tests are, else inconsistent; tests "
+        "are repetitions under the same condition (context, template and so on). "
         "Optimism and pessimism are shares of positive and negative words, neutrality that of all "
         "other words; consistency = 1 − share of inconsistent words; reluctancy = neutral answers "
         f"/ answers. Replies without a label of the pair {replies}. A word with a test missing "
@@ -419,31 +475,32 @@ def _range_text(values: Floats) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _group_rows(
-    counts: WordCounts, classes: Integers, rates: dict[Rate, UnitRates]
-) -> list[tuple[Any, ...]]:
+def _group_rows(tests: _Tests, rates: dict[Rate, UnitRates]) -> list[tuple[Any, ...]]:
     """One row for each group."""
+    counts, classes = tests.counts, tests.classes
+    some = sums_over_cells(tests.counted * 1.0, tests.group) > 0
     rows: list[tuple[Any, ...]] = []
     for place, group in enumerate(counts.groups):
-        known = classes[place] >= 0
-        tests = counts.tests[place, known]
+        cells = tests.group == place
+        counted = tests.counted[cells]
+        answers = tests.cells.tests[cells][counted]
         ends = [
             float(array[place])
             for rate in RATES
             for array in (rates[rate].value, rates[rate].low, rates[rate].high)
         ]
-        left_out = int((counts.planned[place] & ~known).sum())
         rows.append(
             (
                 *group,
-                int(known.sum()),
-                left_out,
-                _range_text(tests),
+                int(some[place].sum()),
+                int((counts.planned[place] & ~some[place]).sum()),
+                int(cells.sum()),
+                _range_text(answers),
                 *ends,
-                *(int((classes[place] == kind).sum()) for kind in (_NEUTRAL, _INCONSISTENT)),
-                int(tests.sum()),
-                int(counts.neutral[place, known].sum()),
-                *(int(own[place].sum()) for own in (counts.labeled, counts.without_label)),
+                *(int((classes[cells] == kind).sum()) for kind in (_NEUTRAL, _INCONSISTENT)),
+                int(answers.sum()),
+                int(tests.cells.neutral[cells][counted].sum()),
+                *(int(replies[place].sum()) for replies in (counts.labeled, counts.without_label)),
             )
         )
     return rows
@@ -511,10 +568,9 @@ _COMPARED: dict[str, tuple[str, Literal["proportion", "correlation"]]] = {
 }
 
 
-def _values(
-    counts: WordCounts, classes: Integers, groups: pd.DataFrame, compared: str
-) -> pd.DataFrame:
-    """The part of each word in the rate that is compared, for each group."""
+def _values(tests: _Tests, compared: str) -> pd.DataFrame:
+    """The part of each word in the rate that is compared, for each group: mean over conditions."""
+    classes = tests.classes
     side = np.select([classes == _POSITIVE, classes == _NEGATIVE], [1.0, -1.0], 0.0)
     parts = {
         "optimism": side > 0,
@@ -523,13 +579,13 @@ def _values(
         "consistency": classes != _INCONSISTENT,
         "balance": side,
     }
-    known = classes >= 0
+    counts = classes >= 0
     if compared == "consistency":
-        known &= counts.tests > 1
-    rows, columns = np.nonzero(known)
-    return groups.iloc[rows].assign(
-        word=columns, value=np.asarray(parts[compared], dtype=np.float64)[rows, columns]
-    )
+        counts &= tests.cells.tests > 1
+    values = means_over_cells(np.where(counts, parts[compared], np.nan), tests.group)
+    rows, columns = np.nonzero(np.isfinite(values))
+    groups = pd.DataFrame(tests.counts.groups, columns=list(tests.counts.by))
+    return groups.iloc[rows].assign(word=columns, value=values[rows, columns])
 
 
 def _agreement_rows(
@@ -581,8 +637,11 @@ def _agreement_rows(
 # What the reader must know of the words and their tests.
 
 
-def _cautions(counts: WordCounts, missing: MissingTestRule) -> list[str]:
+def _cautions(tests: _Tests) -> list[str]:
     """Groups with one test, with words that lack a test, or without an answer."""
+    counts = tests.counts
+    expected = tests.cells.tests + tests.cells.missing
+    some = sums_over_cells(tests.counted * 1.0, tests.group) > 0
     cautions: list[str] = []
     for place, group in enumerate(counts.groups):
         name, planned = group_name(group), counts.planned[place]
@@ -596,21 +655,32 @@ def _cautions(counts: WordCounts, missing: MissingTestRule) -> list[str]:
                 )
             )
             continue
-        lacking = int((planned & (counts.missing[place] > 0)).sum())
-        tests = counts.tests[place, planned] + counts.missing[place, planned]
-        if tests.max(initial=0) == 1:
+        cells = tests.group == place
+        if unreadable := int(tests.cells.unreadable[cells].sum()):
             cautions.append(
                 about(
                     name,
-                    "each word has one test, so that none can be inconsistent: consistency is "
-                    "undefined, and optimism and pessimism are larger than with two tests.",
+                    f"no reply has a label of the pair under {unreadable:,} of "
+                    f"{int(cells.sum()):,} conditions; the rates leave them out.",
+                )
+            )
+        lacking = int((planned & (counts.missing[place] > 0)).sum())
+        if expected[cells].max(initial=0) == 1:
+            cautions.append(
+                about(
+                    name,
+                    "each word has one test under the same conditions, so that none can be "
+                    "inconsistent: consistency is undefined, and optimism and pessimism are larger "
+                    "than with two tests. Ask in several repetitions.",
                 )
             )
         elif lacking:
-            result = "left out" if missing == "listwise" else "counted on the tests that they have"
+            result = (
+                "left out" if tests.rule == "listwise" else "counted on the tests that they have"
+            )
             which = count_text(lacking, "word lacks", "words lack")
             cautions.append(about(name, f"{which} a test; such words are {result}."))
-        if not counts.counted(missing)[place].any():
+        if not some[place].any():
             cautions.append(about(name, "no word counts, so the rates are undefined."))
     return cautions
 

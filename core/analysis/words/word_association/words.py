@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.matrices import distinct
-from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.option_counts import cell_codes, groups_of_cells, sums_over_cells
 from core.analysis.kit.options import MissingTestRule, NeutralRule
 from core.domain.study import COUNTED_AS_MISSING
 from core.errors import NotEnoughData
-from core.stats.association import UNKNOWN_CLASS, word_classes
+from core.stats.association import UNKNOWN_CLASS, WORD_CLASSES, word_classes
 from core.stats.inputs import Booleans, Floats, Integers
 
 _SIDES = ("positive", "negative", "neutral")
@@ -117,8 +117,40 @@ class WordCounts:
 
     def classes(self, rule: MissingTestRule) -> Integers:
         """The class of each word of each group; -1 where the word does not count."""
-        found = word_classes(self.positive, self.negative, self.neutral, tests=1)
-        return np.where(self.counted(rule), found, UNKNOWN_CLASS)
+        classes = word_classes(self.positive, self.negative, self.neutral, tests=1)
+        return np.where(self.counted(rule), classes, UNKNOWN_CLASS)
+
+    def over_conditions(self, names: tuple[str, ...]) -> tuple[Integers, WordCounts]:
+        """The group of each row where `names` are the first of `by`, and the counts of the groups.
+
+        The tests of a word are added up; those of two conditions are not of the same question.
+        """
+        group, labels = groups_of_cells(self.groups, len(names))
+        languages: list[dict[str, None]] = [{} for _ in labels]
+        for number, spoken in zip(group.tolist(), self.languages, strict=True):
+            languages[number].update(dict.fromkeys(spoken))
+        counted = (*_SIDES, "without_label", "labeled", "without_stance", "missing")
+        return group, WordCounts(
+            by=names,
+            groups=labels,
+            languages=tuple(map(tuple, languages)),
+            words=self.words,
+            **{name: sums_over_cells(getattr(self, name), group) for name in counted},
+            planned=sums_over_cells(self.planned * 1.0, group) > 0,
+        )
+
+
+def usual_classes(classes: Integers, group: Integers) -> Integers:
+    """The class that a word has in most conditions of each group; inconsistent with a tie.
+
+    `classes` (conditions, words) are -1 where the word does not count.
+    """
+    kinds = range(len(WORD_CLASSES))
+    votes = np.stack([sums_over_cells((classes == kind) * 1.0, group) for kind in kinds])
+    most = votes.max(axis=0)
+    tied = (votes == most).sum(axis=0) > 1
+    usual = np.where(tied, WORD_CLASSES.index("inconsistent"), votes.argmax(axis=0))
+    return np.where(most > 0, usual, UNKNOWN_CLASS)
 
 
 def count_words(
