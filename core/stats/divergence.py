@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
-from core.stats.inputs import Booleans, Floats, Integers, mean_of_defined
+from core.stats.inputs import Booleans, Floats, Integers, mean_of_defined, ratios
 from core.stats.repeatability import entropies_of_shares, shares
 
 _CELLS_AT_ONCE = 1_000_000
@@ -156,16 +157,26 @@ class PermutationTest:
 
 
 def permutation_test(
-    positive: Floats, n: Floats, groups: Integers, *, n_permutations: int = 1000, seed: int = 0
+    positive: Floats,
+    n: Floats,
+    groups: Integers,
+    *,
+    items: Integers | None = None,
+    n_permutations: int = 1000,
+    seed: int = 0,
 ) -> PermutationTest:
     """Whether the formats of an item differ by more than answers dealt at random would.
 
     Parameters
     ----------
-    positive, n : (items, formats)
-        Numbers of answers that are yes, and of all; whole numbers.
+    positive, n : (rows, formats)
+        Numbers of answers that are yes, and of all; whole numbers. A row is an item, or an item
+        under one condition, such as a context: answers are dealt within it.
     groups : (items,)
         Numbers from 0 of the groups whose items are summed.
+    items : (rows,), optional
+        The number of each row's item, from 0; its divergences are means over its rows. By default
+        each row is an item.
     n_permutations : int
         How often the answers are dealt; p is 1 / (n_permutations + 1) at least.
     seed : int
@@ -195,22 +206,24 @@ def permutation_test(
     yes, total = np.asarray(positive, dtype=np.float64), np.asarray(n, dtype=np.float64)
     if (yes % 1).any() or (total % 1).any() or (yes < 0).any() or (yes > total).any():
         raise ValueError("a permutation needs whole numbers of yes among whole numbers of answers")
-    observed = mean_of_defined(_divergences(yes, total))
+    own_items = np.arange(len(yes)) if items is None else items
+    observed = _item_means(mean_of_defined(_divergences(yes, total)), own_items)
     n_groups = int(groups.max(initial=-1)) + 1
     sums = _group_sums(observed, groups, n_groups)
     chance = np.zeros((len(yes), yes.shape[1] * (yes.shape[1] - 1) // 2))
-    as_many = np.zeros(len(yes))
+    as_many = np.zeros(len(observed))
     as_many_sums = np.zeros(n_groups)
     for dealt in _dealt(yes, total, n_permutations, seed):
         divergences = _divergences(dealt, total)
         chance += divergences.sum(axis=0)
-        means = mean_of_defined(divergences)
+        means = _item_means(mean_of_defined(divergences), own_items)
         as_many += (means >= observed - _TIE).sum(axis=0)
         as_many_sums += (_group_sums(means, groups, n_groups) >= sums - _TIE).sum(axis=0)
     defined = np.isfinite(observed)
     in_groups = np.bincount(groups[defined], minlength=n_groups) > 0
+    chance = chance / n_permutations if n_permutations else np.full(chance.shape, np.nan)
     return PermutationTest(
-        chance / max(n_permutations, 1) if n_permutations else np.full(chance.shape, np.nan),
+        _item_means(chance.T, own_items).T,
         _p(as_many, defined, n_permutations),
         _p(as_many_sums, in_groups, n_permutations),
         n_permutations,
@@ -220,6 +233,14 @@ def permutation_test(
 def _divergences(yes: Floats, total: Floats) -> Floats:
     """Divergences of every pair of formats, from numbers of yes and of answers."""
     return jensen_shannon_bits(np.stack([yes, np.broadcast_to(total, yes.shape) - yes], axis=-1))
+
+
+def _item_means(values: Floats, items: Integers) -> Floats:
+    """Means of the values that are defined, over the rows (last axis) of each item."""
+    shape = (len(items), int(items.max(initial=-1)) + 1)
+    member = sparse.csr_array((np.ones(len(items)), (np.arange(len(items)), items)), shape=shape)
+    defined = np.isfinite(values)
+    return ratios(np.where(defined, values, 0.0) @ member, (defined * 1.0) @ member)
 
 
 def _dealt(yes: Floats, total: Floats, n_permutations: int, seed: int) -> Iterator[Floats]:

@@ -20,6 +20,10 @@ from core.analysis.kit.option_counts import (
     ResampleUnit,
     UnitResamples,
     answer_sides,
+    conditions_within,
+    groups_of_cells,
+    means_over_cells,
+    redrawn_means_over_cells,
 )
 from core.analysis.kit.options import By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import analysis
@@ -174,11 +178,15 @@ def consistency_summary(
     cell = distinct((*names, "format", "item", resample))
     sides = answer_sides(option_counts, cell, midpoint=midpoint, direction=direction)
     cells = side_cells(sides, names, resample)
+    conditions = (*names, *conditions_within(option_counts, names, ("format",)))
+    alike = answer_sides(
+        option_counts, distinct((*conditions, *cell)), midpoint=midpoint, direction=direction
+    )
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     columns = (
         _positive(cells, resample, bootstrap, ci_level),
         _repeatability(option_counts, cells, midpoint, resample, bootstrap, ci_level),
-        _agreement(cells, resample, bootstrap, ci_level),
+        _agreement(cells, side_cells(alike, conditions, resample), resample, bootstrap, ci_level),
     )
     if not any(math.isfinite(one.value) for own in columns for one in own):
         raise NotEnoughData(
@@ -256,28 +264,50 @@ def _repeatability(
 
 
 def _agreement(
-    cells: SideCells, unit: ResampleUnit, bootstrap: Bootstrap | None, level: float
+    groups: SideCells,
+    cells: SideCells,
+    unit: ResampleUnit,
+    bootstrap: Bootstrap | None,
+    level: float,
 ) -> list[_Measure]:
-    """1 minus the mean divergence of pairs of formats over items, for each group."""
+    """1 minus the mean divergence of pairs of formats over items, for each group.
+
+    Formats are compared in `cells`, under the same conditions, of which an item has the mean.
+    """
     counts = cells.counts
-    n_groups, n_parts, n_items, _ = counts.shape
+    n_cells, n_parts, n_items, _ = counts.shape
+    code, labels = groups_of_cells(cells.groups, len(groups.names))
+    group = np.array([groups.groups.index(label) for label in labels])[code]
     place = (counts.group * n_parts + counts.part) * n_items + counts.item
-    size = n_groups * n_items * n_parts
+    size = n_cells * n_items * n_parts
     positive, n = (
-        np.bincount(place, own, size).astype(np.float64).reshape(n_groups, n_parts, n_items)
+        np.bincount(place, own, size).astype(np.float64).reshape(n_cells, n_parts, n_items)
         for own in (counts.positive, counts.n)
     )
-    agreement = _item_agreement(positive, n)
+    of_cells = _item_agreement(positive, n)
+    agreement = means_over_cells(of_cells, group)
     values = mean_of_defined(agreement)
     n_defined = np.asarray(np.isfinite(agreement).sum(axis=1))
-    n_units = n_defined if unit == "item" else units_answered(counts).sum(axis=1)
-    low = high = np.full(n_groups, np.nan)
+    n_units = n_defined if unit == "item" else units_answered(groups.counts).sum(axis=1)
+    low = high = np.full(len(groups.groups), np.nan)
     if bootstrap is not None and np.isfinite(values).any():
         if unit == "item":
             drawn = resampled_means(agreement.T, bootstrap)
         else:
-            blocks = resampled_item_totals(counts, bootstrap)
-            means = [mean_of_defined(_item_agreement(*block)) for block in blocks]
+            if unit in cells.names:  # each cell is of one unit
+                place = cells.names.index(unit)
+                of_unit = pd.factorize(np.array([label[place] for label in cells.groups], object))[
+                    0
+                ]
+                blocks = redrawn_means_over_cells(of_cells, group, of_unit, bootstrap)
+            else:
+                blocks = (
+                    means_over_cells(np.moveaxis(_item_agreement(*block), 0, 1), group).swapaxes(
+                        0, 1
+                    )
+                    for block in resampled_item_totals(counts, bootstrap)
+                )
+            means = [mean_of_defined(block) for block in blocks]
             drawn = recentered(np.concatenate(means), values, 0.0, 1.0)
         ends = percentile_intervals(drawn, level)
         low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.registry import Choice, Number
@@ -17,6 +18,7 @@ from core.domain.results import Column
 from core.domain.study import COUNTED_AS_MISSING, FACTORS, Status
 from core.errors import NotEnoughData
 from core.stats.inputs import Floats, Integers, ratios
+from core.stats.resampling import Bootstrap, resampled_totals
 
 MidpointRule = Literal["bank", "coin", "half", "drop"]
 Midpoint = Annotated[
@@ -202,11 +204,11 @@ def groups_of_cells(
     return np.asarray(code, dtype=np.int64), tuple(numbers)
 
 
-def sums_over_cells(values: Floats, group: Integers) -> Floats:
+def sums_over_cells(values: Floats, group: Integers, n_groups: int = 0) -> Floats:
     """The sums of (cells, ...) values over the cells of each group."""
-    sums = np.zeros((int(group.max(initial=-1)) + 1, *values.shape[1:]))
-    np.add.at(sums, group, values)
-    return sums
+    shape = (n_groups or int(group.max(initial=-1)) + 1, len(group))
+    member = sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=shape)
+    return np.asarray((member @ values.reshape(len(group), -1)).reshape(-1, *values.shape[1:]))
 
 
 def means_over_cells(values: Floats, group: Integers) -> Floats:
@@ -214,6 +216,24 @@ def means_over_cells(values: Floats, group: Integers) -> Floats:
     defined = np.isfinite(values)
     sums = sums_over_cells(np.where(defined, values, 0.0), group)
     return ratios(sums, sums_over_cells(defined * 1.0, group))
+
+
+def redrawn_means_over_cells(
+    values: Floats, group: Integers, unit: Integers, bootstrap: Bootstrap
+) -> Iterator[Floats]:
+    """The same of whole units drawn anew, such as contexts: blocks of (resamples, groups, ...).
+
+    `unit` (cells,) is the number of each cell's unit.
+    """
+    n_units, n_groups = (int(code.max(initial=-1)) + 1 for code in (unit, group))
+    place, defined = unit * n_groups + group, np.isfinite(values)
+    above, below = (
+        sums_over_cells(part, place, n_units * n_groups).reshape(n_units, -1)
+        for part in (np.where(defined, values, 0.0), defined * 1.0)
+    )
+    for totals in resampled_totals(np.hstack([above, below]), bootstrap):
+        means = ratios(totals[:, : above.shape[1]], totals[:, above.shape[1] :])
+        yield means.reshape(-1, n_groups, *values.shape[1:])
 
 
 def option_places(option_counts: pd.DataFrame) -> np.ndarray:

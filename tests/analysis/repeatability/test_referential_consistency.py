@@ -219,6 +219,9 @@ def test_whole_contexts_and_repetitions_are_resampled_around_the_estimate(unit):
     drawn = []
     for _ in range(1000):
         units = generator.integers(40, size=40)
+        if unit == "context":  # one answer in each format: 1 bit where they differ, else 0
+            drawn.append((yes["yes_no"] != yes["a_b"])[units].mean())
+            continue
         p, q = (yes[name][units].mean(axis=0) for name in ("yes_no", "a_b"))
         own = [jensenshannon([1 - a, a], [1 - b, b], 2) ** 2 for a, b in zip(p, q, strict=True)]
         drawn.append(np.mean(own))
@@ -233,6 +236,24 @@ def test_one_unit_gives_no_interval_and_the_reason(unit):
     found, result = tables(one, resample=unit, **FEW)
     assert found["totals"][["ci_low", "distance_high"]].isna().all(axis=None)
     assert any(f"not two {unit}s" in note for note in result.cautions)
+
+
+def test_formats_are_compared_under_the_same_conditions():
+    """Two contexts of opposite minds differ by format in each, and not on the whole."""
+    frame = pd.concat(
+        counts_of([(item, no, 4 - no) for item in ("i1", "i2")], code, context=context)
+        for context, signs in (("c1", (0, 4)), ("c2", (4, 0)))
+        for code, no in zip(("yes_no", "a_b"), signs, strict=True)
+    )
+    for unit in ("item", "context", "repetition"):
+        rows = frame.assign(repetition=1)
+        found, _ = tables(rows, resample=unit, **FEW)
+        assert found["totals"]["divergence"].tolist() == [1.0]
+        assert found["totals"]["distance"].tolist() == [1.0]
+        assert found["items"][["n", "divergence"]].to_numpy().tolist() == [[16, 1.0]] * 2
+    # dealt within a context: 2 of C(8, 4) = 70 ways separate the formats, and only in both contexts
+    found, _ = tables(frame, permutations=999)
+    assert (found["items"]["p"] < 0.02).all()
 
 
 def test_thousands_of_items_have_fewer_permutations_and_a_note_says_so(monkeypatch):

@@ -14,12 +14,14 @@ from core.analysis.kit.columns import with_upper_help
 from core.analysis.kit.comparisons import comparison_table
 from core.analysis.kit.matrices import data_notes, distinct, group_name
 from core.analysis.kit.option_counts import (
+    CONDITIONS,
     MIDPOINT_WORDS,
     UNIT_WORDS,
     Midpoint,
     MidpointRule,
     Resample,
     UnitResamples,
+    sums_over_cells,
     usable_counts,
 )
 from core.analysis.kit.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel, Seed
@@ -243,7 +245,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     answer=_answer,
     charts=referential_consistency_charts,
     compares=("format",),
-    keeps=("format",),
+    keeps=CONDITIONS[1:],
     references=(
         _LIN,
         _RUBNER,
@@ -322,12 +324,14 @@ def referential_consistency(
 
     Notes
     -----
-    The unit of analysis is an item; its data are trials in each format. Unusable answers are left
-    out. Divergences are of answers as yes or no; distances of answers as chosen, by their points on
-    0 to 1. A divergence is never below 0, so few answers raise it: read it beside `chance`, what
-    it would be if the answers of an item were dealt to its formats at random. The sums over the
-    100 questions of Sánchez Salazar (2024, table 4.5, Gemma) come out as printed. Divergences agree
-    with scipy 1.17.1 and R to 1e-12.
+    The unit of analysis is an item; its data are trials in each format. Formats are compared under
+    the same conditions, such as a context, and the numbers of an item are means over them; answers
+    are dealt to formats within conditions. Unusable answers are left out. Divergences are of
+    answers as yes or no; distances of answers as chosen, by their points on 0 to 1. A divergence is
+    never below 0, so few answers raise it: read it beside `chance`, what it would be if the answers
+    of an item were dealt to its formats at random. The sums over the 100 questions of Sánchez
+    Salazar (2024, table 4.5, Gemma) come out as printed. Divergences agree with scipy 1.17.1 and R
+    to 1e-12.
     """
     names = tuple(name for name in distinct(by) if name != "format")
     answers = format_answers(option_counts, names, midpoint, resample)
@@ -377,8 +381,9 @@ def referential_consistency(
     findings.notes += compared.notes
     method = [
         "Jensen-Shannon divergence (base 2) of answers as yes or no (a middle one "
-        f"{MIDPOINT_WORDS[midpoint]}), mean over pairs of formats; earth mover's distance of "
-        "answers as chosen, by their points on 0 to 1."
+        f"{MIDPOINT_WORDS[midpoint]}) under the same conditions (context, template and so on), "
+        "mean over conditions and pairs of formats; earth mover's distance of answers as chosen, "
+        "by their points on 0 to 1."
     ]
     if resamples:
         why = ", because a study wants to speak of more than its items"
@@ -451,10 +456,6 @@ class _Measures:
         sums = self.sums(np.where(defined, values, 0.0))
         return ratios(sums, self.sums(defined.astype(np.float64)))
 
-    def shares(self) -> Floats:
-        """The share of yes of each item in each format."""
-        return ratios(self.answers.sides.counts[:, :, 0], self.answers.answers)
-
 
 def _total_frame(measures: _Measures) -> pd.DataFrame:
     n, divergence = measures.answers.answers, measures.divergence.items
@@ -479,7 +480,7 @@ def _format_frame(measures: _Measures) -> pd.DataFrame:
     frame = measures.means(1).assign(
         format=list(answers.formats) * len(answers.groups),
         n_items=measures.sums(defined.astype(np.float64)).ravel().astype(np.int64),
-        share=measures.item_means(measures.shares()).ravel(),
+        share=measures.item_means(answers.shares).ravel(),
         n=np.rint(measures.sums(np.where(defined, n, 0.0))).ravel().astype(np.int64),
     )
     return frame[(measures.sums(n) > 0).ravel()].reset_index(drop=True)
@@ -488,7 +489,7 @@ def _format_frame(measures: _Measures) -> pd.DataFrame:
 def _pair_frame(measures: _Measures) -> pd.DataFrame:
     answers, pairs = measures.answers, pair_names(measures.answers.formats)
     first, second = pair_places(len(answers.formats))
-    shares = measures.shares()
+    shares = answers.shares
     difference = shares[:, second] - shares[:, first]
     n_items = measures.sums(np.isfinite(difference).astype(np.float64))
     return measures.means(2).assign(
@@ -563,20 +564,24 @@ def _add_findings(
 ) -> None:
     """Where answers are few or have no points, and how to read divergences."""
     answers, test = measures.answers, measures.test
-    defined, n = np.isfinite(measures.divergence.items), measures.answers.answers
+    defined = np.isfinite(measures.divergence.items)
     if permutations and test is None:
         findings.cautions.append(
             "No p and no divergence by chance: where a middle answer is half a yes, answers "
             "cannot be dealt to formats. Choose the coin for them."
         )
-    used = n[defined]
+    of_cells = answers.sides.counts.sum(axis=-1)
+    used = of_cells[defined[answers.item]]
     median = float(np.median(used[used > 0]))
     if median < _FEW_ANSWERS:
         findings.cautions.append(
-            f"Half of the items have {median:g} answers or fewer in a format: most of such "
+            f"Half of the items have {median:g} answers or fewer in a format, under the same "
+            "conditions: most of such "
             "divergences is chance. Compare with the column By chance; ask in more repetitions."
         )
-    scored = (answers.scale.counts[defined].sum(axis=2) > 0).any(axis=0)
+    scored = (sums_over_cells(answers.scale.counts, answers.item)[defined].sum(axis=2) > 0).any(
+        axis=0
+    )
     names = [name for name, has in zip(answers.formats, scored, strict=True) if not has]
     if names:
         findings.cautions.append(
@@ -585,7 +590,8 @@ def _add_findings(
         )
     findings.notes.append(
         "A divergence is never below 0, so that it is above 0 by chance alone where answers are "
-        f"few (here {float(np.median(n[n > 0])):g} per item and format, the median). By chance is "
+        f"few (here {float(np.median(of_cells[of_cells > 0])):g} per item and format under the "
+        "same conditions, the median). By chance is "
         "what it would be if formats made no difference; the excess over it speaks for an effect "
         "of formats."
     )

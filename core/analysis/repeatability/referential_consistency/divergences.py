@@ -14,7 +14,11 @@ from core.analysis.kit.option_counts import (
     ResampleUnit,
     answer_sides,
     cell_codes,
+    conditions_within,
+    means_over_cells,
     option_places,
+    redrawn_means_over_cells,
+    sums_over_cells,
     usable_counts,
 )
 from core.stats.divergence import (
@@ -42,10 +46,10 @@ _DIGITS = 12  # positions that differ by less are the same
 
 @dataclass(frozen=True, eq=False)
 class CountedAnswers:
-    """Counts of the answers of each item in each format, at a few places.
+    """Counts of the answers of each cell in each format, at a few places.
 
-    `counts` (items, formats, places); `by_unit` (units, items times formats times places) has those
-    of each context or repetition where these are resampled.
+    `counts` (cells, formats, places); `by_unit` (units, cells times formats times places) has those
+    of each repetition where these are resampled. A cell is an item under one condition.
     """
 
     counts: Floats
@@ -56,13 +60,16 @@ class CountedAnswers:
 class FormatAnswers:
     """The answers of a frame: `items` are rows of group, subscale and item.
 
-    `group` (items,) is the number of the group in `groups`. `sides` counts yes and no; `scale`
-    counts answers at `positions` on 0 to 1.
+    `group` (items,) is the number of the group in `groups`, and `item` (cells,) that of the item in
+    `items`. `sides` counts yes and no; `scale` counts answers at `positions` on 0 to 1. `unit`
+    (cells,) is the number of each cell's context where these are resampled.
     """
 
     items: pd.DataFrame
     groups: pd.DataFrame
     group: Integers
+    item: Integers
+    unit: Integers | None
     formats: tuple[str, ...]
     sides: CountedAnswers
     scale: CountedAnswers
@@ -73,7 +80,13 @@ class FormatAnswers:
     @property
     def answers(self) -> Floats:
         """Numbers of answers that are yes or no: (items, formats)."""
-        return np.asarray(self.sides.counts.sum(axis=-1))
+        return sums_over_cells(self.sides.counts.sum(axis=-1), self.item)
+
+    @property
+    def shares(self) -> Floats:
+        """The share of yes of each item in each format, mean over its conditions."""
+        counts = self.sides.counts
+        return means_over_cells(ratios(counts[:, :, 0], counts.sum(axis=-1)), self.item)
 
 
 def format_answers(
@@ -83,15 +96,17 @@ def format_answers(
     resample: ResampleUnit,
 ) -> FormatAnswers:
     """The answers in each format, in groups of the factors `names`."""
-    lead = [*names, "subscale", "item"]
-    within = [resample] if resample != "item" else []
+    conditions = conditions_within(option_counts, names, ("format",))
+    lead = [*names, *conditions, "subscale", "item"]
+    within = [] if resample in lead else [resample]
     sides = answer_sides(option_counts, [*lead, "format", *within], midpoint=midpoint)
-    item, items = cell_codes(sides, lead)
+    row, rows = cell_codes(sides, lead)
+    item, items = cell_codes(rows, [*names, "subscale", "item"])
     form, formats = cell_codes(sides, ["format"])
     group, groups = cell_codes(items, names)
     unit = cell_codes(sides, within)[0] if within else None
-    n_cells = len(items) * len(formats)
-    cell = item * len(formats) + form
+    n_cells = len(rows) * len(formats)
+    cell = row * len(formats) + form
     weights = sides[["positive", "negative"]].to_numpy(dtype=np.float64)
     counted = _counted(
         np.repeat(cell, 2),
@@ -101,16 +116,18 @@ def format_answers(
         None if unit is None else np.repeat(unit, 2),
     )
     positions, scale = _on_scale(option_counts, lead, within, sides, n_cells)
-    shape = (len(items), len(formats), -1)
+    shape = (len(rows), len(formats), -1)
     return FormatAnswers(
         items=items,
         groups=groups,
         group=group,
+        item=item,
+        unit=cell_codes(rows, [resample])[0] if resample in lead and resample != "item" else None,
         formats=tuple(formats["format"]),
         sides=CountedAnswers(counted.counts.reshape(shape), counted.by_unit),
         scale=CountedAnswers(scale.counts.reshape(shape), scale.by_unit),
         positions=positions,
-        n_units=_units_of_groups(items, group, len(groups), item, unit),
+        n_units=_units_of_groups(sides, group[item[row]], len(groups), resample),
         neutral=int(sides["neutral"].sum()),
     )
 
@@ -150,14 +167,11 @@ def _counted(
 
 
 def _units_of_groups(
-    items: pd.DataFrame, group: Integers, n_groups: int, item: Integers, unit: Integers | None
+    sides: pd.DataFrame, group: Integers, n_groups: int, resample: ResampleUnit
 ) -> Integers:
     """How many items, contexts or repetitions each group has to draw from."""
-    if unit is None:
-        of, which = group, cell_codes(items, ["item"])[0]
-    else:
-        of, which = group[item], unit
-    pairs = pd.DataFrame({"group": of, "unit": which}).drop_duplicates()
+    unit = cell_codes(sides, [resample])[0]
+    pairs = pd.DataFrame({"group": group, "unit": unit}).drop_duplicates()
     return np.bincount(pairs["group"], minlength=n_groups)
 
 
@@ -203,11 +217,18 @@ def tested(answers: FormatAnswers, most: int, seed: int) -> PermutationTest | No
 
     Of very many items there are fewer permutations than `most`, so that a page does not wait.
     """
-    positive, n = answers.sides.counts[:, :, 0], answers.answers
+    positive, n = answers.sides.counts[:, :, 0], answers.sides.counts.sum(axis=-1)
     if (positive % 1).any():
         return None
     n_permutations = min(most, max(_LEAST_PERMUTATIONS, _MOST_DEALS // max(n.size, 1)))
-    return permutation_test(positive, n, answers.group, n_permutations=n_permutations, seed=seed)
+    return permutation_test(
+        positive,
+        n,
+        answers.group,
+        items=answers.item,
+        n_permutations=n_permutations,
+        seed=seed,
+    )
 
 
 def _measured(
@@ -219,7 +240,8 @@ def _measured(
     level: float,
 ) -> PairMeasure:
     n_formats, n_groups = len(answers.formats), len(answers.groups)
-    pairs = measure(counted.counts)
+    of_cells = measure(counted.counts)
+    pairs = means_over_cells(of_cells, answers.item)
     wide = _wide(pairs, n_formats)  # (items, 1 + formats + pairs)
     means = _group_means(wide.T, answers.group, n_groups).T
     low, high = np.full(means.shape, np.nan), np.full(means.shape, np.nan)
@@ -230,13 +252,11 @@ def _measured(
             drawn = np.concatenate(
                 [
                     _group_means(
-                        np.moveaxis(_wide(measure(block), n_formats), -2, -1),
-                        answers.group,
-                        n_groups,
+                        np.moveaxis(_wide(block, n_formats), -2, -1), answers.group, n_groups
                     )
                     .swapaxes(-2, -1)
                     .reshape(len(block), -1)
-                    for block in _resampled_counts(counted, bootstrap)
+                    for block in _redrawn_pairs(answers, counted, of_cells, measure, bootstrap)
                 ]
             )
             drawn = recentered(drawn, means.ravel(), 0.0, 1.0)
@@ -248,6 +268,22 @@ def _measured(
     return PairMeasure(
         pairs, wide[:, 0], *(_parts(values, n_formats) for values in (means, low, high))
     )
+
+
+def _redrawn_pairs(
+    answers: FormatAnswers,
+    counted: CountedAnswers,
+    of_cells: Floats,
+    measure: Callable[[Floats], Floats],
+    bootstrap: Bootstrap,
+) -> Iterator[Floats]:
+    """The measure of each item's pairs with whole units drawn anew: (resamples, items, pairs)."""
+    if answers.unit is not None:
+        yield from redrawn_means_over_cells(of_cells, answers.item, answers.unit, bootstrap)
+        return
+    for block in _resampled_counts(counted, bootstrap):
+        means = means_over_cells(np.moveaxis(measure(block), 1, 0), answers.item)
+        yield np.moveaxis(means, 0, 1)
 
 
 def _wide(pairs: Floats, n_formats: int) -> Floats:
