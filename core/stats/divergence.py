@@ -240,7 +240,10 @@ def _item_means(values: Floats, items: Integers) -> Floats:
     shape = (len(items), int(items.max(initial=-1)) + 1)
     member = sparse.csr_array((np.ones(len(items)), (np.arange(len(items)), items)), shape=shape)
     defined = np.isfinite(values)
-    return ratios(np.where(defined, values, 0.0) @ member, (defined * 1.0) @ member)
+    above, below = (
+        np.asarray(part @ member) for part in (np.where(defined, values, 0.0), defined * 1.0)
+    )
+    return ratios(above, below)
 
 
 def _dealt(yes: Floats, total: Floats, n_permutations: int, seed: int) -> Iterator[Floats]:

@@ -49,3 +49,10 @@ def opinions(rows, *, refused=0, not_asked=0, error=0, without_stance=0, genres=
     frame = frame.assign(**{"respondent": "gpt", **factors})
     check_frame(frame, OPTION_COUNTS)
     return frame
+
+
+def as_new_contexts(parts, places):
+    """The frames of the contexts drawn; one that is drawn twice is two contexts."""
+    return pd.concat(
+        parts[place].assign(context=f"drawn {number}") for number, place in enumerate(places)
+    )

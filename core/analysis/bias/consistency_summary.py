@@ -295,17 +295,17 @@ def _agreement(
             drawn = resampled_means(agreement.T, bootstrap)
         else:
             if unit in cells.names:  # each cell is of one unit
-                place = cells.names.index(unit)
-                of_unit = pd.factorize(np.array([label[place] for label in cells.groups], object))[
-                    0
-                ]
+                column = cells.names.index(unit)
+                labels_of_unit = np.array([label[column] for label in cells.groups], dtype=object)
+                of_unit = pd.factorize(labels_of_unit)[0]
                 blocks = redrawn_means_over_cells(of_cells, group, of_unit, bootstrap)
             else:
+                drawn_cells = (
+                    _item_agreement(*b) for b in resampled_item_totals(counts, bootstrap)
+                )
                 blocks = (
-                    means_over_cells(np.moveaxis(_item_agreement(*block), 0, 1), group).swapaxes(
-                        0, 1
-                    )
-                    for block in resampled_item_totals(counts, bootstrap)
+                    np.moveaxis(means_over_cells(np.moveaxis(block, 0, 1), group), 1, 0)
+                    for block in drawn_cells
                 )
             means = [mean_of_defined(block) for block in blocks]
             drawn = recentered(np.concatenate(means), values, 0.0, 1.0)

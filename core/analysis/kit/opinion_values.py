@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,10 @@ from core.analysis.kit.option_counts import (
     ResampleUnit,
     answer_sides,
     cell_codes,
+    conditions_within,
+    means_over_cells,
+    redrawn_means_over_cells,
+    sums_over_cells,
 )
 from core.analysis.kit.registry import Choice, Number
 from core.domain.notes import about
@@ -22,8 +26,8 @@ from core.domain.numbers import count_text
 from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT
 from core.errors import NotEnoughData
 from core.stats import stance
-from core.stats.inputs import Booleans, Floats, Integers, name_list
-from core.stats.resampling import Bootstrap, percentile_intervals
+from core.stats.inputs import Booleans, Floats, Integers, name_list, ratios
+from core.stats.resampling import Bootstrap, percentile_intervals, resampled_totals
 from core.stats.stance import NOT_PAIRED, Counts, Maximum, OpinionValues
 
 UnusableRule = Literal["zero", "left_out"]
@@ -98,6 +102,9 @@ class AnswerCounts:
     without_stance : answers whose option states no stance; they are left out.
     without_reply : trials that were not asked, or whose call failed, or that are left out.
     left_out : those of them that the user leaves out.
+    conditions : the factors of the conditions of all groups, such as contexts, one row for each.
+    group : (conditions,) the number of each condition's group.
+    by_condition : `yes`, `no` and `zero` under each condition, each (conditions, items).
     """
 
     by: tuple[str, ...]
@@ -114,6 +121,9 @@ class AnswerCounts:
     without_stance: int
     without_reply: int
     left_out: int
+    conditions: pd.DataFrame
+    group: Integers
+    by_condition: Counts
 
     @property
     def n(self) -> Floats:
@@ -134,6 +144,11 @@ class AnswerCounts:
         """Yes, no and neither of some columns."""
         return self.yes[:, columns], self.no[:, columns], self.zero[:, columns]
 
+    def condition_columns(self, columns: Integers) -> Counts:
+        """The same under each condition."""
+        yes, no, zero = (part[:, columns] for part in self.by_condition)
+        return yes, no, zero
+
 
 @dataclass(frozen=True, eq=False)
 class OpinionTable:
@@ -142,12 +157,14 @@ class OpinionTable:
     Fields
     ------
     counts : what the values were computed from; its columns are items.
-    values : OpinionValues, (groups, questions).
+    conditions : OpinionValues under each condition, (conditions, questions).
+    values : OpinionValues, (groups, questions): means over the conditions of each group.
     first, second : its columns in `counts`; `second` is -1 where nothing is merged.
     units : the number of the unit that is redrawn as a whole: both directions of a pair are one.
     """
 
     counts: AnswerCounts
+    conditions: OpinionValues
     values: OpinionValues
     first: Integers
     second: Integers
@@ -189,12 +206,17 @@ class OpinionTable:
 class ShiftTable:
     """The opinions of both phases, with equal groups and questions, and what s is made of.
 
-    `before` and `after` are b of both phases as `core.stats.stance.shift_biases` merges them, and
-    `shift` is s; all (groups, questions). `initial` and `opposing` merge pairs as Opinions does.
+    `condition_before` and `condition_after` are b of both phases under each condition as
+    `core.stats.stance.shift_biases` merges them, (conditions, questions). `before`, `after` and
+    `shift`, which is s, are means over the conditions of each group, (groups, questions); where
+    there are several, b is in the direction of the first answers under each. `initial` and
+    `opposing` merge pairs as Opinions does.
     """
 
     initial: OpinionTable
     opposing: OpinionTable
+    condition_before: Floats
+    condition_after: Floats
     before: Floats
     after: Floats
     shift: Floats
@@ -230,7 +252,9 @@ def opinion_table(
 
     Notes
     -----
-    The unit is one trial. An item that a group never answered has NaN.
+    The unit is one trial. Answers to a question vary within a condition, such as a context;
+    variances and means are of each condition, then averaged over those of a group. An item that a
+    group never answered has NaN.
     """
     return opinions_of(answer_counts(option_counts, by, unusable), maximum, pairs)
 
@@ -269,9 +293,18 @@ def shift_table(
     ]
     initial, opposing = (opinions_of(table.counts, maximum, pairs) for table in single)
     before, after = stance.shift_biases(
-        single[0].values.bias, single[1].values.bias, initial.first, initial.second
+        single[0].conditions.bias, single[1].conditions.bias, initial.first, initial.second
     )
-    return ShiftTable(initial, opposing, before, after, stance.bias_shift(before, after))
+    group = initial.counts.group
+    shift = stance.bias_shift(before, after)
+    several = np.bincount(group)[group] > 1
+    turn = np.where(several[:, None] & (stance.signs(before) < 0), -1.0, 1.0)
+    of_groups = [
+        means_over_cells(np.where(np.isfinite(shift), turn * b, np.nan), group)
+        for b in (before, after)
+    ]
+    means = of_groups[0], of_groups[1], means_over_cells(shift, group)
+    return ShiftTable(initial, opposing, before, after, *means)
 
 
 def has_phase(option_counts: pd.DataFrame, phase: str) -> bool:
@@ -309,7 +342,8 @@ def answer_counts(
     names = distinct(by)
     replied = ~option_counts["status"].isin(COUNTED_AS_MISSING)
     asked = option_counts.assign(count=option_counts["count"].where(replied, 0))
-    cells = answer_sides(asked, (*names, "item"), midpoint="drop", direction="form")
+    cell = (*names, *conditions_within(option_counts, names, ("phase",)))
+    cells = answer_sides(asked, (*cell, "item"), midpoint="drop", direction="form")
     if not cells[["positive", "negative", "neutral"]].to_numpy().any() and cells["no_side"].any():
         raise NotEnoughData(
             "The options of these answers state no stance, so no answer is a yes or a no.",
@@ -318,37 +352,40 @@ def answer_counts(
     items = option_counts.drop_duplicates("item")
     codes = [str(code) for code in items["item"]]
     place = {code: number for number, code in enumerate(codes)}
-    row, labels = _ordered_groups(cells, names)
+    row, conditions = cell_codes(cells, cell)
+    group, labels = _ordered_groups(conditions, names)
     column = cells["item"].astype(str).map(place).to_numpy(dtype=np.int64)
-    shape = (len(labels), len(codes))
 
-    def laid_out(name: str) -> Floats:
-        array = np.zeros(shape)
-        array[row, column] = cells[name].to_numpy(dtype=np.float64)
+    def laid_out(values: Any) -> Floats:
+        array = np.zeros((len(conditions), len(codes)))
+        array[row, column] = values
         return array
 
-    without_option, positive, negative, neutral = map(
-        laid_out, ("unusable", "positive", "negative", "neutral")
+    without_option, positive, negative, neutral = (
+        laid_out(cells[name].to_numpy(dtype=np.float64))
+        for name in ("unusable", "positive", "negative", "neutral")
     )
-    chosen = positive + negative + neutral
-    readable = chosen.any(axis=1, keepdims=True)
-    planned = np.zeros(shape, dtype=np.bool_)
-    planned[row, column] = True
+    chosen = sums_over_cells(positive + negative + neutral, group)
+    readable = (chosen.sum(axis=1) > 0)[group, None]
+    zero = neutral + np.where((unusable == "zero") & readable, without_option, 0.0)
     return AnswerCounts(
         by=names,
         groups=tuple(labels.itertuples(index=False, name=None)) if names else ((),),
         items=tuple(codes),
         genres=tuple(str(value) for value in items["genre"].astype(object).fillna("")),
         partners=_partners(place, items),
-        yes=positive,
-        no=negative,
-        zero=neutral + np.where((unusable == "zero") & readable, without_option, 0.0),
-        unusable=without_option,
+        yes=sums_over_cells(positive, group),
+        no=sums_over_cells(negative, group),
+        zero=sums_over_cells(zero, group),
+        unusable=sums_over_cells(without_option, group),
         chosen=chosen,
-        planned=planned,
+        planned=sums_over_cells(laid_out(1.0), group) > 0,
         without_stance=int(cells["no_side"].sum()),
         without_reply=int(option_counts.loc[~replied, "count"].sum()),
         left_out=int(option_counts.loc[option_counts["status"] == LEFT_OUT, "count"].sum()),
+        conditions=conditions,
+        group=group,
+        by_condition=(positive, negative, zero),
     )
 
 
@@ -455,50 +492,93 @@ def interval_notes(
     return notes
 
 
-# Means of questions where contexts or repetitions are drawn: the answers are counted anew.
+# Means of questions where contexts or repetitions are drawn.
 
 
 @dataclass(frozen=True, eq=False)
 class UnitAnswers:
-    """Answers of each context or repetition that are 1, -1 and 0: (units, groups, items, 3)."""
+    """Whose answers are drawn as a whole: contexts or repetitions.
+
+    Fields
+    ------
+    labels : the units; `n_units` (groups,) has those with answers.
+    unit : (conditions,) the unit of each condition, where a condition is of one, as of a context.
+    counts : else (units, conditions, items, 3), answers of each unit that are 1, -1 and 0.
+    """
 
     labels: tuple[Any, ...]
+    n_units: Integers
+    unit: Integers | None
     counts: Floats
-
-    @property
-    def n_units(self) -> Integers:
-        """Units with answers in each group, (groups,)."""
-        return np.asarray((self.counts.sum(axis=(2, 3)) > 0).sum(axis=0))
 
 
 def unit_answers(
     option_counts: pd.DataFrame, counts: AnswerCounts, unit: ResampleUnit, unusable: UnusableRule
 ) -> UnitAnswers:
     """The answers of `counts`, which are of the same frame, by context or repetition."""
-    cell = distinct((*counts.by, unit))
-    own = answer_counts(option_counts, cell, "left_out")
-    unreadable = counts.unreadable  # of the whole group, not of the unit
-    place = {group: number for number, group in enumerate(counts.groups)}
-    of_groups = [group[cell.index(unit)] for group in own.groups]
-    labels = tuple(dict.fromkeys(of_groups))
-    table = np.zeros((len(labels), len(place), len(counts.items), 3))
-    for row, (group, label) in enumerate(zip(own.groups, of_groups, strict=True)):
-        number = place[group[: len(counts.by)]]
-        zero = own.zero[row]
-        if unusable == "zero" and not unreadable[number]:
-            zero = zero + own.unusable[row]
-        table[labels.index(label), number] += np.stack([own.yes[row], own.no[row], zero], axis=-1)
-    return UnitAnswers(labels, table)
+    if unit in counts.conditions:
+        code, values = pd.factorize(counts.conditions[unit])
+        there = np.stack(counts.by_condition).any(axis=(0, 2))
+        pairs = pd.DataFrame({"group": counts.group, "unit": code})[there].drop_duplicates()
+        n_units = np.bincount(pairs["group"], minlength=len(counts.groups))
+        return UnitAnswers(tuple(values), n_units, code, np.empty(0))
+    names = [str(name) for name in counts.conditions]
+    replied = ~option_counts["status"].isin(COUNTED_AS_MISSING)
+    asked = option_counts.assign(count=option_counts["count"].where(replied, 0))
+    cells = answer_sides(asked, (*names, unit, "item"), midpoint="drop", direction="form")
+    both = pd.concat([counts.conditions.astype(object), cells[names].astype(object)])
+    row = cell_codes(both, names)[0][len(counts.conditions) :]
+    of_unit, labels = cell_codes(cells, (unit,))
+    place = {code: number for number, code in enumerate(counts.items)}
+    column = cells["item"].astype(str).map(place).to_numpy(dtype=np.int64)
+    zero = cells["neutral"].to_numpy(dtype=np.float64)
+    if unusable == "zero":
+        zero = zero + np.where(counts.unreadable[counts.group[row]], 0, cells["unusable"])
+    table = np.zeros((len(labels), len(counts.conditions), len(counts.items), 3))
+    table[of_unit, row, column] = np.stack([cells["positive"], cells["negative"], zero], axis=-1)
+    by_group = sums_over_cells(table.sum(axis=(2, 3)).T, counts.group)
+    return UnitAnswers(tuple(labels[unit]), (by_group > 0).sum(axis=1), None, table)
 
 
-def values_of_totals(totals: Floats, table: OpinionTable, maximum: Maximum) -> OpinionValues:
-    """Opinions of the questions of `table` from other answers, (..., groups, items, 3).
+def redrawn_over_conditions(
+    units: UnitAnswers,
+    group: Integers,
+    observed: Floats,
+    of_answers: Callable[[Floats], Floats],
+    bootstrap: Bootstrap,
+) -> Iterator[Floats]:
+    """Means over conditions with whole units drawn anew: (resamples, groups, questions, values).
 
-    Every array of the result has one row for each group of each leading place.
+    `observed` are the values under each condition, (conditions, questions, values); `of_answers`
+    gives them for other answers, (resamples, conditions, items, 3).
     """
-    yes, no, zero = (totals[..., side].reshape(-1, totals.shape[-2]) for side in range(3))
-    single = stance.opinion_values(yes, no, zero, maximum)
-    return stance.merge_pairs(single, table.first, table.second, maximum)
+    if units.unit is not None:
+        yield from redrawn_means_over_cells(observed, group, units.unit, bootstrap)
+        return
+    counts = units.counts
+    for totals in resampled_totals(counts.reshape(len(counts), -1), bootstrap):
+        yield _over_conditions(of_answers(totals.reshape(-1, *counts.shape[1:])), group)
+
+
+def means_of_units(
+    units: UnitAnswers, group: Integers, observed: Floats, of_answers: Callable[[Floats], Floats]
+) -> Floats:
+    """The same of each unit by itself, (units, groups, questions, values)."""
+    if units.unit is None:
+        return _over_conditions(of_answers(units.counts), group)
+    n_groups = int(group.max(initial=-1)) + 1
+    place = units.unit * n_groups + group
+    known = np.isfinite(observed)
+    sums, n = (
+        sums_over_cells(part, place, len(units.labels) * n_groups)
+        for part in (np.where(known, observed, 0.0), known * 1.0)
+    )
+    return ratios(sums, n).reshape(len(units.labels), n_groups, *observed.shape[1:])
+
+
+def _over_conditions(values: Floats, group: Integers) -> Floats:
+    """Means over conditions of (resamples, conditions, ...) values."""
+    return np.moveaxis(means_over_cells(np.moveaxis(values, 1, 0), group), 0, 1)
 
 
 def few_units_cautions(counts: AnswerCounts, n_units: Integers, unit: ResampleUnit) -> list[str]:
@@ -524,21 +604,42 @@ def with_drawn_ends(
 
 def opinions_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> OpinionTable:
     """The opinions of counted answers; arguments as `opinion_table`."""
-    values = stance.opinion_values(counts.yes, counts.no, counts.zero, maximum)
     places = np.arange(len(counts.items))
     partners = counts.partners
     if pairs == "single":
-        units = np.where(partners >= 0, np.minimum(places, partners), places)
-        none = np.full(len(places), NOT_PAIRED)
-        return OpinionTable(counts, values, places, none, _renumbered(units))
-    first = places[(partners < 0) | (places < partners)]
-    second = partners[first]
-    return OpinionTable(
-        counts,
-        stance.merge_pairs(values, first, second, maximum),
-        first,
-        second,
-        np.arange(len(first)),
+        first, second = places, np.full(len(places), NOT_PAIRED)
+        units = _renumbered(np.where(partners >= 0, np.minimum(places, partners), places))
+    else:
+        first = places[(partners < 0) | (places < partners)]
+        second = partners[first]
+        units = np.arange(len(first))
+    conditions = condition_values(counts.by_condition, first, second, maximum)
+    values = values_over_conditions(conditions, counts.group, maximum)
+    return OpinionTable(counts, conditions, values, first, second, units)
+
+
+def condition_values(
+    counts: Counts, first: Integers, second: Integers, maximum: Maximum
+) -> OpinionValues:
+    """The opinions on each question under each condition."""
+    single = stance.opinion_values(*counts, maximum)
+    return stance.merge_pairs(single, first, second, maximum)
+
+
+def values_over_conditions(
+    conditions: OpinionValues, group: Integers, maximum: Maximum
+) -> OpinionValues:
+    """The means over the conditions of each group; w is that of the mean variances."""
+    bias, variance, most = (
+        means_over_cells(values, group)
+        for values in (conditions.bias, conditions.variance, conditions.most)
+    )
+    return OpinionValues(
+        n=sums_over_cells(np.nan_to_num(conditions.n), group),
+        bias=bias,
+        variance=variance,
+        most=most,
+        willingness=stance.willingness(variance, most, maximum),
     )
 
 

@@ -204,7 +204,7 @@ def groups_of_cells(
     return np.asarray(code, dtype=np.int64), tuple(numbers)
 
 
-def sums_over_cells(values: Floats, group: Integers, n_groups: int = 0) -> Floats:
+def sums_over_cells(values: np.ndarray, group: Integers, n_groups: int = 0) -> Floats:
     """The sums of (cells, ...) values over the cells of each group."""
     shape = (n_groups or int(group.max(initial=-1)) + 1, len(group))
     member = sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=shape)

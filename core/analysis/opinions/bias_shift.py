@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,22 @@ from core.analysis.kit.opinion_values import (
     UnusableRule,
     count_notes,
     few_units_cautions,
+    means_of_units,
     of_phase,
     only_unusable_cautions,
+    redrawn_over_conditions,
     shift_table,
     unit_answers,
     unreadable_cautions,
     with_drawn_ends,
 )
 from core.analysis.kit.option_counts import (
+    CONDITIONS,
     Resample,
     ResampleUnit,
+    means_over_cells,
     pooled_entities_cautions,
+    sums_over_cells,
     usable_counts,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
@@ -48,7 +54,6 @@ from core.analysis.kit.sentences import (
     table_of,
 )
 from core.charts.opinions import shift_charts
-from core.domain.factors import ENTITIES
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
@@ -56,8 +61,8 @@ from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, estimate, factor_columns, key, number, text
 from core.stats import stance
 from core.stats.distributions import column_means
-from core.stats.inputs import Booleans, Floats, Integers, name_list
-from core.stats.resampling import Bootstrap, recentered, resampled_totals
+from core.stats.inputs import Booleans, Floats, mean_of_defined, name_list
+from core.stats.resampling import Bootstrap, recentered
 
 _SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
 _S = (
@@ -75,7 +80,7 @@ _BY_CHANCE = (
     "give s its direction. Ours."
 )
 _OF_BOTH = f"Of questions asked both ways, {_MERGED}. Ours."
-_DECIDED = "Questions whose b of the first phase is not 0. Ours."
+_DECIDED = "Questions whose b of the first phase is not 0; once for each condition. Ours."
 
 
 def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
@@ -84,6 +89,11 @@ def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
     )
     return (
         count("questions", "Questions", "Questions with answers in both phases."),
+        count(
+            "conditions",
+            "Conditions",
+            "Contexts, templates, formats and so on. Numbers are of each, then means over them.",
+        ),
         *estimate(
             "s",
             "Mean s",
@@ -104,7 +114,11 @@ def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
             ends_name="giving_way",
         ),
         number("by_chance", "By chance", "points", _BY_CHANCE),
-        count("turned", "Turned", "Decided questions whose b changes its sign."),
+        count(
+            "turned",
+            "Turned",
+            "Decided questions whose b changes its sign; once for each condition.",
+        ),
         *estimate(
             "share_turned",
             "Share turned",
@@ -114,7 +128,11 @@ def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
             ends_title=f"Turned {level}",
             ends_name="share",
         ),
-        count("lost", "Lost", "Decided questions whose b becomes exactly 0."),
+        count(
+            "lost",
+            "Lost",
+            "Decided questions whose b becomes exactly 0; once for each condition.",
+        ),
     )
 
 
@@ -185,8 +203,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             if math.isfinite(low)
             else "have no interval, so no direction is named"
         )
+        conditions = int(row["conditions"])
+        under = f" under {conditions:,} conditions" if conditions > 1 else ""
+        noun = "decided case" if under else "decided question"
         return (
-            f"Over {count_text(int(row['decided']), 'decided question')}, answers {moves}: s = "
+            f"Over {count_text(int(row['decided']), noun)}{under}, answers {moves}: s = "
             f"{decimal_text(value)}{interval_text(low, high, decimal_text)} of 2, where chance "
             f"alone gives {decimal_text(row['by_chance'])}; {turns} ({share}{ends})."
         )
@@ -202,7 +223,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=shift_charts,
-    keeps=("phase", *ENTITIES),
+    keeps=tuple(name for name in CONDITIONS[1:] if name != "format"),
     compares=("phase",),
     references=(
         "Hirose, M. & Uchida, M. (2025). Decoding the mind of large language models: A "
@@ -344,7 +365,7 @@ def bias_shift(
         cautions=(
             *_cautions(table),
             *(
-                few_units_cautions(phases[0], _n_units(units), resample)
+                few_units_cautions(phases[0], units.n_units, resample)
                 if units and bootstrap
                 else ()
             ),
@@ -450,134 +471,171 @@ def _intervals(table: ShiftTable, level: float) -> tuple[Floats, Floats]:
     first, second = table.initial.first, table.initial.second
     ends, shifts = [], []
     for columns in (first, np.maximum(second, 0)):
-        phases = [own.counts.of_columns(columns) for own in (table.initial, table.opposing)]
+        phases = [own.counts.condition_columns(columns) for own in (table.initial, table.opposing)]
         ends.append(stance.shift_intervals(phases[0], phases[1], level))
         b = [
             (yes - no) / np.where(yes + no + zero > 0, yes + no + zero, np.nan)
             for yes, no, zero in phases
         ]
         shifts.append(stance.bias_shift(b[0], b[1]))
-    below, above = (
-        np.hypot(*((shift - end[place]) for shift, end in zip(shifts, ends, strict=True))) / 2
-        for place in (0, 1)
-    )
-    paired = second >= 0
-    low = np.where(paired, table.shift - below, ends[0][0])
-    high = np.where(paired, table.shift + above, ends[0][1])
-    return np.maximum(low, -2.0), np.minimum(high, 2.0)
+    group = table.initial.counts.group
+    whole = stance.bias_shift(table.condition_before, table.condition_after)
+    known = np.isfinite(whole)
+    n = sums_over_cells(known, group)
+    bounds = []
+    for place in (0, 1):
+        one, other = (shift - end[place] for shift, end in zip(shifts, ends, strict=True))
+        distance = np.where(second >= 0, np.hypot(one, other) / 2, one)
+        squares = sums_over_cells(np.where(known, distance, 0.0) ** 2, group)
+        bounds.append(np.sqrt(squares) / np.where(n > 0, n, np.nan))
+    return np.maximum(table.shift - bounds[0], -2.0), np.minimum(table.shift + bounds[1], 2.0)
 
 
-def _of_questions(before: Floats, after: Floats) -> tuple[Floats, ...]:
-    """What has means over questions: s, giving way, and whether the majority turns."""
+def _of_questions(before: Floats, after: Floats) -> Floats:
+    """What has means over questions, along the last axis.
+
+    s, giving way, whether the majority turns, and whether it is lost.
+    """
     shift = stance.bias_shift(before, after)
     decided = np.isfinite(shift) & (stance.signs(before) != 0)
-    return shift, np.where(decided, shift, np.nan), stance.majority_turns(before, after)
+    lost = decided & (stance.signs(after) == 0)
+    return np.stack(
+        [
+            shift,
+            np.where(decided, shift, np.nan),
+            stance.majority_turns(before, after),
+            np.where(decided, lost * 1.0, np.nan),
+        ],
+        axis=-1,
+    )
 
 
 _BOUNDS = ((-2.0, 2.0), (-2.0, 2.0), (0.0, 1.0))
-"""What they can be."""
+"""What the first three can be."""
 
 
-def _of_totals(totals: Floats, table: ShiftTable) -> tuple[Floats, ...]:
-    """The same from other answers, (..., phases, groups, items, 3): rows are groups, in order."""
+def _of_answers(table: ShiftTable) -> Callable[[Floats], Floats]:
+    """The same for other answers, (resamples, conditions, items of both phases, 3)."""
     first, second = table.initial.first, table.initial.second
-    b = []
-    for phase in range(2):
-        own = totals[..., phase, :, :, :]
-        yes, no, zero = (own[..., side].reshape(-1, own.shape[-2]) for side in range(3))
-        b.append(stance.opinion_values(yes, no, zero, "theoretical").bias)
-    return _of_questions(*stance.shift_biases(b[0], b[1], first, second))
+
+    def values(answers: Floats) -> Floats:
+        n_items = answers.shape[-2] // 2
+        b = []
+        for phase in (answers[..., :n_items, :], answers[..., n_items:, :]):
+            yes, no, zero = (phase[..., side].reshape(-1, n_items) for side in range(3))
+            b.append(stance.opinion_values(yes, no, zero, "theoretical").bias)
+        own = _of_questions(*stance.shift_biases(b[0], b[1], first, second))
+        return own.reshape(*answers.shape[:2], *own.shape[1:])
+
+    return values
 
 
 def _unit_answers(
     option_counts: pd.DataFrame, table: ShiftTable, unit: ResampleUnit, unusable: UnusableRule
-) -> tuple[UnitAnswers, UnitAnswers]:
-    """The answers of each context or repetition in both phases."""
+) -> UnitAnswers:
+    """The answers of each context or repetition, those of both phases one after the other."""
     initial, opposing = (
         unit_answers(of_phase(option_counts, phase), own.counts, unit, unusable)
         for phase, own in ((INITIAL, table.initial), (OPPOSING, table.opposing))
     )
-    return initial, opposing
-
-
-def _n_units(units: tuple[UnitAnswers, UnitAnswers]) -> Integers:
-    """Units with answers in both phases, (groups,)."""
-    there = [phase.counts.sum(axis=(2, 3)) > 0 for phase in units]
-    return np.asarray((there[0] & there[1]).sum(axis=0))
+    group = table.initial.counts.group
+    if initial.unit is not None:
+        there = np.isfinite(table.condition_before - table.condition_after).sum(axis=1) > 0
+        place = pd.DataFrame({"group": group, "unit": initial.unit})[there].drop_duplicates()
+        n_units = np.bincount(place["group"], minlength=len(table.initial.counts.groups))
+        return replace(initial, n_units=n_units)
+    answered = [
+        sums_over_cells(phase.counts.sum(axis=(2, 3)).T, group) > 0 for phase in (initial, opposing)
+    ]
+    both = np.concatenate([initial.counts, opposing.counts], axis=2)
+    return replace(initial, n_units=(answered[0] & answered[1]).sum(axis=1), counts=both)
 
 
 def _means_of_questions(
     table: ShiftTable,
-    units: tuple[UnitAnswers, UnitAnswers] | None,
+    units: UnitAnswers | None,
     bootstrap: Bootstrap | None,
     level: float,
 ) -> tuple[stance.QuestionMeans, ...]:
     """Means over questions with intervals from questions, or from the units that are given."""
-    own = _of_questions(table.before, table.after)
+    group = table.initial.counts.group
+    observed = _of_questions(table.condition_before, table.condition_after)[..., :3]
+    of_groups = np.moveaxis(means_over_cells(observed, group), -1, 0)
     drawn_questions = bootstrap if units is None else None
-    means = [stance.question_means(v, table.initial.units, drawn_questions, level) for v in own]
+    means = [
+        stance.question_means(v, table.initial.units, drawn_questions, level) for v in of_groups
+    ]
     if units is None or bootstrap is None:
         return tuple(means)
-    both = np.stack([phase.counts for phase in units], axis=1)
-    n_groups = both.shape[2]
-    blocks = [
+    answers = _of_answers(table)
+    drawn = np.concatenate(
         [
-            column_means(v.T).reshape(-1, n_groups)
-            for v in _of_totals(totals.reshape(-1, *both.shape[1:]), table)
+            mean_of_defined(block, axis=2)
+            for block in redrawn_over_conditions(
+                units, group, observed, lambda own: answers(own)[..., :3], bootstrap
+            )
         ]
-        for totals in resampled_totals(both.reshape(len(both), -1), bootstrap)
-    ]
-    n_units = _n_units(units)
+    )
     return tuple(
         with_drawn_ends(
-            found, recentered(np.concatenate(drawn), found.mean, *bounds), n_units, level
+            mean, recentered(drawn[..., place], mean.mean, *_BOUNDS[place]), units.n_units, level
         )
-        for found, drawn, bounds in zip(means, zip(*blocks, strict=True), _BOUNDS, strict=True)
+        for place, mean in enumerate(means)
     )
 
 
-def _unit_means(
-    table: ShiftTable, units: tuple[UnitAnswers, UnitAnswers], unit: ResampleUnit
-) -> pd.DataFrame:
+def _unit_means(table: ShiftTable, units: UnitAnswers, unit: ResampleUnit) -> pd.DataFrame:
     """One row for each group and unit with both phases: its mean s over questions."""
-    both = np.stack([phase.counts for phase in units], axis=1)
-    means = column_means(_of_totals(both, table)[0].T).reshape(len(both), -1)
-    number, group = np.nonzero(np.isfinite(means))
     counts = table.initial.counts
+    observed = _of_questions(table.condition_before, table.condition_after)
+    values = means_of_units(units, counts.group, observed, _of_answers(table))
+    means = mean_of_defined(values[..., 0])
+    number, group = np.nonzero(np.isfinite(means))
     own = pd.DataFrame([counts.groups[place] for place in group], columns=list(counts.by))
-    labels = [units[0].labels[place] for place in number]
+    labels = [units.labels[place] for place in number]
     return own.assign(**{unit: labels}, s=means[number, group])
 
 
 def _group_rows(
     table: ShiftTable,
-    units: tuple[UnitAnswers, UnitAnswers] | None,
+    units: UnitAnswers | None,
     bootstrap: Bootstrap | None,
     level: float,
 ) -> list[tuple[Any, ...]]:
     """One row for each group."""
-    decided = _both(table) & (stance.signs(table.before) != 0)
-    turns = stance.majority_turns(table.before, table.after)
+    group = table.initial.counts.group
+    observed = _of_questions(table.condition_before, table.condition_after)
     every, way, share = _means_of_questions(table, units, bootstrap, level)
-    kinds = _majority(table)
-    initial, opposing = (
-        (own.counts.yes, own.counts.no, own.counts.zero) for own in (table.initial, table.opposing)
+    chance = stance.chance_shifts(
+        table.initial.counts.by_condition,
+        table.opposing.counts.by_condition,
+        table.initial.first,
+        table.initial.second,
     )
-    places = table.initial.first, table.initial.second
-    chance = stance.chance_shifts(initial, opposing, *places)
-    by_chance = column_means(np.where(decided, chance, np.nan).T)
+    chance = np.where(np.isfinite(observed[..., 1]), chance, np.nan)
+    by_chance = column_means(means_over_cells(chance, group).T)
     rows: list[tuple[Any, ...]] = []
-    for row, group in enumerate(table.initial.counts.groups):
+    for row, name in enumerate(table.initial.counts.groups):
+        cells = observed[group == row]
+        decided, turned, lost = (
+            int(part.sum())
+            for part in (
+                np.isfinite(cells[..., 1]),
+                np.nan_to_num(cells[..., 2]),
+                np.nan_to_num(cells[..., 3]),
+            )
+        )
         rows.append(
             (
-                *group,
+                *name,
                 int(every.n[row]),
+                len(cells),
                 *(float(own[row]) for own in (every.mean, every.low, every.high)),
-                int(way.n[row]),
+                decided,
                 *(float(own[row]) for own in (way.mean, way.low, way.high, by_chance)),
-                int(np.nansum(turns[row])),
+                turned,
                 *(float(own[row]) for own in (share.mean, share.low, share.high)),
-                int((decided[row] & (kinds[row] == 3)).sum()),
+                lost,
             )
         )
     return rows

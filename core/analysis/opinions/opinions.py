@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Any
@@ -24,21 +24,26 @@ from core.analysis.kit.opinion_values import (
     UnitAnswers,
     Unusable,
     answer_counts,
+    condition_values,
     count_notes,
     few_units_cautions,
     has_phase,
     interval_notes,
+    means_of_units,
     of_phase,
     opinions_of,
+    redrawn_over_conditions,
     unanswered_cautions,
     unit_answers,
-    values_of_totals,
     with_drawn_ends,
 )
 from core.analysis.kit.option_counts import (
+    CONDITIONS,
     Resample,
     ResampleUnit,
+    means_over_cells,
     pooled_entities_cautions,
+    sums_over_cells,
     usable_counts,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
@@ -59,19 +64,24 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, estimate, factor_columns, high_end, key, low_end, number, text
 from core.stats import stance
-from core.stats.distributions import column_means, wilson_interval
+from core.stats.distributions import column_means, wilson_interval, wilson_intervals
 from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.resampling import (
     Bootstrap,
     recentered,
-    resampled_totals,
 )
 from core.stats.stance import PAIR_TYPES, Maximum, OpinionValues
 
 _SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
 _B = f"Mean of yes = 1, no = −1, neither = 0, in the direction of the form; {_SOURCE}"
-_W = f"1 − variance of the answers (n − 1) / largest variance: 1 is one answer always; {_SOURCE}"
-_NEUTRAL = f"b near 0 and w high, as the options say: neither, again and again; {_SOURCE}"
+_W = (
+    "1 − variance of the answers (n − 1) / largest variance: 1 is one answer always. Variances are "
+    f"of repetitions under the same condition, such as a context, then averaged; {_SOURCE}"
+)
+_NEUTRAL = (
+    "b near 0 and w high, as the options say: neither, again and again; of several contexts, "
+    f"templates and so on, in most of them; {_SOURCE}"
+)
 
 
 def _redrawn(unit: ResampleUnit) -> str:
@@ -179,10 +189,13 @@ _PAIR_COLUMNS = (
 
 
 def _type_columns(level: str) -> tuple[Column, ...]:
-    wilson = "Wilson (1927) doi:10.1080/01621459.1927.10502953; pairs taken as independent."
+    wilson = (
+        "Wilson (1927) doi:10.1080/01621459.1927.10502953; pairs taken as independent, each with "
+        "all its conditions."
+    )
     return (
         text("type", "Type", "Consistent: opposite signs. Undecided: a b of exactly 0."),
-        count("pairs", "Pairs", "Pairs with answers both ways."),
+        count("pairs", "Pairs", "Pairs with answers both ways; once for each condition."),
         *estimate(
             "share", "Share", "proportion", "Of the pairs of the group.", wilson, ends_title=level
         ),
@@ -260,7 +273,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=opinion_charts,
-    keeps=("phase", *ENTITIES),
+    keeps=tuple(name for name in CONDITIONS[1:] if name != "format"),
     side_by_side=ENTITIES,
     references=(
         "Hirose, M. & Uchida, M. (2025). Decoding the mind of large language models: A "
@@ -366,15 +379,10 @@ def opinions(
     counts = answer_counts(frame, names, unusable)
     single, merged = (opinions_of(counts, maximum, rule) for rule in ("single", "merged"))
     table = merged if pairs == "merged" else single
-    neutral = stance.strong_neutral(
-        table.values.bias,
-        table.values.willingness,
-        widest=neutral_bias,
-        lowest=neutral_willingness,
-    )
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     units = None if resample == "item" else unit_answers(frame, counts, resample, unusable)
     rules = _Rules(maximum, neutral_bias, neutral_willingness, resample, bootstrap, ci_level)
+    neutral = means_over_cells(_neutral(table.conditions, rules), counts.group)
     means = _means_of_questions(table, neutral, units, rules)
     level = f"{ci_level * 100:g}% CI"
     questions = _questions_frame(table, neutral, ci_level)
@@ -383,7 +391,7 @@ def opinions(
         own_counts = answer_counts(answers, names, unusable)
         own = opinions_of(own_counts, maximum, pairs)
         if resample == "item":
-            none = np.zeros(own.values.bias.shape, dtype=np.bool_)
+            none = np.zeros(own.values.bias.shape)
             return _questions_frame(own, none, ci_level)
         return _unit_means(own, unit_answers(answers, own_counts, resample, unusable), rules)
 
@@ -504,15 +512,47 @@ def _method(rules: _Rules, unusable: str) -> str:
     )
 
 
-def _questions_frame(table: OpinionTable, neutral: Booleans, level: float) -> pd.DataFrame:
+def _neutral(values: OpinionValues, rules: _Rules) -> Floats:
+    """1 for strong neutral, else 0; NaN where w is undefined."""
+    neutral = stance.strong_neutral(
+        values.bias, values.willingness, widest=rules.widest, lowest=rules.lowest
+    )
+    return np.where(np.isfinite(values.willingness), neutral * 1.0, np.nan)
+
+
+def _question_intervals(table: OpinionTable, level: float) -> tuple[Floats, Floats]:
+    """The interval of b of each group and question, over further answers of the same kind.
+
+    A mean over conditions has the interval of a sum of independent parts: Zou & Donner (2008).
+    """
+    one, other = (
+        table.counts.condition_columns(columns)
+        for columns in (table.first, np.maximum(table.second, 0))
+    )
+    paired, b = table.second >= 0, table.conditions.bias
+    ends = []
+    for single, both in zip(
+        stance.bias_intervals(*one, level),
+        stance.difference_intervals(one, other, level),
+        strict=True,
+    ):
+        distance = np.where(np.isfinite(b), np.where(paired, both / 2, single) - b, 0.0)
+        n = sums_over_cells(np.isfinite(b) * 1.0, table.counts.group)
+        half = np.sqrt(sums_over_cells(distance**2, table.counts.group)) / np.where(
+            n > 0, n, np.nan
+        )
+        ends.append(half)
+    return table.values.bias - ends[0], table.values.bias + ends[1]
+
+
+def _questions_frame(table: OpinionTable, neutral: Floats, level: float) -> pd.DataFrame:
     """One row for each group and question that it was asked."""
     counts, values, first, second = table.counts, table.values, table.first, table.second
     paired = second >= 0
     rows, columns = np.nonzero(table.planned)
     one = counts.of_columns(first)
     other = counts.of_columns(np.maximum(second, 0))
-    low, high = stance.bias_intervals(*one, level)
-    both_low, both_high = stance.difference_intervals(one, other, level)
+    low, high = _question_intervals(table, level)
     arrays = {
         "yes": one[0] + np.where(paired, other[1], 0),
         "no": one[1] + np.where(paired, other[0], 0),
@@ -521,11 +561,11 @@ def _questions_frame(table: OpinionTable, neutral: Booleans, level: float) -> pd
         + np.where(paired, counts.unusable[:, np.maximum(second, 0)], 0),
         "n": values.n,
         "b": values.bias,
-        "ci_low": np.where(paired, both_low / 2, low),
-        "ci_high": np.where(paired, both_high / 2, high),
+        "ci_low": low,
+        "ci_high": high,
         "variance": values.variance,
         "w": values.willingness,
-        "strong_neutral": neutral,
+        "strong_neutral": neutral > 0.5,
     }
     own = {
         name: [counts.groups[row][place] for row in rows.tolist()]
@@ -555,29 +595,23 @@ _Means = dict[tuple[str, str | None], stance.QuestionMeans]
 
 
 def _means_of_questions(
-    table: OpinionTable, neutral: Booleans, units: UnitAnswers | None, rules: _Rules
+    table: OpinionTable, neutral: Floats, units: UnitAnswers | None, rules: _Rules
 ) -> _Means:
     """Means over questions with intervals from questions, or from the units that are given."""
-    values = _of_questions(table.values, neutral)
+    values = {"b": table.values.bias, "w": table.values.willingness, "share": neutral}
     drawn = {} if units is None else _drawn_means(table, units, rules)
     means = {}
     for genre, inside in _sets_of_questions(table).items():
         numbers = np.unique(table.units[inside], return_inverse=True)[1]
         for kind, own in values.items():
             bootstrap = rules.bootstrap if units is None else None
-            found = stance.question_means(own[:, inside], numbers, bootstrap, rules.level)
+            of_kind = stance.question_means(own[:, inside], numbers, bootstrap, rules.level)
             if units is not None and drawn:
                 bounds = (-1.0 if kind == "b" else 0.0, 1.0)
-                own_draws = recentered(drawn[kind, genre], found.mean, *bounds)
-                found = with_drawn_ends(found, own_draws, units.n_units, rules.level)
-            means[kind, genre] = found
+                own_draws = recentered(drawn[kind, genre], of_kind.mean, *bounds)
+                of_kind = with_drawn_ends(of_kind, own_draws, units.n_units, rules.level)
+            means[kind, genre] = of_kind
     return means
-
-
-def _of_questions(values: OpinionValues, neutral: Booleans) -> dict[str, Floats]:
-    """What has means over questions: b, w, and 1 for strong neutral where w is defined."""
-    share = np.where(np.isfinite(values.willingness), neutral * 1.0, np.nan)
-    return {"b": values.bias, "w": values.willingness, "share": share}
 
 
 def _sets_of_questions(table: OpinionTable) -> dict[str | None, Booleans]:
@@ -588,32 +622,49 @@ def _sets_of_questions(table: OpinionTable) -> dict[str | None, Booleans]:
     return sets | {name: np.asarray(genres == name, dtype=np.bool_) for name in names}
 
 
+def _stacked(values: OpinionValues, rules: _Rules) -> Floats:
+    """b, variance, largest variance and strong neutral along the last axis."""
+    return np.stack([values.bias, values.variance, values.most, _neutral(values, rules)], axis=-1)
+
+
+def _of_answers(table: OpinionTable, rules: _Rules) -> Callable[[Floats], Floats]:
+    """What `_stacked` is for other answers, (resamples, conditions, items, 3)."""
+
+    def stacked(answers: Floats) -> Floats:
+        yes, no, zero = (answers[..., side].reshape(-1, answers.shape[-2]) for side in range(3))
+        values = condition_values((yes, no, zero), table.first, table.second, rules.maximum)
+        return _stacked(values, rules).reshape(*answers.shape[:2], len(table.first), -1)
+
+    return stacked
+
+
 def _drawn_means(
     table: OpinionTable, units: UnitAnswers, rules: _Rules
 ) -> dict[tuple[str, str | None], Floats]:
     """The same means in every resample of contexts or repetitions, (resamples, groups)."""
     if rules.bootstrap is None:
         return {}
-    shape = units.counts.shape[1:]
-    sets = _sets_of_questions(table)
+    observed, of_answers = _stacked(table.conditions, rules), _of_answers(table, rules)
     blocks: dict[tuple[str, str | None], list[Floats]] = {}
-    for totals in resampled_totals(units.counts.reshape(len(units.labels), -1), rules.bootstrap):
-        values = values_of_totals(totals.reshape(-1, *shape), table, rules.maximum)
-        neutral = stance.strong_neutral(
-            values.bias, values.willingness, widest=rules.widest, lowest=rules.lowest
-        )
-        for kind, own in _of_questions(values, neutral).items():
-            for genre, inside in sets.items():
-                means = column_means(own[:, inside].T).reshape(len(totals), shape[0])
+    for block in redrawn_over_conditions(
+        units, table.counts.group, observed, of_answers, rules.bootstrap
+    ):
+        shape = block.shape[:2]
+        b, variance, most, neutral = np.moveaxis(block, -1, 0).reshape(4, -1, block.shape[2])
+        w = stance.willingness(variance, most, rules.maximum)
+        for kind, own in (("b", b), ("w", w), ("share", neutral)):
+            for genre, inside in _sets_of_questions(table).items():
+                means = column_means(own[:, inside].T).reshape(shape)
                 blocks.setdefault((kind, genre), []).append(means)
     return {key: np.concatenate(own) for key, own in blocks.items()}
 
 
 def _unit_means(table: OpinionTable, units: UnitAnswers, rules: _Rules) -> pd.DataFrame:
     """One row for each group and unit with answers: its mean b over questions."""
-    shape = units.counts.shape
-    values = values_of_totals(units.counts, table, rules.maximum)
-    means = column_means(values.bias.T).reshape(shape[:2])
+    values = means_of_units(
+        units, table.counts.group, _stacked(table.conditions, rules), _of_answers(table, rules)
+    )
+    means = column_means(values[..., 0].reshape(-1, values.shape[2]).T).reshape(values.shape[:2])
     unit, group = np.nonzero(np.isfinite(means))
     by = table.counts.by
     own = pd.DataFrame([table.counts.groups[place] for place in group], columns=list(by))
@@ -625,7 +676,7 @@ def _mean_cells(means: stance.QuestionMeans, row: int) -> tuple[float, float, fl
     return float(means.mean[row]), float(means.low[row]), float(means.high[row])
 
 
-def _group_rows(table: OpinionTable, neutral: Booleans, means: _Means) -> list[tuple[Any, ...]]:
+def _group_rows(table: OpinionTable, neutral: Floats, means: _Means) -> list[tuple[Any, ...]]:
     """One row for each group."""
     defined = np.isfinite(table.values.bias)
     sides = stance.signs(table.values.bias)
@@ -645,7 +696,7 @@ def _group_rows(table: OpinionTable, neutral: Booleans, means: _Means) -> list[t
                 *b,
                 *w,
                 *kinds,
-                int(neutral[row].sum()),
+                int((neutral[row] > 0.5).sum()),
                 *share,
             )
         )
@@ -708,19 +759,24 @@ def _pair_rows(single: OpinionTable, merged: OpinionTable, widest: float) -> lis
 def _type_rows(
     single: OpinionTable, merged: OpinionTable, level: float, widest: float
 ) -> list[tuple[Any, ...]]:
-    """One row for each group with pairs, and type."""
+    """One row for each group with pairs, and type; a pair counts once for each condition."""
     paired = np.flatnonzero(merged.second >= 0)
-    one, other = (single.values.bias[:, own[paired]] for own in (merged.first, merged.second))
+    one, other = (single.conditions.bias[:, own[paired]] for own in (merged.first, merged.second))
     kinds = stance.pair_types(one, other)
-    near = np.abs(merged.values.bias[:, paired]) <= widest + stance.ROUNDING
+    near = np.abs(merged.conditions.bias[:, paired]) <= widest + stance.ROUNDING
     rows = []
     for row, group in enumerate(merged.counts.groups):
-        n = int((kinds[row] >= 0).sum())
+        inside = merged.counts.group == row
+        n = int((kinds[inside] >= 0).sum())
+        n_pairs = int((kinds[inside] >= 0).any(axis=0).sum())
         for place, name in enumerate(PAIR_TYPES if n else ()):
-            own = kinds[row] == place
-            count = int(own.sum())
-            ends = wilson_interval(count, n, level=level)
-            rows.append((*group, name, count, count / n, *ends, int((own & near[row]).sum())))
+            own = kinds[inside] == place
+            count, share = int(own.sum()), own.sum() / n
+            low, high = wilson_intervals(
+                np.array([share * n_pairs]), np.array([n_pairs]), level=level
+            )
+            ends = float(low[0]), float(high[0])
+            rows.append((*group, name, count, share, *ends, int((own & near[inside]).sum())))
     return rows
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.analysis.opinions.bias_shift import bias_shift as analysis
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
-from tests.analysis.opinion_frames import opinions
+from tests.analysis.opinion_frames import as_new_contexts, opinions
 
 NAN = float("nan")
 FIRST = [("q1", 10, 0, 0), ("q2", 2, 8, 0), ("q3", 5, 5, 0), ("q4", 9, 1, 0), ("q5", 8, 2, 0)]
@@ -276,9 +276,7 @@ def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():
     own = tables(pd.concat(parts), **options, resamples=30)["groups"].iloc[0]
     drawn = np.random.default_rng(3).integers(4, size=(30, 4))
     anew = [
-        tables(pd.concat(parts[place] for place in places), **options, resamples=0)["groups"].iloc[
-            0
-        ]
+        tables(as_new_contexts(parts, places), **options, resamples=0)["groups"].iloc[0]
         for places in drawn
     ]
     bounds = {

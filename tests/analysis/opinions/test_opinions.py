@@ -8,7 +8,7 @@ from scipy.stats import permutation_test
 from core.analysis.opinions.opinions import opinions as analysis
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
-from tests.analysis.opinion_frames import opinions
+from tests.analysis.opinion_frames import as_new_contexts, opinions
 
 NAN = float("nan")
 ROWS = [
@@ -361,9 +361,7 @@ def test_intervals_draw_whole_contexts_as_if_the_study_were_asked_anew(pairs):
         own = found[name].iloc[0]
         drawn = np.random.default_rng(3).integers(4, size=(30, 4))
         anew = [
-            tables(pd.concat(parts[place] for place in places), **options, resamples=0)[name].iloc[
-                0
-            ]
+            tables(as_new_contexts(parts, places), **options, resamples=0)[name].iloc[0]
             for places in drawn
         ]
         for kind, lowest in (("b", -1), ("w", 0)):
