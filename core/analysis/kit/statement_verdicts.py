@@ -10,7 +10,13 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.matrices import distinct
-from core.analysis.kit.option_counts import answer_sides, cell_codes, usable_counts
+from core.analysis.kit.option_counts import (
+    CONDITIONS,
+    answer_sides,
+    cell_codes,
+    conditions_within,
+    usable_counts,
+)
 from core.analysis.kit.registry import Choice, Number
 from core.domain.numbers import count_text
 from core.errors import NotEnoughData
@@ -89,7 +95,11 @@ TESTS: Mapping[str, str] = {
 WITHIN, ACROSS = "reliable", "reliable_across"
 """Columns of the verdict of all tests within a template, and of these and the test of templates."""
 PLACE = ("template", "form", "label_order")
-"""The factors that the tests compare; an analysis with verdicts keeps them."""
+"""The factors that the tests compare."""
+KEPT = CONDITIONS[1:]
+"""What an analysis with verdicts keeps apart: a statement is asked again in repetitions alone."""
+CONDITION = "condition"
+"""Column of the number of the condition, such as a context, that an answer was given under."""
 _ORIGINAL = ("original", "")
 _INVERTED = "inverted"
 
@@ -140,8 +150,9 @@ class StatementAnswers:
     Fields
     ------
     by : the factors of the groups.
-    labels : a row for each line: the factors, `item` and `template`, in the order of factors'
-        first appearance, of the bank, and of templates by name.
+    labels : a row for each line: the factors, `item`, `template` and `condition`, in the order of
+        factors' first appearance, of the bank, and of templates by name. Where contexts, languages
+        and so on differ within groups, each is a condition, and the template is named with it.
     forms : the wordings; the original is the first.
     positive, n, trials : positive answers, clear answers, trials; orders are as given, inverted.
     signs : (lines, forms) 1 where a wording is expected to have the stance of the original, -1
@@ -190,7 +201,9 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
     Notes
     -----
     Answers are as chosen: yes to a negation is positive. A template with several formats is one
-    template for each. Labels in any order but the inverted one count as the order given.
+    template for each, and so is a template under several conditions, such as contexts, whose
+    answers are not answers to the same question. Labels in any order but the inverted one count as
+    the order given.
     """
     names = tuple(name for name in distinct(by) if name not in PLACE)
     absent = {name: "" for name in PLACE if name not in option_counts}
@@ -209,14 +222,20 @@ def statement_answers(option_counts: pd.DataFrame, by: Sequence[str]) -> Stateme
             "Widen the filters, or ask the original form too.",
         )
     form_names = (_ORIGINAL[0], *sorted(kinds))
-    cell = distinct((*names, "item", "template", "format", "form", "label_order"))
+    conditions = [
+        name
+        for name in conditions_within(frame, names, (*PLACE, "format"))
+        if len(frame[name].unique()) > 1
+    ]
+    cell = distinct((*names, *conditions, "item", "template", "format", "form", "label_order"))
     sides = answer_sides(frame, cell, midpoint="drop", direction="chosen")
     if not sides["n"].any() and sides["no_side"].any():
         raise NotEnoughData(
             "The options of these answers state no stance, so no answer is positive or negative.",
             "Give the options of the format a stance (1, 0 or -1) on the page Banks.",
         )
-    sides["template"] = _template_labels(sides, names)
+    sides["template"] = _template_labels(sides, names, conditions)
+    sides[CONDITION] = cell_codes(sides, conditions)[0]
     line, labels = _ordered_lines(sides, names)
     form = sides["form"].map({name: place for place, name in enumerate(form_names)}).to_numpy()
     order = sides["label_order"].to_numpy(dtype=np.int64)
@@ -252,18 +271,22 @@ _REWORDED = ("paraphrase", "alternate")
 """Beginnings of the forms that say the same in other words; an alternate form is a paraphrase."""
 
 
-def _template_labels(sides: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any]:
-    """The template of each row; with its format where the template has several."""
+def _template_labels(
+    sides: pd.DataFrame, names: Sequence[str], conditions: Sequence[str]
+) -> pd.Series[Any]:
+    """The template of each row; with its format where it has several, and with its condition."""
     template = sides["template"].astype(object).fillna("").replace("", "(none)").astype(str)
-    if "format" in names:
-        return template
-    several = sides["format"].astype(object).groupby(template).transform("nunique") > 1
-    return template.where(~several, template + " · " + sides["format"].astype(str))
+    if "format" not in names:
+        several = sides["format"].astype(object).groupby(template).transform("nunique") > 1
+        template = template.where(~several, template + " · " + sides["format"].astype(str))
+    for name in conditions:
+        template = template + " · " + sides[name].astype(str).replace("", "(none)")
+    return template
 
 
 def _ordered_lines(sides: pd.DataFrame, names: Sequence[str]) -> tuple[Integers, pd.DataFrame]:
     """The line of each row, and the lines: groups, items in bank order, templates by name."""
-    code, labels = cell_codes(sides, (*names, "item", "template"))
+    code, labels = cell_codes(sides, (*names, "item", "template", CONDITION))
     ranks = [pd.factorize(labels[name])[0] for name in (*names, "item")]
     ranks.append(pd.factorize(labels["template"], sort=True)[0])
     order = np.lexsort(ranks[::-1])
@@ -297,7 +320,7 @@ def statement_verdicts(
     Parameters
     ----------
     option_counts : OPTION_COUNTS frame
-        Kept apart by `template`, `form` and `label_order` (`keeps=PLACE` in the analysis).
+        Kept apart by all but the repetition (`keeps=KEPT` in the analysis).
     by : sequence of factors
         Their values make the groups; `template`, `form` and `label_order` among them do not count,
         because the tests compare them.
@@ -361,7 +384,7 @@ def statement_verdicts(
             )
         orders = np.zeros(len(lines), dtype=np.int64)
     rows = (lines, orders)
-    statement = cell_codes(answers.labels, (*answers.by, "item"))[0][lines]
+    statement = cell_codes(answers.labels, (*answers.by, "item", CONDITION))[0][lines]
     verdicts = {
         "sampling": np.where(n >= max(least, 1), sampling_verdicts(low, high), np.nan)[rows],
         **{

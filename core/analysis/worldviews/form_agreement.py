@@ -23,7 +23,13 @@ from core.analysis.kit.sentences import (
     rows_by_group,
     table_of,
 )
-from core.analysis.kit.statement_verdicts import PLACE, StatementAnswers, statement_answers
+from core.analysis.kit.statement_verdicts import (
+    CONDITION,
+    KEPT,
+    PLACE,
+    StatementAnswers,
+    statement_answers,
+)
 from core.charts.statement_tests import form_agreement_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
@@ -32,7 +38,7 @@ from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, estimate, factor_columns, key, number, remark, text
 from core.errors import NotEnoughData
 from core.stats.agreement import FormKappas, form_kappas, krippendorff_alpha
-from core.stats.inputs import Estimate, Floats
+from core.stats.inputs import Estimate, Floats, Integers, mean_of_defined
 from core.stats.resampling import Bootstrap
 from core.stats.statement_tests import majority_stances
 
@@ -88,14 +94,29 @@ class _Wording:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Stances of one group: (statements, templates) on the original, and on other wordings."""
+    """Stances of one group: (statements, templates) on the original, and on other wordings.
+
+    A template under several conditions, such as contexts, is one for each; `conditions`
+    (templates,) are their numbers.
+    """
 
     name: tuple[Any, ...]
     items: list[str]
     templates: list[str]
+    conditions: Integers
     original: Floats
     wordings: list[_Wording]
     n_ties: int
+
+    @property
+    def by_condition(self) -> list[Floats]:
+        """The stances on the original under each condition, (statements, its templates) each."""
+        return [self.original[:, self.conditions == one] for one in np.unique(self.conditions)]
+
+    @property
+    def n_templates(self) -> int:
+        """How many templates there are at most under one condition."""
+        return int(np.bincount(self.conditions).max())
 
 
 def _kappa_columns(level: str) -> tuple[Column, ...]:
@@ -111,7 +132,11 @@ def _kappa_columns(level: str) -> tuple[Column, ...]:
             ends_title=level,
             between=(number("sd", "SD", "correlation", "Of the kappas of templates (n − 1)."),),
         ),
-        count("templates", "Templates", "Templates with a kappa."),
+        count(
+            "templates",
+            "Templates",
+            "Templates with a kappa; each once for every context, language and so on.",
+        ),
         count("n", "Pairs", "Pairs of stances, over templates and wordings."),
         count("statements", "Statements", "Statements with a pair."),
         number("agreement", "As expected", "proportion", "Pairs with the expected stance / pairs."),
@@ -134,11 +159,12 @@ def _alpha_columns(level: str) -> tuple[Column, ...]:
             "Alpha",
             "correlation",
             "Krippendorff's alpha (nominal) of the templates on the original statements: 1 agree, "
-            "0 chance; Krippendorff (2019), Content Analysis, chapter 12.",
+            "0 chance; mean over contexts, languages and so on, within which templates are "
+            "compared. Krippendorff (2019), Content Analysis, chapter 12.",
             "Percentiles over redrawn statements.",
             ends_title=level,
         ),
-        count("templates", "Templates"),
+        count("templates", "Templates", "Under one condition, such as a context."),
         count("n", "Statements", "Statements with a stance in two templates or more."),
         count("same", "One stance in all", "Statements with the same stance in all."),
         count("complete", "Stance in all", "Statements with a stance in all templates."),
@@ -198,7 +224,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=form_agreement_charts,
-    keeps=(*PLACE, "format"),
+    keeps=KEPT,
     compares=PLACE,
     references=(
         "Ceron, T., Falk, N., Barić, A., Nikolaev, D. & Padó, S. (2024). Beyond prompt "
@@ -266,15 +292,15 @@ def form_agreement(
     Notes
     -----
     The unit is a pair of stances (majorities of clear answers, as chosen) on one statement in one
-    template; ties and few answers are left out. Kappa is of each template, then averaged. The kappa
-    of a negation is strongly negative where stances turn as they should. Alpha is of templates with
-    labels as given. Intervals redraw statements, which are taken as independent. Checked against
+    template, under one condition such as a context; ties and few answers are left out. Kappa is of
+    each template and condition, then averaged. The kappa of a negation is strongly negative where
+    stances turn as they should. Alpha is of templates with labels as given, under each condition,
+    then averaged. Intervals redraw statements, which are taken as independent. Checked against
     scikit-learn, the krippendorff package, R's irr, and the published kappas of six people.
     """
     answers = statement_answers(option_counts, by)
     groups = list(_groups(answers, least, pooled=paraphrases == "pooled"))
-    several = any(len(own.templates) > 1 for own in groups)
-    if not several and not any(own.wordings for own in groups):
+    if not any(own.n_templates > 1 for own in groups) and not any(own.wordings for own in groups):
         raise NotEnoughData(
             "Statements have one wording, one order of labels and one template.",
             "Ask another form, such as a negation, or with another template.",
@@ -368,7 +394,7 @@ def _groups(answers: StatementAnswers, least: int, *, pooled: bool) -> Iterator[
         lines = np.flatnonzero(code == group_code)
         own = answers.labels.iloc[lines]
         item, items = cell_codes(own, ("item",))
-        template, templates = cell_codes(own, ("template",))
+        template, templates = cell_codes(own, ("template", CONDITION))
         cube = np.full((len(items), len(templates), 2, len(answers.forms)), np.nan)
         cube[item, template] = stances[lines]
         asked = answers.trials[lines].sum(axis=0) > 0
@@ -383,6 +409,7 @@ def _groups(answers: StatementAnswers, least: int, *, pooled: bool) -> Iterator[
             name,
             list(map(str, items["item"])),
             list(map(str, templates["template"])),
+            templates[CONDITION].to_numpy(dtype=np.int64),
             cube[:, :, 0, 0],
             wordings,
             int(tied[lines].sum()),
@@ -462,8 +489,22 @@ def _template_rows(
 
 
 def _alpha(group: _Group, bootstrap: Bootstrap, level: float) -> Estimate:
-    """Krippendorff's alpha of the templates of a group."""
-    return krippendorff_alpha(group.original.T, "nominal", level=level, bootstrap=bootstrap)
+    """Krippendorff's alpha of the templates of a group, mean over conditions."""
+    alphas = [
+        krippendorff_alpha(own.T, "nominal", level=level, bootstrap=bootstrap)
+        for own in group.by_condition
+    ]
+    if len(alphas) == 1:
+        return alphas[0]
+    values = np.array([alpha.value for alpha in alphas])
+    problems = dict.fromkeys(
+        problem for alpha in alphas if not alpha.defined for problem in alpha.problems
+    )
+    return Estimate(
+        float(mean_of_defined(values)),
+        n=max(alpha.n for alpha in alphas),
+        problems=(f"No interval: alpha is the mean over {len(alphas)} conditions.", *problems),
+    )
 
 
 def _alpha_rows(
@@ -473,15 +514,17 @@ def _alpha_rows(
     for group, alpha in zip(groups, alphas, strict=True):
         stances = group.original
         complete = np.isfinite(stances).all(axis=1)
-        same = complete & (np.abs(np.nansum(stances, axis=1)) == stances.shape[1])
-        one = len(group.templates) < 2
+        same = complete & np.logical_and.reduce(
+            [np.abs(np.nansum(own, axis=1)) == own.shape[1] for own in group.by_condition]
+        )
+        one = group.n_templates < 2
         remark = undefined_note("Undefined: one template.") if one else " ".join(alpha.problems)
         ends = (alpha.low, alpha.high) if with_interval else (math.nan, math.nan)
         yield (
             *group.name,
             alpha.value,
             *ends,
-            len(group.templates),
+            group.n_templates,
             alpha.n,
             int(same.sum()),
             int(complete.sum()),
@@ -568,7 +611,7 @@ def _notes(groups: Sequence[_Group]) -> Iterator[str]:
     if ties:
         which = count_text(ties, "cell")
         yield f"Left out, because as many answers are positive as negative: {which}."
-    if not any(len(group.templates) > 1 for group in groups):
+    if not any(group.n_templates > 1 for group in groups):
         yield "There is one template, so agreement of templates is undefined."
     if not any(group.wordings for group in groups):
         yield "Statements have one wording, so agreement of wordings is undefined."

@@ -23,6 +23,7 @@ from core.analysis.kit.sentences import (
 )
 from core.analysis.kit.statement_verdicts import (
     ACROSS,
+    KEPT,
     PLACE,
     TESTS,
     WITHIN,
@@ -49,6 +50,10 @@ _REDRAWN = "Percentiles over redrawn statements, the same in all templates; Efro
 _RANDOM = (
     "What as many random answers would give: each clear answer is positive with a chance of one "
     "half. Exact, by the binomial distribution."
+)
+_EACH = (
+    "A template counts once for each context, language and so on under which it was asked: answers "
+    "are repeated under the same condition alone."
 )
 _ALL_TITLES = {WITHIN: "All within a template", ACROSS: "All and templates"}
 _TEST_HELP = {
@@ -96,7 +101,7 @@ def _share_columns(level: str, of: str) -> tuple[Column, ...]:
             between=(number("sd", "SD", "proportion", "Of the shares of templates (n − 1)."),),
         ),
         number("random", "Random answers", "proportion", _RANDOM),
-        count("templates", "Templates", "Templates with a share."),
+        count("templates", "Templates", f"Templates with a share. {_EACH}"),
         count("n", "Verdicts", "Statements in templates that could be judged."),
         count("statements", "Statements", "Statements judged in any template."),
         count("not_judged", "Not judged", "Statements in templates without a verdict."),
@@ -170,7 +175,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=stance_reliability_charts,
-    keeps=(*PLACE, "format"),
+    keeps=KEPT,
     compares=PLACE,
     references=(
         "Ceron, T., Falk, N., Barić, A., Nikolaev, D. & Padó, S. (2024). Beyond prompt "
@@ -248,11 +253,12 @@ def stance_reliability(
 
     Notes
     -----
-    The unit is one statement in one template. Shares are of the statements that can be judged, in
-    each template; then their mean and SD over templates. Intervals redraw statements, which are
-    taken as independent. See `statement_verdicts` for the tests and the rule for few answers.
-    Checked by hand, against a plain program of loops, and on simulated respondents with known
-    faults.
+    The unit is one statement in one template, under one condition such as a context: only
+    repetitions are answers to the same question. Shares are of the statements that can be judged,
+    in each template and condition; then their mean and SD over these. Intervals redraw statements,
+    which are taken as independent. See `statement_verdicts` for the tests and the rule for few
+    answers. Checked by hand, against a plain program of loops, and on simulated respondents with
+    known faults.
     """
     rule = SamplingRule(sampling_resamples, seed)
     found = statement_verdicts(

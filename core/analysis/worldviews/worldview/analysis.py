@@ -23,7 +23,7 @@ from core.analysis.kit.sentences import (
     table_of,
 )
 from core.analysis.kit.statement_verdicts import (
-    PLACE,
+    KEPT,
     TESTS,
     InvertedTemplates,
     LeastAnswers,
@@ -150,7 +150,7 @@ def _domain_words(rows: Sequence[TableRow]) -> str:
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=worldview_charts,
-    keeps=(*PLACE, "format"),
+    keeps=KEPT,
     references=(
         "Ceron, T., Falk, N., Barić, A., Nikolaev, D. & Padó, S. (2024). Beyond prompt "
         "brittleness: Evaluating the reliability and consistency of political worldviews in LLMs. "
