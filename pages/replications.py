@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
 from core import export
-from core.analysis.kit.registry import OtherData
+from core.analysis.kit.registry import (
+    AnalysisOption,
+    NotAllowed,
+    OtherData,
+    Text,
+    option_text,
+)
 from core.charts.panels import DECIMALS, Chart
 from core.charts.replications import comparison_chart
+from core.domain.factors import Filters
 from core.domain.numbers import count_text, round_frame
 from core.domain.results import ResultTable
 from core.domain.tables import text
@@ -29,8 +37,7 @@ from core.workflow.replications.tables import (
     published_table,
     tables_of,
 )
-from core.workflow.statistics import frames
-from pages.shared import analysis_page, downloads, results, study_bar, widgets
+from pages.shared import analysis_options, analysis_page, downloads, results, study_bar, widgets
 from pages.shared.widgets import plain, workspace
 
 PUBLISHED = "published"
@@ -174,15 +181,21 @@ def _show_printed(table: PublishedTable) -> None:
 
 
 def _outcomes(
-    table: PublishedTable, study: StudyRecord, options: Mapping[str, str]
+    table: PublishedTable,
+    study: StudyRecord,
+    options: Mapping[str, Any],
+    where: Filters,
 ) -> dict[PrintedPlace, Outcome] | None:
     """The outcome of each place; None while something is being computed."""
-    found: dict[PrintedPlace, Outcome] = {}
+    outcomes: dict[PrintedPlace, Outcome] = {}
     known: dict[str, Outcome] = {}
-    for place, request in comparing.requests(table, [study.code], options).items():
+    requests = comparing.requests(workspace(), table, [study.code], options, where)
+    for place, request in requests.items():
         key = repr(request)
         if key not in known:
             try:
+                if isinstance(request, UserError):
+                    raise request
                 result = analysis_page.result_of(request)
             except UserError as error:
                 known[key] = error
@@ -190,8 +203,8 @@ def _outcomes(
                 if result is None:
                     return None
                 known[key] = result
-        found[place] = known[key]
-    return found
+        outcomes[place] = known[key]
+    return outcomes
 
 
 def _draft(study: StudyRecord) -> str:
@@ -211,32 +224,40 @@ def _keep_level(study: StudyRecord, kind: Kind, level: str, key: str) -> None:
     saved_inputs.update(workspace(), _draft(study), {kind: chosen})
 
 
-def _choose_other_data(study: StudyRecord, table: PublishedTable) -> dict[str, str]:
-    """Other studies and lists for the analyses behind the table; what is chosen, by option."""
-    offered = comparing.other_data(table)
+def _choose_options(study: StudyRecord, table: PublishedTable) -> dict[str, Any]:
+    """The options of the analyses behind the table that are not as they are at first, by name."""
+    offered = [o for o in comparing.options_of(table) if analysis_options.is_plain(o)]
     if not offered:
         return {}
     draft = saved_inputs.load(workspace(), _draft(study))
     saved = draft.value.get(_OPTIONS, {}) if draft and isinstance(draft.value, dict) else {}
-    chosen: dict[str, str] = {}
-    with st.expander("Other studies and lists that the numbers need"):
-        columns = st.columns(2)
-        for place, option in enumerate(offered):
-            names = frames.other_data_names(workspace(), cast(OtherData, option.kind))
-            key = f"replications:{study.code}:{_OPTIONS}:{option.name}"
-            first = saved.get(option.name, _NONE)
-            st.session_state.setdefault(key, first if first in names else _NONE)
-            name = columns[place % 2].selectbox(
-                option.kind.label,
-                [_NONE, *(n for n in names if n != study.code)],
-                key=key,
-                format_func=lambda one: one or "None",
-                help=plain(option.kind.help) or None,
-            )
-            chosen |= {option.name: name} if name else {}
-    if chosen != saved:
+    named = [o for o in offered if isinstance(o.kind, OtherData | Text)]
+    values: dict[str, Any] = {}
+    for title, options in (
+        ("Other studies and lists that the numbers need", named),
+        ("Options of the analyses", [o for o in offered if o not in named]),
+    ):
+        if not options:
+            continue
+        with st.expander(title):
+            columns = st.columns(2)
+            for place, option in enumerate(options):
+                with columns[place % 2]:
+                    key = f"replications:{study.code}:{_OPTIONS}:{option.name}"
+                    setting = _restored(option, saved.get(option.name, option.initial))
+                    values[option.name] = analysis_options.control(option, key, setting)
+    chosen = {o.name: values[o.name] for o in offered if values[o.name] != o.initial}
+    if json.loads(json.dumps(chosen)) != saved:
         saved_inputs.update(workspace(), _draft(study), {_OPTIONS: chosen})
     return chosen
+
+
+def _restored(option: AnalysisOption, saved: Any) -> Any:
+    """The saved value as the option takes it; what it is at first where it no longer does."""
+    try:
+        return option.kind.restore(saved, option.default)
+    except NotAllowed:
+        return option.initial
 
 
 def _choose_levels(study: StudyRecord, comparison: Comparison) -> None:
@@ -268,8 +289,12 @@ def _choose_levels(study: StudyRecord, comparison: Comparison) -> None:
 
 def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
     """Sentences, chart, table and file of the own numbers beside the published."""
-    options = _choose_other_data(study, table)
-    outcomes = _outcomes(table, study, options)
+    with st.popover("Filter", icon=":material/filter_alt:"):
+        where = analysis_page.filters(study)
+    if where:
+        st.caption(plain(". ".join(widgets.filter_words(where)) + "."))
+    options = _choose_options(study, table)
+    outcomes = _outcomes(table, study, options, where)
     if outcomes is None:
         return
     chosen = _chosen_levels(study)
@@ -295,7 +320,10 @@ def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
         if level in comparison.published.get(kind, ())
         for word in ("--match", f"{level}={own}")
     ]
-    matches += [w for name, value in options.items() for w in ("--option", f"{name}={value}")]
+    for name, value in options.items():
+        matches += ["--option", f"{name}={option_text(value)}"]
+    for name, chosen_levels in where.items():
+        matches += ["--where", f"{name}={','.join(map(str, chosen_levels))}"]
     downloads.command("replicate", table.code, "--study", study.code, *matches)
 
 

@@ -68,6 +68,8 @@ def _rows(pairs: pd.DataFrame) -> pd.DataFrame:
     """A row for each pair of values, labelled with its keys."""
     keys = list(pairs.columns)[: list(pairs.columns).index("quantity")]
     item = [" · ".join(str(cell) for cell in row if cell) for row in pairs[keys].to_numpy()]
+    if len(set(item)) < len(item):  # several of the user's numbers beside one printed
+        item = [" · ".join(both) for both in zip(item, pairs["yours_of"], strict=True)]
     return pd.DataFrame(
         {
             "item": item,

@@ -33,8 +33,15 @@ def command() -> Command:
                 action="append",
                 default=[],
                 metavar="NAME=VALUE",
-                help="another study or list for the analysis behind the table, such as "
-                "convergent=STUDY",
+                help="an option of the analysis behind the table, such as another study "
+                "(convergent=STUDY) or descriptor=gender",
+            ),
+            argument(
+                "--where",
+                action="append",
+                default=[],
+                metavar="FACTOR=VALUE[,VALUE]",
+                help="only answers with these levels of a factor, as in analyze",
             ),
             argument("--out", type=Path, help="file to write: .csv"),
         ),
@@ -44,8 +51,10 @@ def command() -> Command:
 def _replicate(workspace: Workspace, parsed: argparse.Namespace) -> None:
     table = published_table(parsed.table)
     chosen = comparing.chosen_levels(table, dict(pair(text, "--match") for text in parsed.match))
-    options = dict(pair(text, "--option") for text in parsed.option)
-    found = comparing.replicate(workspace, table, parsed.study, chosen, options)
+    texts = dict(pair(text, "--option") for text in parsed.option)
+    options = comparing.parsed_options(table, texts)
+    where = {k: v.split(",") for k, v in (pair(text, "--where") for text in parsed.where)}
+    found = comparing.replicate(workspace, table, parsed.study, chosen, options, where)
     for answer in found.answers:
         print(f"{answer.group}: {answer.sentence}", file=sys.stderr)
     write(parsed.out, export.table_csv(found.table))

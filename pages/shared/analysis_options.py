@@ -111,6 +111,16 @@ def chart_options(
     return values
 
 
+def control(option: AnalysisOption, key: str, setting: Any) -> Any:
+    """Draw the control of an option that needs no answers, and return its value."""
+    return _WIDGETS[type(option.kind)](option, key, setting)
+
+
+def is_plain(option: AnalysisOption) -> bool:
+    """Whether the control of an option needs no answers."""
+    return type(option.kind) in _WIDGETS
+
+
 def _factor_level(option: AnalysisOption, key: str, factor: str, study: StudyRecord) -> str:
     """A level of a factor in the answers of a study, or none."""
     levels = browsing.all_levels(widgets.workspace(), study.code).get(factor, [])

@@ -601,6 +601,16 @@ def parse_option(option: AnalysisOption, text: str) -> Any:
         ) from None
 
 
+def option_text(value: Any) -> str:
+    """The value of an option as the command line takes it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        rows = all(isinstance(part, tuple | list) for part in value) and bool(value)
+        return (";" if rows else ",").join(map(option_text, value))
+    return str(value).replace("\n", "\\n")
+
+
 @cache
 def _options(function: Callable[..., Any]) -> tuple[AnalysisOption, ...]:
     """The options in a signature: the parameters that are annotated with a kind."""

@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.registry import AnalysisOption, OtherData
+from core.analysis.kit.registry import AnalysisOption, parse_option
 from core.analysis.kit.sentences import GroupAnswer, GroupAnswers
+from core.domain.factors import Filters, levels_word
+from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text, number_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.study import FACTORS
 from core.domain.tables import count, estimate, key, number, remark, text
 from core.errors import NotEnoughData, UserError
 from core.stats.groups import Summary, mean_interval
 from core.stats.inputs import name_list
-from core.store import studies
+from core.store import answers, studies
 from core.workflow.replications.levels import match_levels
 from core.workflow.replications.published import MisprintedCell
 from core.workflow.replications.tables import (
@@ -28,14 +31,15 @@ from core.workflow.replications.tables import (
     Quantity,
     printed_rows,
 )
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, roles
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.workspace import Workspace
 
 Levels = Mapping[Kind, Mapping[str, str]]
 """The own level for each printed one, by kind (see Key), then by printed level."""
 _NO_LEVELS: Levels = {}
-_NO_OPTIONS: Mapping[str, str] = {}
+_NO_OPTIONS: Mapping[str, Any] = {}
+_NO_FILTERS: Filters = {}
 _LEVEL = 0.95
 _EXACT = 1e-9
 _COMES_OUT, _MISPRINT, _DIFFERS = "yes", "known misprint", "no"
@@ -86,44 +90,116 @@ def _kinds(table: PublishedTable) -> list[Kind]:
     return list(dict.fromkeys(key.kind for key in table.all_keys))
 
 
-def other_data(table: PublishedTable) -> tuple[AnalysisOption, ...]:
-    """The options that bring in other studies or lists, of the analyses behind a printed table."""
-    names = dict.fromkeys(
-        quantity.place.analysis for quantity in table.quantities if quantity.place
-    )
+def options_of(table: PublishedTable) -> tuple[AnalysisOption, ...]:
+    """The options of the analyses behind a printed table that the table itself does not set."""
+    names = dict.fromkeys(place.analysis for place in table.places)
+    fixed = {"by", *(name for place in table.places for name in place.options)}
     options = [option for name in names for option in analyses.by_name(name).options]
-    return tuple(option for option in options if isinstance(option.kind, OtherData))
+    return tuple({option.name: option for option in options if option.name not in fixed}.values())
 
 
-def requests(
-    table: PublishedTable, codes: Sequence[str], options: Mapping[str, str] = _NO_OPTIONS
-) -> dict[PrintedPlace, AnalysisRequest]:
-    """What has to be computed for a printed table, by place; equal requests are one computation.
-
-    `options` are those of `other_data`, by name.
+def parsed_options(table: PublishedTable, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Options as typed on the command line.
 
     Raises
     ------
     NotEnoughData
-        The table has no such option.
+        The table has no such option, or it cannot have this value.
     """
-    offered = [option.name for option in other_data(table)]
-    for name in options:
+    offered = {option.name: option for option in options_of(table)}
+    for name in texts:
         if name not in offered:
-            known = name_list(offered) if offered else "none"
+            known = name_list(list(offered), 40) if offered else "none"
             raise NotEnoughData(f"The table has no option '{name}'.", f"It has: {known}.")
-    places = [quantity.place for quantity in table.quantities if quantity.place]
-    return {place: _request(place, codes, options) for place in places}
+    return {name: parse_option(offered[name], text) for name, text in texts.items()}
+
+
+Request = AnalysisRequest | NotEnoughData
+"""What has to be computed, or why it cannot be compared with what is printed."""
+
+
+def requests(
+    workspace: Workspace,
+    table: PublishedTable,
+    codes: Sequence[str],
+    options: Mapping[str, Any] = _NO_OPTIONS,
+    where: Filters = _NO_FILTERS,
+) -> dict[PrintedPlace, Request]:
+    """What has to be computed for a printed table, by place; equal requests are one computation.
+
+    `options` are some of `options_of`, by name, and `where` filters of the answers. What varies in
+    the answers and is not compared, averaged or a repetition in the printed table is set apart.
+    """
+    return {place: _request(workspace, place, codes, options, where) for place in table.places}
 
 
 def _request(
-    place: PrintedPlace, codes: Sequence[str], options: Mapping[str, str]
-) -> AnalysisRequest:
+    workspace: Workspace,
+    place: PrintedPlace,
+    codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Filters,
+) -> Request:
     known = {option.name for option in analyses.by_name(place.analysis).options}
-    own = {name: value for name, value in options.items() if name in known and value}
-    groups = {"by": place.by} if "by" in known else {}
-    every = {**place.options, **groups, **own}
-    return AnalysisRequest(place.analysis, tuple(codes), every, dict(place.where))
+    own = {name: value for name, value in options.items() if name in known and value != ""}
+    chosen: dict[str, Sequence[Any]] = {**where}
+    for name, levels in place.where.items():
+        chosen[name] = [level for level in levels if not where.get(name) or level in where[name]]
+        if not chosen[name]:
+            return NotEnoughData(
+                f"The printed numbers are of {name_list(levels)} ({name.replace('_', ' ')}), which "
+                "the filter leaves out.",
+                "Take the filter off.",
+            )
+    every = {**place.options, **own}
+    apart: tuple[str, ...] = ()
+    if place.of_answers:
+        apart = _factors_apart(workspace, place, codes, every, chosen)
+        for name in apart:
+            asked = answers.conditions(workspace.database, codes, [name], chosen)
+            n_levels = len(asked[name].unique())
+            if n_levels > roles.MOST_LEVELS or "by" not in known or not place.grouped:
+                return _refusal(name, n_levels)
+    groups = {"by": (*place.by, *apart)} if "by" in known else {}
+    return AnalysisRequest(place.analysis, tuple(codes), {**every, **groups}, chosen)
+
+
+def _refusal(name: str, n_levels: int) -> NotEnoughData:
+    """Why answers that differ in a factor have no number to stand beside a printed one."""
+    return NotEnoughData(
+        f"Your answers are of {n_levels:,} {levels_word(name)}, which the printed table does not "
+        "compare.",
+        f"Choose one of them by a filter (--where {name}=...).",
+    )
+
+
+def _factors_apart(
+    workspace: Workspace,
+    place: PrintedPlace,
+    codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Filters,
+) -> tuple[str, ...]:
+    """The factors in which answers differ and that the printed number neither compares nor means.
+
+    Contexts are the rows of scores. What other factors decide, as a template does its format, is
+    apart already.
+    """
+    analysis = analyses.by_name(place.analysis)
+    compared = {*place.by, *place.averages, "repetition", "model"}
+    compared |= roles.factors_in_options(analysis, options)
+    if analysis.needs is ITEM_SCORES:
+        compared.add("context")
+    asked = answers.conditions(workspace.database, codes, FACTORS, where)
+    varying = [name for name in FACTORS if len(asked[name].unique()) > 1]
+    apart: list[str] = []
+    for name in (name for name in varying if name not in compared):
+        deciding = [one for one in varying if one not in ("repetition", "context", name)]
+        deciding = [one for one in deciding if one in compared or one in apart]
+        pairs = asked[[*deciding, name]].drop_duplicates()
+        if not deciding or pairs.duplicated(deciding).any():
+            apart.append(name)
+    return tuple(apart)
 
 
 Outcome = AnalysisResult | UserError
@@ -145,7 +221,8 @@ def replicate(
     table: PublishedTable,
     codes: Sequence[str],
     chosen: Levels = _NO_LEVELS,
-    options: Mapping[str, str] = _NO_OPTIONS,
+    options: Mapping[str, Any] = _NO_OPTIONS,
+    where: Filters = _NO_FILTERS,
 ) -> Comparison:
     """The printed table beside what the answers of some studies give.
 
@@ -161,19 +238,23 @@ def replicate(
         The own level for printed ones, where the user has chosen; an empty one stands for none.
         The others are matched by name.
     options : mapping
-        Other studies and lists that the analyses bring in; see `other_data`.
+        Options of the analyses, such as other studies that they bring in; see `options_of`.
+    where : Filters
+        The levels that answers may have.
 
     Raises
     ------
     NotEnoughData
-        There is no such study, or no such option.
+        There is no such study.
     """
     outcomes: dict[str, Outcome] = {}
     found: dict[PrintedPlace, Outcome] = {}
-    for place, request in requests(table, codes, options).items():
+    for place, request in requests(workspace, table, codes, options, where).items():
         key = repr(request)
         if key not in outcomes:
-            outcomes[key] = _compute(workspace, request)
+            outcomes[key] = (
+                request if isinstance(request, UserError) else _compute(workspace, request)
+            )
         found[place] = outcomes[key]
     imported = all(studies.get(workspace.database, code).kind == "imported" for code in codes)
     return compare(table, found, chosen, imported=imported)
@@ -207,14 +288,15 @@ def compare(
         }
         for kind in kinds
     }
-    rows = [row for cell in cells for row in _row(table, cell, frames, outcomes, levels)]
+    of_cells = [list(_rows(table, cell, frames, outcomes, levels)) for cell in cells]
+    rows = [row for own_rows in of_cells for row in own_rows]
     result = ResultTable(table.code, table.title, _frame(table, rows), _columns(table))
     return Comparison(
         published,
         own,
         levels,
         result,
-        len(cells) - len(rows),
+        sum(not own_rows for own_rows in of_cells),
         _answers(table, result.frame, _unmatched(own, levels), imported=imported),
         _notes(table, outcomes),
     )
@@ -277,8 +359,12 @@ def _levels(cells: Sequence[_Cell], table: PublishedTable, kind: Kind) -> tuple[
 
 
 def _own_numbers(place: PrintedPlace, outcome: AnalysisResult) -> pd.DataFrame:
-    """A row for each level of the keys: value, low, high, n and a remark on a differing size."""
-    frame = next(one.frame for one in outcome.tables if one.name == place.table)
+    """A row for each level of the keys: value, low, high, n and a remark on a differing size.
+
+    `apart` are the levels of what is set apart beside the keys, in words.
+    """
+    table = next(one for one in outcome.tables if one.name == place.table)
+    frame = table.frame
     for column, level in place.rows.items():
         frame = frame[frame[column].astype(str) == level]
     found = pd.DataFrame({key: _joined(frame, columns) for key, columns in place.keys.items()})
@@ -289,7 +375,19 @@ def _own_numbers(place: PrintedPlace, outcome: AnalysisResult) -> pd.DataFrame:
     found["n"] = frame[place.n].astype(float)
     found["rating"] = frame["rating"].astype(str) if "rating" in frame else ""
     found["remark"] = [_remark(place, row) for row in _records(frame)]
+    apart = [column for column in table.columns if column.role == "group"]
+    apart = [column for column in apart if column.name not in _columns_of_keys(place)]
+    found["apart"] = [
+        ", ".join(f"{c.title.lower()} {row[c.name] or '(none)'}" for c in apart)
+        for row in _records(frame)
+    ]
     return _with_mirrored(place, found, factor)
+
+
+def _columns_of_keys(place: PrintedPlace) -> set[str]:
+    """The columns of the result that lead to the printed keys, or choose rows."""
+    keys = [(names,) if isinstance(names, str) else names for names in place.keys.values()]
+    return {*place.rows, *(name for names in keys for name in names)}
 
 
 def _joined(frame: pd.DataFrame, columns: str | tuple[str, ...]) -> pd.Series[str]:
@@ -378,14 +476,17 @@ def _own_levels(
 # Both beside each other.
 
 
-def _row(
+def _rows(
     table: PublishedTable,
     cell: _Cell,
     frames: Mapping[PrintedPlace, pd.DataFrame],
     outcomes: Mapping[PrintedPlace, Outcome],
     levels: Levels,
 ) -> Iterator[tuple[Any, ...]]:
-    """The row of a printed number; none where no own level stands for one of its levels."""
+    """The rows of a printed number, one for each level of what is set apart beside its keys.
+
+    None where no own level stands for one of its levels.
+    """
     place = cell.quantity.place
     kinds = {key.column: key.kind for key in table.all_keys}
     failed = outcomes.get(place) if place else None
@@ -406,20 +507,21 @@ def _row(
     if frame.empty:
         yield _values(table, cell, of, _Own(remark="Your answers have no such number."))
         return
-    own = frame.iloc[0]
-    yield _values(
-        table,
-        cell,
-        of,
-        _Own(
-            float(own["value"]),
-            float(own["low"]),
-            float(own["high"]),
-            float(own["n"]),
-            own["remark"],
-            own["rating"],
-        ),
-    )
+    several = len(frame["apart"].unique()) > 1
+    for own in _records(frame.drop_duplicates("apart")):
+        yield _values(
+            table,
+            cell,
+            " · ".join(filter(None, [of, own["apart"] if several else ""])),
+            _Own(
+                float(own["value"]),
+                float(own["low"]),
+                float(own["high"]),
+                float(own["n"]),
+                own["remark"],
+                own["rating"],
+            ),
+        )
 
 
 @dataclass(frozen=True)

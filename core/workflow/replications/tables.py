@@ -51,6 +51,9 @@ class PrintedPlace:
     `mirror` names two columns that may be exchanged, which
     makes the value its difference from `whole`. `interval` "mean" computes one from mean, sd and n.
     `size` has what the study had in columns of the result; other numbers are remarked on.
+    `averages` are factors over which the study took the mean, beside those that its analysis
+    compares; `of_answers` is whether the number depends on answers at all, and `grouped` whether
+    the table has rows for each group.
     """
 
     analysis: str
@@ -71,6 +74,9 @@ class PrintedPlace:
     options: Mapping[str, Any] = field(default_factory=dict)
     by: tuple[str, ...] = ("respondent",)
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    averages: tuple[str, ...] = ()
+    of_answers: bool = True
+    grouped: bool = True
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,11 @@ class PublishedTable:
     def of(self) -> PublishedStudy:
         """The study that printed it."""
         return published_study(self.study)
+
+    @property
+    def places(self) -> tuple[PrintedPlace, ...]:
+        """Where the user's numbers of its quantities stand."""
+        return tuple(quantity.place for quantity in self.quantities if quantity.place)
 
     @property
     def all_keys(self) -> tuple[Key, ...]:
@@ -159,6 +170,7 @@ _BRAND_TABLES = (
                 "sum_high",
                 by=_BY_BRAND,
                 size=_HUNDRED,
+                averages=("format",),
             ),
         ),
     ),
@@ -201,6 +213,7 @@ _BRAND_TABLES = (
                 times=100,
                 by=_BY_BRAND,
                 size={"n_formats": 4},
+                averages=("format",),
             ),
         ),
     ),
@@ -225,6 +238,7 @@ _BRAND_TABLES = (
                     rows={"format": "mean of formats"},
                     times=100,
                     mirror=("first", "second"),
+                    averages=("entity", "entity_b", "format"),
                 ),
             ),
         ),
@@ -545,6 +559,8 @@ _OPINION_TABLES = (
                     times="questions",
                     size={"questions": 436},
                     by=("respondent", "language"),
+                    averages=("phase",),
+                    grouped=False,
                     options={"unusable": "zero"},
                 ),
             ),
@@ -635,6 +651,7 @@ def _questionnaire_rates() -> tuple[Quantity, ...]:
             n="items",
             size={"items": 44},
             by=("respondent", "history"),
+            averages=("form", "label_order"),
         )
         name = rate.capitalize()
         found.append(Quantity(f"{rate}_rate", name, 4, place, ((_HISTORY, "none"),)))
@@ -679,6 +696,7 @@ _OVER_PEOPLE = PrintedPlace(
     {},
     n="n_groups",
     size={"n_groups": 6},
+    grouped=False,
     no_interval="The mean over people has no interval; each kappa has one on the page Political "
     "worldviews.",
 )
@@ -695,6 +713,7 @@ _LEANING = PrintedPlace(
     n="statements",
     times=100,
     size={"statements": 239},
+    averages=("template", "form", "label_order"),
 )
 _ANNOTATORS = PrintedPlace(
     "annotator_agreement",
@@ -704,6 +723,7 @@ _ANNOTATORS = PrintedPlace(
     "ci_low",
     "ci_high",
     by=(),
+    of_answers=False,
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from altair.utils.schemapi import debug_mode
 
 from core import progress
-from core.analysis.kit.registry import Analysis
+from core.analysis.kit.registry import Analysis, option_text
 from core.charts import Chart
 from core.charts.drawing import DrawingFault, drawing_process
 from core.charts.picture_files import Picture, pictures, vega_lite
@@ -496,7 +496,7 @@ def _left_out_table(outcome: AnalysisOutcome, table: ResultTable, fault: str) ->
     for option in outcome.analysis.options:
         value = request.options.get(option.name, option.default)
         if value not in (option.default, option.initial):
-            words += ["--option", f"{option.name}={_typed(value)}"]
+            words += ["--option", f"{option.name}={option_text(value)}"]
     for factor, levels in request.where.items():
         words += ["--where", f"{factor}={','.join(map(str, levels))}"]
     words += ["--out", f"{name}_{table.name}.csv"]
@@ -504,16 +504,6 @@ def _left_out_table(outcome: AnalysisOutcome, table: ResultTable, fault: str) ->
         f"{outcome.analysis.title}, table “{table.title}”: {fault}. As CSV: "
         f"python -m core {shlex.join(words)}"
     )
-
-
-def _typed(value: Any) -> str:
-    """The value of an option as the command line takes it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, tuple | list):
-        rows = all(isinstance(part, tuple | list) for part in value) and bool(value)
-        return (";" if rows else ",").join(map(_typed, value))
-    return str(value).replace("\n", "\\n")
 
 
 def _turned(table: PaperTable) -> PaperTable:

@@ -46,8 +46,8 @@ def from_answers(code, counts, *, imported=True):
     """The comparison of a published table with the answers in some counts."""
     table = published_table(code)
     outcomes = {}
-    for place, request in comparing.requests(table, ["study"]).items():
-        options = {**request.options, "resamples": 50}
+    for place in table.places:
+        options = {**place.options, "by": place.by, "resamples": 50}
         outcomes[place] = ANALYSES[place.analysis](counts.assign(respondent=GEMMA), **options)
     return comparing.compare(table, outcomes, imported=imported)
 
@@ -74,7 +74,7 @@ def with_scores(**changes):
     } | changes
     table = published_table("asi_score")
     result = result_of("scores", **columns)
-    return table, dict.fromkeys(comparing.requests(table, ["study"]), result)
+    return table, dict.fromkeys(table.places, result)
 
 
 @pytest.mark.parametrize(
@@ -116,15 +116,13 @@ def test_the_published_answers_to_words_give_all_five_rates_to_four_decimals():
     words = word_counts(dict(enumerate(tests)), respondent="gpt-4o", items_per_call="")
     table = published_table("csi_scores")
     result = word_association(words, by=("respondent", "language", "format", "items_per_call"))
-    found = comparing.compare(
-        table, dict.fromkeys(comparing.requests(table, ["csi"]), result), imported=True
-    )
+    found = comparing.compare(table, dict.fromkeys(table.places, result), imported=True)
     frame = found.table.frame
     assert frame["printed"].tolist() == ["0.4792", "0.2726", "0.2482", "0.7536", "0.0400"]
     assert frame["comes_out"].tolist() == ["yes"] * 5
     assert set(frame["words_per_call"]) == {"30"}  # which imported answers do not state
     by_size = published_table("csi_words_per_call")
-    other = comparing.compare(by_size, dict.fromkeys(comparing.requests(by_size, ["s"]), result))
+    other = comparing.compare(by_size, dict.fromkeys(by_size.places, result))
     assert other.table.frame.empty
     assert other.answers[0].sentence == (
         "No number of yours stands beside a printed one: of yours, no words per call is known as a "
@@ -135,9 +133,7 @@ def test_the_published_answers_to_words_give_all_five_rates_to_four_decimals():
 def test_the_answers_of_six_people_give_their_kappas_and_both_exchanged_deviations():
     table = published_table("political_kappa_people")
     result = form_agreement(people(), resamples=50)
-    found = comparing.compare(
-        table, dict.fromkeys(comparing.requests(table, ["people"]), result), imported=True
-    )
+    found = comparing.compare(table, dict.fromkeys(table.places, result), imported=True)
     frame = found.table.frame
     assert frame["printed"].tolist() == ["0.90", "0.08", "-0.69", "0.08", "-0.65", "0.12"]
     assert frame["comes_out"].tolist() == [
@@ -166,7 +162,7 @@ def test_a_pair_in_the_other_order_is_turned_around():
         ci_high=[0.45],
         n=[10],
     )
-    found = comparing.compare(table, dict.fromkeys(comparing.requests(table, ["s"]), result))
+    found = comparing.compare(table, dict.fromkeys(table.places, result))
     (row,) = found.table.frame.to_dict("records")
     assert row["yours"] == pytest.approx(70)
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(55), pytest.approx(80))
@@ -272,9 +268,9 @@ OTHER_COLUMNS = {
 
 def test_every_place_names_an_analysis_and_options_that_it_has():
     for table in PUBLISHED_TABLES:
-        for request in comparing.requests(table, ["study"]).values():
-            options = {option.name for option in analyses.by_name(request.analysis).options}
-            assert set(request.options) <= options, (table.code, request.options)
+        for place in table.places:
+            options = {option.name for option in analyses.by_name(place.analysis).options}
+            assert set(place.options) <= options, (table.code, place.options)
 
 
 def test_misprints_are_of_cells_that_are_printed_otherwise():
@@ -306,17 +302,6 @@ def test_an_unknown_table_is_answered_with_those_there_are():
         published_table("asi")
 
 
-def test_other_studies_go_to_the_analyses_that_take_them():
-    table = published_table("asi_validity")
-    names = [option.name for option in comparing.other_data(table)]
-    assert {"convergent", "texts", "lists"} <= set(names)
-    requests = comparing.requests(table, ["scale"], {"convergent": "companion", "texts": ""})
-    assert {request.options.get("convergent") for request in requests.values()} == {"companion"}
-    assert not any("texts" in request.options for request in requests.values())
-    with pytest.raises(NotEnoughData, match="The table has no option 'convergent'"):
-        comparing.requests(published_table("asi_score"), ["scale"], {"convergent": "companion"})
-
-
 def test_printed_ratings_stand_beside_ones_own():
     table = published_table("asi_reliability")
     result = result_of(
@@ -331,7 +316,7 @@ def test_printed_ratings_stand_beside_ones_own():
         rating=["++", "--", ""],
         remark=["", "", "Not collected."],
     )
-    found = comparing.compare(table, dict.fromkeys(comparing.requests(table, ["s"]), result))
+    found = comparing.compare(table, dict.fromkeys(table.places, result))
     own = found.table.frame.query("model == 'Llama 3.3 70B Instruct'")
     assert own["rating"].tolist() == ["++", "++", "++"]
     assert own["rating_yours"].tolist() == ["++", "--", ""]

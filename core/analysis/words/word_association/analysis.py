@@ -462,8 +462,8 @@ def _method(unusable: str, missing: str, level: float, resamples: int, seed: int
         "are repetitions under the same condition (context, template and so on). "
         "Optimism and pessimism are shares of positive and negative words, neutrality that of all "
         "other words; consistency = 1 − share of inconsistent words; reluctancy = neutral answers "
-        f"/ answers. Replies without a label of the pair {replies}. A word with a test missing "
-        f"{tests}. {intervals}"
+        "/ answers, each the mean over conditions. Replies without a label of the pair "
+        f"{replies}. A word with a test missing {tests}. {intervals}"
     )
 
 
