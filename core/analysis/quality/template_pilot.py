@@ -14,7 +14,13 @@ from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
 from core.analysis.kit.comparisons import comparison_table
 from core.analysis.kit.matrices import distinct, group_name
-from core.analysis.kit.option_counts import answer_sides, cell_codes, counted_columns
+from core.analysis.kit.option_counts import (
+    CONDITIONS,
+    answer_sides,
+    cell_codes,
+    conditions_within,
+    counted_columns,
+)
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
 from core.analysis.kit.registry import BankTable, Number, analysis
 from core.analysis.kit.results import Findings, count_result
@@ -47,7 +53,7 @@ _UNUSABLE = {
 _STATUSES = (Status.ANSWERED.value, Status.EXPLAINED.value, *_UNUSABLE)
 _N_USABLE = 2  # of these, the first have an option
 _WHO = ("respondent", "language", "entity", "entity_b")
-"""Factors in which the stance on an item may differ by itself."""
+"""Factors at every level of which templates should be asked, beside the order of options."""
 _CONDITIONS = ("respondent", "language", "entity", "format", "label_order")
 """Factors whose levels are shown for each template."""
 _NONE = "(none)"
@@ -274,7 +280,7 @@ class _Pilot:
         "label pairs",
         "prompt wording",
     ),
-    keeps=("template", "format", "label_order", *_WHO),
+    keeps=CONDITIONS[1:],
 )
 def template_pilot(
     option_counts: pd.DataFrame,
@@ -498,8 +504,16 @@ def _template_rows(
 
 
 def _agreement(option_counts: pd.DataFrame, pilot: _Pilot) -> Floats:
-    """How often each template has the stance of the other templates of its group."""
-    who = [name for name in _WHO if name in option_counts and name not in pilot.names]
+    """How often each template has the stance of the other templates of its group.
+
+    Templates are compared under the same conditions, such as a context. What a template decides,
+    as its format, is part of it.
+    """
+    who = [
+        name
+        for name in conditions_within(option_counts, pilot.names, ("template",))
+        if option_counts[["template", name]].drop_duplicates().duplicated("template").any()
+    ]
     frame = option_counts.assign(
         template=option_counts["template"].astype(object).replace("", _NONE)
     )

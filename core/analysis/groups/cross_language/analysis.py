@@ -42,7 +42,12 @@ from core.analysis.kit.opinion_values import (
     of_phase,
     only_unusable_text,
 )
-from core.analysis.kit.option_counts import Midpoint, pooled_entities_cautions, usable_counts
+from core.analysis.kit.option_counts import (
+    CONDITIONS,
+    Midpoint,
+    pooled_entities_cautions,
+    usable_counts,
+)
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
 from core.analysis.kit.registry import Choice, ComparedFactor, FactorLevel, Number, analysis
 from core.analysis.kit.results import Findings, count_result
@@ -177,7 +182,7 @@ def _charts(
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=_charts,
-    keeps=("format", "phase", *ENTITIES),
+    keeps=CONDITIONS[1:],
     side_by_side=ENTITIES,
     references=(
         "Hirose & Uchida (2025), arXiv:2505.12183",
