@@ -10,7 +10,7 @@ from core.workflow import saved_inputs
 from core.workflow.designs import presets, studies
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
-from pages.shared import analysis_page
+from pages.shared import analysis_page, widgets
 from tests.pages import apps
 from tests.pages.apps import fine
 from tests.workflow.studies import simulated
@@ -56,11 +56,20 @@ def test_the_page_without_answers_beside_ones_own_and_with_chosen_levels(workspa
     assert set(table["Model"]) == {"gpt-4o"}  # the name with a date is the printed one's
     assert table["Printed"].tolist() == ["89.0", "97.3", "95.6"]
     assert "Comes out" not in table  # these are not the study's own answers
+    of_formats = at.multiselect(key=widgets.filter_key(STUDY, "format"))
+    fine(of_formats.set_value(of_formats.options[:1]).run())
+    assert f"--where format={of_formats.options[0]}" in at.code[0].value
+    fine(at.multiselect(key=widgets.filter_key(STUDY, "format")).set_value([]).run())
+    option = f"replications:{STUDY}:options:ci_level"
+    fine(at.number_input(key=option).set_value(0.9).run())
+    assert "--option ci_level=0.9" in at.code[0].value
+    fine(at.number_input(key=option).set_value(0.95).run())
+    assert "--option" not in at.code[0].value
     key = f"replications:{STUDY}:model:gemma-2b-it"
     fine(at.selectbox(key=key).set_value("gpt-4o-2024-08-06").run())
     assert set(table_of(at)["Model"]) == {"gemma-2b-it", "gpt-4o"}
     saved = saved_inputs.load(workspace, f"replications:{STUDY}").value
-    assert saved == {"model": {"gemma-2b-it": "gpt-4o-2024-08-06"}}
+    assert saved["model"] == {"gemma-2b-it": "gpt-4o-2024-08-06"}
     assert "--match gemma-2b-it=gpt-4o-2024-08-06" in at.code[0].value
     at.selectbox(key="replications_paper").set_value("ambivalent_sexism")
     fine(at.run())
