@@ -95,6 +95,13 @@ def willingness(variance: Floats, most: Floats, maximum: Maximum) -> Floats:
     Notes
     -----
     An odd number of answers cannot reach n / (n - 1), so their w ends a little above 0.
+
+    Examples
+    --------
+    By hand: 1 - 1 / (4 / 3), and no variance at all.
+
+    >>> willingness(np.array([[1.0, 0]]), np.array([[4 / 3, 4 / 3]]), "theoretical").tolist()
+    [[0.25, 1.0]]
     """
     if maximum == "theoretical":
         return np.asarray(np.clip(1 - variance / most, 0.0, 1.0))

@@ -147,6 +147,7 @@ BY_HAND = {
                 (
                     "respondent",
                     "questions",
+                    "conditions",
                     "decided",
                     "giving_way",
                     "giving_way_low",
@@ -157,7 +158,7 @@ BY_HAND = {
                     "share_low",
                     "share_high",
                 ),
-                [("m", 45, 44, 0.505, 0.31, 0.7, 0.12, 11, 0.25, 0.136, 0.386)],
+                [("m", 45, 1, 44, 0.505, 0.31, 0.7, 0.12, 11, 0.25, 0.136, 0.386)],
             ),
         ),
         "Over 44 decided questions, answers move toward the user's opinion: s = 0.51 [0.31, 0.70] "

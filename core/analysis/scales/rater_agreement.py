@@ -287,9 +287,9 @@ def rater_agreement(
 
     Notes
     -----
-    The unit is one item. A rater's code is the option that most of its repetitions chose; ties and
-    items without a usable answer are gaps. Assumes that items are independent. Agrees with R's irr,
-    psych and scikit-learn through core/stats/agreement.py.
+    The unit is one item. A rater's code is the option that most of its trials chose, which are
+    repetitions of one question; ties and items without a usable answer are gaps. Assumes that items
+    are independent. Agrees with R's irr, psych and scikit-learn through core/stats/agreement.py.
     """
     counted = _coded(option_counts, codes)
     mixed = _factors_mixed(counted, by, raters)
