@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from core.domain.frames import OPTION_COUNTS, check_frame
@@ -19,19 +20,33 @@ ITEMS, CONTEXTS, TEMPLATES, FORMATS, LANGUAGES, REPETITIONS = 4, 3, 2, 2, 2, 3
 N = ITEMS * CONTEXTS * TEMPLATES * FORMATS * LANGUAGES * REPETITIONS
 
 
-def hand_study(keeps, *, forms=("original",), phases=("initial",), pairs=False, **factors):
+def hand_study(
+    keeps,
+    *,
+    forms=("original",),
+    phases=("initial",),
+    pairs=False,
+    items=ITEMS,
+    seed=None,
+    **factors,
+):
     """OPTION_COUNTS of the study, kept apart as the workflow would for an analysis.
 
     A negation, and the second phase, get the opposite answer. `pairs` makes items compare two
-    entities.
+    entities. With a seed, every fifth answer or so is the other one.
     """
+    chance = None if seed is None else np.random.default_rng(seed)
     rows = []
     for item, context, template, form_at, language in product(
-        range(ITEMS), range(CONTEXTS), range(TEMPLATES), range(FORMATS), range(LANGUAGES)
+        range(items), range(CONTEXTS), range(TEMPLATES), range(FORMATS), range(LANGUAGES)
     ):
         for form, phase in product(forms, phases):
             turned = (form == "negation") + (phase == "opposing")
             yes = (item + context + template + form_at + language + turned) % 2 == 0
+            said = [
+                yes if chance is None or chance.random() > 0.2 else not yes
+                for _ in range(REPETITIONS)
+            ]
             rows += [
                 {
                     "item": f"i{item}",
@@ -43,14 +58,14 @@ def hand_study(keeps, *, forms=("original",), phases=("initial",), pairs=False, 
                     "phase": phase,
                     "direction": -1 if form == "negation" else 1,
                     "repetition": repetition,
-                    "option": "yes" if yes else "no",
-                    "position": float(yes),
-                    "points": float(yes),
-                    "stance": 1.0 if yes else -1.0,
+                    "option": "yes" if answer else "no",
+                    "position": float(answer),
+                    "points": float(answer),
+                    "stance": 1.0 if answer else -1.0,
                     "entity": "A" if pairs else "",
                     "entity_b": "B" if pairs else "",
                 }
-                for repetition in range(1, REPETITIONS + 1)
+                for repetition, answer in enumerate(said, 1)
             ]
     usual = {
         "study": "s",

@@ -8,7 +8,7 @@ import pytest
 from core.analysis.kit.sentences import table_of
 from core.domain.frames import ITEMS, LOADINGS, OPTION_COUNTS, POSITIONS
 from core.workflow.statistics import analyses
-from tests.analysis.hand_study import N, hand_study
+from tests.analysis.hand_study import CONTEXTS, N, hand_study
 
 FEW = {"resamples": 20}
 BANK = {
@@ -150,3 +150,38 @@ def test_each_analysis_of_counts_has_the_value_of_single_conditions(analysis):
                 place,
                 column,
             )
+
+
+AVERAGED = {
+    "word_association": ("groups", ("optimism", "pessimism", "consistency", "reluctancy")),
+    "instrument_rates": ("groups", ("consistency", "reluctancy")),
+    "random_consistency": ("totals", ("repeatability", "entropy_sum")),
+    "referential_consistency": ("totals", ("divergence", "distance", "chance")),
+    "consistency_summary": ("summary", ("value",)),
+    "bias": ("bias", ("share",)),
+    "opinions": ("groups", ("b", "w", "share_neutral")),
+    "bias_shift": ("groups", ("s", "giving_way", "by_chance", "share_turned")),
+    "stance_reliability": ("groups", ("share", "of_asked", "random", "across")),
+    "form_agreement": ("kappas", ("kappa", "agreement")),
+    "worldview": ("groups", ("agrees",)),
+}
+
+
+@pytest.mark.parametrize("name", AVERAGED)
+def test_numbers_of_a_group_are_the_means_of_its_contexts(name):
+    """Where contexts have equally many answers; by chance differs by what is dealt."""
+    analysis = analyses.by_name(name)
+    how, options, _ = EXPECTED[name]
+    options = {"by": ("respondent",), **options}
+    table, columns = AVERAGED[name]
+    kept = {*analysis.keeps, *analysis.compares, *options["by"], "context"}
+    frame = hand_study(kept, **how, items=24, seed=3)
+    whole, apart = (
+        table_of(analysis.run(frame, **{**options, "by": by}), table).frame
+        for by in (options["by"], (*options["by"], "context"))
+    )
+    for column in columns:
+        of_contexts = apart[column].to_numpy().reshape(CONTEXTS, -1)
+        tolerance = 0.02 if column == "chance" else 1e-9
+        means = of_contexts.mean(axis=0)
+        assert whole[column].to_numpy() == pytest.approx(means, abs=tolerance), column
