@@ -119,6 +119,20 @@ def test_a_cycle_is_printed_and_no_order_is():
     assert sentence.endswith("The pairs admit no order: (A > B > C > A).")
 
 
+def test_circular_triads_are_of_one_context():
+    """Two contexts with opposite cycles: each is circular, and their mean shares are ties."""
+    cycle = (("a", "b"), ("b", "c"), ("c", "a"))
+    frame = frame_of(
+        *(both_orders(*pair, 1, 0, context="one") for pair in cycle),
+        *(both_orders(*pair, 0, 1, context="other") for pair in cycle),
+    )
+    result = preference(frame, resamples=20)
+    triads = table_of(result, "triads").iloc[0]
+    assert triads[["triads", "circular", "zeta"]].tolist() == [2, 2, 0]
+    assert triads[["answer_triads", "answer_circular"]].tolist() == [2, 2]
+    assert table_of(result, "shares")["share"].tolist() == [0.5] * len(table_of(result, "shares"))
+
+
 def _sentences(result):
     from core.workflow.statistics import analyses
 

@@ -38,7 +38,7 @@ from core.analysis.bias.preference.tables import (
 )
 from core.analysis.kit.comparisons import Comparisons, comparison_table
 from core.analysis.kit.matrices import distinct, result_table
-from core.analysis.kit.option_counts import Midpoint, Resample
+from core.analysis.kit.option_counts import CONDITIONS, Midpoint, Resample
 from core.analysis.kit.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel
 from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.sentences import (
@@ -166,7 +166,7 @@ def _pair_text(row: TableRow) -> str:
         "share of wins",
         "strength",
     ),
-    keeps=(*ENTITIES, "format", "repetition"),
+    keeps=(*CONDITIONS[1:], "repetition"),
     requires="pairs",
     in_reports=True,
 )
@@ -210,7 +210,7 @@ def preference(
         format: share with interval, n, missing. `winners`, by pair. `order_effects`, by pair and
         format: shares where each is named first, effect with interval and p. `repetitions` and
         `items`: shares of each. `transitivity`: the order or the cycle, circular triads, zeta.
-        `triads`, by repetition. `strengths` and `fit`: Bradley-Terry models of all formats together
+        `triads`, by repetition, of single conditions. `strengths` and `fit`: Bradley-Terry models of all formats together
         and of each. `comparisons`: groups compared over items, where there are several.
 
     Raises

@@ -10,7 +10,12 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.matrices import group_name
-from core.analysis.kit.option_counts import MidpointRule, answer_sides, cell_codes
+from core.analysis.kit.option_counts import (
+    MidpointRule,
+    answer_sides,
+    cell_codes,
+    conditions_within,
+)
 from core.domain.factors import ENTITIES
 from core.domain.notes import about
 from core.domain.numbers import count_text
@@ -26,6 +31,7 @@ class GroupCounts:
     """The comparisons of one group.
 
     `entities` are those of the group, `pairs` their places in it, in the order of the table;
+    `conditions` are the factors in which the questions of a repetition differ, such as contexts.
     `cells` has one row for each cell of the design: the codes `pair`, `format_code` and `order` (0
     where the first of the pair is named first), `repetition`, `item`, further units, `wins` of the
     first of the pair, and `n`, `neutral`, `missing`, `trials`.
@@ -35,6 +41,7 @@ class GroupCounts:
     entities: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
     formats: tuple[str, ...]
+    conditions: tuple[str, ...]
     cells: pd.DataFrame
     known_units: dict[tuple[str, ...], tuple[np.ndarray, pd.DataFrame]] = field(
         default_factory=dict
@@ -122,7 +129,13 @@ def prepare_comparisons(
     NotEnoughData
         There are no trials, or no trial compares two entities.
     """
-    columns = tuple(dict.fromkeys((*names, *ENTITIES, "format", "repetition", "item", unit)))
+    conditions = tuple(
+        name
+        for name in conditions_within(option_counts, names, (*ENTITIES, "format"))
+        if len(option_counts[name].unique()) > 1
+    )
+    lead = (*names, *conditions, *ENTITIES)
+    columns = tuple(dict.fromkeys((*lead, "format", "repetition", "item", unit)))
     sides = answer_sides(option_counts, columns, midpoint=midpoint, direction="keyed")
     texts = [name for name in columns if sides[name].dtype.kind not in "iuf"]
     sides = sides.astype(dict.fromkeys(texts, "category"))
@@ -148,7 +161,7 @@ def prepare_comparisons(
     planned, missing = int(sides["trials"].sum()), int(sides["unusable"].sum())
     used = round(float(cells["n"].sum()))
     return EntityComparisons(
-        groups=_groups(cells, names),
+        groups=_groups(cells, names, conditions),
         n_used=used,
         n_missing=missing,
         n_left_out=planned - missing - used,
@@ -156,7 +169,9 @@ def prepare_comparisons(
     )
 
 
-def _groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[GroupCounts, ...]:
+def _groups(
+    cells: pd.DataFrame, names: Sequence[str], conditions: tuple[str, ...]
+) -> tuple[GroupCounts, ...]:
     """The cells of each group, with codes of pairs, formats and orders."""
     entities = sorted({str(value) for name in ENTITIES for value in cells[name].unique()})
     group_code, groups = cell_codes(cells, names)
@@ -187,6 +202,7 @@ def _groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[GroupCounts, ...
                 entities=tuple(ranked[place] for place in present.tolist()),
                 pairs=tuple((int(code // size), int(code % size)) for code in asked),
                 formats=tuple(own_formats),
+                conditions=conditions,
                 cells=own.assign(
                     pair=pair,
                     format_code=_codes(own["format"], own_formats),

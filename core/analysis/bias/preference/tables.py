@@ -15,7 +15,7 @@ from core.domain.numbers import count_text
 from core.domain.results import Column
 from core.domain.tables import count, ends, estimate, key, number, p_value, remark, text
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import Floats, name_list
+from core.stats.inputs import Floats, mean_of_defined, name_list
 from core.stats.paired_comparison.bradley_terry import (
     BradleyTerry,
     both_orders,
@@ -563,15 +563,20 @@ TRIAD_COLUMNS = (
 
 
 def triad_rows(own: GroupEstimates) -> Iterator[Row]:
-    """Circular triads of each repetition: of its mean shares, and of its single answers."""
+    """Circular triads of each repetition: of its mean shares, and of its single answers.
+
+    Shares are of one condition, such as a context; the triads of all are added up.
+    """
     counts = own.counts
     size = len(counts.entities)
     if size < 3:
         return
-    wins, n = (counts.sums(name, ["repetition"]) for name in ("wins", "n"))
+    each = ["repetition", *counts.conditions]
+    wins, n = (counts.sums(name, each) for name in ("wins", "n"))
     whole = count_triads(win_shares(wins, n).share[..., -1], counts.pairs, size)
     zeta = consistency(whole, size)
-    code, units = counts.unit_codes(["repetition", "format", "item"])
+    of_whole = counts.unit_codes(each)[1]["repetition"].to_numpy()
+    code, units = counts.unit_codes([*each, "format", "item"])
     shape = (len(units), len(counts.pairs), 2)
     pair, order = (counts.cells[name].to_numpy() for name in ("pair", "order"))
     place = np.ravel_multi_index((code, pair, order), shape)
@@ -584,19 +589,22 @@ def triad_rows(own: GroupEstimates) -> Iterator[Row]:
     single = count_triads(win_shares(sums[0], sums[1]).share[..., -1], counts.pairs, size)
     repetitions = counts.unit_codes(["repetition"])[1]["repetition"].tolist()
     of_unit = units["repetition"].to_numpy()
-    for draw, repetition in enumerate(repetitions):
-        here = of_unit == repetition
+    for repetition in repetitions:
+        here, inside = of_unit == repetition, of_whole == repetition
+        n_triads, n_circular, n_tied = (
+            int(values[inside].sum()) for values in (whole.n, whole.circular, whole.tied)
+        )
         decided, circular, tied = (
             int(values[here].sum()) for values in (single.n, single.circular, single.tied)
         )
         yield (
             *counts.group,
             repetition,
-            int(whole.n[draw]),
-            int(whole.circular[draw]),
-            int(whole.tied[draw]),
-            _ratio(int(whole.circular[draw]), int(whole.n[draw])),
-            float(zeta[draw]),
+            n_triads,
+            n_circular,
+            n_tied,
+            _ratio(n_circular, n_triads),
+            float(mean_of_defined(zeta[inside])),
             decided,
             circular,
             tied,
