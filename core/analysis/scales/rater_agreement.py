@@ -423,6 +423,8 @@ def _factors_mixed(counted: pd.DataFrame, by: Sequence[str], raters: str) -> tup
     NotEnoughData
         They cannot be set apart: a model has several respondents, or levels are too many.
     """
+    if len(counted[raters].unique()) < 2:
+        return ()
     names = _chosen_groups(by, raters)
     cell = [*names, raters, "item"]
     mixed = []

@@ -144,9 +144,12 @@ def test_raters_whose_answers_would_be_mixed_are_refused():
     with pytest.raises(NotEnoughData, match="13 contexts"):
         rater_agreement(many, resamples=5)
     assert len(table_of(rater_agreement(many, by=("context",), resamples=5), "groups").frame) == 13
-    one_model = answers(RATINGS[:2]).assign(model="m")
+    frame = answers(RATINGS[:3])
+    frame = frame.assign(model=frame["respondent"].map({"r0": "m", "r1": "m", "r2": "n"}))
     with pytest.raises(NotEnoughData, match="several respondents"):
-        rater_agreement(one_model, raters="model", resamples=5)
+        rater_agreement(frame, raters="model", resamples=5)
+    with pytest.raises(NotEnoughData, match="one rater"):
+        rater_agreement(frame.assign(model="m"), raters="model", resamples=5)
 
 
 def test_charts_show_few_raters_and_groups_and_say_so(monkeypatch):

@@ -58,10 +58,12 @@ NO_COMPLETE_ROW = {
 """What needs complete rows may refuse booklets; whatever it counts, it counts alike."""
 TOO_FEW_FOR_A_SCORE = {"multitrait_matrix": "No scores can be correlated"}
 """No booklet has 80 % of the items of two scales."""
+MANY_PEOPLE = {"rater_agreement": "whose answers would be mixed in one code"}
+"""A model has no one code of an item under the contexts of many people."""
 REFUSED = {
-    "absent": OTHER_MATERIAL,
+    "absent": {**OTHER_MATERIAL, **MANY_PEOPLE},
     "blocks": {**OTHER_MATERIAL, "rater_agreement": "one rater only"},
-    "booklets": {**OTHER_MATERIAL, **TOO_FEW_FOR_A_SCORE},
+    "booklets": {**OTHER_MATERIAL, **MANY_PEOPLE, **TOO_FEW_FOR_A_SCORE},
 }
 SLOW = ("cfa_check", "cfa_comparison", "generalizability", "invalid_answers", "template_pilot")
 """What takes seconds is of one model in English."""

@@ -210,8 +210,9 @@ def preference(
         format: share with interval, n, missing. `winners`, by pair. `order_effects`, by pair and
         format: shares where each is named first, effect with interval and p. `repetitions` and
         `items`: shares of each. `transitivity`: the order or the cycle, circular triads, zeta.
-        `triads`, by repetition, of single conditions. `strengths` and `fit`: Bradley-Terry models of all formats together
-        and of each. `comparisons`: groups compared over items, where there are several.
+        `triads`, by repetition, of single conditions. `strengths` and `fit`: Bradley-Terry models
+        of all formats together and of each. `comparisons`: groups compared over items, where there
+        are several.
 
     Raises
     ------
