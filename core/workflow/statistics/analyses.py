@@ -243,10 +243,12 @@ def run(
     used = frames.studies_used(analysis, study_codes, options)
     result = bank_attachment.with_keying_words(workspace, result, used)
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
+    # an analysis may set more apart than was asked for
+    apart = {name for table in result.tables[:1] for name in table.with_role("group")}
     return replace(
         result,
         unit=result.unit + inputs.unit_words,
-        scope=inputs.scope,
+        scope=roles.scope_words([one for one in inputs.roles if one.factor not in apart]),
         cautions=(*_unfinished_imports(workspace, used), *inputs.cautions, *result.cautions),
         notes=(*inputs.notes, *result.notes),
         method=" ".join([result.method, *left_out.method_words(where), *amended]),
@@ -341,7 +343,7 @@ class _Inputs:
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
     unit_words: str = ""
-    scope: str = ""
+    roles: tuple[roles.FactorRole, ...] = ()
 
 
 def _load_inputs(
@@ -382,11 +384,9 @@ def _load_inputs(
         *person_facts.notes(workspace, study_codes, where, by, analysis.compared(options)),
     )
     over = roles.factors_to_average(analysis, chosen, over)
-    scope = roles.scope_words(
-        roles.factor_roles(workspace, analysis, study_codes, chosen, where, over)
-    )
+    of_factors = roles.factor_roles(workspace, analysis, study_codes, chosen, where, over)
     if analysis.needs is not ITEM_SCORES:
-        return _Inputs(frame, chosen, notes, scope=scope)
+        return _Inputs(frame, chosen, notes, roles=of_factors)
     alike, not_alike = roles.asked_alike_before_averaging(frame, over)
 
     def averaged(scores: ItemScores) -> ItemScores:
@@ -402,7 +402,7 @@ def _load_inputs(
     if not isinstance(rows, WideScores):
         rows = item_attributes.split_administrations(rows, by)
     words = roles.averaging_words(asked, over) + item_attributes.unit_words(by)
-    return _Inputs(rows, chosen, notes, cautions, words, scope)
+    return _Inputs(rows, chosen, notes, cautions, words, of_factors)
 
 
 def _grouping_by_format(
