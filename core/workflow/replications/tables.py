@@ -378,6 +378,7 @@ _REWRITTEN = PrintedPlace(
     n="n_pairs",
     rows={"scale": "all items"},
     options={"factor": "rewriting", "alternative": "greater"},
+    where=_USUAL,
 )
 _NO_PAIRED = "No interval is computed of one mean of a pair; that of the difference is on its page."
 _SCALE_TABLES = (
