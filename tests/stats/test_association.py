@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.stats.association import UNKNOWN_CLASS, WORD_CLASSES, unit_rates, word_classes
+from core.stats.association import (
+    UNKNOWN_CLASS,
+    WORD_CLASSES,
+    association_rates,
+    unit_rates,
+    word_classes,
+)
 from core.stats.resampling import Bootstrap
 
 
@@ -88,3 +94,17 @@ def test_rates_of_nothing_and_rates_without_resamples_have_no_interval():
     assert np.isnan([plain.low, plain.high]).all()
     with pytest.raises(ValueError, match="coverage"):
         unit_rates(np.ones((2, 1)), np.ones((2, 1)), level=1.5)
+
+
+def test_rates_of_a_group_count_a_word_once_for_each_condition():
+    """By hand: two conditions of three words; the first word does not count in the second."""
+    classes = np.array([[0, 3, 1], [-1, 0, 0]])
+    neutral, tests = np.array([[0.0, 1, 0], [0, 0, 0]]), np.full((2, 3), 2.0)
+    rates = association_rates(
+        classes, neutral, tests, groups=np.zeros(2, dtype=int), bootstrap=Bootstrap(50, seed=1)
+    )
+    expected = {"optimism": 3 / 5, "pessimism": 1 / 5, "neutrality": 1 / 5}
+    expected |= {"consistency": 4 / 5, "reluctancy": 1 / 10}
+    for rate, value in expected.items():
+        assert rates[rate].value.tolist() == [pytest.approx(value)]
+        assert rates[rate].n.tolist() == [3]  # words are drawn, with all their conditions

@@ -149,3 +149,21 @@ def test_what_cannot_be_permuted_is_undefined_or_refused():
     for yes, n in (([[0.5, 1]], [[2, 2]]), ([[3, 1]], [[2, 2]])):
         with pytest.raises(ValueError, match="whole"):
             permutation_test(np.array(yes), np.array(n), ONE_GROUP)
+
+
+def test_rows_of_one_item_are_dealt_by_themselves_and_averaged():
+    """Two items under two conditions each: what is expected by chance is the mean of both rows."""
+    positive, n = np.array([[4, 0], [0, 4], [3, 1], [2, 2]]), np.full((4, 2), 4)
+    alone = permutation_test(positive, n, np.zeros(4, dtype=int), n_permutations=4000, seed=1)
+    both = permutation_test(
+        positive,
+        n,
+        np.zeros(2, dtype=int),
+        items=np.array([0, 0, 1, 1]),
+        n_permutations=4000,
+        seed=1,
+    )
+    assert both.chance == pytest.approx(alone.chance.reshape(2, 2).mean(axis=1)[:, None])
+    # each row of the first item separates its formats in 2 of C(8, 4) = 70 deals
+    assert both.p_items[0] == pytest.approx((2 / 70) ** 2, abs=1.5e-3)
+    assert both.p_sums == pytest.approx(alone.p_sums, abs=0.02)
