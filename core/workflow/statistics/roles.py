@@ -163,7 +163,7 @@ def scope_words(roles: Sequence[FactorRole]) -> str:
 
     averaged = words("averaged")
     together = words("together", ("repetition",))
-    rows = words("rows", (*_INDIVIDUAL, "repetition"))
+    rows = words("rows", _INDIVIDUAL)
     of_rows = [one.factor for one in roles if one.role == "rows"]
     alone = "repetition" in of_rows and not set(of_rows) & {*_INDIVIDUAL, "study"}
     return " ".join(
@@ -171,7 +171,7 @@ def scope_words(roles: Sequence[FactorRole]) -> str:
         for part, sentence in (
             (averaged, f"Each number is a mean over {averaged}."),
             (together, f"Answers of {together} are counted together."),
-            (rows, f"Rows are of {rows}."),
+            (rows and not alone, f"Rows are of {rows}."),
             (alone, _ONLY_REPETITIONS),
         )
         if part
@@ -481,7 +481,9 @@ def _pooling_cautions(
     """Where several ways of asking the same individual are rows of one analysis."""
     if not analysis.pooled_rows_need_caution:
         return ()
-    pooled = [name for name in _ASKING_FACTORS if name not in looked_at and _varies(rows, name)]
+    # Without several contexts, repetitions are the rows there are (see _repetition_cautions).
+    ways = (*_ASKING_FACTORS, *(["repetition"] if _varies(rows, "context") else []))
+    pooled = [name for name in ways if name not in looked_at and _varies(rows, name)]
     recurring = _recurring_factors(rows, pooled, looked_at)
     if not recurring:
         return ()

@@ -59,6 +59,8 @@ def test_ten_copies_of_each_persona_fit_as_the_personas_do(workspace):
         assert fits[0][name].tolist() == pytest.approx(fits[1][name].tolist()), name
     rows = analyses.run(workspace, "cfa", ["ten"], {"estimator": "ml"}, {}, ())
     assert rows.tables[0].frame["n"].tolist() == [400]
+    assert rows.scope == "Rows are of 10 repetitions."
+    assert any("pooled over 10 repetitions" in caution for caution in rows.cautions)
 
 
 @pytest.mark.parametrize("name", ["internal_consistency", "item_statistics", "score_distribution"])
