@@ -12,6 +12,7 @@ from core import export
 from core.charts import with_item_texts
 from core.charts.crossed import CrossedFactors, crossed_chart
 from core.domain.numbers import count_text
+from core.domain.people import wanted_range
 from core.domain.results import ResultTable
 from core.domain.study import LEAVE_OUT
 from core.errors import NotEnoughData
@@ -70,14 +71,18 @@ def _set_controls(study: str, view: View) -> None:
 
 
 def _set_filters(study: str, levels: Mapping[str, list[Any]], view: View) -> None:
-    for factor, values in levels.items():
-        chosen = view.where.get(factor, ())
-        key = widgets.filter_key(study, factor)
-        st.session_state[key] = [level for level in values if str(level) in chosen]
     unknown = {
         factor: [name for name in names if name not in map(str, levels.get(factor, ()))]
         for factor, names in view.where.items()
     }
+    for factor, values in levels.items():
+        chosen = view.where.get(factor, ())
+        typed = []
+        if widgets.takes_ranges(factor, values):
+            typed = [name for name in unknown.get(factor, ()) if wanted_range(name)]
+            unknown[factor] = [name for name in unknown.get(factor, ()) if name not in typed]
+        key = widgets.filter_key(study, factor)
+        st.session_state[key] = [*(level for level in values if str(level) in chosen), *typed]
     for factor, names in unknown.items():
         if names:
             st.warning(
@@ -171,13 +176,7 @@ def _choose_answers(
     """The filters, and the kinds of answers to leave out; all pages of statistics share them."""
     with st.popover("Filter", icon=":material/filter_alt:"):
         for factor, values in levels.items():
-            st.multiselect(
-                f"Only {factor_word(factor)}",
-                _listed(study, factor, values),
-                key=widgets.filter_key(study, factor),
-                persist_state="session",
-                format_func=widgets.level_word,
-            )
+            widgets.choose_levels(study, factor, _listed(study, factor, values))
     kinds: tuple[str, ...] = ()
     if counts:
         with st.popover("Leave out", icon=":material/remove_circle:"):

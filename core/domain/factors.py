@@ -92,6 +92,8 @@ def levels_word(name: str) -> str:
 
 
 def levels_title(name: str) -> str:
-    """The same at the beginning of a line."""
+    """The same at the beginning of a line; of an attribute or a fact its title alone."""
+    if is_attribute(name) or is_person_fact(name):
+        return grouping_title(name)
     word = levels_word(name)
     return word[:1].upper() + word[1:]

@@ -204,11 +204,16 @@ def _switch(option: AnalysisOption, key: str, setting: Any) -> Any:
 
 
 def _design_factors(option: AnalysisOption, key: str, setting: Any, study: str) -> Any:
-    """Factors, and the facts and attributes in which people and items of the study differ."""
+    """Factors, and the facts and attributes in which people and items of the study differ.
+
+    What varies comes first, so that nobody scrolls past a dozen factors of one level.
+    """
     kind: Any = option.kind
+    levels = browsing.levels(widgets.workspace(), study)
+    varying = [name for name in GROUPINGS if name in levels]
     attributes = item_attributes.attribute_levels(widgets.workspace(), study)
     facts = person_facts.levels(widgets.workspace(), study)
-    offered = dict.fromkeys((*GROUPINGS, *facts, *attributes, *setting))
+    offered = dict.fromkeys((*varying, *facts, *attributes, *GROUPINGS, *setting))
     chosen = st.multiselect(
         kind.label,
         list(offered),

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.kit.factor_models.models import FactorModelText
 from core.analysis.kit.registry import Analysis, Topic
-from core.domain.factors import levels_title
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
 from core.domain.results import AnalysisResult
 from core.domain.study import LEAVE_OUT
@@ -26,7 +25,7 @@ from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.statistics.result_changes import change_sentence, changed_tables
 from pages.shared import analysis_options, left_out, results, study_bar, widgets
 from pages.shared.analysis_options import NO_EDITORS, Editors
-from pages.shared.widgets import factor_word, plain
+from pages.shared.widgets import plain
 
 # How long a page waits for a result before it shows progress; most results take less time.
 WAIT_S = 0.4
@@ -249,13 +248,7 @@ def filters(study: StudyRecord) -> dict[str, list[object]]:
     attributes = item_attributes.attribute_levels(widgets.workspace(), study.code)
     facts = person_facts.levels(widgets.workspace(), study.code)
     chosen: dict[str, list[object]] = {
-        name: st.multiselect(
-            f"Only {factor_word(name)}",
-            values,
-            key=widgets.filter_key(study.code, name),
-            persist_state="session",
-            format_func=widgets.level_word,
-        )
+        name: widgets.choose_levels(study.code, name, values)
         for name, values in (*levels.items(), *facts.items(), *attributes.items())
     }
     return {name: values for name, values in chosen.items() if values}
@@ -291,7 +284,8 @@ def _together(study: StudyRecord, analysis: Analysis) -> tuple[str, ...]:
         key=f"together:{'any:' if any_bank else ''}{study.code}",
         persist_state="session",
         help=("" if any_bank else "Studies with the same bank. ")
-        + "To compare the studies, choose Study under Separately for.",
+        + "To compare the studies, choose "
+        + ("Studies under Compare." if analysis.factor_option else "study under Separately for."),
     )
     return tuple(chosen)
 
@@ -314,7 +308,7 @@ def _roles_of_factors(
             words = {"": "By rule" if saved else f"By rule: {roles.ROLES[one.role].lower()}"}
             words |= {role: roles.ROLES[role] for role in roles.CHOSEN_ROLES}
             chosen = st.selectbox(
-                f"{plain(levels_title(one.factor))}: {one.n_levels}",
+                f"{plain(one.word[:1].upper() + one.word[1:])}: {one.n_levels}",
                 list(words),
                 list(words).index(saved),
                 format_func=words.__getitem__,
@@ -325,7 +319,7 @@ def _roles_of_factors(
             if chosen != saved:
                 analyses.save_role(workspace, study.code, one.factor, chosen)
                 st.rerun()
-        rows = [one.factor for one in every if one.role == "rows"]
+        rows = [one.factor for one in every if one.role == "rows" and one.called != "people"]
         for sentence in roles.implications(rows, brought_in=study.kind == "imported"):
             st.caption(plain(sentence))
     st.caption(plain(roles.role_words(every)), width="content")

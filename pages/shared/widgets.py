@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.domain.attributes import is_attribute
 from core.domain.factors import grouping_title, is_person_fact
+from core.domain.people import wanted_range
 from core.domain.study import Respondent
 from core.errors import UserError
 from core.workflow.answers import bank_attachment
@@ -168,6 +169,29 @@ def analysis_chooser(topic: str) -> str:
 def filter_key(study: str, factor: str) -> str:
     """The session key of a filter of answers, which all pages of statistics share."""
     return f"where:{study}:{factor}"
+
+
+def takes_ranges(factor: str, levels: Sequence[object]) -> bool:
+    """Whether a filter takes ranges such as "under 30": that of a number known of people."""
+    texts = [str(level) for level in levels if str(level)]
+    return is_person_fact(factor) and all(wanted_range(text) is not None for text in texts)
+
+
+def choose_levels(study: str, factor: str, levels: Sequence[Any]) -> list[Any]:
+    """Draw a filter by the levels of a factor, which all pages of statistics share."""
+    key = filter_key(study, factor)
+    ranges = takes_ranges(factor, levels)
+    chosen: list[Any] = st.multiselect(
+        f"Only {factor_word(factor)}",
+        list(dict.fromkeys([*levels, *st.session_state.get(key, [])])) if ranges else levels,
+        key=key,
+        persist_state="session",
+        format_func=level_word,
+        accept_new_options=ranges,
+        placeholder="Choose, or type: under 30" if ranges else None,
+        help="Type a range as well: under 30, 30 to 44, 45 and over." if ranges else None,
+    )
+    return chosen
 
 
 def filter_words(filters: Mapping[str, Sequence[object]]) -> list[str]:

@@ -219,6 +219,7 @@ _COMPARED = ComparedFactor(
         *SETTINGS,
         "study",
     ),
+    then_facts=True,
     never=(("format", FORMAT_SUMS),),
     help=f"The factor whose levels are compared, item by item; 2 to {MOST_COMPARED} levels.",
 )

@@ -216,12 +216,14 @@ class DesignFactors:
 class ComparedFactor:
     """The factor whose levels an analysis compares: any but attributes of items.
 
-    `first` are those that are taken first where nobody has chosen one, and `never` those that
-    cannot be compared here, each with the reason in a sentence.
+    `first` are those that are taken first where nobody has chosen one, and `then_facts` says
+    whether a fact about people is, where they do not vary. `never` are those that cannot be
+    compared here, each with the reason in a sentence.
     """
 
     label: str
     first: tuple[str, ...] = ()
+    then_facts: bool = False
     never: tuple[tuple[str, str], ...] = ()
     help: str = ""
 

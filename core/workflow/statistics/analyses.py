@@ -147,7 +147,8 @@ def initial_factor(
     """What is compared in these answers until the user chooses.
 
     The first factor on offer in which they vary, but for one of many levels, such as a context
-    for each person; the default of the analysis where there is none. An empty level of one study
+    for each person; then the fact about people with the fewest levels, where the analysis takes
+    one; the default of the analysis where there is none. An empty level of one study
     is not another level than that of another study (see `roles.default_groups`).
     """
     option = next(o for o in analysis.options if o.name == analysis.factor_option)
@@ -158,6 +159,10 @@ def initial_factor(
         found = {level for levels in every for level in levels.get(name, ())}
         if 1 < len(found - {""} if len(codes) > 1 else found) <= roles.MOST_LEVELS:
             return name
+    facts = person_facts.levels(workspace, study)
+    few = [name for name, found in facts.items() if 1 < len({*found} - {""}) <= roles.MOST_LEVELS]
+    if few and isinstance(option.kind, ComparedFactor) and option.kind.then_facts:
+        return min(few, key=lambda name: len(facts[name]))
     return str(option.initial)
 
 

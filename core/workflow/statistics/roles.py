@@ -27,6 +27,7 @@ from core.domain.wide_scores import ItemScores, WideScores
 from core.stats.inputs import name_list
 from core.store import answers, studies
 from core.workflow.designs import studies as studies_designs
+from core.workflow.statistics import person_facts
 from core.workflow.workspace import Workspace
 
 _MEANING_OF_FACTORS: Mapping[str, str] = {
@@ -87,6 +88,26 @@ class FactorRole(NamedTuple):
     factor: str
     role: Role
     n_levels: int
+    called: str = ""
+    """What its levels are where they are something else than usual, such as people."""
+
+    @property
+    def word(self) -> str:
+        """What its levels are called in a sentence."""
+        return self.called or levels_word(self.factor)
+
+
+def _people_words(workspace: Workspace, codes: Sequence[str]) -> str:
+    """What contexts are where people answered some of the studies; empty where nobody did.
+
+    People are the contexts of a study that was brought in with facts about them.
+    """
+    of_people = [
+        studies.frozen_study(workspace.database, code).kind == "imported"
+        and bool(person_facts.known_facts(workspace.database, [code]))
+        for code in codes
+    ]
+    return "people" if all(of_people) else "people and contexts" if any(of_people) else ""
 
 
 def factor_roles(
@@ -99,7 +120,8 @@ def factor_roles(
 ) -> tuple[FactorRole, ...]:
     """The role of every factor in which the answers vary; `options` and `over` are complete.
 
-    A model follows from its respondent, so it is named only where there are fewer models.
+    A model follows from its respondent, so it is named only where there are fewer models; so does
+    a study whose respondents are in no other one, where respondents are apart or compared.
     """
     names = tuple(name for name in ("study", *FACTORS) if name != "study" or len(codes) > 1)
     n_levels = answers.n_levels(
@@ -110,10 +132,14 @@ def factor_roles(
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     units = {"context", "entity"} - {*by, *compared}
     in_units = analysis.averages_units and any(n_levels[f"n_{name}"] > 1 for name in units)
+    follows = {"model"} if n_levels["n_model"] == n_levels["n_respondent"] else set()
+    if len(codes) > 1 and "respondent" in {*by, *compared} and "study" not in {*by, *compared}:
+        per = answers.n_levels(workspace.database, codes, ("study",), where, ("respondent",))
+        follows |= {"study"} if (per["n_study"] < 2).all() else set()
     roles = []
     for name in names:
         number = int(n_levels[f"n_{name}"])
-        if number < 2 or (name == "model" and number == n_levels["n_respondent"]):
+        if number < 2 or name in follows:
             continue
         role: Role = "together" if counted else "rows"
         by_model = "model" in by and number == n_levels["n_model"]
@@ -127,7 +153,8 @@ def factor_roles(
             or (in_units and name not in (*_INDIVIDUAL, "repetition"))
         ):
             role = "averaged"
-        roles.append(FactorRole(name, role, number))
+        called = _people_words(workspace, codes) if name == "context" else ""
+        roles.append(FactorRole(name, role, number, called))
     return tuple(roles)
 
 
@@ -135,7 +162,7 @@ def role_words(roles: Sequence[FactorRole]) -> str:
     """The roles in a line: "Set apart: respondents (2). Averaged: repetitions (5)."."""
     by_role: dict[Role, list[str]] = {}
     for one in roles:
-        by_role.setdefault(one.role, []).append(f"{levels_word(one.factor)} ({one.n_levels})")
+        by_role.setdefault(one.role, []).append(f"{one.word} ({one.n_levels})")
     return " ".join(
         f"{ROLES[role]}: {', '.join(by_role[role])}." for role in ROLES if role in by_role
     )
@@ -155,7 +182,7 @@ def scope_words(roles: Sequence[FactorRole]) -> str:
 
     def words(role: Role, but: Sequence[str] = ()) -> str:
         named = [
-            f"{one.n_levels} {levels_word(one.factor)}"
+            f"{one.n_levels} {one.word}"
             for one in roles
             if one.role == role and one.factor not in but
         ]
@@ -320,6 +347,16 @@ def default_groups(
             for name in compared
             if name not in analysis.compares or len(asked[name].unique()) > 1
         ]
+    # A default that leaves one level to compare, as respondents do to studies with one each.
+    default = tuple(
+        name
+        for name in default
+        if name not in asked
+        or all(
+            name == factor or len(asked[factor].unique()) < 2 or _crossed(asked, name, factor)
+            for factor in compared
+        )
+    )
     excluded = {*default, *factors_in_options(analysis, others), *over, *chosen}
     taken = [
         name

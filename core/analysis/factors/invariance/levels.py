@@ -68,6 +68,7 @@ COMPARED = ComparedFactor(
         "history",
         *SETTINGS,
     ),
+    then_facts=True,
     never=(("format", FORMAT_SUMS),),
     help=f"The factor whose levels should measure the same; 2 to {MOST_COMPARED} levels.",
 )

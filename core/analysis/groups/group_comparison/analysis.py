@@ -319,6 +319,7 @@ _COMPARED = ComparedFactor(
         "format",
         "model",
     ),
+    then_facts=True,
     help="Its levels are the groups, unless you type groups.",
 )
 """Formats come late: their scales may differ in length."""
