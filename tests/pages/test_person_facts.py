@@ -57,7 +57,9 @@ def test_an_analysis_stands_separately_for_bands_and_is_filtered_by_facts():
 def test_scores_are_compared_by_a_fact():
     topic = analyses.by_name("group_comparison").topic
     at = apps.open_page(topic, timeout=90, study="s", analysis="group_comparison")
-    compare = next(s for s in at.selectbox if "person: gender" in "".join(map(str, s.options)))
+    compare = labelled(at.selectbox, "Compare")
+    assert compare.value == "person.gender"  # nothing else varies
+    assert "Person: gender" in compare.options
     compare.set_value("person.education")
     at = apps.fine(at.run())
     assert table(at, "Group")["Group"].tolist() == ["low", "middle", "high"]
@@ -75,6 +77,20 @@ def test_explore_has_facts_on_axes_and_in_filters():
     rows = table(at, "Person: education")
     assert rows["Person: education"].drop_duplicates().tolist() == ["low", "middle", "high"]
     assert rows["n"].sum() == (WORDS["age"] < 30).sum() * 6
+
+
+def test_explore_keeps_a_range_that_somebody_typed():
+    address = {"measure": "mean_score", "axis": "person.gender", "person.age": "under 23"}
+    at = apps.open_page("explore", study="s", **address)
+    assert not at.warning
+    assert labelled(at.multiselect, "Only person: age").value == ["under 23"]
+    assert table(at, "n")["n"].sum() == (WORDS["age"] < 23).sum() * 6
+
+
+def test_what_varies_is_offered_first_for_groups():
+    at = apps.open_page("reliability", timeout=90, study="s", analysis="internal_consistency")
+    offered = labelled(at.multiselect, "Separately for").options
+    assert offered.index("person: gender") < offered.index("study")
 
 
 def test_answers_are_listed_by_facts():

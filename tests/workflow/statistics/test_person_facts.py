@@ -22,7 +22,7 @@ from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
-from core.workflow.statistics import analyses, explore, frames, person_facts
+from core.workflow.statistics import analyses, explore, frames, person_facts, roles
 from core.workflow.statistics.explore import View
 from core.workflow.statistics.exported_tables import export_tables, workspace_of_tables
 from tests.people_files import spss
@@ -403,3 +403,12 @@ def test_answers_are_filtered_by_what_contexts_are(workspace):
         assert set(page["context"]) == passing
         view = View("mean_score", "context", where={k: tuple(v) for k, v in where.items()})
         assert set(explore.count_view(workspace, "study", view).frame["context"]) == passing
+
+
+@pytest.mark.parametrize("name", ["dif", "invariance", "group_comparison"])
+def test_a_fact_is_compared_where_nothing_else_varies(made, name):
+    analysis = analyses.by_name(name)
+    options = analyses.saved_options(made, "s", analysis)
+    assert analysis.compared(options) == "person.gender"
+    every = roles.factor_roles(made, analysis, ["s"], options, {}, ())
+    assert [(one.word, one.n_levels) for one in every] == [("people", len(FRAME))]

@@ -188,3 +188,18 @@ def test_administrations_of_single_contexts_are_not_averaged_by_rule():
     )
     assert administrations_of(frame) is frame
     assert roles.rows_to_average(frame).tolist() == [True, True, False, False]
+
+
+def test_a_study_of_each_respondent_is_compared_with_the_other_and_never_averaged(workspace):
+    scores = of_40_personas()
+    contexts = [f"p{number}" for number in range(len(scores))]
+    for study, model in (("first", "m1"), ("second", "m2")):
+        answered(workspace, study, scores, model=model, context=contexts)
+    analysis, both = analyses.by_name("group_comparison"), ("first", "second")
+    for compared, groups in (("study", ()), ("context_set", ("respondent",))):
+        options = {"factor": compared}
+        assert roles.default_groups(workspace, analysis, both, options, {}) == groups
+        options["by"] = groups
+        every = roles.factor_roles(workspace, analysis, both, options, {}, ())
+        role = {one.factor: one.role for one in every}
+        assert role.get("study", "") == ("compared" if compared == "study" else "")
