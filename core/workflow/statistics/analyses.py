@@ -160,9 +160,10 @@ def initial_factor(
         if 1 < len(found - {""} if len(codes) > 1 else found) <= roles.MOST_LEVELS:
             return name
     facts = person_facts.levels(workspace, study)
-    few = [name for name, found in facts.items() if 1 < len({*found} - {""}) <= roles.MOST_LEVELS]
+    n_levels = {name: len({*found} - {""}) for name, found in facts.items()}
+    few = [name for name, number in n_levels.items() if 1 < number <= roles.MOST_LEVELS]
     if few and isinstance(option.kind, ComparedFactor) and option.kind.then_facts:
-        return min(few, key=lambda name: len(facts[name]))
+        return min(few, key=n_levels.__getitem__)
     return str(option.initial)
 
 
