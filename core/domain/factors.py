@@ -84,10 +84,11 @@ def grouping_title(name: str) -> str:
 
 
 def levels_word(name: str) -> str:
-    """What several levels of a grouping are called: "languages", "orders of options"."""
-    if is_attribute(name) or is_person_fact(name):
-        title = grouping_title(name)
-        return f"levels of {title[:1].lower()}{title[1:]}"
+    """What several levels of a grouping are called: "languages", "values of gender (person)"."""
+    for prefix, kind in ((ATTRIBUTE, "item"), (PERSON_FACT, "person")):
+        if name.startswith(prefix):
+            several = "bands" if name.endswith(BANDS) else "values"
+            return f"{several} of {name.removeprefix(prefix).removesuffix(BANDS)} ({kind})"
     return _PLURALS.get(name, f"{name.replace('_', ' ')}s")
 
 

@@ -74,6 +74,17 @@ def name_list(names: Sequence[object], most: int = 5) -> str:
     return text if len(names) <= most else f"{text} and {len(names) - most} more"
 
 
+def and_list(words: Sequence[str]) -> str:
+    """All words, the last after "and".
+
+    Examples
+    --------
+    >>> and_list(["languages", "formats", "templates"])
+    'languages, formats and templates'
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 def unanswered_items_note(names: Sequence[str], where: str = "") -> str:
     """A sentence on the items without answers; `where` begins with a blank, or is empty.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.domain.notes import of_kind, undefined_note
-from core.stats.inputs import Estimate
+from core.stats.inputs import Estimate, and_list
 
 # Ratings of coefficients, ++ to --, by bands that the user can edit.
 
@@ -357,4 +357,4 @@ def _failing(results: Sequence[CriterionResult]) -> str:
 
 def _missing(results: Sequence[CriterionResult]) -> str:
     """The criteria without a rating."""
-    return " and ".join(result.criterion for result in results if result.acceptable is None)
+    return and_list([result.criterion for result in results if result.acceptable is None])

@@ -304,6 +304,8 @@ def _roles_of_factors(
             "all pages; what an analysis compares, it compares in any case."
         )
         for one in every:
+            if not one.n_levels:  # chosen under Separately for or Compare alone
+                continue
             saved = answers.roles.get(one.factor, "")
             words = {"": "By rule" if saved else f"By rule: {roles.ROLES[one.role].lower()}"}
             words |= {role: roles.ROLES[role] for role in roles.CHOSEN_ROLES}

@@ -402,8 +402,8 @@ BY_HAND = {
             ),
         ),
         "Of 4 templates, p1 has the largest share of usable answers, 97.5% [95.0%, 99.5%] of 200 "
-        "trials, and p3 the smallest, 0.0% [0.0%, 1.9%]. Proposed: personal p1, p2; impersonal "
-        "i1.",
+        "trials, and p3 the smallest, 0.0% [0.0%, 1.9%]. Proposed: p1, p2 (kind: "
+        "personal); i1 (kind: impersonal).",
     ),
     "story_validity": (
         made(
@@ -887,7 +887,7 @@ BY_HAND = {
                 [("m", 2, 16, 9 / 16)],
             ),
         ),
-        "56.3% of 16 trials have a usable answer; of these, 1 56%, 2 44%.",
+        "56.3% of 16 trials have a usable answer; of these, 1: 56%, 2: 44%.",
     ),
     "score_distribution": (
         made(

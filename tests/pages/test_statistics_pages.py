@@ -371,7 +371,7 @@ def test_the_role_of_a_factor_is_shown_and_chosen_for_all_pages(workspace):
     assert "Scores used **120**" in texts(at)
     roles = "Averaged: repetitions (2). Each a row: contexts (6)."
     assert roles in texts(at).replace("\\", "")
-    assert "Each number is a mean over 2 repetitions" in texts(at)
+    assert "Scores are averaged over 2 repetitions first" in texts(at)
     at = fine(role_of_repetitions(at).set_value("rows").run())
     assert "Scores used **240**" in texts(at)
     elsewhere = apps.open_page("reliability", study="study")
@@ -381,7 +381,7 @@ def test_the_role_of_a_factor_is_shown_and_chosen_for_all_pages(workspace):
     (control_of_groups,) = [one for one in at.multiselect if one.label == "Separately for"]
     assert control_of_groups.value == ["respondent", "repetition"]
     at = fine(role_of_repetitions(at).set_value("").run())
-    assert "Each number is a mean over 2 repetitions" in texts(at)
+    assert "Scores are averaged over 2 repetitions first" in texts(at)
     assert analyses.saved_roles(workspace, "study") == {}
 
 

@@ -93,7 +93,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         if not total:
             return f"{usable_text}; no option is chosen."
         shares = [
-            f"{option} {percent_text(n / total)}"
+            f"{option}: {percent_text(n / total)}"
             for (_, option), n in sorted(chosen.items(), key=lambda option_and_n: -option_and_n[1])
         ]
         listed = ", ".join(shares[:_MOST_OPTIONS])

@@ -603,7 +603,11 @@ def _level(level: Any) -> str:
 def _nothing_to_compare(names: Sequence[str], units: Sequence[str], n_groups: int) -> str:
     """Why no groups are compared."""
     if n_groups < 2:
-        return "There is one group only, so no groups are compared."
+        return (
+            "There is one group only, so no groups are compared."
+            if n_groups
+            else "No group has a number, so no groups are compared."
+        )
     if not _compared_factors(names, units):
         factors = name_list([grouping_title(name).lower() for name in names])
         return f"Groups by {factors} share no units, so they are not compared in pairs."

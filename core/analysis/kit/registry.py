@@ -420,6 +420,9 @@ class AnalysisOption:
         return "" if self.default is None else self.default
 
 
+KeptRole = Literal["averaged", "apart", "together"]
+
+
 @dataclass(frozen=True)
 class Analysis:
     """A registered analysis; the arguments of `analysis` say what its parts are."""
@@ -441,6 +444,8 @@ class Analysis:
     compares: tuple[str, ...]
     verdict: str
     keeps: tuple[str, ...]
+    kept_are: KeptRole
+    rows_by: tuple[str, ...]
     side_by_side: tuple[str, ...]
     requires: Requirement | None
     in_reports: bool
@@ -500,6 +505,8 @@ def analysis(
     compares: tuple[str, ...] = (),
     verdict: str = "",
     keeps: tuple[str, ...] = (),
+    kept_are: KeptRole = "averaged",
+    rows_by: tuple[str, ...] = (),
     side_by_side: tuple[str, ...] = (),
     requires: Requirement | None = None,
     in_reports: bool = False,
@@ -541,6 +548,11 @@ def analysis(
     keeps : tuple of factors
         Those that its OPTION_COUNTS keep apart, beside `by` and factors that an option names. An
         analysis that keeps `format` knows what to do with several formats.
+    kept_are : "averaged", "apart" or "together"
+        What it does with them: its numbers are means over them, each of their levels is a group,
+        or it counts them together on purpose, beside what it compares.
+    rows_by : tuple of factors
+        Where a row is a combination of these: its scores are averaged over all others.
     side_by_side : tuple of factors
         Those that `by` begins with where the answers vary in them, of an analysis that pools other
         ways of asking without a caution.
@@ -572,6 +584,8 @@ def analysis(
             compares,
             verdict,
             keeps,
+            kept_are,
+            rows_by,
             side_by_side,
             requires,
             in_reports,

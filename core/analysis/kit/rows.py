@@ -442,6 +442,7 @@ def _blocks(block: Integers) -> list[tuple[int, Any]]:
 _MODELS_UNIT = (
     "one administration: a respondent answering the bank once under one context and repetition"
 )
+_AVERAGED_UNIT = "one administration: a respondent answering the bank under one context"
 _PEOPLE_UNIT = (
     "one administration: a person, or a respondent under one context, answering the bank once"
 )
@@ -457,6 +458,8 @@ def rows_are_people(item_scores: ItemScores) -> bool:
 def analysis_unit(item_scores: ItemScores, *, called: str = "") -> str:
     """What a row is; `called` is what notes call one."""
     unit = _PEOPLE_UNIT if rows_are_people(item_scores) else _MODELS_UNIT
+    if not rows_are_people(item_scores) and not administrations_of(item_scores)["repetition"].any():
+        unit = _AVERAGED_UNIT
     return f"{unit} (a {called}, where notes speak of {called}s)" if called else unit
 
 

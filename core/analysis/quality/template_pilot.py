@@ -218,7 +218,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         for row in rows:
             if row["proposed"]:
                 kinds.setdefault(row["kind"], []).append(row["template"])
-        listed = "; ".join(f"{kind} {', '.join(codes)}" for kind, codes in kinds.items())
+        listed = "; ".join(f"{', '.join(codes)} (kind: {kind})" for kind, codes in kinds.items())
         return f"{text}. Proposed: {listed}." if kinds else f"{text}. None is proposed."
 
     return sentences.answers_of_groups(sentences.table_of(result, "templates"), sentence)
@@ -280,7 +280,9 @@ class _Pilot:
         "label pairs",
         "prompt wording",
     ),
+    compares=("template",),
     keeps=CONDITIONS[1:],
+    kept_are="together",
 )
 def template_pilot(
     option_counts: pd.DataFrame,

@@ -39,7 +39,7 @@ from core.stats.agreement import (
     krippendorff_alpha,
     weighted_kappa,
 )
-from core.stats.inputs import Floats, name_list
+from core.stats.inputs import Floats, and_list
 from core.stats.resampling import Bootstrap
 
 GROUPS = TableSpec(
@@ -247,6 +247,7 @@ def rater_agreement_scripts(
         "pairwise kappa",
     ),
     keeps=CONDITIONS[1:],
+    kept_are="apart",
 )
 def rater_agreement(
     option_counts: pd.DataFrame,
@@ -307,8 +308,8 @@ def rater_agreement(
     if mixed:
         findings.notes.append(
             "Raters were asked the same items under several "
-            f"{name_list([levels_word(name) for name in mixed])}, so these are set apart: a code "
-            "of them all would mix them."
+            f"{and_list([levels_word(name) for name in mixed])}, so these are set apart: a code of "
+            "them all would mix them."
         )
     if ties := sum(ratings.n_ties for ratings in groups):
         findings.notes.append(

@@ -249,12 +249,19 @@ def run(
     used = frames.studies_used(analysis, study_codes, options)
     result = bank_attachment.with_keying_words(workspace, result, used)
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
-    # an analysis may set more apart than was asked for
-    apart = {name for table in result.tables[:1] for name in table.with_role("group")}
+    # an analysis may set more apart than was asked for, and its rows may compare factors
+    named = {
+        name
+        for table in result.tables[:1]
+        for name in table.with_role("group") + table.with_role("key")
+    }
     return replace(
         result,
         unit=result.unit + inputs.unit_words,
-        scope=roles.scope_words([one for one in inputs.roles if one.factor not in apart]),
+        scope=roles.scope_words(
+            [one for one in inputs.roles if one.factor not in named],
+            of_scores=analysis.needs is ITEM_SCORES,
+        ),
         cautions=(*_unfinished_imports(workspace, used), *inputs.cautions, *result.cautions),
         notes=(*inputs.notes, *result.notes),
         method=" ".join([result.method, *left_out.method_words(where), *amended]),
@@ -407,7 +414,8 @@ def _load_inputs(
     )
     if not isinstance(rows, WideScores):
         rows = item_attributes.split_administrations(rows, by)
-    words = roles.averaging_words(asked, over) + item_attributes.unit_words(by)
+    words = "" if analysis.rows_by else roles.averaging_words(asked, over)  # it says so itself
+    words += item_attributes.unit_words(by)
     return _Inputs(rows, chosen, notes, cautions, words, of_factors)
 
 
@@ -415,14 +423,9 @@ def _grouping_by_format(
     analysis: Analysis, frame: pd.DataFrame, options: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
     """The groups to set side by side where answer formats differ, if not by format already."""
-    if _BY_OPTION not in options or "format" not in frame or "format" in analysis.keeps:
+    if not roles.sets_formats_apart(analysis, options) or frame["format"].nunique() < 2:
         return {}
-    if frame["format"].nunique() < 2:
-        return {}
-    chosen = tuple(options[_BY_OPTION])
-    if "format" in chosen or analysis.compared(options) == "format":
-        return {}
-    return {_BY_OPTION: (*chosen, "format")}
+    return {_BY_OPTION: (*options[_BY_OPTION], "format")}
 
 
 def software_versions() -> dict[str, str]:

@@ -20,11 +20,18 @@ from core.analysis.kit.rows import (
     rows_are_people,
     scores_of,
 )
-from core.domain.factors import CONTEXT_SET, ENTITIES, REWRITING, Filters, levels_word
+from core.domain.factors import (
+    CONTEXT_SET,
+    ENTITIES,
+    REWRITING,
+    Filters,
+    is_of_context,
+    levels_word,
+)
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.study import FACTORS, SETTINGS
 from core.domain.wide_scores import ItemScores, WideScores
-from core.stats.inputs import name_list
+from core.stats.inputs import and_list, name_list
 from core.store import answers, studies
 from core.workflow.designs import studies as studies_designs
 from core.workflow.statistics import person_facts
@@ -75,15 +82,19 @@ ROLES: Mapping[Role, str] = {
     "together": "Counted together",
 }
 """What a factor does in an analysis: its levels make the groups; the analysis compares them; they
-are averaged before anything is computed; each is a row of its own, as an individual or one more
-answer of the same; answers of all of them are counted together."""
+are averaged, scores before anything is computed, and numbers made of counts after it; each is a row
+of its own, as an individual or one more answer of the same; answers of all of them are counted
+together."""
 CHOSEN_ROLES: tuple[Role, ...] = ("apart", "averaged", "rows")
 """Those that a user can give a factor of a study, for all analyses."""
 Roles = Mapping[str, Role]
 
 
 class FactorRole(NamedTuple):
-    """A factor in which the answers of an analysis vary, what it does there, and its levels."""
+    """A factor in which the answers of an analysis vary, what it does there, and its levels.
+
+    They are not counted (0) where a fact about people, or what is known of contexts, is named.
+    """
 
     factor: str
     role: Role
@@ -121,13 +132,18 @@ def factor_roles(
     """The role of every factor in which the answers vary; `options` and `over` are complete.
 
     A model follows from its respondent, so it is named only where there are fewer models; so does
-    a study whose respondents are in no other one, where respondents are apart or compared.
+    a study whose respondents are in no other one, where respondents are apart or compared. What is
+    compared is no group. A fact about people or what is known of contexts has a role where the
+    options name it.
     """
     names = tuple(name for name in ("study", *FACTORS) if name != "study" or len(codes) > 1)
     n_levels = answers.n_levels(
         workspace.database, codes, names, where, empty=not _with_imported(workspace, codes)
     ).iloc[0]
     by = tuple(options.get("by", ()))
+    if sets_formats_apart(analysis, options) and n_levels["n_format"] > 1:
+        by = (*by, "format")
+    by = tuple(name for name in by if name != analysis.compared(options))
     compared = factors_in_options(analysis, {**options, "by": ()}) | {analysis.compared(options)}
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     units = {"context", "entity"} - {*by, *compared}
@@ -147,22 +163,37 @@ def factor_roles(
             role = "apart"
         elif name in compared:
             role = "compared"
+        elif counted and name in analysis.keeps:
+            role = analysis.kept_are
         elif (
             name in over
-            or (counted and name in analysis.keeps)
             or (in_units and name not in (*_INDIVIDUAL, "repetition"))
+            or (analysis.rows_by and name not in analysis.rows_by)
         ):
             role = "averaged"
         called = _people_words(workspace, codes) if name == "context" else ""
         roles.append(FactorRole(name, role, number, called))
+    for name in dict.fromkeys((*by, analysis.compared(options))):
+        if is_of_context(name):
+            roles.append(FactorRole(name, "apart" if name in by else "compared", 0))
     return tuple(roles)
+
+
+def sets_formats_apart(analysis: Analysis, options: Mapping[str, Any]) -> bool:
+    """Whether several formats are groups unasked, because their points cannot be compared."""
+    return (
+        analysis.needs in (ITEM_SCORES, OPTION_COUNTS, ATTEMPT_COUNTS)
+        and any(option.name == "by" for option in analysis.options)
+        and "format" not in (*analysis.keeps, *options.get("by", ()), analysis.compared(options))
+    )
 
 
 def role_words(roles: Sequence[FactorRole]) -> str:
     """The roles in a line: "Set apart: respondents (2). Averaged: repetitions (5)."."""
     by_role: dict[Role, list[str]] = {}
     for one in roles:
-        by_role.setdefault(one.role, []).append(f"{one.word} ({one.n_levels})")
+        number = f" ({one.n_levels})" if one.n_levels else ""
+        by_role.setdefault(one.role, []).append(f"{one.word}{number}")
     return " ".join(
         f"{ROLES[role]}: {', '.join(by_role[role])}." for role in ROLES if role in by_role
     )
@@ -174,10 +205,12 @@ _ONLY_REPETITIONS = (
 )
 
 
-def scope_words(roles: Sequence[FactorRole]) -> str:
+def scope_words(roles: Sequence[FactorRole], *, of_scores: bool) -> str:
     """What is averaged or counted together behind every number, as a sentence; empty for nothing.
 
-    Individuals that make the rows, and repetitions that are counted, are what a number is of.
+    An analysis `of_scores` takes the means of scores, so that a reliability is of means and no mean
+    of reliabilities; one of counts has numbers for each level and then their mean. Individuals that
+    make the rows, and repetitions that are counted, are what a number is of.
     """
 
     def words(role: Role, but: Sequence[str] = ()) -> str:
@@ -186,7 +219,7 @@ def scope_words(roles: Sequence[FactorRole]) -> str:
             for one in roles
             if one.role == role and one.factor not in but
         ]
-        return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
+        return and_list(named)
 
     averaged = words("averaged")
     together = words("together", ("repetition",))
@@ -196,9 +229,10 @@ def scope_words(roles: Sequence[FactorRole]) -> str:
     return " ".join(
         sentence
         for part, sentence in (
-            (averaged, f"Each number is a mean over {averaged}."),
+            (averaged and of_scores, f"Scores are averaged over {averaged} first."),
+            (averaged and not of_scores, f"Each number is a mean over {averaged}."),
             (together, f"Answers of {together} are counted together."),
-            (rows and not alone, f"Rows are of {rows}."),
+            (rows and not alone, f"Rows of {rows} are analyzed together."),
             (alone, _ONLY_REPETITIONS),
         )
         if part
@@ -264,7 +298,7 @@ def implications(factors: Sequence[str], *, brought_in: bool = False) -> tuple[s
         if name in implied:
             factors_by_meaning.setdefault(implied[name], []).append(levels_word(name))
     return tuple(
-        f"Rows differ in {' and '.join(plurals)}: {meaning}."
+        f"Rows differ in {and_list(plurals)}: {meaning}."
         for meaning, plurals in factors_by_meaning.items()
     )
 
@@ -324,7 +358,9 @@ def default_groups(
     """
     own = [tuple(option.default) for option in analysis.options if option.name == "by"]
     default = tuple(n for n in (own[0] if own else ()) if chosen.get(n, "apart") == "apart")
-    guarded = analysis.pooled_rows_need_caution or analysis.compares
+    guarded = analysis.pooled_rows_need_caution or (
+        analysis.compares and analysis.kept_are != "together"
+    )
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     if not (counted or analysis.needs is ITEM_SCORES) or not own:
         return default
@@ -438,7 +474,7 @@ _INDIVIDUALS = ("context", "repetition")
 def averaging_words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
     """What to add to the unit of an analysis; empty where nothing was averaged."""
     named = [levels_word(name) for name in over if _varies(item_scores, name)]
-    return f", averaged over {' and '.join(named)}" if named else ""
+    return f", averaged over {and_list(named)}" if named else ""
 
 
 def averaging_notes(before: ItemScores, after: ItemScores, over: Sequence[str]) -> tuple[str, ...]:
@@ -527,7 +563,7 @@ def _pooling_cautions(
     named = [f"{len(rows[name].unique())} {levels_word(name)}" for name in recurring]
     who = "context" if not rows_are_people(rows) and _varies(rows, "context") else "respondent"
     return (
-        f"Rows are pooled over {' and '.join(named)}, so that the same {who} counts "
+        f"Rows are pooled over {and_list(named)}, so that the same {who} counts "
         "several times: n is too large, and intervals and p are too small. Take them into "
         "Separately for, choose one under Filter, or average over them under Factors.",
     )

@@ -304,7 +304,7 @@ def test_more_facets_than_can_be_analyzed_count_as_residual():
     names = ("item", "language", "context", "entity", "template", "form", "phase")
     frame = study((2, 2, 2, 2, 2, 2, 2), {(0,): 1.0, (): 1.0}, names=names)
     result = generalizability(frame)
-    assert any("phase vary as well and count as residual" in text for text in result.cautions)
+    assert any("Differences by phase count as residual" in text for text in result.cautions)
     assert "Residual (phase)" in shares(result)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.analysis.kit.rows import administrations_of
+from core.store import frames as stored_frames
 from core.workflow.answers import imports
+from core.workflow.banks import editing
 from core.workflow.runs import control
 from core.workflow.statistics import analyses, computing, roles
 from core.workflow.statistics import frames as analysis_frames
@@ -15,6 +20,7 @@ from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
 from tests.workflow.studies import finished, freeze, simulated
 
+STARTER_BANK = Path(__file__).parents[3] / "data" / "banks" / "attitudes_20.csv"
 ITEMS = ["nature_01", "nature_02", "nature_03", "nature_04"]
 
 
@@ -59,7 +65,7 @@ def test_ten_copies_of_each_persona_fit_as_the_personas_do(workspace):
         assert fits[0][name].tolist() == pytest.approx(fits[1][name].tolist()), name
     rows = analyses.run(workspace, "cfa", ["ten"], {"estimator": "ml"}, {}, ())
     assert rows.tables[0].frame["n"].tolist() == [400]
-    assert rows.scope == "Rows are of 10 repetitions."
+    assert rows.scope == "Rows of 10 repetitions are analyzed together."
     assert any("pooled over 10 repetitions" in caution for caution in rows.cautions)
 
 
@@ -72,7 +78,7 @@ def test_a_wide_table_is_averaged_as_rows_are(workspace, monkeypatch, name):
     wide = analyses.run(workspace, name, ["study"], {}, {})
     monkeypatch.setattr(analysis_frames, "wide_scores", lambda *_: None)
     rows = analyses.run(workspace, name, ["study"], {}, {})
-    assert wide.scope == rows.scope == "Each number is a mean over 3 repetitions."
+    assert wide.scope == rows.scope == "Scores are averaged over 3 repetitions first."
     assert (wide.n_used, wide.n_missing) == (rows.n_used, rows.n_missing)
     assert wide.unit == rows.unit
     for of_wide, of_rows in zip(wide.tables, rows.tables, strict=True):
@@ -159,13 +165,100 @@ def test_a_role_that_is_chosen_holds_for_the_study_in_every_analysis(varied):
 
 def test_what_is_averaged_or_counted_together_is_said(varied):
     scores = analyses.run(varied, "item_statistics", ["study"], {}, {}, ("language", "repetition"))
-    assert scores.scope == "Each number is a mean over 2 languages and 2 repetitions."
+    assert scores.scope == "Scores are averaged over 2 languages and 2 repetitions first."
     counts = analyses.run(varied, "option_distribution", ["study"], {}, {})
     assert counts.scope == (
         "Answers of 2 languages, 4 contexts and 2 orders of options are counted together."
     )
     apart = {"by": ("language", "label_order", "context", "repetition")}
     assert analyses.run(varied, "option_distribution", ["study"], apart, {}).scope == ""
+
+
+IN_TWO_FORMATS = {
+    "model": ["m1", "m2"],
+    "language": ["en", "de"],
+    "context": ["p1", "p2", "p3"],
+    "template": ["t1", "t2"],
+    "format": ["likert_5", "likert_5b"],
+    "temperature": [0, 1],
+    "repetition": [1, 2],
+}
+
+
+@pytest.fixture
+def in_two_formats(workspace):
+    """Three people asked by two models in every way, with their gender, in two formats."""
+    bank = STARTER_BANK.read_text(encoding="utf-8")
+    options = [line for line in bank.splitlines() if line.startswith("option,")]
+    further = "\n".join(line.replace("likert_5", "likert_5b") for line in options)
+    codes = bank.replace("attitudes_20", "two_formats").replace(
+        options[-1], f"{options[-1]}\n{further}"
+    )
+    editing.import_bank(workspace, editing.read_instrument("bank.csv", codes.encode()))
+    draw = np.random.default_rng(1)
+    rows = [
+        dict(zip(IN_TWO_FORMATS, levels, strict=True))
+        | {"study": "study", "instrument": "two_formats", "item": item}
+        | {"answer": draw.integers(1, 6), "person.gender": "f" if levels[2] == "p1" else "m"}
+        for levels in itertools.product(*IN_TWO_FORMATS.values())
+        for item in ("nature_01", "nature_02", "nature_03")
+    ]
+    imports.import_tidy(workspace, "s.csv", pd.DataFrame(rows).to_csv(index=False).encode())
+    return workspace
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("item_statistics", "apart"),  # points of formats cannot be compared
+        ("option_distribution", "apart"),
+        ("rater_agreement", "apart"),
+        ("bias", "averaged"),
+        ("template_pilot", "together"),
+        ("referential_consistency", "compared"),
+    ],
+)
+def test_the_role_of_formats_is_what_the_analysis_does_with_them(in_two_formats, name, role):
+    assert factor_roles(in_two_formats, name)["format"] == role
+
+
+def test_what_is_compared_is_compared_also_where_groups_name_it(in_two_formats):
+    by = ("respondent", "language")
+    of = factor_roles(in_two_formats, "group_comparison", factor="respondent", by=by)
+    assert (of["respondent"], of["language"]) == ("compared", "apart")
+    assert factor_roles(in_two_formats, "rater_agreement", by=())["context"] == "apart"
+    assert factor_roles(in_two_formats, "template_pilot")["template"] == "compared"
+
+
+def test_a_row_of_the_multitrait_matrix_is_of_one_language_and_of_all_templates(in_two_formats):
+    of = factor_roles(in_two_formats, "multitrait_matrix")
+    assert (of["language"], of["template"], of["context"]) == ("apart", "averaged", "rows")
+    options = {"split": ("format",)}
+    found = analyses.run(in_two_formats, "multitrait_matrix", ["study"], options, {})
+    assert "2 instructions and 2 repetitions" in found.scope
+    assert found.unit.count("averaged") == 1
+
+
+def test_a_fact_about_people_has_its_role_in_the_line(in_two_formats):
+    options = {"by": ("person.gender",)}
+    request = AnalysisRequest("item_statistics", ("study",), options)
+    line = roles.role_words(computing.roles_of_request(in_two_formats, request))
+    assert "values of gender (person)" in line.split(".")[0]
+
+
+def test_alpha_is_of_averaged_scores_and_is_said_to_be(in_two_formats):
+    """Cronbach's alpha by hand of the means over repetitions, which is no mean of alphas."""
+    where = {"respondent": ["m1"], "language": ["en"], "template": ["t1"], "temperature": [0]}
+    where |= {"format": ["likert_5"]}
+    options = {"by": ()}
+    found = analyses.run(in_two_formats, "internal_consistency", ["study"], options, where)
+    frame = stored_frames.item_scores(in_two_formats.database, ["study"], where)
+    wide = frame.groupby(["context", "item"], observed=True)["score"].mean().unstack()
+    alpha = 1.5 * (1 - wide.var().sum() / wide.sum(axis=1).var())
+    assert found.tables[0].frame["alpha"][0] == pytest.approx(alpha)
+    assert found.scope == "Scores are averaged over 2 repetitions first."
+    assert "repetition (" not in found.unit
+    assert found.unit.endswith("under one context, averaged over repetitions")
 
 
 def test_repetitions_without_contexts_are_said_to_hold_for_this_model_alone(workspace):

@@ -206,7 +206,9 @@ def test_what_an_analysis_compares_is_not_set_side_by_side(workspace):
     assert default_groups(workspace, "invalid_answers") == ways
     report = default_groups(workspace, "validation_report")
     assert report == ("respondent", "context_set", "language")  # orders are a criterion of it
-    for name in ("option_distribution", "odds_ratios", "multitrait_matrix"):
+    # the same persona in two languages is no second individual
+    assert default_groups(workspace, "multitrait_matrix") == ("respondent", "language")
+    for name in ("option_distribution", "odds_ratios"):
         assert default_groups(workspace, name) == ("respondent",)  # pooled without a caution
 
 

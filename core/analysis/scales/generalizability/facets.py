@@ -112,8 +112,10 @@ class GroupDesign:
 
     def counted(self, facet: int, number: float) -> str:
         """A number of levels of a facet: "40 items"."""
-        name = "repetition" if facet == REPLICATES else self.facets[facet]
-        return counted(name, number)
+        if facet == REPLICATES:  # where other factors are left in them, they are no repetitions
+            replicates = set(self.pooled) - {"repetition"}
+            return counted("replicate" if replicates else "repetition", number)
+        return counted(self.facets[facet], number)
 
 
 def title(column: str) -> str:

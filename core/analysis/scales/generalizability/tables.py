@@ -310,7 +310,7 @@ def _add_findings(findings: Findings, design: GroupDesign, parts: VarianceCompon
     if design.left_out:
         findings.caution(
             group,
-            f"{name_list(design.left_out)} vary as well and count as residual. Choose other "
+            f"Differences by {name_list(design.left_out)} count as residual. Choose other "
             "facets to see them.",
         )
     if parts.undefined:

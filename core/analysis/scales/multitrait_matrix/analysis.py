@@ -297,6 +297,8 @@ def _paired_columns(table: ScoreTable) -> PairedColumns:
         "correlation with another scale",
         "correlation of subscales",
     ),
+    rows_by=MATCHED,
+    side_by_side=("language",),
     requires="scores",
 )
 def multitrait_matrix(
