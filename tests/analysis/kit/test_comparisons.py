@@ -233,7 +233,6 @@ ITEM_TABLE = pd.DataFrame(
         ),
         (referential_consistency, unlike(in_two_formats, format="likert_4"), {"permutations": 0}),
         (word_association, unlike(opinions, label_order="inverted"), {"by": ("respondent",)}),
-        (rater_agreement, unlike(two_raters, language="de"), {"raters": "model"}),
         (preference, unlike(brands, name="a_b"), {}),
         (
             template_pilot,
@@ -265,6 +264,16 @@ def test_groups_are_compared_over_what_both_were_asked_in_every_analysis(analysi
     assert known["difference"].tolist() == pytest.approx([0.0] * len(known), abs=1e-12)
     assert pairs["remark"].str.contains("left out: gpt with ").all()
     assert any("were not asked in the same ways" in note for note in result.notes)
+
+
+def test_raters_are_compared_within_the_languages_that_they_set_apart():
+    frame = unlike(two_raters, language="de")
+    result = rater_agreement(frame, by=("respondent",), raters="model", seed=1)
+    pairs = next(table.frame for table in result.tables if table.name == "comparisons")
+    between = pairs[(pairs["factor"] == "Respondent") & (pairs["n"] > 0)]
+    assert between["difference"].tolist() == pytest.approx([0.0] * len(between), abs=1e-12)
+    assert len(between)
+    assert "language" in result.tables[0].frame
 
 
 def test_a_way_that_all_sides_share_in_part_is_kept_item_by_item():
