@@ -457,9 +457,10 @@ def rows_are_people(item_scores: ItemScores) -> bool:
 
 def analysis_unit(item_scores: ItemScores, *, called: str = "") -> str:
     """What a row is; `called` is what notes call one."""
-    unit = _PEOPLE_UNIT if rows_are_people(item_scores) else _MODELS_UNIT
-    if not rows_are_people(item_scores) and not administrations_of(item_scores)["repetition"].any():
-        unit = _AVERAGED_UNIT
+    unit = _PEOPLE_UNIT
+    if not rows_are_people(item_scores):
+        repetitions = codes_of(administrations_of(item_scores)["repetition"])[1]
+        unit = _AVERAGED_UNIT if repetitions == [0] else _MODELS_UNIT
     return f"{unit} (a {called}, where notes speak of {called}s)" if called else unit
 
 
