@@ -91,7 +91,7 @@ def write_csv(*, path: str, folder: str) -> Mapping[str, Any]:
     workspace = open_workspace(path)
     frame = frames.item_scores(workspace.database, [STUDY], {})
     validation_study.wide(frame, ("respondent",)).to_csv(Path(folder, "answers.csv"), index=False)
-    result = analyses.run(workspace, "item_statistics", [STUDY], _COMPLETE, {})
+    result = analyses.run(workspace, "item_statistics", [STUDY], _COMPLETE, {}, ())
     workspace.close()
     table = result.tables[0].frame
     items = frame.drop_duplicates("item").groupby("subscale", observed=True)["item"]
@@ -110,7 +110,7 @@ def both(*, path: str) -> Mapping[str, float]:
 
     workspace = open_workspace(path)
     with Stopwatch() as whole:
-        result = analyses.run(workspace, "item_statistics", [STUDY], _COMPLETE, {})
+        result = analyses.run(workspace, "item_statistics", [STUDY], _COMPLETE, {}, ())
     with Stopwatch() as reading:
         frame = frames.item_scores(workspace.database, [STUDY], {})
     with Stopwatch() as plain:
