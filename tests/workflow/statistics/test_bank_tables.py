@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 from typing import Annotated
 
@@ -61,26 +62,8 @@ def _analysis(of):
 
     run.__annotations__["table"] = Annotated[pd.DataFrame, BankTable(of)]
     run.__annotations__["level"] = Annotated[float, registry.Number("Level", 0, 1)]
-    return registry.Analysis(
-        "a",
-        "A",
-        "?",
-        "bias",
-        OPTION_COUNTS,
-        (),
-        False,
-        lambda _: {},
-        run,
-        None,
-        None,
-        (),
-        (),
-        "",
-        (),
-        (),
-        None,
-        False,
-    )
+    fields = dict.fromkeys(field.name for field in dataclasses.fields(registry.Analysis))
+    return registry.Analysis(**{**fields, "name": "a", "needs": OPTION_COUNTS, "run": run})
 
 
 @pytest.mark.parametrize("of", ROWS)
