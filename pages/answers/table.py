@@ -247,7 +247,7 @@ def _filter(study: str, name: str, values: list[Any]) -> None:
     if chosen != st.session_state.get(key, chosen):
         st.session_state[key] = chosen
     st.multiselect(
-        _title(name),
+        plain(_title(name)),
         list(dict.fromkeys([*texts[:_LISTED_LEVELS], *chosen])),
         format_func=_shown_as(study, name),
         key=key,
@@ -275,7 +275,7 @@ def _heading(study: str, names: Sequence[str]) -> str:
     """The label of the box of filters, with the filters that are set."""
     chosen = [name for name in names if st.session_state.get(name_of(study, f"where:{name}"))]
     words = ", ".join(_title(name).lower() for name in chosen)
-    return f"More filters: {words}" if words else "More filters"
+    return f"More filters: {plain(words)}" if words else "More filters"
 
 
 def _shown_as(study: str, name: str) -> Any:

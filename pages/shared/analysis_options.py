@@ -229,7 +229,7 @@ def _compared_factor(kind: ComparedFactor, key: str, setting: str, study: str) -
     """The factor to compare, of those in which the answers of the study vary, and what is set."""
     levels = browsing.levels(widgets.workspace(), study)
     levels |= person_facts.levels(widgets.workspace(), study)
-    offered = dict.fromkeys((*kind.first, *levels, *GROUPINGS))
+    offered = dict.fromkeys((*kind.first, *levels, *GROUPINGS, setting))
     varying = [name for name in offered if name in levels or name in ("study", setting)]
     chosen: str = st.selectbox(
         kind.label,

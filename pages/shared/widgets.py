@@ -182,7 +182,7 @@ def choose_levels(study: str, factor: str, levels: Sequence[Any]) -> list[Any]:
     key = filter_key(study, factor)
     ranges = takes_ranges(factor, levels)
     chosen: list[Any] = st.multiselect(
-        f"Only {factor_word(factor)}",
+        f"Only {plain(factor_word(factor))}",
         list(dict.fromkeys([*levels, *st.session_state.get(key, [])])) if ranges else levels,
         key=key,
         persist_state="session",

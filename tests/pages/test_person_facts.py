@@ -7,8 +7,11 @@ import shutil
 import pytest
 import streamlit
 
+from core.workflow.answers import imports
+from core.workflow.opening import open_workspace
 from core.workflow.statistics import analyses
 from pages.shared import analysis_page
+from pages.shared.widgets import plain
 from tests.pages import apps
 from tests.workflow.statistics.test_person_facts import (
     BANDS,
@@ -36,7 +39,7 @@ def made(shared, monkeypatch):
 
 
 def labelled(widgets, label):
-    return next(widget for widget in widgets if widget.label == label)
+    return next(widget for widget in widgets if widget.label in (label, plain(label)))
 
 
 def table(at, column):
@@ -63,6 +66,35 @@ def test_scores_are_compared_by_a_fact():
     compare.set_value("person.education")
     at = apps.fine(at.run())
     assert table(at, "Group")["Group"].tolist() == ["low", "middle", "high"]
+
+
+def test_a_compared_fact_that_is_gone_is_named_and_the_page_stands(made):
+    analysis = analyses.by_name("group_comparison")
+    analyses.save_option(made, "s", analysis, "factor", "person.gone")
+    try:
+        at = apps.run_page(analysis.topic, timeout=90, study="s", analysis="group_comparison")
+        assert not at.exception
+        assert labelled(at.selectbox, "Compare").value == "person.gone"
+        assert any("person\\.gone" in error.value for error in at.error)
+    finally:
+        analyses.save_option(made, "s", analysis, "factor", "person.gender")
+
+
+@pytest.mark.parametrize("page", ["reliability", "answers", "explore"])
+def test_the_name_of_a_fact_is_shown_as_text(tmp_path, new_database, monkeypatch, page):
+    name = "![<b>x</b>](http://127.0.0.1:9/x.png) =1+1"
+    path = tmp_path / "x.duckdb"
+    shutil.copyfile(new_database, path)
+    monkeypatch.setenv("INKBLOT_DB", str(path))
+    workspace = open_workspace(path)
+    rows = [f"s,attitudes_20,nature_01,p{n},{1 + n % 5},v{n % 2}" for n in range(20)]
+    head = f'study,instrument,item,context,answer,"person.{name}"'
+    imports.import_tidy(workspace, "s.csv", "\n".join([head, *rows]).encode())
+    at = apps.fine(apps.run_page(page, timeout=90, study="s"))
+    labels = [w.label for w in at.multiselect if "x.png" in w.label.replace("\\", "")]
+    assert labels
+    assert all("![" not in label and "<b>" not in label for label in labels), labels
+    workspace.close()
 
 
 def test_explore_has_facts_on_axes_and_in_filters():
@@ -98,8 +130,8 @@ def test_answers_are_listed_by_facts():
     at = apps.open_page("answers", study="s", **address)
     assert not at.warning
     chosen = {box.label: box.value for box in at.multiselect if box.value}
-    assert chosen["Person: gender"] == ["female"]
-    assert chosen["Person: age (bands)"] == ["under 30"]
+    assert chosen[plain("Person: gender")] == ["female"]
+    assert chosen[plain("Person: age (bands)")] == ["under 30"]
     contexts = {str(row) for d in at.dataframe for row in d.value.to_numpy().ravel()}
     people = contexts & set(WORDS["id"])
     assert people
