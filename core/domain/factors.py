@@ -38,6 +38,15 @@ class ContextColumn:
     bands: tuple[Band, ...] = ()
 
 
+Factor = str | ContextColumn
+"""A factor or an attribute of items by its name, or a column that contexts decide."""
+
+
+def factor_names(factors: Sequence[Factor]) -> tuple[str, ...]:
+    """The names of some factors."""
+    return tuple(one if isinstance(one, str) else one.name for one in factors)
+
+
 _PLURALS = {
     "study": "studies",
     "entity": "entities",

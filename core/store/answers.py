@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.factors import is_of_context
+from core.domain.factors import Filters, is_of_context
 from core.domain.study import CONTENT_FILTER, SETTINGS, Certainty, Layer, Status
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
@@ -228,8 +228,6 @@ from (select *, call is not null or coalesce(position, 1) = 1 as lone from trial
     left join attempt_text x on x.attempt_id = r.attempt_id
 where t.study_id = ? order by t.ordinal
 """  # noqa: S608
-
-Filters = Mapping[str, Sequence[Any]]
 
 
 def counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame:

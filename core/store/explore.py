@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.domain.attributes import is_attribute
-from core.domain.factors import ContextColumn, is_of_context
+from core.domain.factors import ContextColumn, Factor, factor_names, is_of_context
 from core.domain.instrument import ATTRIBUTE
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT, NOT_ASKED, Status
 from core.store.banks import FIELD_TYPES
@@ -38,9 +38,6 @@ FACTORS_AND_ITEMS = tuple(_COLUMNS)
 Where = Mapping[str, Sequence[str]]
 """Levels, as text, by factor, attribute or fact about people; without levels, all pass. The levels
 of LEAVE_OUT are the kinds of answers that count as missing."""
-
-Factor = str | ContextColumn
-"""A factor or an attribute of items by its name, or a fact about people."""
 
 AttemptNumber = Literal["tokens_in", "tokens_out", "latency_s", "cost"]
 
@@ -228,5 +225,4 @@ def _grouped(
     ):
         sql = sql.replace(part, text)
     frame = database.frame(sql, parameters)
-    titles = [factor if isinstance(factor, str) else factor.name for factor in by]
-    return frame.rename(columns=dict(zip(names, titles, strict=True)))
+    return frame.rename(columns=dict(zip(names, factor_names(by), strict=True)))

@@ -27,7 +27,9 @@ from core.domain.factors import (
     ORIGIN,
     REWRITING,
     ContextColumn,
+    Factor,
     fact_name,
+    factor_names,
     is_person_fact,
 )
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
@@ -132,9 +134,6 @@ Where = Mapping[str, Sequence[Any]]
 """Levels by factor, attribute or fact about people; LEAVE_OUT has the kinds of answers that become
 missing."""
 
-Factor = str | ContextColumn
-"""A factor of the design by its name, or a column that contexts decide."""
-
 _OF_STUDIES = """
 with study as (select * from main.study where code in (select unnest(?)))
 select * from ({sql})
@@ -188,7 +187,7 @@ def option_counts_expression(
     `administration` is one of the row's cell, `item_key` that of its item. Millions of trials are
     counted by keys, then the counts, which are few, are joined with what they are of.
     """
-    kept = tuple(dict.fromkeys(("study", "format", *_names(factors))))
+    kept = tuple(dict.fromkeys(("study", "format", *factor_names(factors))))
     cells = _administrations(studies, where, _of_contexts(factors))
     cells = cells.mutate(
         cell=_first_of_cell(cells, kept), cell_of_form=_first_of_cell(cells, (*kept, "form"))
@@ -208,11 +207,6 @@ def option_counts_expression(
         coin=ibis.ifelse(joined.stance == 0, joined.coin, ibis.null("int64")),
         status=joined.status,
     ).aggregate(count=joined["count"].sum(), first_asked=joined.first_asked.min())
-
-
-def _names(factors: Sequence[Factor]) -> tuple[str, ...]:
-    """The names of some factors."""
-    return tuple(one if isinstance(one, str) else one.name for one in factors)
 
 
 def _of_contexts(factors: Sequence[Factor]) -> tuple[ContextColumn, ...]:
@@ -253,7 +247,7 @@ def _cells_expression(
     studies: Sequence[str] | None, where: Where, factors: Sequence[Factor] = ()
 ) -> Any:
     """The cells of OPTION_COUNTS: their factors, and what the bank says of the answer format."""
-    kept = ("study", "format", *_names(factors))
+    kept = ("study", "format", *factor_names(factors))
     cells = _administrations(studies, where, _of_contexts(factors))
     cells = cells.mutate(cell=_first_of_cell(cells, kept))
     cells = cells.filter(cells.administration_id == cells.cell)
@@ -311,7 +305,7 @@ def item_scores(
     }
     score_columns = _pandas(rows.drop_columns(["item_key"]))
     every = texts | {name: score_columns[name] for name in score_columns}
-    names = (*ITEM_SCORES.columns, *_names(columns))
+    names = (*ITEM_SCORES.columns, *factor_names(columns))
     return pd.DataFrame({name: every[name] for name in names}, copy=False)
 
 
@@ -368,7 +362,7 @@ def _absent_counts(
     ways = _ways_of_asking(studies, where)
     ways = ways.select("way", own_administration=ways.administration_id)
     asked = _administrations(studies, where, _of_contexts(factors))
-    asked = asked.mutate(cell=_first_of_cell(asked, ("study", "format", *_names(factors))))
+    asked = asked.mutate(cell=_first_of_cell(asked, ("study", "format", *factor_names(factors))))
     asked = asked.join(ways, asked.administration_id == ways.own_administration)
     trials = _trial.join(asked.select("administration_id", "cell", "way"), "administration_id")
     held = trials.group_by("cell", "way", "item_id").aggregate(n_held=trials.count())
@@ -597,7 +591,7 @@ def _read_wide(
                 database, studies, administrations["administration_id"], items["item_key"]
             )
         )
-    return table.in_order(studies, _names(further))
+    return table.in_order(studies, factor_names(further))
 
 
 def n_planned(database: Database, studies: Sequence[str], where: Where) -> int:
@@ -791,7 +785,7 @@ def contexts(
 def _contexts(studies: Sequence[str] | None, where: Where, columns: Sequence[ContextColumn]) -> Any:
     """The contexts of some studies with columns that they decide."""
     asked = _administrations(studies, where, columns)
-    return asked.select("study", "context", *_names(columns)).distinct()
+    return asked.select("study", "context", *factor_names(columns)).distinct()
 
 
 def _trials(studies: Sequence[str] | None, where: Where) -> Any:
@@ -1037,7 +1031,7 @@ def _count_options(
             _places_in(studies, columns["study"]),
         ]
     )
-    names = ("study", *_names(own), *(n for n in OPTION_COUNTS.columns if n != "study"))
+    names = ("study", *factor_names(own), *(n for n in OPTION_COUNTS.columns if n != "study"))
     return pd.DataFrame({name: _in_order(columns[name], order) for name in names}, copy=False)
 
 
@@ -1151,7 +1145,7 @@ def _count_attempts(
                 _read(database, _items, studies, {}), "item_key", absent.column("item_key")
             ),
         }
-        names = ("study", "format", *_names(own), "item", "item_position")
+        names = ("study", "format", *factor_names(own), "item", "item_position")
         more = pd.DataFrame({name: columns[name] for name in names})
         more["count"] = absent.column("count").to_numpy()
         more = more.groupby(list(names), observed=True, dropna=False).sum().reset_index()
@@ -1169,7 +1163,9 @@ def _count_attempts(
         )
     names = ("study", "item_position", "first_asked", "number", "outcome")
     frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
-    return frame[["study", *_names(own), *(n for n in ATTEMPT_COUNTS.columns if n != "study")]]
+    return frame[
+        ["study", *factor_names(own), *(n for n in ATTEMPT_COUNTS.columns if n != "study")]
+    ]
 
 
 _reply = ibis.table(
@@ -1241,7 +1237,7 @@ def _attempt_counts_expression(
         tokens_in=joined.tokens_in / joined.n_trials,
         tokens_out=joined.tokens_out / joined.n_trials,
     )
-    kept = dict.fromkeys(("study", "format", *_names(factors), "item", "item_position"))
+    kept = dict.fromkeys(("study", "format", *factor_names(factors), "item", "item_position"))
     return counted.group_by(
         *kept, "outcome", "final", "from_attempts", number=counted.try_number
     ).aggregate(
@@ -1343,7 +1339,7 @@ def _administrations(
     for fact in facts:
         joined = _with_fact(joined, fact)
     return joined.select(
-        "administration_id", "study", "study_instrument", *FACTORS, *_names(columns)
+        "administration_id", "study", "study_instrument", *FACTORS, *factor_names(columns)
     )
 
 

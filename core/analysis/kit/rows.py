@@ -516,14 +516,9 @@ def average_over(
     ]
     first_rows = ~asked["administration"].duplicated().to_numpy()
     cases = asked[first_rows]
-    case_of = _numbers(cases[names])
-    if only is not None:
-        alone = ~only[first_rows]
-        single = np.where(alone, np.arange(1, len(cases) + 1), 0)
-        case_of = pd.factorize(case_of * (len(cases) + 1) + single)[0]
-        dropped_rows = ~alone
-    else:
-        dropped_rows = np.ones(len(cases), dtype=np.bool_)
+    dropped_rows = np.ones(len(cases), dtype=np.bool_) if only is None else only[first_rows]
+    alone = np.where(dropped_rows, 0, np.arange(1, len(cases) + 1))  # what is not averaged
+    case_of = _numbers(cases[names].assign(alone=alone))
     if isinstance(item_scores, WideScores):
         leading = np.unique(case_of, return_index=True)[1]
         averaged = _average_wide(item_scores, case_of)

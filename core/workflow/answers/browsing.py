@@ -23,6 +23,7 @@ from core.charts.panels import (
 from core.collect.client import Question
 from core.collect.prompts import FALLBACK_LANGUAGE, as_listed, listed_format
 from core.domain import formats
+from core.domain.factors import Filters
 from core.domain.instrument import Instrument, Item, Option
 from core.domain.numbers import count_text, percent_text
 from core.domain.study import Certainty, Layer, Status
@@ -40,8 +41,6 @@ __all__ = ["AnswerDetail", "AttemptDetail", "EarlierCoding"]
 
 
 # Answers row by row, and counts of their statuses.
-
-Filters = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)

@@ -250,11 +250,7 @@ def run(
     result = bank_attachment.with_keying_words(workspace, result, used)
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
     # an analysis may set more apart than was asked for, and its rows may compare factors
-    named = {
-        name
-        for table in result.tables[:1]
-        for name in table.with_role("group") + table.with_role("key")
-    }
+    named = {name for table in result.tables[:1] for name in table.with_role("group", "key")}
     return replace(
         result,
         unit=result.unit + inputs.unit_words,
@@ -381,12 +377,13 @@ def _load_inputs(
     if not isinstance(frame, WideScores):
         check_frame(frame, analysis.needs)
     chosen = frames.load_other_data(workspace, analysis, options, where)
+    with_scores = frames.options_with_scores(analysis, options)
     chosen |= bank_tables.load(workspace, analysis, study_codes)
     asked = administrations_of(frame)
     grouping = _grouping_by_format(analysis, asked, chosen)
     chosen |= grouping
     notes = (
-        *left_out.notes(workspace, study_codes, where, frames.scores_brought_in(analysis, options)),
+        *left_out.notes(workspace, study_codes, where, [str(options[n]) for n in with_scores]),
         *(
             frames.absent_notes(workspace, study_codes, where, frame)
             if analysis.needs in (ITEM_SCORES, OPTION_COUNTS, ATTEMPT_COUNTS)
@@ -406,7 +403,7 @@ def _load_inputs(
         return average_over(scores, over, roles.rows_to_average(scores) if automatic else None)
 
     rows = averaged(alike)
-    chosen |= {name: averaged(chosen[name]) for name in roles.with_scores(analysis, chosen)}
+    chosen |= {name: averaged(chosen[name]) for name in with_scores}
     notes = (*notes, *roles.averaging_notes(alike, rows, over))
     cautions = (
         *not_alike,

@@ -19,6 +19,7 @@ from core.domain.factors import (
     FROM_CONTEXTS,
     REWRITING,
     ContextColumn,
+    Factor,
     Filters,
     is_of_context,
     is_person_fact,
@@ -335,7 +336,7 @@ def _counts(
     asked = {*analysis.keeps, *roles.factors_in_options(analysis, options)}
     columns = _columns_of_contexts(workspace, codes, asked)
     kept = _factors_kept(workspace, analysis, codes, options, where)
-    factors: list[frames.Factor] = [*kept, *columns]
+    factors: list[Factor] = [*kept, *columns]
     if analysis.needs is ATTEMPT_COUNTS:
         frame = frames.attempt_counts(workspace.database, list(codes), where, factors=factors)
     else:
@@ -551,10 +552,10 @@ def studies_used(
     return tuple(dict.fromkeys((*codes, *others)))
 
 
-def scores_brought_in(analysis: Analysis, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Other studies whose scores an analysis takes."""
+def options_with_scores(analysis: Analysis, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The options that name another study, whose scores the analysis takes."""
     return tuple(
-        str(options[option.name])
+        option.name
         for option in analysis.options
         if isinstance(option.kind, OtherData)
         and option.kind.of == "item_scores"

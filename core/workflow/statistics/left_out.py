@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.domain.factors import Filters
 from core.domain.numbers import count_text
 from core.domain.study import LEAVE_OUT, LEFT_OUT_KINDS
 from core.errors import NotEnoughData
 from core.store import frames
 from core.workflow.workspace import Workspace
-
-Filters = Mapping[str, Sequence[Any]]
 
 KIND_WORDS: Mapping[str, str] = {"guess": "guessed", "hedged": "hedged", "judged": "judged"}
 """The words for kinds of answers, as in "3 hedged"."""

@@ -12,7 +12,7 @@ import pandas as pd
 from core.analysis.kit.comparisons import ways_of_asking
 from core.analysis.kit.matrices import group_name
 from core.analysis.kit.option_counts import cell_codes
-from core.analysis.kit.registry import Analysis, OtherData
+from core.analysis.kit.registry import Analysis
 from core.analysis.kit.rows import (
     Booleans,
     administrations_of,
@@ -250,9 +250,8 @@ def default_average(
     """The factors to average over where nobody has said so for this analysis.
 
     They are those that `chosen` says for the study, and repetitions: a persona asked five times is
-    one persona. Where a respondent was
-    asked without contexts, its repetitions are all the rows there are (see `rows_to_average`).
-    What the analysis compares or sets apart is never averaged.
+    one persona. Where a respondent was asked without contexts, its repetitions are all the rows
+    there are (see `rows_to_average`). What the analysis compares or sets apart is never averaged.
     """
     if analysis.needs is not ITEM_SCORES:
         return ()
@@ -274,17 +273,6 @@ def rows_to_average(item_scores: ItemScores) -> Booleans:
     asked = administrations_of(item_scores)
     same = asked.groupby(["study", "respondent"], observed=True, dropna=False)["context"]
     return np.asarray(same.transform("nunique") > 1, dtype=np.bool_)
-
-
-def with_scores(analysis: Analysis, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The options that bring in the scores of another study."""
-    return tuple(
-        option.name
-        for option in analysis.options
-        if isinstance(option.kind, OtherData)
-        and option.kind.of == "item_scores"
-        and options.get(option.name) is not None
-    )
 
 
 # What a row stands for.

@@ -346,12 +346,8 @@ def test_bands_have_names_that_filters_read():
     assert proposed_cuts((5, 5, 5), 5, 5, whole=True) == ()
 
 
-def test_facts_about_personas_of_a_design_are_kept_with_the_study(workspace):
-    contexts = read_contexts(
-        "personas.csv",
-        b"code,text,person.gender,person.age\na,A nurse,female,31\nb,A cook,male,44\n"
-        b"c,A judge,male,58\n",
-    )
+def ask_under(workspace, contexts):
+    """A study of a simulated respondent under some contexts, answered."""
     catalog.save(workspace, simulated(seed=3))
     design = Design(
         study="study",
@@ -362,6 +358,15 @@ def test_facts_about_personas_of_a_design_are_kept_with_the_study(workspace):
     studies.freeze(workspace, design)
     control.start(workspace, "study")
     control.wait(workspace, "study", every_s=0.02)
+
+
+def test_facts_about_personas_of_a_design_are_kept_with_the_study(workspace):
+    contexts = read_contexts(
+        "personas.csv",
+        b"code,text,person.gender,person.age\na,A nurse,female,31\nb,A cook,male,44\n"
+        b"c,A judge,male,58\n",
+    )
+    ask_under(workspace, contexts)
     assert people.table(workspace, "study")["age"].tolist() == ["31", "44", "58"]
     view = View("mean_score", "person.gender", where={"person.age": ("40..",)})
     rows = explore.count_view(workspace, "study", view).frame
@@ -378,16 +383,7 @@ def test_answers_are_filtered_by_what_contexts_are(workspace):
         Context("b", "A cook", variant_of="a"),
         Context("c", messages=({"role": "user", "content": "Hello"},)),
     )
-    catalog.save(workspace, simulated(seed=3))
-    design = Design(
-        study="study",
-        instrument="attitudes_20",
-        respondents=("Simulated",),
-        contexts=contexts,
-    )
-    studies.freeze(workspace, design)
-    control.start(workspace, "study")
-    control.wait(workspace, "study", every_s=0.02)
+    ask_under(workspace, contexts)
     for where, passing in (
         ({"context_set": ["personas"]}, {"a", "b"}),
         ({"context_set": ["conversations"]}, {"c"}),
@@ -411,4 +407,6 @@ def test_a_fact_is_compared_where_nothing_else_varies(made, name):
     options = analyses.saved_options(made, "s", analysis)
     assert analysis.compared(options) == "person.gender"
     every = roles.factor_roles(made, analysis, ["s"], options, {}, ())
-    assert [(one.word, one.n_levels) for one in every] == [("people", len(FRAME))]
+    found = [(one.word, one.role, one.n_levels) for one in every]
+    people_of = ("people", "rows", len(FRAME))
+    assert found == [people_of, ("values of gender (person)", "compared", 0)]
