@@ -48,6 +48,7 @@ def factor_names(factors: Sequence[Factor]) -> tuple[str, ...]:
 
 
 _PLURALS = {
+    "person": "people",
     "study": "studies",
     "entity": "entities",
     "entity_b": "second entities",

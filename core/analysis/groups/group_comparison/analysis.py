@@ -409,12 +409,13 @@ def _design_words(row: sentences.TableRow) -> str:
     if "design" not in row:  # of a result on file, made before designs were chosen
         return ""
     unit, words = str(row["unit"]), ""
+    several = " and ".join(map(levels_word, unit.split(" and ")))
     if row["design"] == "within":
         which = "both groups" if row["n_groups"] == 2 else "all groups"
-        words += f" Within design: the same {_several(unit)} in {which}, paired."
+        words += f" Within design: the same {several} in {which}, paired."
     elif row["design"] != "between":
         words += (
-            f" Between design, though some {_several(unit)} are in several groups: the test takes "
+            f" Between design, though some {several} are in several groups: the test takes "
             "them as different ones."
         )
     if row["averaged"]:
@@ -425,12 +426,6 @@ def _design_words(row: sentences.TableRow) -> str:
             "this model as it was asked here, not for other models, wordings or people."
         )
     return words
-
-
-def _several(unit: str) -> str:
-    """Several units of a kind, or of several kinds."""
-    plurals = {"person": "people", "entity": "entities"}
-    return " and ".join(plurals.get(kind, f"{kind}s") for kind in unit.split(" and "))
 
 
 def _scripts(
