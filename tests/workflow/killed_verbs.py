@@ -90,7 +90,8 @@ def run(path, ready):
     state = control.progress(workspace, "study")
     if state.n_done < state.n_trials:
         control.start(workspace, "study")
-        while workspace.database.row(count) == before:
+        # The first call opens the connection, the second leaves when it stands.
+        while workspace.database.row(count) < (before[0] + 2,):
             time.sleep(0.005)
     ready()
     control.wait(workspace, "study", every_s=0.1)

@@ -84,7 +84,7 @@ def test_the_sentence_of_each_group_has_its_options_wherever_the_format_stands(b
         sentence.partition("of these, ")[2].partition(",")[0]
         for _, sentence, _ in answer(option_distribution(pd.concat([numbers, words]), by=by))
     ]
-    assert shares == (["1 50%", "yes 56%"] if "format" in by else ["yes 33%"])
+    assert shares == (["1: 50%", "yes: 56%"] if "format" in by else ["yes: 33%"])
 
 
 def test_row_order_changes_no_number():
