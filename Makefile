@@ -5,7 +5,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --no-config --universal --python-versio
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types arch cover bench snapshot lock advisories
+.PHONY: help setup run test lint types arch cover bench coverage snapshot lock advisories
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -34,6 +34,9 @@ cover: ## the tests, and which lines of core they never reach
 
 bench: ## the benchmarks
 	$(PYTHON) start.py --bench
+
+coverage: ## how often intervals cover and tests err, in simulated studies; goes on where it ended
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage $(ARGUMENTS)
 
 snapshot: ## every result and export of fixed studies as files: make snapshot DIR=before
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.snapshot $(or $(DIR),build/snapshot)

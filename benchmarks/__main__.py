@@ -14,8 +14,7 @@ ROOT = Path(__file__).parents[1]
 NAMES = (
     "start_up", "collection", "limits", "memory", "plan", "blocks", "batches", "contexts",
     "parsing", "rereading", "statistics", "option_counts", "statement_tests", "words", "explore",
-    "psychometrics", "many_items", "recovery", "repeated_contexts", "imports", "long_imports",
-    "wide_scores",
+    "psychometrics", "many_items", "recovery", "imports", "long_imports", "wide_scores",
     "exported_tables", "reports", "pages", "browser", "workers", "local_model",
 )  # fmt: skip
 FILE = ROOT / "docs" / "benchmarks.md"

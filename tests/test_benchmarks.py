@@ -30,7 +30,6 @@ TITLES = {
     "psychometrics": "Psychometrics",
     "many_items": "Factor models of many items",
     "recovery": "Known effects",
-    "repeated_contexts": "Repeated contexts",
     "imports": "Wide SPSS files",
     "long_imports": "Ten million answers",
     "wide_scores": "Ten million answers analyzed",

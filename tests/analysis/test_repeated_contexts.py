@@ -1,4 +1,4 @@
-"""Tests and intervals of contexts that were asked several times: their level, and two oracles."""
+"""Comparisons of contexts that were asked several times, beside two oracles."""
 
 from __future__ import annotations
 
@@ -9,24 +9,16 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
-from benchmarks.repeated_contexts import PROMISES, REPETITIONS, Design, answers, shares
+from benchmarks.coverage.scores import Personas
 from core.analysis.groups.group_comparison.analysis import group_comparison
 from core.analysis.kit.rows import average_over
 
-
-def test_intervals_of_averaged_contexts_cover_and_tests_keep_their_level():
-    """60 simulated studies: bounds that a rate of 5 % passes in all but 1 of 1,000 runs."""
-    found = shares(Design(personas=10, icc=0.3), 60, averaged=True)
-    for promise, share in zip(PROMISES, found, strict=True):
-        if len(promise.columns) == 1:
-            assert share <= 0.15, promise.title
-        else:
-            assert share >= 0.85, promise.title
+DESIGN = Personas(personas=20, icc=0.3)
 
 
 def test_averaged_contexts_of_two_groups_are_compared_as_a_mixed_model_does():
     """Balanced: t of Welch over means is that of lme4's and statsmodels' random intercepts."""
-    frame = answers(Design(personas=20, icc=0.3), seed=4)
+    frame = DESIGN.answers(np.random.default_rng(4))
     frame = frame[frame["language"] == "en"].assign(
         form=np.where(frame["context"].str[1:].astype(int) % 2 == 0, "original", "negation")[
             frame["language"] == "en"
@@ -44,6 +36,6 @@ def test_averaged_contexts_of_two_groups_are_compared_as_a_mixed_model_does():
         cov_kwds={"groups": scored["context"].to_numpy(), "use_correction": False},
     )
     n = 10  # contexts of each group; the sandwich divides by n where a variance divides by n - 1
-    assert len(scored) == 2 * n * REPETITIONS
+    assert len(scored) == 2 * n * DESIGN.repetitions
     error = clustered.bse["second"] * math.sqrt(n / (n - 1))
     assert pairs["difference"] / pairs["t"] == pytest.approx(error, rel=1e-6)

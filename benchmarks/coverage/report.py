@@ -1,0 +1,75 @@
+"""The outcomes of simulated studies as a page of the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchmarks.coverage.cases import Case, Kind, Outcomes
+from core.workflow.statistics import analyses
+
+HEAD = """# What intervals and tests hold
+
+Made by `make coverage`: studies are simulated whose truth is known, each is analyzed with the
+functions of the product ({studies} studies of each design), and it is counted how often an
+interval of 95 % covers the truth, and how often a test at .05 is significant where nothing
+differs. Where the truth is the lowest possible value, such as a distance of 0, it is counted how
+often the interval lies wholly above it (2.5 % are promised). A row of a table is judged for
+itself; rows of the same study are not independent.
+"""
+BOUNDS: Mapping[Kind, tuple[float, float]] = {
+    "covered": (0.92, 0.97),
+    "significant": (0.03, 0.07),
+    "above": (0.0, 0.035),
+}
+"""Within these a rate is as promised, as far as 500 studies can tell."""
+
+
+ENOUGH = 300
+"""With fewer studies nothing is said of a rate: it may be as promised or not."""
+
+
+def text(cases: Sequence[Case], found: Mapping[str, Outcomes], studies: int) -> str:
+    """A section for each analysis, a row for each design and each interval or test."""
+    sections: dict[str, list[str]] = {}
+    for case in cases:
+        lines = _lines(case, found[case.title], min(studies, case.studies) >= ENOUGH)
+        sections.setdefault(case.analysis, []).extend(lines)
+    return "\n".join([HEAD.format(studies=studies), *_sections(sections)])
+
+
+def _sections(sections: Mapping[str, list[str]]) -> Iterator[str]:
+    for name, lines in sections.items():
+        yield f"## {analyses.by_name(name).title}\n"
+        yield "| design | interval or test | | of 100 | judged | |"
+        yield "| --- | --- | --- | ---: | ---: | --- |"
+        yield from lines
+        yield ""
+
+
+def _lines(case: Case, outcomes: Outcomes, enough: bool) -> Iterator[str]:
+    titles = _titles(case)
+    for column, apart, kind in sorted({key[:3] for key in outcomes}):
+        yes, no = (outcomes[column, apart, kind, outcome] for outcome in (True, False))
+        name = titles.get(column, column) + (f" · {apart}" if apart else "")
+        share = "" if kind == "undefined" else f"{100 * yes / (yes + no):.1f}"
+        said = _said(kind, yes / (yes + no)) if enough and kind != "undefined" else ""
+        yield f"| {case.design} | {name} | {kind} | {share} | {yes + no} | {said} |"
+
+
+def _said(kind: Kind, rate: float) -> str:
+    """What is wrong with a rate; empty where it is as promised."""
+    low, high = BOUNDS[kind]
+    if low <= rate <= high:
+        return ""
+    if kind == "covered":
+        return "too short" if rate < low else "wider than promised"
+    return "too often" if rate > high else "too seldom"
+
+
+def _titles(case: Case) -> dict[str, str]:
+    """The titles of intervals and tests as pages show them, of the first study."""
+    return {
+        f"{table.name}.{column.name}": f"{table.title}: {column.title.removesuffix(' low')}"
+        for table in case.result(0).tables
+        for column in table.columns
+    }
