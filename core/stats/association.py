@@ -7,9 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from core.stats.distributions import wilson_intervals
 from core.stats.inputs import Floats, Integers, check_level, ratios
-from core.stats.resampling import Bootstrap, percentile_intervals, resampled_ratios
+from core.stats.resampling import Bootstrap, resampled_ratios, unit_intervals
 
 # Ours: a rule of three lines, which no library has. Checked by hand, and on published answers to
 # 5,000 words, which give the published shares to four decimals.
@@ -119,10 +118,7 @@ def unit_rates(
 
     Notes
     -----
-    Percentile interval, Efron (1979) doi:10.1214/aos/1176344552. A resampled share of units is
-    binomial, so that the ends are quantiles of the binomial distribution divided by n: checked
-    against R's qbinom. Where the rate is 0 or 1 every resample is the same; the interval is then
-    Wilson's (1927) of n units.
+    Intervals as in `unit_intervals`, of the units that have a rate. Unit of analysis: one unit.
 
     Examples
     --------
@@ -145,11 +141,9 @@ def unit_rates(
             rows = inside[:, cells][:, 0]
             if rows.any():
                 parts, wholes = above[rows][:, cells], below[rows][:, cells]
-                ends = percentile_intervals(resampled_ratios(parts, wholes, bootstrap), level)
+                drawn = resampled_ratios(parts, wholes, bootstrap)
+                ends = unit_intervals(value[cells], drawn, n[cells], level)
                 low[cells], high[cells] = ends.low, ends.high
-        same = (part == 0) | (part == total)
-        wilson = wilson_intervals(np.where(part > 0, n, 0).astype(np.float64), n * 1.0, level=level)
-        low, high = np.where(same, wilson[0], low), np.where(same, wilson[1], high)
     return UnitRates(value, low, high, np.asarray(n, dtype=np.int64))
 
 

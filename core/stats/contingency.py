@@ -15,10 +15,10 @@ from core.stats.inputs import Estimate, Floats, check_level
 from core.stats.resampling import (
     Bootstrap,
     PercentileInterval,
-    percentile_intervals,
     resampled_ratios,
     resampling_problems,
     row_weights,
+    unit_intervals,
 )
 
 # Chi-square and Cramér's V of one table.
@@ -435,10 +435,9 @@ def resampled_shares(
 
     Notes
     -----
-    Percentile interval; Efron (1979) doi:10.1214/aos/1176344552. The unit of analysis is the unit:
-    of each group, as many units are drawn as have a count there. Groups with the same units have
-    the same draws. A share of 0 or 1 has an interval without width; see `wilson_intervals`. Checked
-    by hand and against a loop over resamples.
+    Intervals as in `unit_intervals`. The unit of analysis is the unit: of each group, as many units
+    are drawn as have a count there. Groups with the same units have the same draws. Checked by
+    hand and against statsmodels.
 
     Examples
     --------
@@ -467,7 +466,7 @@ def resampled_shares(
         ratios = resampled_ratios(
             cells.reshape(len(cells), -1), totals.reshape(len(cells), -1), bootstrap
         )
-        ends = percentile_intervals(ratios, level)
+        ends = unit_intervals(share[alike].ravel(), ratios, int(units.sum()), level)
         low[alike] = ends.low.reshape(cells.shape[1:])
         high[alike] = ends.high.reshape(cells.shape[1:])
     return result

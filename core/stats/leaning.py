@@ -10,9 +10,9 @@ import numpy as np
 from core.stats.inputs import Booleans, Floats, Integers, check_level, mean_of_defined, ratios
 from core.stats.resampling import (
     Bootstrap,
-    percentile_intervals,
     resampled_means,
     resampled_totals,
+    unit_intervals,
 )
 
 # Ours: no library has means of shares over items and formats with whole items, contexts or
@@ -187,7 +187,7 @@ def leaning(
     bootstrap : Bootstrap, optional
         Draws whole units, the same for all parts of a group; no intervals without it.
     level : float in (0, 1)
-        Coverage of the percentile intervals.
+        Coverage of the intervals; see `unit_intervals`.
 
     Returns
     -------
@@ -215,18 +215,23 @@ def leaning(
     by_part = mean_of_defined(shares)
     used = np.isfinite(by_part)
     resampled = _drawn_shares(counts, bootstrap)
-    overall = percentile_intervals(mean_over_parts(resampled, used), level)
-    parts = percentile_intervals(resampled.reshape(len(resampled), -1), level)
+    share = mean_over_parts(by_part, used)
+    n_units, n_items = units_answered(counts).sum(axis=1), np.isfinite(shares).sum(axis=2)
+    of_part = n_items if counts.units_are_items else np.repeat(n_units, by_part.shape[1])
+    overall = unit_intervals(share, mean_over_parts(resampled, used), n_units, level)
+    parts = unit_intervals(
+        by_part.ravel(), resampled.reshape(len(resampled), -1), of_part.ravel(), level
+    )
     return Leaning(
-        share=mean_over_parts(by_part, used),
+        share=share,
         low=overall.low,
         high=overall.high,
         n_undefined=overall.n_undefined,
-        n_units=units_answered(counts).sum(axis=1),
+        n_units=n_units,
         by_part=by_part,
         part_low=parts.low.reshape(by_part.shape),
         part_high=parts.high.reshape(by_part.shape),
-        n_items=np.isfinite(shares).sum(axis=2),
+        n_items=n_items,
     )
 
 
@@ -261,7 +266,7 @@ def acquiescence(
     bootstrap : Bootstrap, optional
         Draws whole units; no intervals without it.
     level : float in (0, 1)
-        Coverage of the percentile intervals.
+        Coverage of the intervals; see `unit_intervals`.
 
     Returns
     -------
@@ -291,8 +296,14 @@ def acquiescence(
     first, second = by_part[:, 0::2], by_part[:, 1::2]
     used = np.isfinite(first) & np.isfinite(second)
     resampled = _drawn_shares(counts, bootstrap)
-    index = mean_over_parts(resampled[..., 0::2] + resampled[..., 1::2] - 1, used)
-    interval = percentile_intervals(index, level)
+    index = mean_over_parts(first + second - 1, used)
+    interval = unit_intervals(
+        index,
+        mean_over_parts(resampled[..., 0::2] + resampled[..., 1::2] - 1, used),
+        units_answered(counts).sum(axis=1),
+        level,
+        (-1.0, 1.0),
+    )
     n_first, n_second = (
         (np.isfinite(shares[:, kind::2]) & used[..., None]).any(axis=1).sum(axis=1)
         for kind in (0, 1)

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy import stats
 
 from core.domain.notes import undefined_note
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import ROUNDING, Booleans, Floats, Integers, check_level, mean_of_defined
-from core.stats.resampling import (
-    Bootstrap,
-    percentile_interval,
-    resampled_means,
-    resampling_problems,
+from core.stats.inputs import (
+    ROUNDING,
+    Booleans,
+    Floats,
+    Integers,
+    check_level,
+    mean_of_defined,
+    ratios,
 )
 
 # Ours because scipy's permutation_test and bootstrap take one pair at a time and draw anew for
@@ -62,7 +65,6 @@ def paired_differences(
     pairs: Sequence[tuple[int, int]] | None = None,
     families: Sequence[object] | None = None,
     adjustment: Adjustment = "holm",
-    bootstrap: Bootstrap | None = None,
     level: float = 0.95,
     seed: int = 0,
 ) -> PairedDifferences:
@@ -79,10 +81,8 @@ def paired_differences(
         p is adjusted within each family; all pairs are one family otherwise.
     adjustment : "holm" or "benjamini-hochberg"
         How p is adjusted.
-    bootstrap : Bootstrap, optional
-        Draws whole units with replacement, the same ones for all pairs; no intervals without it.
     level : float in (0, 1)
-        Two-sided coverage of the intervals (percentiles of the resampled differences).
+        Two-sided coverage of the intervals (t of the differences; Student 1908).
     seed : int
         Of the permutations.
 
@@ -131,7 +131,7 @@ def paired_differences(
     n = both.sum(axis=1)
     apart = np.where(both, apart, 0.0)
     shared = np.where(both, 1.0, np.nan)
-    low, high, problems = _intervals(apart, both, bootstrap, level)
+    low, high, problems = _intervals(apart, both, level)
     for notes, size in zip(problems, n.tolist(), strict=True):
         if size == 0:
             notes.insert(0, undefined_note("Undefined: the two share no unit with a value."))
@@ -162,20 +162,20 @@ def paired_differences(
 
 
 def _intervals(
-    apart: Floats, both: Booleans, bootstrap: Bootstrap | None, level: float
+    apart: Floats, both: Booleans, level: float
 ) -> tuple[Floats, Floats, list[list[str]]]:
     """Ends of the interval of each pair, and what is to be said of it."""
-    low, high = np.full(len(apart), np.nan), np.full(len(apart), np.nan)
-    problems: list[list[str]] = [[] for _ in apart]
-    shared = both.any(axis=0)
-    if bootstrap is None or not shared.any():
-        return low, high, problems
-    resampled = resampled_means(np.where(both, apart, np.nan)[:, shared].T, bootstrap)
-    for pair in np.flatnonzero(both.sum(axis=1) > 1):
-        interval = percentile_interval(resampled[:, pair], level)
-        low[pair], high[pair] = interval.low, interval.high
-        problems[pair] += resampling_problems(interval, bootstrap)
-    return low, high, problems
+    n = both.sum(axis=1)
+    mean = ratios(np.where(both, apart, 0.0).sum(axis=1), n)
+    squares = np.where(both, (apart - mean[:, None]) ** 2, 0.0).sum(axis=1)
+    error = np.sqrt(ratios(squares, n * (n - 1)))
+    alike = error <= ROUNDING * np.maximum(np.abs(mean), 1.0)
+    half = np.where(alike, np.nan, stats.t.ppf((1 + level) / 2, np.maximum(n - 1, 1)) * error)
+    problems = [
+        ["No interval: all units differ alike."] if same and units > 1 else []
+        for same, units in zip(alike, n, strict=True)
+    ]
+    return mean - half, mean + half, problems
 
 
 def _sign_flip_p(apart: Floats, seed: int) -> Floats:
@@ -202,7 +202,7 @@ def _sign_flip_p(apart: Floats, seed: int) -> Floats:
 
 def _drawn_signs(n_units: int, seed: int) -> Iterator[Floats]:
     """Signs of all units, in blocks of (permutations, units)."""
-    generator = np.random.default_rng([seed, 1])  # not the draws of the bootstrap
+    generator = np.random.default_rng([seed, 1])
     at_once = max(1, _CELLS_AT_ONCE // max(n_units, 1))
     for start in range(0, _PERMUTATIONS, at_once):
         size = min(at_once, _PERMUTATIONS - start)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import stats
 
 from core.stats.inputs import Estimate, Floats, Integers, check_level
 
@@ -14,6 +15,8 @@ from core.stats.inputs import Estimate, Floats, Integers, check_level
 # weights, one product of matrices gives a coefficient of all resamples.
 
 _CELLS_AT_ONCE = 2_000_000
+_ALIKE = 1e-9
+"""Units vary no more than this share of the way from bound to bound where they are all alike."""
 
 
 @dataclass(frozen=True)
@@ -180,32 +183,6 @@ def resampled_means(values: Floats, bootstrap: Bootstrap) -> Floats:
     return resampled_ratios(np.where(defined, values, 0.0), defined.astype(np.float64), bootstrap)
 
 
-def recentered(resampled: Floats, observed: Floats, low: float, high: float) -> Floats:
-    """Resampled values moved so that their mean is what was observed, kept from `low` to `high`.
-
-    Parameters
-    ----------
-    resampled : (resamples, cells) array
-        Of a statistic that differences among answers raise or lower, such as a divergence or a
-        variance. A resample has fewer different answers than the sample, which moves it once more.
-    observed : (cells,) array
-        The statistic of the sample.
-    low, high : float
-        What the statistic can be.
-
-    Examples
-    --------
-    By hand: the mean of .3 moves to .5.
-
-    >>> drawn = np.array([[0.2], [0.4]])
-    >>> recentered(drawn, np.array([0.5]), 0.0, 1.0).round(10).tolist()
-    [[0.4], [0.6]]
-    """
-    defined = np.isfinite(resampled)
-    middle = np.where(defined, resampled, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
-    return np.asarray(np.clip(resampled - middle + observed, low, high))
-
-
 def shares_among_highest(values: Floats, count: int) -> Floats:
     """How often each of several is among the highest: of resamples, or of any lines.
 
@@ -287,6 +264,95 @@ def percentile_intervals(values: Floats, level: float) -> PercentileIntervals:
         for share in ((1 - level) / 2, (1 + level) / 2)
     )
     return PercentileIntervals(low, high, n_undefined)
+
+
+def unit_intervals(
+    observed: Floats,
+    resampled: Floats,
+    n_units: Floats | Integers | int,
+    level: float,
+    bounds: tuple[float, float] | None = (0.0, 1.0),
+) -> PercentileIntervals:
+    """Intervals of means over units, such as items, that hold where units are few.
+
+    Parameters
+    ----------
+    observed : (cells,) array
+        The means, or whatever else of the units is about as variable as a mean.
+    resampled : (resamples, cells) array
+        The same in resamples of whole units, which say how variable it is; NaN for none.
+    n_units : int or (cells,) array
+        Units that have a value in each cell.
+    level : float
+        Such as 0.95.
+    bounds : (lowest, highest) or None
+        What the mean can be; None where nothing bounds it.
+
+    Returns
+    -------
+    The ends for each cell: NaN with fewer than two units, without a mean, or where half of the
+    resamples or more have none.
+
+    Notes
+    -----
+    The standard error is the standard deviation over resamples times the root of G / (G - 1), as a
+    resample of G units varies less than units of their population do. Without bounds: the mean
+    plus and minus this times the quantile of t with G - 1 degrees of freedom. Within bounds: the
+    interval of Wilson (1927) doi:10.1080/01621459.1927.10502953 of the share of the way from the
+    lowest to the highest, with the quantile of t and with as many answers as would give this
+    standard error (Korn & Graubard 1998; Dean & Pagano 2015 doi:10.1093/jssam/smv024). Where all
+    units are at the same bound, with as many answers as units and the normal quantile, so that its
+    width is not zero. Where they are alike elsewhere they do not say how far others would lie, and
+    there is no interval. Of simulated means of 4 to 30 items it covers 93 to 99 %, where
+    percentiles cover 35 to 94 % (docs/coverage.md).
+
+    Examples
+    --------
+    By hand: two units at 1 are as 2 of 2 answers, 2 / (2 + 1.96 squared).
+
+    >>> ends = unit_intervals(np.array([1.0]), np.ones((9, 1)), 2, 0.95)
+    >>> ends.low.round(4).tolist(), ends.high.tolist()
+    ([0.3424], [1.0])
+    """
+    check_level(level)
+    defined = np.isfinite(resampled)
+    n_defined = defined.sum(axis=0)
+    n_undefined = len(resampled) - n_defined
+    g = np.broadcast_to(np.asarray(n_units, dtype=np.float64), np.shape(observed))
+    enough = (n_defined > 0) & (n_undefined <= len(resampled) / 2) & (g > 1)
+    enough &= np.isfinite(observed)
+    g = np.where(enough, g, 2.0)
+    center = np.where(defined, resampled, 0.0).sum(axis=0) / np.maximum(n_defined, 1)
+    squares = np.where(defined, resampled - center, 0.0) ** 2
+    variance = squares.sum(axis=0) / np.maximum(n_defined, 1) * g / (g - 1)
+    if bounds is None:
+        half = stats.t.ppf((1 + level) / 2, g - 1) * np.sqrt(variance)
+        half = np.where(variance > _ALIKE**2, half, np.nan)
+        low, high = observed - half, observed + half
+    else:
+        low, high = _within_bounds(observed, variance, g, level, bounds)
+    return PercentileIntervals(
+        np.where(enough, low, np.nan), np.where(enough, high, np.nan), n_undefined
+    )
+
+
+def _within_bounds(
+    observed: Floats, variance: Floats, n_units: Floats, level: float, bounds: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Wilson's interval with as many answers as would vary as much as these units do."""
+    lowest, width = bounds[0], bounds[1] - bounds[0]
+    share = np.clip((observed - lowest) / width, 0.0, 1.0)
+    spread = share * (1 - share)
+    at_end = spread <= _ALIKE
+    alike = variance <= (_ALIKE * width) ** 2
+    n = np.where(at_end, n_units, spread * width**2 / np.where(alike, np.nan, variance))
+    tail = (1 + level) / 2
+    square = np.where(at_end, stats.norm.ppf(tail), stats.t.ppf(tail, n_units - 1)) ** 2
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    half = np.sqrt(square * (spread / n + square / (4 * n**2))) / (1 + square / n)
+    low = np.where(at_end & (share < 0.5), 0.0, np.maximum(middle - half, 0.0))
+    high = np.where(at_end & (share > 0.5), 1.0, np.minimum(middle + half, 1.0))
+    return lowest + width * low, lowest + width * high
 
 
 def _quantiles(ordered: Floats, n_defined: Integers, share: float) -> Floats:

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from scipy.stats import norm
 
 from core.stats.inputs import Booleans, Floats, Integers, check_level, ratios
-from core.stats.resampling import Bootstrap, percentile_intervals, resampled_ratios
+from core.stats.resampling import Bootstrap, resampled_ratios, unit_intervals
 
 # An answer counts a = 1 (yes), -1 (no) or 0 (neither). Ours, because no library has these formulas;
 # source of all: Hirose & Uchida (2025), arXiv:2505.12183.
@@ -476,9 +476,13 @@ class QuestionMeans:
 
 
 def question_means(
-    values: Floats, units: Integers, bootstrap: Bootstrap | None, level: float = 0.95
+    values: Floats,
+    units: Integers,
+    bootstrap: Bootstrap | None,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (-1.0, 1.0),
 ) -> QuestionMeans:
-    """The mean of each row with a percentile interval from redrawn units.
+    """The mean of each row with an interval from redrawn units (`unit_intervals`).
 
     Parameters
     ----------
@@ -488,6 +492,10 @@ def question_means(
         The number of the unit that is drawn as a whole, from 0; both directions of a pair are one.
     bootstrap : Bootstrap, optional
         Resamples and seed; without, there is no interval.
+    level : float in (0, 1)
+        Coverage of the intervals.
+    bounds : (lowest, highest)
+        What a value can be.
     level : float in (0, 1)
         Two-sided coverage.
 
@@ -510,7 +518,8 @@ def question_means(
     enough = np.flatnonzero((counts > 0).sum(axis=0) > 1)
     if enough.size and bootstrap is not None:
         redrawn = resampled_ratios(sums[:, enough], counts[:, enough], bootstrap)
-        ends = percentile_intervals(redrawn, level)
+        n_enough = (counts[:, enough] > 0).sum(axis=0)
+        ends = unit_intervals(means[enough], redrawn, n_enough, level, bounds)
         low[enough], high[enough] = ends.low, ends.high
     return QuestionMeans(n.astype(np.int64), means, low, high)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.stats.inputs import Booleans, Floats, Integers, check_level, mean_of_defined, ratios
-from core.stats.resampling import Bootstrap, percentile_intervals, resampled_ratios
+from core.stats.resampling import Bootstrap, resampled_ratios, unit_intervals
 
 # Ours because no library has these. Source: Ceron, Falk, Barić, Nikolaev & Padó (2024)
 # doi:10.1162/tacl_a_00710. Arrays are (statements, templates, cells); a cell is whatever is kept
@@ -46,6 +46,7 @@ def template_means(
     pools: Booleans | None = None,
     bootstrap: Bootstrap | None = None,
     level: float = 0.95,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> TemplateMeans:
     """A ratio of two totals over statements in each template, then its mean over templates.
 
@@ -64,6 +65,8 @@ def template_means(
         Resamples of whole statements, the same ones for all cells; no intervals without.
     level : float in (0, 1)
         Two-sided coverage of the intervals.
+    bounds : (lowest, highest)
+        What the ratio can be.
 
     Returns
     -------
@@ -75,8 +78,8 @@ def template_means(
     -----
     The unit is one statement. With above = agrees - disagrees and below = reliable statements, this
     is the stance on a domain; with above = same stance as the party and below = statements of the
-    country, the share of statements on which both agree. Intervals are percentiles, Efron (1979)
-    doi:10.1214/aos/1176344552. Checked by hand and against a plain program of loops.
+    country, the share of statements on which both agree. Intervals as in
+    `unit_intervals`. Checked by hand and against a plain program of loops.
 
     Examples
     --------
@@ -109,9 +112,9 @@ def template_means(
             counted_again = resampled_ratios(counting.reshape(flat), below.reshape(flat), bootstrap)
             resampled = np.where(counted_again > 0, resampled, np.nan)
         resampled = resampled.reshape(bootstrap.n_resamples, n_templates, n_cells)
-        ends = percentile_intervals(mean_of_defined(_pooled(resampled, own_pools), 1), level)
-        enough = n_counting > 1
-        low, high = np.where(enough, ends.low, np.nan), np.where(enough, ends.high, np.nan)
+        drawn = mean_of_defined(_pooled(resampled, own_pools), 1)
+        ends = unit_intervals(mean, drawn, n_counting, level, bounds)
+        low, high = ends.low, ends.high
     n = below.sum(axis=(0, 1)) @ own_pools.T
     return TemplateMeans(mean, sd, low, high, n_defined, n, n_counting, by_template)
 

@@ -5,20 +5,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy import stats
 from scipy.stats import rankdata
+from statsmodels.stats.proportion import proportion_confint
 
 from core.stats import resampling
 from core.stats.resampling import (
     Bootstrap,
     percentile_interval,
     percentile_intervals,
-    recentered,
     resampled_means,
     resampled_ratios,
     resampled_totals,
     row_weights,
     shares_among_highest,
+    unit_intervals,
 )
+from tests.unit_intervals import wilson_of_units
 
 BOOTSTRAP = Bootstrap(200, seed=3)
 
@@ -137,8 +140,51 @@ def test_a_column_without_values_has_no_place():
     np.testing.assert_array_equal(shares_among_highest(values, 1), [0.75, np.nan, 0.25])
 
 
-def test_recentered_resamples_have_the_observed_mean_and_stay_within_what_is_possible():
-    drawn = np.array([[0.2, 0.1], [0.4, np.nan], [0.6, 0.3]])
-    # means .4 and .2; moved by +.5 and -.15: .7, .9, 1.1 and -.05, .15, kept from 0 to 1
-    moved = recentered(drawn, np.array([0.9, 0.05]), 0.0, 1.0)
-    np.testing.assert_allclose(moved, [[0.7, 0.0], [0.9, np.nan], [1.0, 0.15]], atol=1e-12)
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)])
+def test_intervals_of_units_are_wilsons_with_t_and_their_own_variance(bounds):
+    """Beside statsmodels' interval for as many answers as vary so."""
+    generator = np.random.default_rng(8)
+    lowest, width = bounds[0], bounds[1] - bounds[0]
+    values = lowest + width * generator.beta(2, 5, (12, 3))
+    resampled = resampled_means(values, Bootstrap(20_000, 3))
+    ends = unit_intervals(values.mean(axis=0), resampled, 12, 0.9, bounds)
+    for cell in range(3):
+        expected = wilson_of_units(values[:, cell], 0.9, bounds)
+        assert (ends.low[cell], ends.high[cell]) == pytest.approx(expected, abs=0.005 * width)
+
+
+def test_intervals_of_units_without_bounds_are_of_t():
+    values = np.random.default_rng(9).normal(size=(8, 1))
+    resampled = resampled_means(values, Bootstrap(20_000))
+    ends = unit_intervals(values.mean(axis=0), resampled, 8, 0.95, None)
+    expected = stats.ttest_1samp(values[:, 0], 0).confidence_interval(0.95)
+    assert (ends.low[0], ends.high[0]) == pytest.approx(tuple(expected), abs=0.02)
+
+
+def test_units_that_are_alike_have_an_interval_at_an_end_alone():
+    """At an end Wilson's of as many answers; elsewhere, with one unit or without a mean, none."""
+    observed = np.array([0.0, 1, 0.5, 1, np.nan])
+    resampled = np.tile(observed, (9, 1))
+    ends = unit_intervals(observed, resampled, np.array([10, 4, 10, 1, 10]), 0.95)
+    assert (ends.low[0], ends.high[1]) == (0, 1)
+    assert ends.high[0] == pytest.approx(proportion_confint(0, 10, method="wilson")[1])
+    assert ends.low[1] == pytest.approx(proportion_confint(4, 4, method="wilson")[0])
+    assert np.isnan([*ends.low[2:], *ends.high[2:]]).all()
+    free = unit_intervals(np.array([3.0]), np.full((9, 1), 3.0), 10, 0.95, None)
+    assert np.isnan([free.low[0], free.high[0]]).all()
+
+
+@pytest.mark.parametrize("n_units", [4, 6, 10])
+@pytest.mark.parametrize("shape", [(2, 2), (0.5, 0.5), (9, 1)])
+def test_intervals_of_few_units_cover(n_units, shape):
+    """1,000 studies of units with 10 answers each; percentiles cover 70 to 90 %."""
+    generator = np.random.default_rng([n_units, int(10 * shape[0])])
+    shares = generator.binomial(10, generator.beta(*shape, (n_units, 1000))) / 10
+    mean, error = shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(n_units)
+    # two resamples whose standard deviation is that of resamples of these units
+    apart = error * np.sqrt((n_units - 1) / n_units)
+    ends = unit_intervals(mean, np.stack([mean - apart, mean + apart]), n_units, 0.95)
+    truth = shape[0] / sum(shape)
+    defined = np.isfinite(ends.low)
+    assert defined.mean() > 0.98
+    assert 0.92 <= ((ends.low <= truth) & (truth <= ends.high))[defined].mean() <= 0.995

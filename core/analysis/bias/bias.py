@@ -19,6 +19,7 @@ from core.analysis.kit.option_counts import (
     UnitResamples,
     answer_sides,
     cell_codes,
+    unit_interval_help,
     usable_counts,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
@@ -160,7 +161,7 @@ _SHARE = "Mean over items of the share of positive answers; .5 is neutral. Sánc
 
 def _interval_columns(ci_level: float, unit: str) -> tuple[Column, Column]:
     interval = f"{ci_level * 100:g}% CI"
-    text = f"Percentiles over resampled {_UNIT_WORDS[unit]}; Efron (1979)."
+    text = unit_interval_help(_UNIT_WORDS[unit])
     return (*ends("ci", interval, "proportion", text),)
 
 
@@ -654,7 +655,6 @@ def bias(
         unit_name=resample,
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=values_of,

@@ -24,6 +24,7 @@ from core.analysis.kit.option_counts import (
     groups_of_cells,
     means_over_cells,
     redrawn_means_over_cells,
+    unit_interval_help,
 )
 from core.analysis.kit.options import By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import analysis
@@ -57,9 +58,8 @@ from core.stats.leaning import (
 )
 from core.stats.resampling import (
     Bootstrap,
-    percentile_intervals,
-    recentered,
     resampled_means,
+    unit_intervals,
 )
 
 POSITIVE, REPEATABILITY, AGREEMENT = "Positive answers", "Repeatability", "Agreement of formats"
@@ -307,10 +307,9 @@ def _agreement(
                     np.moveaxis(means_over_cells(np.moveaxis(block, 0, 1), group), 1, 0)
                     for block in drawn_cells
                 )
-            means = [mean_of_defined(block) for block in blocks]
-            drawn = recentered(np.concatenate(means), values, 0.0, 1.0)
-        ends = percentile_intervals(drawn, level)
-        low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
+            drawn = np.concatenate([mean_of_defined(block) for block in blocks])
+        ends = unit_intervals(values, drawn, n_units, level)
+        low, high = ends.low, ends.high
     return _measures(AGREEMENT, values, low, high, n_defined, n_units, unit, _ONE_FORMAT)
 
 
@@ -352,7 +351,7 @@ def _table(
 ) -> ResultTable:
     """Three rows for each group."""
     interval = f"{ci_level * 100:g}% CI"
-    text = f"Percentiles over resampled {UNIT_WORDS[unit]}; Efron (1979)."
+    text = unit_interval_help(UNIT_WORDS[unit])
     declared = (
         *factor_columns(cells.names),
         key(

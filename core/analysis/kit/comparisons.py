@@ -35,7 +35,6 @@ from core.errors import NotEnoughData
 from core.stats.groups import Adjustment
 from core.stats.inputs import Booleans, Floats, Integers, name_list
 from core.stats.paired import paired_differences
-from core.stats.resampling import Bootstrap
 
 # What several levels were asked alike.
 #
@@ -316,7 +315,6 @@ def comparison_table(
     unit_name: str = "item",
     adjust: Adjustment = "holm",
     ci_level: float = 0.95,
-    resamples: int = 1000,
     seed: int = 0,
     tab: str = "Comparisons",
     answers: pd.DataFrame | None = None,
@@ -344,8 +342,8 @@ def comparison_table(
         What notes call a unit: "item", "context" or "repetition".
     adjust : "holm" or "benjamini-hochberg"
         p is adjusted over all pairs that differ in the same factor.
-    ci_level, resamples, seed : float, int, int
-        Coverage of the intervals, bootstrap of units (0 for no intervals), seed of both.
+    ci_level, seed : float, int
+        Coverage of the intervals, seed of the permutations.
     tab : str
         The tab of the table.
     answers : OPTION_COUNTS or ATTEMPT_COUNTS frame, optional
@@ -390,7 +388,6 @@ def comparison_table(
         pairs=rows,
         families=[pair.factor for pair in pairs],
         adjustment=adjust,
-        bootstrap=Bootstrap(resamples, seed) if resamples else None,
         level=ci_level,
         seed=seed,
     )
@@ -449,8 +446,7 @@ def _comparison_spec(
                 "Difference",
                 value_unit,
                 f"Mean over {units} of second − first.",
-                f"Percentiles of the mean difference over resampled {units}; Efron (1979) "
-                "doi:10.1214/aos/1176344552.",
+                f"Student's t of the differences of {units}; none where all differ alike.",
             ),
             tables.p_value(
                 "p",

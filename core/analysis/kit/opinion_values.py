@@ -27,7 +27,7 @@ from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT
 from core.errors import NotEnoughData
 from core.stats import stance
 from core.stats.inputs import Booleans, Floats, Integers, name_list, ratios
-from core.stats.resampling import Bootstrap, percentile_intervals, resampled_totals
+from core.stats.resampling import Bootstrap, resampled_totals, unit_intervals
 from core.stats.stance import NOT_PAIRED, Counts, Maximum, OpinionValues
 
 UnusableRule = Literal["zero", "left_out"]
@@ -594,12 +594,15 @@ def few_units_cautions(counts: AnswerCounts, n_units: Integers, unit: ResampleUn
 
 
 def with_drawn_ends(
-    means: stance.QuestionMeans, drawn: Floats, n_units: Integers, level: float
+    means: stance.QuestionMeans,
+    drawn: Floats,
+    n_units: Integers,
+    level: float,
+    bounds: tuple[float, float],
 ) -> stance.QuestionMeans:
     """The means with intervals from resamples, (resamples, groups), where there are two units."""
-    ends = percentile_intervals(drawn, level)
-    low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
-    return replace(means, low=low, high=high)
+    ends = unit_intervals(means.mean, drawn, n_units, level, bounds)
+    return replace(means, low=ends.low, high=ends.high)
 
 
 def opinions_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> OpinionTable:

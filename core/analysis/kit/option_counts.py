@@ -83,6 +83,23 @@ Direction = Literal["chosen", "form", "keyed"]
 """What a yes speaks for: itself; agreement with the original form; more of what is measured."""
 
 
+def unit_interval_help(units: str) -> str:
+    """The tooltip of intervals of means over units; see `core.stats.resampling.unit_intervals`."""
+    return (
+        f"Wilson's interval, with the standard error over redrawn {units} and the quantile of t; "
+        "Korn & Graubard (1998), Dean & Pagano (2015) doi:10.1093/jssam/smv024. None where all "
+        f"{units} are alike, unless they are at an end: then that of as many answers as {units}."
+    )
+
+
+def unit_interval_method(level: float, resamples: int, units: str) -> str:
+    """The same in the sentence on the method."""
+    return (
+        f"{level * 100:g}% intervals are Wilson's, with standard errors from {resamples:,} "
+        f"resamples of whole {units} and quantiles of t (Korn & Graubard 1998)"
+    )
+
+
 def counted_columns(rows: pd.DataFrame, columns: Sequence[Column]) -> tuple[Column, ...]:
     """The columns of a table by status, without that of incomplete calls where there is none.
 

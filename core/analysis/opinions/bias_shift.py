@@ -40,6 +40,7 @@ from core.analysis.kit.option_counts import (
     means_over_cells,
     pooled_entities_cautions,
     sums_over_cells,
+    unit_interval_help,
     usable_counts,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
@@ -62,7 +63,7 @@ from core.domain.tables import count, estimate, factor_columns, key, number, tex
 from core.stats import stance
 from core.stats.distributions import column_means
 from core.stats.inputs import Booleans, Floats, mean_of_defined, name_list
-from core.stats.resampling import Bootstrap, recentered
+from core.stats.resampling import Bootstrap
 
 _SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
 _S = (
@@ -84,9 +85,7 @@ _DECIDED = "Questions whose b of the first phase is not 0; once for each conditi
 
 
 def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
-    redrawn = (
-        f"Percentiles over redrawn {DRAWN[unit]}, too narrow where they are few; Efron (1979)."
-    )
+    redrawn = unit_interval_help(DRAWN[unit])
     return (
         count("questions", "Questions", "Questions with answers in both phases."),
         count(
@@ -321,7 +320,6 @@ def bias_shift(
         unit_name=resample if units else "question",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=values_of,
@@ -563,7 +561,8 @@ def _means_of_questions(
     of_groups = np.moveaxis(means_over_cells(observed, group), -1, 0)
     drawn_questions = bootstrap if units is None else None
     means = [
-        stance.question_means(v, table.initial.units, drawn_questions, level) for v in of_groups
+        stance.question_means(values, table.initial.units, drawn_questions, level, bounds)
+        for values, bounds in zip(of_groups, _BOUNDS, strict=True)
     ]
     if units is None or bootstrap is None:
         return tuple(means)
@@ -577,9 +576,7 @@ def _means_of_questions(
         ]
     )
     return tuple(
-        with_drawn_ends(
-            mean, recentered(drawn[..., place], mean.mean, *_BOUNDS[place]), units.n_units, level
-        )
+        with_drawn_ends(mean, drawn[..., place], units.n_units, level, _BOUNDS[place])
         for place, mean in enumerate(means)
     )
 

@@ -44,6 +44,7 @@ from core.analysis.kit.option_counts import (
     means_over_cells,
     pooled_entities_cautions,
     sums_over_cells,
+    unit_interval_help,
     usable_counts,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
@@ -68,7 +69,6 @@ from core.stats.distributions import column_means, wilson_interval, wilson_inter
 from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.resampling import (
     Bootstrap,
-    recentered,
 )
 from core.stats.stance import PAIR_TYPES, Maximum, OpinionValues
 
@@ -85,11 +85,7 @@ _NEUTRAL = (
 
 
 def _redrawn(unit: ResampleUnit) -> str:
-    units = DRAWN[unit]
-    return (
-        f"Percentiles of the mean over redrawn {units}, too narrow where {units} are few; "
-        "Efron (1979)."
-    )
+    return unit_interval_help(DRAWN[unit])
 
 
 def _mean_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
@@ -405,7 +401,6 @@ def opinions(
         unit_name=resample if units else "question",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         tab="Models",
         answers=frame,
@@ -605,11 +600,12 @@ def _means_of_questions(
         numbers = np.unique(table.units[inside], return_inverse=True)[1]
         for kind, own in values.items():
             bootstrap = rules.bootstrap if units is None else None
-            of_kind = stance.question_means(own[:, inside], numbers, bootstrap, rules.level)
+            bounds = (-1.0 if kind == "b" else 0.0, 1.0)
+            of_kind = stance.question_means(own[:, inside], numbers, bootstrap, rules.level, bounds)
             if units is not None and drawn:
-                bounds = (-1.0 if kind == "b" else 0.0, 1.0)
-                own_draws = recentered(drawn[kind, genre], of_kind.mean, *bounds)
-                of_kind = with_drawn_ends(of_kind, own_draws, units.n_units, rules.level)
+                of_kind = with_drawn_ends(
+                    of_kind, drawn[kind, genre], units.n_units, rules.level, bounds
+                )
             means[kind, genre] = of_kind
     return means
 

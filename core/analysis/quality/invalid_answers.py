@@ -20,6 +20,8 @@ from core.analysis.kit.option_counts import (
     ResampleUnit,
     UnitResamples,
     cell_codes,
+    unit_interval_help,
+    unit_interval_method,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import analysis
@@ -85,8 +87,7 @@ def _summary_spec(unit: ResampleUnit) -> tables.TableSpec:
                     "Share invalid at first",
                     "proportion",
                     "Invalid at first / trials with a reply. Sánchez Salazar (2024) asks for it.",
-                    f"Of this share, by resampling whole {units}; percentile interval, Efron "
-                    f"(1979). None with one {unit}.",
+                    f"{unit_interval_help(units)} None with one {unit}.",
                 )
             ),
             *with_upper_help(
@@ -369,7 +370,6 @@ def invalid_answers(
         unit_name=resample,
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=attempt_counts,
         values_of=lambda answers: _unit_shares(_counted(answers, names, resample), resample),
@@ -396,8 +396,8 @@ def invalid_answers(
         used=usable,
         method="Counts of tries. Share invalid at first = trials whose first reply has no usable "
         "answer / trials with a reply. Share never usable = trials without a usable answer after "
-        f"all tries / trials that ended. {ci_level * 100:g}% percentile intervals from "
-        f"{resamples:,} resamples of whole {UNIT_WORDS[resample]}{wilson}. Seed {seed}.",
+        f"all tries / trials that ended. "
+        f"{unit_interval_method(ci_level, resamples, UNIT_WORDS[resample])}{wilson}. Seed {seed}.",
     )
 
 

@@ -20,6 +20,8 @@ from core.analysis.kit.option_counts import (
     cell_codes,
     conditions_within,
     counted_columns,
+    unit_interval_help,
+    unit_interval_method,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
 from core.analysis.kit.registry import BankTable, Number, analysis
@@ -137,8 +139,7 @@ def _template_spec(count: int) -> tables.TableSpec:
                     "Share usable",
                     "proportion",
                     "Usable / trials.",
-                    "Of the share, by resampling whole items; percentile interval, Efron (1979). "
-                    "None with a single item.",
+                    f"{unit_interval_help('items')} None with a single item.",
                 )
             ),
             *with_upper_help(
@@ -359,7 +360,6 @@ def template_pilot(
         title="Share usable",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=lambda answers: _item_shares(_counted(answers, names, templates)),
@@ -385,8 +385,8 @@ def template_pilot(
         usable=usable,
         used=usable,
         method="Share usable = trials whose reply has an option / trials asked. "
-        f"{ci_level * 100:g}% percentile intervals from {resamples:,} resamples of whole items; "
-        f"Wilson's intervals take trials as independent. The {count} templates of each kind with "
+        f"{unit_interval_method(ci_level, resamples, 'items')}; the further intervals of Wilson "
+        f"take trials as independent. The {count} templates of each kind with "
         f"the largest share are proposed. Seed {seed}.",
     )
 

@@ -14,7 +14,14 @@ from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
 from core.analysis.kit.comparisons import asked_alike, comparison_table
 from core.analysis.kit.matrices import distinct, group_name
-from core.analysis.kit.option_counts import Resample, ResampleUnit, cell_codes, counted_columns
+from core.analysis.kit.option_counts import (
+    Resample,
+    ResampleUnit,
+    cell_codes,
+    counted_columns,
+    unit_interval_help,
+    unit_interval_method,
+)
 from core.analysis.kit.options import (
     ADJUSTMENT_NAMES,
     Adjust,
@@ -150,8 +157,7 @@ def _output_spec(unit: str) -> tables.TableSpec:
                     "proportion",
                     "Count / all responses of the group, usable or not. Trials not asked are no "
                     "responses.",
-                    f"Of the share of all, by resampling whole {unit}s; percentile interval, Efron "
-                    f"(1979). None with a single {unit}.",
+                    f"{unit_interval_help(f'{unit}s')} None with a single {unit}.",
                 )
             ),
             *with_upper_help(
@@ -388,7 +394,6 @@ def unexpected_outputs(
         unit_name=resample,
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=lambda answers: _shares_by_unit(_counted(answers, names, resample), resample),
@@ -419,9 +424,8 @@ def unexpected_outputs(
         usable=usable,
         used=usable,
         method="Counts of the outcomes of trials; shares of all responses. "
-        f"{ci_level * 100:g}% percentile intervals from {resamples:,} resamples of whole "
-        f"{resample}s; Wilson's where a share is 0 or 1. Chi-square of levels by outputs, Cramér's "
-        f"V, and a permutation that exchanges whole {resample}s between the levels "
+        f"{unit_interval_method(ci_level, resamples, f'{resample}s')}. Chi-square of levels by "
+        f"outputs, Cramér's V, and a permutation that exchanges whole {resample}s between levels "
         f"({resamples:,} permutations). Seed {seed}.",
     )
 

@@ -382,7 +382,6 @@ def rater_agreement(
         title="Pairs that agree",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=lambda part: _item_frame(

@@ -20,6 +20,8 @@ from core.analysis.kit.option_counts import (
     means_over_cells,
     option_places,
     sums_over_cells,
+    unit_interval_help,
+    unit_interval_method,
     usable_counts,
 )
 from core.analysis.kit.options import (
@@ -54,10 +56,7 @@ from core.stats.inputs import Booleans, Floats, Integers, name_list
 from core.stats.resampling import Bootstrap
 
 _SOURCE = "Core Sentiment Inventory."
-_RESAMPLED = (
-    "Percentiles over resampled items, Efron (1979); Wilson's interval (1927) of the items where "
-    "the rate is 0 or 1."
-)
+_RESAMPLED = unit_interval_help("items")
 _SETTINGS = ("form", "label_order")
 """What is compared as repetitions are: the same question in other words, or other orders."""
 _KEPT = tuple(name for name in CONDITIONS[1:] if name not in _SETTINGS)
@@ -292,7 +291,6 @@ def instrument_rates(
         title="Consistency",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         tab="Groups",
         answers=option_counts,
@@ -349,8 +347,7 @@ def _method(unusable: str, missing: str, level: float, resamples: int, seed: int
     replies = "are answers that take no side" if unusable == "neutral" else "are missing"
     items = "is left out" if missing == "listwise" else "counts on the answers that it has"
     intervals = (
-        f"{level * 100:g}% percentile intervals from {resamples:,} resamples of whole items (seed "
-        f"{seed}); Wilson's where a rate is 0 or 1."
+        f"{unit_interval_method(level, resamples, 'items')}, seed {seed}."
         if resamples
         else "There are no intervals, because no resamples are asked for."
     )

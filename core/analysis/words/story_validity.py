@@ -611,7 +611,7 @@ def _judge_tables(
         for quality, name in enumerate(stories.qualities):
             values = stories.ratings[[first, second], quality]
             r = correlation(values[0], values[1], level=ci_level)
-            apart = paired_differences(values, bootstrap=bootstrap, level=ci_level, seed=seed)
+            apart = paired_differences(values, level=ci_level, seed=seed)
             rows.append(
                 (
                     *labels.iloc[code].tolist(),

@@ -324,7 +324,6 @@ def form_agreement(
         unit_name="statement",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=lambda own: _statement_frame(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.analysis.kit.comparisons import comparison_table
 from core.analysis.kit.matrices import group_name, result_table
-from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.option_counts import cell_codes, unit_interval_help
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import BankTable, Choice, Number, analysis
 from core.analysis.kit.sentences import (
@@ -46,7 +46,7 @@ from core.stats.statement_tests import SamplingRule, template_means
 from core.stats.worldview import TemplateMeans
 
 _SOURCE = "Ceron et al. (2024) doi:10.1162/tacl_a_00710."
-_REDRAWN = "Percentiles over redrawn statements, the same in all templates; Efron (1979)."
+_REDRAWN = unit_interval_help("statements")
 _RANDOM = (
     "What as many random answers would give: each clear answer is positive with a chance of one "
     "half. Exact, by the binomial distribution."
@@ -286,7 +286,6 @@ def stance_reliability(
         unit_name="statement",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=values_of,

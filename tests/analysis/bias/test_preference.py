@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from core.analysis.bias.preference.analysis import preference
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import option_counts
+from tests.unit_intervals import wilson_of_units
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "preference"
 NAN = math.nan
@@ -92,9 +93,9 @@ def test_the_published_answers_give_table_4_7():
 
 def test_a_cycle_is_printed_and_no_order_is():
     items = [
-        both_orders(a, b, 8, 2, item=item)
+        both_orders(a, b, wins, 10 - wins, item=f"i{number}")
         for a, b in (("A", "B"), ("B", "C"), ("C", "A"))
-        for item in ("i1", "i2")
+        for number, wins in enumerate([9, 7] * 4)
     ]
     result = preference(frame_of(*items), resamples=100)
     row = table_of(result, "transitivity").iloc[0]
@@ -111,10 +112,10 @@ def test_a_cycle_is_printed_and_no_order_is():
     assert winners["share"].tolist() == pytest.approx([0.8] * 3)
     assert (winners["ci_low"] <= winners["share"] + 1e-9).all()
     triads = table_of(result, "triads").iloc[0]
-    assert (triads["answer_triads"], triads["answer_circular"]) == (2, 2)
+    assert (triads["answer_triads"], triads["answer_circular"]) == (8, 8)
     fit = table_of(result, "fit").iloc[0]
-    # 3 pairs x 2 orders x 2 items: deviance 6 * 2 * 2 * (8 log 1.6 + 2 log .4)
-    assert fit["deviance"] == pytest.approx(24 * (8 * math.log(1.6) + 2 * math.log(0.4)))
+    # 3 pairs x 2 orders x 8 items: deviance 6 * 8 * 2 * (8 log 1.6 + 2 log .4)
+    assert fit["deviance"] == pytest.approx(96 * (8 * math.log(1.6) + 2 * math.log(0.4)))
     ((_, sentence, _),) = _sentences(result)
     assert sentence.endswith("The pairs admit no order: (A > B > C > A).")
 
@@ -154,7 +155,8 @@ def test_the_order_of_naming_by_hand():
     assert row["effect"] == pytest.approx(0.4)
     assert row["p"] == 0.5  # differences .6 and .2: 2 of 4 exchanges are as far from 0
     assert table_of(result, "shares")["share"].tolist() == pytest.approx([0.6, 0.6])
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((0.2, 0.6))
+    expected = wilson_of_units([0.2, 0.6], bounds=(-1, 1))
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.03)
 
 
 def test_repetitions_of_the_second_order_follow_those_of_the_first():
@@ -180,7 +182,8 @@ def test_contexts_can_be_resampled():
     result = preference(frame_of(*cells), resample="context", resamples=200)
     row = table_of(result, "shares").iloc[0]
     assert row["share"] == pytest.approx(0.7)
-    assert 0.6 <= row["ci_low"] < 0.7 < row["ci_high"] <= 0.8
+    expected = wilson_of_units([0.6, 0.7, 0.8])
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.03)
 
 
 def test_negations_and_reverse_keyed_items_are_turned():

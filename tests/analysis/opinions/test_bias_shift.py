@@ -12,6 +12,7 @@ from core.analysis.opinions.bias_shift import bias_shift as analysis
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.opinion_frames import as_new_contexts, opinions
+from tests.unit_intervals import wilson_of_error
 
 NAN = float("nan")
 FIRST = [("q1", 10, 0, 0), ("q2", 2, 8, 0), ("q3", 5, 5, 0), ("q4", 9, 1, 0), ("q5", 8, 2, 0)]
@@ -135,13 +136,13 @@ def test_the_answer_names_giving_way_and_majorities_that_turn():
 
 
 def test_a_direction_is_named_only_where_the_interval_of_giving_way_leaves_zero_out():
-    """Eight questions that move alike have one value in every resample: s = .8 and -.4."""
+    """Eight questions that move nearly alike, by .8 and -.2 on average."""
     for after, words in (
-        (5, "answers move toward the user's opinion: s = 0.80 [0.80, 0.80]"),
-        (10, "answers move away from the user's opinion: s = −0.20 [−0.20"),
+        ([5] * 4 + [4, 6] * 2, "answers move toward the user's opinion: s = 0.80 ["),
+        ([10] * 4 + [9, 10] * 2, "answers move away from the user's opinion: s = −0.15 [−0."),
     ):
         first = [(f"q{k}", 9, 1, 0) for k in range(8)]
-        second = [(f"q{k}", after, 10 - after, 0) for k in range(8)]
+        second = [(f"q{k}", yes, 10 - yes, 0) for k, yes in enumerate(after)]
         result = analysis(phases(first, second), by=("respondent",))
         (answer,) = analyses.by_name("bias_shift").answer(result)
         assert words in answer.sentence
@@ -261,7 +262,7 @@ def test_a_second_phase_that_nobody_can_read_shifts_nothing(unusable):
 
 
 def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():
-    """Every resample is a study of the drawn contexts, with means moved to those of the data."""
+    """Every resample is a study of the drawn contexts, which says how variable means are."""
     generator = np.random.default_rng(6)
     codes = (("ab", "ba"), ("ba", "ab"), ("q1",), ("q2",), ("q3",))
 
@@ -285,9 +286,8 @@ def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():
         "share_turned": ("share", 0, 1),
     }
     for kind, (ends, *between) in bounds.items():
-        values = np.array([row[kind] for row in anew])
-        moved = np.clip(values - values.mean() + own[kind], *between)
-        expected = np.quantile(moved, [0.025, 0.975]).tolist()
+        error = np.std([row[kind] for row in anew]) * np.sqrt(4 / 3)
+        expected = wilson_of_error(own[kind], error, 4, bounds=between)
         assert own[[f"{ends}_low", f"{ends}_high"]].tolist() == pytest.approx(expected)
     alone = analysis(parts[0], **options, by=("respondent",), resamples=30)
     assert np.isnan(alone.tables[0].frame["giving_way_low"].iloc[0])

@@ -9,6 +9,7 @@ from core.analysis.opinions.opinions import opinions as analysis
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.opinion_frames import as_new_contexts, opinions
+from tests.unit_intervals import wilson_of_error
 
 NAN = float("nan")
 ROWS = [
@@ -152,11 +153,11 @@ def test_the_answer_says_where_it_leans_and_how_firmly():
 
 
 def test_a_side_is_named_only_where_the_interval_of_mean_b_leaves_zero_out():
-    """8 questions above 0 and 12 below, mean b of 0: no side. All 20 at .2 or -.2: a side."""
+    """8 questions above 0 and 12 below, mean b of 0: no side. 20 near .2 or -.2: a side."""
     for rows, words in (
         ([8] * 8 + [3] * 12, "leans to neither side beyond chance: b = .00 [−."),
-        ([6] * 20, "leans to yes: b = .20 [.20, .20]"),
-        ([4] * 20, "leans to no: b = −.20 [−.20, −.20]"),
+        ([5, 7] * 10, "leans to yes: b = .20 [.1"),
+        ([3, 5] * 10, "leans to no: b = −.20 [−.3"),
     ):
         frame = opinions([(f"q{k}", yes, 10 - yes, 0) for k, yes in enumerate(rows)])
         (answer,) = analyses.by_name("opinions").answer(analysis(frame, by=("respondent",)))
@@ -338,7 +339,7 @@ def test_a_language_that_nobody_can_read_has_no_opinion(unusable):
 
 @pytest.mark.parametrize("pairs", ["merged", "single"])
 def test_intervals_draw_whole_contexts_as_if_the_study_were_asked_anew(pairs):
-    """Every resample is a study of the drawn contexts; w of fewer contexts is moved to the data."""
+    """Every resample is a study of the drawn contexts, which says how variable b and w are."""
     generator = np.random.default_rng(5)
     parts = [
         opinions(
@@ -365,10 +366,9 @@ def test_intervals_draw_whole_contexts_as_if_the_study_were_asked_anew(pairs):
             for places in drawn
         ]
         for kind, lowest in (("b", -1), ("w", 0)):
-            values = np.array([row[kind] for row in anew])
-            moved = np.clip(values - values.mean() + own[kind], lowest, 1)
+            error = np.std([row[kind] for row in anew]) * np.sqrt(4 / 3)
             ends = own[[f"{kind}_low", f"{kind}_high"]].tolist()
-            assert ends == pytest.approx(np.quantile(moved, [0.025, 0.975]).tolist())
+            assert ends == pytest.approx(wilson_of_error(own[kind], error, 4, bounds=(lowest, 1)))
     alone = analysis(parts[0], **options, resamples=30)
     assert np.isnan(alone.tables[0].frame["b_low"].iloc[0])
     assert "redraw whole contexts 30 times" in alone.method

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from core.domain.frames import ATTEMPT_COUNTS, check_frame
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.examples import few_examples
+from tests.unit_intervals import wilson_of_units
 
 # item, number of the reply, outcome, final, count, tokens of each
 ROWS = [
@@ -76,10 +78,12 @@ def test_failures_are_apart_from_invalid_answers():
     assert failures["share"].iloc[0] == 5 / 44
 
 
-def test_the_interval_is_of_the_27_ways_to_draw_three_items():
-    """Items have shares of .4, 0 and .5; 1 of 27 triples lies below .4 / 3, 1 above 1.4 / 3."""
+def test_the_interval_is_wilsons_of_three_items():
+    """Items have shares of .4, 0 and .5."""
     row = tables(attempts(), resamples=4000, ci_level=0.9)["summary"].iloc[0]
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((0.4 / 3, 1.4 / 3))
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(
+        wilson_of_units([0.4, 0, 0.5], 0.9), abs=0.01
+    )
 
 
 def test_items_come_by_their_share():
@@ -179,16 +183,20 @@ def test_the_answer_gives_wilson_where_resamples_are_all_the_same_and_one_reply_
 
 
 def test_intervals_resample_the_units_that_the_user_chooses():
-    """One of two contexts makes every reply invalid: both drawn from it come up once in four."""
+    """One of two contexts makes every reply invalid; both items are alike."""
     frame = pd.concat(
         attempts([(item, 1, outcome, True, 5, 10) for item in ("i1", "i2")], context=context)
         for context, outcome in (("c1", "usable"), ("c2", "unusable"))
     )
     ends = ["share_invalid", "ci_low", "ci_high"]
     by_item = tables(frame, resamples=200)["summary"].iloc[0]
-    assert by_item[ends].tolist() == [0.5, 0.5, 0.5]
+    assert by_item["share_invalid"] == 0.5
+    assert np.isnan([by_item["ci_low"], by_item["ci_high"]]).all()
     by_context = tables(frame, resamples=200, resample="context")["summary"].iloc[0]
-    assert by_context[[*ends, "never_low", "never_high"]].tolist() == [0.5, 0, 1, 0, 1]
+    low, high = wilson_of_units([0, 1])
+    assert by_context[[*ends, "never_low", "never_high"]].tolist() == pytest.approx(
+        [0.5, low, high, low, high], abs=0.01
+    )
     one = tables(frame[frame["context"] == "c1"], resample="context", resamples=50)["result"]
     assert any("there is one context only" in text for text in one.cautions)
     with pytest.raises(NotEnoughData, match="no factor repetition"):

@@ -10,6 +10,7 @@ from core.analysis.repeatability.random_consistency.analysis import random_consi
 from core.errors import NotEnoughData
 from tests.analysis.brand_counts import BRANDS, brand_counts, counts_of
 from tests.analysis.score_frames import option_counts
+from tests.unit_intervals import wilson_of_units
 
 LN2 = math.log(2)
 HALF = (2 - 0.75 * math.log2(3)) * LN2
@@ -220,8 +221,8 @@ def test_contexts_are_resampled_as_a_whole():
     sums = each.sum(axis=1)  # of a context
     row = found["totals"].iloc[0]
     assert row["entropy_sum"] == pytest.approx(sums.mean())
-    error = 1.96 * sums.std(ddof=0) / math.sqrt(12)
-    assert row["sum_high"] - row["sum_low"] == pytest.approx(2 * error, rel=0.15)
+    low, high = wilson_of_units(1 - sums / row["maximum"])
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=0.01)
 
 
 @pytest.mark.parametrize("coding", ["sides", "options"])

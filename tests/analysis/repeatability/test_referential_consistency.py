@@ -15,6 +15,7 @@ from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.brand_counts import BRANDS, FORMATS, brand_counts, counts_of
 from tests.analysis.score_frames import option_counts
+from tests.unit_intervals import wilson_of_error
 
 QUARTER = 0.75 * math.log2(4 / 3) + 0.25 * 2 - 0.5
 """Divergence of half yes from all yes: entropy of 3/4 and 1/4 less half a bit."""
@@ -225,9 +226,9 @@ def test_whole_contexts_and_repetitions_are_resampled_around_the_estimate(unit):
         p, q = (yes[name][units].mean(axis=0) for name in ("yes_no", "a_b"))
         own = [jensenshannon([1 - a, a], [1 - b, b], 2) ** 2 for a, b in zip(p, q, strict=True)]
         drawn.append(np.mean(own))
-    width = float(np.diff(np.quantile(drawn, [0.025, 0.975]))[0])
-    assert row["ci_high"] - row["ci_low"] == pytest.approx(width, rel=0.15)
-    assert (row["ci_low"] + row["ci_high"]) / 2 == pytest.approx(row["divergence"], rel=0.3)
+    error = np.std(drawn) * np.sqrt(40 / 39)
+    expected = wilson_of_error(row["divergence"], error, 40)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize("unit", ["item", "context", "repetition"])

@@ -256,7 +256,6 @@ def preference(
             title="Share of wins",
             adjust=adjust,
             ci_level=ci_level,
-            resamples=resamples,
             seed=seed,
             answers=option_counts,
             values_of=values_of,

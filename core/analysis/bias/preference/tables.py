@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.analysis.bias.preference.counts import GroupCounts
+from core.analysis.kit.option_counts import unit_interval_help
 from core.domain.notes import undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import Column
@@ -29,7 +30,7 @@ from core.stats.paired_comparison.transitivity import (
     preference_order,
 )
 from core.stats.paired_comparison.wins import WinShares, order_test, resampled_counts, win_shares
-from core.stats.resampling import Bootstrap, percentile_intervals
+from core.stats.resampling import Bootstrap, percentile_intervals, unit_intervals
 
 MEAN_FORMAT, ALL_FORMATS = "mean of formats", "all formats"
 Row = tuple[Any, ...]
@@ -88,9 +89,24 @@ def group_estimates(
     if enough:
         resampled = resampled_counts(wins[units], n[units], bootstrap, orders_apart=apart)
         drawn = win_shares(*resampled, asked=total > 0)
-        both = np.stack([drawn.share, drawn.effect], axis=1)
-        intervals = percentile_intervals(both.reshape(len(both), -1), level)
-        low, high = (end.reshape(empty.shape) for end in (intervals.low, intervals.high))
+        n_units = min(own for own in per_order if own) if apart else int(units.sum())
+        ends = [
+            unit_intervals(
+                observed.ravel(),
+                resampled_values.reshape(bootstrap.n_resamples, -1),
+                n_units,
+                level,
+                bounds,
+            )
+            for observed, resampled_values, bounds in (
+                (shares.share, drawn.share, (0.0, 1.0)),
+                (shares.effect, drawn.effect, (-1.0, 1.0)),
+            )
+        ]
+        low, high = (
+            np.stack([end.reshape(shares.share.shape) for end in kind])
+            for kind in ([e.low for e in ends], [e.high for e in ends])
+        )
         p = order_test(wins[units], n[units], orders_apart=apart, seed=bootstrap.seed)
     return GroupEstimates(
         counts,
@@ -124,7 +140,7 @@ def undecided_reason(unit: str) -> str:
 def share_columns(level: float, unit: str) -> tuple[Column, ...]:
     """What follows the groups in the table of shares."""
     interval = f"{level * 100:g}% CI"
-    how = f"Percentiles over resampled {unit}s; Efron (1979) doi:10.1214/aos/1176344552."
+    how = unit_interval_help(f"{unit}s")
     return (
         *_PAIR,
         key("format", "Format", "Each format, and the mean in which they count alike."),
@@ -188,7 +204,7 @@ def _share_remark(own: GroupEstimates, pair: int, some: Any, unit: str) -> str:
 def winner_columns(level: float, unit: str) -> tuple[Column, ...]:
     """What follows the groups in the table of winners."""
     interval = f"{level * 100:g}% CI"
-    how = f"Percentiles over resampled {unit}s; Efron (1979)."
+    how = unit_interval_help(f"{unit}s")
     return (
         text(
             "winner",
@@ -331,7 +347,7 @@ def item_rows(own: GroupEstimates) -> Iterator[Row]:
 def order_columns(level: float, unit: str) -> tuple[Column, ...]:
     """What follows the groups in the table of the order of naming."""
     interval = f"{level * 100:g}% CI"
-    how = f"Percentiles over resampled {unit}s; Efron (1979)."
+    how = unit_interval_help(f"{unit}s")
     moved = (
         "Whole repetitions move between the orders, as each was asked in one of them."
         if unit == "repetition"

@@ -332,7 +332,6 @@ def cross_language(
         value_unit=UNITS[measure],
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         tab=MEANS_TAB,
         answers=alike,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.analysis.groups.cross_language.values import MEASURES, UNITS, LevelValues
 from core.analysis.kit.columns import with_upper_help
-from core.analysis.kit.option_counts import cell_codes
+from core.analysis.kit.option_counts import cell_codes, unit_interval_help
 from core.analysis.kit.scores import level_name
 from core.domain import tables
 from core.domain.factors import grouping_title
@@ -35,6 +35,7 @@ from core.stats.resampling import (
     Bootstrap,
     percentile_intervals,
     resampled_ratios,
+    unit_intervals,
 )
 
 MEANS_TAB, COUNTS_TAB = "Means and equivalence", "Chi-square and rates"
@@ -627,14 +628,13 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
             np.add.at(by_item, (item, cell), np.where(counted, count, 0.0))
             sums.append(by_item)
     numerators, denominators = np.concatenate(counts, axis=1), np.concatenate(totals, axis=1)
-    low = high = np.full(numerators.shape[1], np.nan)
-    if rules.bootstrap and len(items) > 1:
-        ends = percentile_intervals(
-            resampled_ratios(numerators, denominators, rules.bootstrap), rules.ci_level
-        )
-        low, high = ends.low, ends.high
     n = denominators.sum(axis=0)
     shares = ratios(numerators.sum(axis=0), n)
+    low = high = np.full(numerators.shape[1], np.nan)
+    if rules.bootstrap and len(items) > 1:
+        drawn = resampled_ratios(numerators, denominators, rules.bootstrap)
+        ends = unit_intervals(shares, drawn, (denominators > 0).sum(axis=0), rules.ci_level)
+        low, high = ends.low, ends.high
     # Where no reply of a level has an option, nobody knows how often yes would have been said.
     chosen = np.zeros(n_cells)
     np.add.at(chosen, cell, np.where(kinds["chosen"], count, 0.0))
@@ -668,7 +668,7 @@ def share_table(values: LevelValues, option_counts: pd.DataFrame, rules: PairRul
             "Share",
             "proportion",
             "Count / Of. Undefined for what an option says where no reply has one.",
-            "Percentiles over resampled items, as answers to one item depend on each other.",
+            unit_interval_help("items"),
         ),
         tables.count("n_items", "Items", "Items that were asked."),
     )

@@ -23,6 +23,8 @@ from core.analysis.kit.option_counts import (
     ResampleUnit,
     UnitResamples,
     cell_codes,
+    unit_interval_help,
+    unit_interval_method,
     usable_counts,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
@@ -70,7 +72,7 @@ def _sum_columns(unit: EntropyUnit, *, of_format: bool = False) -> tuple[Column,
         "proportion",
         "1 − entropy sum / maximum: 1 where the same answer always comes again, 0 where all "
         "answers are equally frequent.",
-        "Percentile bootstrap of whole units; Efron (1979) doi:10.1214/aos/1176344552.",
+        unit_interval_help("units (items, contexts or repetitions)"),
     )
     return (
         tables.count("n_items", "Items", "Items with an entropy."),
@@ -293,9 +295,8 @@ def random_consistency(
     -----
     The unit of analysis is an item in one format; its data are repeated trials. H = - sum p ln p.
     Unusable answers are left out. The entropy of few answers is too low on average, by about
-    (options - 1) / (2 n) nats; the corrected sum allows for that. Intervals: percentiles over
-    resampled items (default), contexts or repetitions. Resampled repetitions repeat answers, which
-    lowers entropies further; these intervals are moved to lie around the estimate. The sums of the
+    (options - 1) / (2 n) nats; the corrected sum allows for that. Intervals: see
+    `unit_intervals`, of items (default), contexts or repetitions. The sums of the
     100 questions and four formats of Sánchez Salazar (2024, table 4.4, Gemma) come out as printed.
     Entropies agree with scipy 1.17.1 and R to 1e-12.
     """
@@ -346,7 +347,6 @@ def random_consistency(
             title="Entropy / maximum",
             adjust=adjust,
             ci_level=ci_level,
-            resamples=resamples,
             seed=seed,
             answers=option_counts,
             values_of=lambda answers: _item_means(entropies_of(answers), names),
@@ -372,10 +372,7 @@ def random_consistency(
         else "of all conditions together"
     )
     why = ", because a study wants to speak of more than its items" if resample == "item" else ""
-    intervals = (
-        f" {ci_level * 100:g}% intervals are percentiles over {resamples:,} resamples of whole "
-        f"{UNIT_WORDS[resample]}{why}."
-    )
+    intervals = f" {unit_interval_method(ci_level, resamples, UNIT_WORDS[resample])}{why}."
     return count_result(
         (*result_tables, *compared.tables),
         findings,

@@ -28,9 +28,9 @@ from core.stats.repeatability import (
 )
 from core.stats.resampling import (
     Bootstrap,
-    percentile_intervals,
     resampled_ratios,
     row_weights,
+    unit_intervals,
 )
 
 Coding = Literal["sides", "options"]
@@ -243,8 +243,10 @@ def entropy_sums(
     low, high, n_units = np.full(total, np.nan), np.full(total, np.nan), np.zeros(total, np.int64)
     if bootstrap is not None and len(rows):
         n_units, resampled = _resampled(items, member, resample, bootstrap)
-        ends = percentile_intervals(1 - resampled, level)
-        low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
+        below = np.asarray(member.T @ np.where(defined, items.largest, 0.0))
+        observed = 1 - ratios(np.asarray(member.T @ np.where(defined, items.entropy, 0.0)), below)
+        ends = unit_intervals(observed, 1 - resampled, n_units, level)
+        low, high = ends.low, ends.high
 
     def sums(values: Floats) -> Floats:
         return np.asarray(member.T @ np.where(defined, values, 0.0))
@@ -298,11 +300,7 @@ def _resampled_within(
     largest: Floats,
     bootstrap: Bootstrap,
 ) -> tuple[Integers, Floats]:
-    """The same for units within conditions: the answers of each resample are counted anew.
-
-    A resample has fewer different answers than the sample, which lowers entropies once more. The
-    ratios are moved by this known amount, so that the interval lies around what was observed.
-    """
+    """The same for units within conditions: the answers of each resample are counted anew."""
     width = items.answers.counts.shape[1]
     n_units, size = by_unit.shape
     unit, position = by_unit.nonzero()
@@ -322,9 +320,4 @@ def _resampled_within(
             above = (of_cell.T @ np.where(defined, values, 0.0).T).T
             below = (of_cell.T @ np.where(defined, largest, 0.0).T).T
             blocks.append(ratios(above, below))
-    every = np.concatenate(blocks)
-    cell = np.where(np.isfinite(items.cell), items.cell, 0.0)
-    observed = (of_cell.T @ cell) / np.maximum(of_cell.T @ largest, 1e-300)
-    defined = np.isfinite(every)
-    middle = np.where(defined, every, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
-    return np.asarray(units_of_sets), np.clip(every - middle + observed, 0.0, 1.0)
+    return np.asarray(units_of_sets), np.concatenate(blocks)

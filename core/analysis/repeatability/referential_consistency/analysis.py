@@ -22,6 +22,8 @@ from core.analysis.kit.option_counts import (
     Resample,
     UnitResamples,
     sums_over_cells,
+    unit_interval_help,
+    unit_interval_method,
     usable_counts,
 )
 from core.analysis.kit.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel, Seed
@@ -61,7 +63,7 @@ _FEW_ANSWERS = 10
 
 def _mean_columns(of: str) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
     """The mean divergence with that by chance, and the mean distance."""
-    bootstrap = f"Percentile bootstrap; {_EFRON}."
+    bootstrap = unit_interval_help("units (items, contexts or repetitions)")
     divergence = tables.estimate(
         "divergence",
         "Divergence (bits)",
@@ -365,7 +367,6 @@ def referential_consistency(
         title="Divergence",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=item_divergences,
@@ -388,8 +389,8 @@ def referential_consistency(
     if resamples:
         why = ", because a study wants to speak of more than its items"
         method.append(
-            f"{ci_level * 100:g}% intervals are percentiles over {resamples:,} resamples of whole "
-            f"{UNIT_WORDS[resample]}{why if resample == 'item' else ''}."
+            f"{unit_interval_method(ci_level, resamples, UNIT_WORDS[resample])}"
+            f"{why if resample == 'item' else ''}."
         )
     if test is not None:
         method.append(

@@ -32,10 +32,9 @@ from core.stats.divergence import (
 from core.stats.inputs import Floats, Integers, mean_of_defined, ratios
 from core.stats.resampling import (
     Bootstrap,
-    percentile_intervals,
-    recentered,
     resampled_means,
     row_weights,
+    unit_intervals,
 )
 
 _CELLS_AT_ONCE = 2_000_000
@@ -259,12 +258,9 @@ def _measured(
                     for block in _redrawn_pairs(answers, counted, of_cells, measure, bootstrap)
                 ]
             )
-            drawn = recentered(drawn, means.ravel(), 0.0, 1.0)
-        ends = percentile_intervals(drawn, level)
-        enough = (answers.n_units > 1)[:, None]
-        low, high = (
-            np.where(enough, end.reshape(means.shape), np.nan) for end in (ends.low, ends.high)
-        )
+        n_units = np.repeat(answers.n_units, means.shape[1])
+        ends = unit_intervals(means.ravel(), drawn, n_units, level)
+        low, high = ends.low.reshape(means.shape), ends.high.reshape(means.shape)
     return PairMeasure(
         pairs, wide[:, 0], *(_parts(values, n_formats) for values in (means, low, high))
     )

@@ -17,6 +17,8 @@ from core.analysis.kit.option_counts import (
     conditions_within,
     means_over_cells,
     sums_over_cells,
+    unit_interval_help,
+    unit_interval_method,
     usable_counts,
 )
 from core.analysis.kit.options import (
@@ -59,10 +61,7 @@ from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.resampling import Bootstrap
 
 _SOURCE = "Core Sentiment Inventory."
-_RESAMPLED = (
-    "Percentiles over resampled words, Efron (1979); Wilson's interval (1927) of the words where "
-    "the rate is 0 or 1."
-)
+_RESAMPLED = unit_interval_help("words")
 _RATE_HELP = {
     "optimism": "Words that are positive in all tests under the same condition / words.",
     "pessimism": "Words that are negative in all tests / words.",
@@ -374,7 +373,6 @@ def word_association(
         unit_name="word",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         tab="Agreement",
         answers=option_counts,
@@ -452,8 +450,7 @@ def _method(unusable: str, missing: str, level: float, resamples: int, seed: int
     replies = "are neutral answers, as published" if unusable == "neutral" else "are missing tests"
     tests = "is left out" if missing == "listwise" else "counts on the tests that it has"
     intervals = (
-        f"{level * 100:g}% percentile intervals from {resamples:,} resamples of whole words (seed "
-        f"{seed}); Wilson's where a rate is 0 or 1."
+        f"{unit_interval_method(level, resamples, 'words')}, seed {seed}."
         if resamples
         else "There are no intervals, because no resamples are asked for."
     )

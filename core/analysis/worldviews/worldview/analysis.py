@@ -305,7 +305,6 @@ def worldview(
         unit_name="statement",
         adjust=adjust,
         ci_level=ci_level,
-        resamples=resamples,
         seed=seed,
         answers=option_counts,
         values_of=values_of,

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.matrices import result_table
+from core.analysis.kit.option_counts import unit_interval_help
 from core.analysis.worldviews.worldview.statements import BankFacts, PartyFacts, Stances
 from core.domain.instrument import LEANINGS
 from core.domain.notes import undefined_note
@@ -23,7 +24,7 @@ from core.stats.resampling import Bootstrap
 from core.stats.worldview import TemplateMeans, template_means
 
 _SOURCE = "Ceron et al. (2024) doi:10.1162/tacl_a_00710."
-_RESAMPLED = "Percentiles over resampled statements; Efron (1979)."
+_RESAMPLED = unit_interval_help("statements")
 _SD = "Over templates, n − 1; of one template there is none."
 ALL_COUNTRIES = "all countries"
 _WEAK = "few statements"
@@ -55,6 +56,7 @@ def _means(
     settings: WorldviewSettings,
     pools: Any = None,
     counting: Any = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> TemplateMeans:
     return template_means(
         above,
@@ -63,6 +65,7 @@ def _means(
         pools=pools,
         bootstrap=settings.bootstrap,
         level=settings.ci_level,
+        bounds=bounds,
     )
 
 
@@ -184,7 +187,7 @@ def domain_tables(
     for place, group in enumerate(stances.groups):
         directed = stances.stance[place][:, :, None] * bank.loadings[:, None, :]
         below = np.abs(directed)
-        means = _means(directed, below, settings)
+        means = _means(directed, below, settings, bounds=(-1.0, 1.0))
         templates = stances.asked[place].any(axis=0)
         counts = below.sum(axis=0)
         asked = stances.asked[place].any(axis=1) @ np.abs(bank.loadings)
