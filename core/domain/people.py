@@ -45,6 +45,16 @@ def guessed_fact(name: str, values: Iterable[str]) -> PersonFact:
     return PersonFact(name, "category", tuple(different))
 
 
+def code_order(code: str) -> tuple[bool, float, str]:
+    """Sorts codes: numbers and ranges of numbers by size, then texts.
+
+    >>> sorted(["10", "b", "2"], key=code_order)
+    ['2', '10', 'b']
+    """
+    held = wanted_range(code)
+    return held is None, held.low if held else 0, code
+
+
 def fact_problems(fact: PersonFact, values: Sequence[str]) -> tuple[str, ...]:
     """Values that a fact cannot have: no number, or none of its levels."""
     if fact.kind == "number":

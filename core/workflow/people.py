@@ -47,8 +47,15 @@ def refuse_others(database: Database, study_id: int, values: pd.DataFrame) -> No
         )
 
 
-def add(workspace: Workspace, study_id: int, values: pd.DataFrame) -> None:
+def add(
+    workspace: Workspace,
+    study_id: int,
+    values: pd.DataFrame,
+    labelled: Sequence[PersonFact] = (),
+) -> None:
     """Add what a file says of people: context, name and value, one value of each.
+
+    `labelled` are facts whose levels the file has in order. The order of a fact on file stays.
 
     Raises
     ------
@@ -61,12 +68,16 @@ def add(workspace: Workspace, study_id: int, values: pd.DataFrame) -> None:
     before, own = store.values(workspace.database, study_id), values[["context", "name", "value"]]
     together = pd.concat([before, own]).drop_duplicates(["context", "name"])
     known = {fact.name: fact for fact in store.facts(workspace.database, study_id)}
+    of_file = {fact.name: fact for fact in labelled}
     made = []
     for name, group in together.groupby("name", sort=False):
         guess = guessed_fact(str(name), group["value"])
-        fact = known.get(str(name), guess)
-        new = tuple(level for level in guess.levels if level not in fact.levels)
-        made.append(fact if fact.kind == "number" else replace(fact, levels=fact.levels + new))
+        with_labels = of_file.get(str(name), guess) if guess.kind == "category" else guess
+        fact = known.get(str(name), with_labels)
+        if fact.kind != "number":
+            levels = (*fact.levels, *with_labels.levels, *guess.levels)
+            fact = replace(fact, levels=tuple(dict.fromkeys(levels)))
+        made.append(fact)
     store.save(workspace.database, study_id, made, together)
 
 
