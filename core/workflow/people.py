@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -109,12 +110,14 @@ def save(workspace: Workspace, study: str, known: Sequence[PersonFact], rows: pd
 
 
 def as_typed(fact: PersonFact, kind: FactKind, levels: str, values: Sequence[str]) -> PersonFact:
-    """A fact with the kind chosen, and levels as typed in order with `<` between them.
+    """A fact with the kind chosen, and levels as typed in order with `<` or commas between them.
 
-    Levels of a number are the cuts of its bands. Where the kind becomes or ceases to be a number,
-    the levels typed are those of the kind before, so that they no longer count.
+    A level that has one of these stands in quotation marks. Levels of a number are the cuts of its
+    bands. Where the kind becomes or ceases to be a number, the levels typed are those of the kind
+    before, so that they no longer count.
     """
-    typed = tuple(part.strip() for part in levels.split("<") if part.strip())
+    between = "<" if len(_parts(levels, "<")) > 1 else ","
+    typed = _parts(levels, between)
     typed = typed if (kind == "number") == (fact.kind == "number") else ()
     if kind == "number":
         return PersonFact(fact.name, "number", typed)
@@ -122,6 +125,25 @@ def as_typed(fact: PersonFact, kind: FactKind, levels: str, values: Sequence[str
     return PersonFact(fact.name, kind, tuple(dict.fromkeys((*typed, *others))))
 
 
+def _parts(text: str, between: str) -> tuple[str, ...]:
+    """The parts of a line with something between them, of which some are in quotation marks."""
+    line = " ".join(text.splitlines())
+    (parts,) = csv.reader([line], delimiter=between, skipinitialspace=True)
+    return tuple(part.strip() for part in parts if part.strip())
+
+
 def level_words(known: Sequence[PersonFact]) -> Mapping[str, str]:
-    """The levels of each fact in order, or the cuts of its bands, as `as_typed` reads them."""
-    return {fact.name: " < ".join(fact.levels) for fact in known}
+    """The levels of each fact, or the cuts of its bands, as `as_typed` reads them.
+
+    Only those of an ordered category have `<` between them.
+    """
+    return {
+        fact.name: (" < " if fact.kind == "ordered" else ", ").join(map(_quoted, fact.levels))
+        for fact in known
+    }
+
+
+def _quoted(level: str) -> str:
+    if not any(sign in level for sign in '<,"'):
+        return level
+    return '"' + level.replace('"', '""') + '"'

@@ -153,6 +153,28 @@ def test_the_kind_of_a_fact_is_guessed_by_its_values():
     )
 
 
+@pytest.mark.parametrize(
+    ("fact", "words"),
+    [
+        (PersonFact("sex", "category", ("female", "male")), "female, male"),
+        (PersonFact("sex", "category", ("m", 'other, "x"')), 'm, "other, ""x"""'),
+        (PersonFact("school", "ordered", ("low", "high")), "low < high"),
+        (PersonFact("age", "ordered", ("<18", "18 to 64", "65+")), '"<18" < 18 to 64 < 65+'),
+        (PersonFact("age", "number", ("30", "45")), "30, 45"),
+        (PersonFact("wave", "number"), ""),
+    ],
+)
+def test_only_levels_in_order_have_a_less_than_sign_and_all_are_read_back(fact, words):
+    assert people.level_words([fact]) == {fact.name: words}
+    assert people.as_typed(fact, fact.kind, words, []) == fact
+
+
+def test_levels_in_order_may_be_typed_with_commas_and_a_category_with_less_than_signs():
+    school = PersonFact("school", "category")
+    assert people.as_typed(school, "ordered", "low, high", []).levels == ("low", "high")
+    assert people.as_typed(school, "category", "low<high", []).levels == ("low", "high")
+
+
 SCHOOLS = {9: "not told", 2: "secondary", 1: "primary", 10: "other", 3: "university"}
 
 
