@@ -8,7 +8,15 @@ from dataclasses import replace
 
 import pandas as pd
 
-from core.domain.people import FACT_KINDS, FactKind, PersonFact, fact_problems, guessed_fact
+from core.domain.factors import BANDS
+from core.domain.people import (
+    FACT_KINDS,
+    PERSON_FACT,
+    FactKind,
+    PersonFact,
+    fact_problems,
+    guessed_fact,
+)
 from core.errors import DesignError
 from core.store import people as store
 from core.store import studies
@@ -22,6 +30,15 @@ __all__ = ["FACT_KINDS", "FactKind", "PersonFact"]
 def facts(workspace: Workspace, study: str) -> tuple[PersonFact, ...]:
     """What a study knows of its people."""
     return store.facts(workspace.database, studies.get(workspace.database, study).study_id)
+
+
+def explored_by(workspace: Workspace, codes: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """The facts that studies know of their people, as factors: a number by its bands."""
+    by_study: dict[str, list[str]] = {}
+    for code, fact in store.facts_by_study(workspace.database, codes):
+        bands = BANDS if fact.kind == "number" else ""
+        by_study.setdefault(code, []).append(f"{PERSON_FACT}{fact.name}{bands}")
+    return by_study
 
 
 def table(workspace: Workspace, study: str) -> pd.DataFrame:

@@ -341,9 +341,14 @@ def test_bands_have_names_that_filters_read():
         "31 to 44",
         "45 and over",
     ]
-    assert proposed_cuts((22.0, 22.4, 45.0), 18, 70, whole=True) == (22, 45)
-    assert proposed_cuts((0.251, 0.5, 0.749), 0, 1, whole=False) == (0.3, 0.5, 0.7)
+    assert proposed_cuts((22.0, 22.4, 45.0), 18, 70, whole=True) == (20, 50)
+    assert proposed_cuts((19, 20, 22), 17, 40, whole=True) == (20, 22)  # students
+    assert proposed_cuts((20, 20, 20), 18, 60, whole=True) == (20,)
+    assert proposed_cuts((0.251, 0.5, 0.749), 0, 1, whole=False) == (0.2, 0.6, 0.8)
+    assert proposed_cuts((512, 640, 803), 300, 2000, whole=False) == (500, 600, 800)
+    assert proposed_cuts((1, 2, 2), 1, 2, whole=True) == (2,)
     assert proposed_cuts((5, 5, 5), 5, 5, whole=True) == ()
+    assert proposed_cuts((), math.nan, math.nan, whole=False) == ()
 
 
 def ask_under(workspace, contexts):
