@@ -32,6 +32,12 @@ def facts(workspace: Workspace, study: str) -> tuple[PersonFact, ...]:
     return store.facts(workspace.database, studies.get(workspace.database, study).study_id)
 
 
+def are_contexts_of(workspace: Workspace, study: str) -> bool:
+    """Whether the contexts of a study are people: it was brought in with facts about them."""
+    record = studies.frozen_study(workspace.database, study)
+    return record.kind == "imported" and bool(store.facts_by_study(workspace.database, [study]))
+
+
 def explored_by(workspace: Workspace, codes: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """The facts that studies know of their people, as factors: a number by its bands."""
     by_study: dict[str, list[str]] = {}

@@ -22,6 +22,7 @@ from core.domain.factors import BANDS, fact_name, grouping_title, is_person_fact
 from core.domain.people import wanted_range
 from core.domain.study import Respondent
 from core.errors import UserError
+from core.workflow import people
 from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing
 from core.workflow.designs import studies
@@ -43,7 +44,12 @@ _WORDS: Mapping[str, str] = {
 
 
 def factor_word(factor: str) -> str:
-    """The name of a factor, an attribute of items or a fact about people, on pages."""
+    """The name of a factor, an attribute of items or a fact about people, on pages.
+
+    Contexts are people where the study that the page shows is one of people.
+    """
+    if factor == "context" and (study := st.session_state.get("chosen_study")):
+        return "person" if people.are_contexts_of(workspace(), study) else factor
     if is_attribute(factor) or is_person_fact(factor):
         title = grouping_title(factor)
         return f"{title[:1].lower()}{title[1:]}"
@@ -63,6 +69,7 @@ def level_word(level: object) -> str:
 
 _MOST_PILLS = 8
 _LONGEST_PILLS = 100  # characters
+_MESSAGE_WIDTH = 320  # pixels: a longer line would widen the menu
 _RANGES = "under 30, 30 to 44, 45 and over"
 log = logging.getLogger(__name__)
 
@@ -224,7 +231,14 @@ def _choose_levels(study: str, factor: str, levels: Sequence[Any], *, as_pills: 
             persist_state="session",
             format_func=lambda level: plain(level_word(level)),
         )
-    selected: list[Any] = st.multiselect(
+    wrong = [level for level in chosen if level not in passing]
+    if ranges and wrong:  # above the field, whose list may stand open
+        st.error(
+            f"{plain(', '.join(map(str, wrong)))} is no range, so it is no filter. Type a number, "
+            f"or a range: {_RANGES}.",
+            width=_MESSAGE_WIDTH,
+        )
+    return st.multiselect(
         label,
         list(dict.fromkeys([*levels, *passing])) if ranges else levels,
         key=key,
@@ -234,13 +248,6 @@ def _choose_levels(study: str, factor: str, levels: Sequence[Any], *, as_pills: 
         placeholder="Choose, or type: under 30" if ranges else None,
         help=f"Type a range as well: {_RANGES}." if ranges else None,
     )
-    wrong = [level for level in chosen if level not in passing]
-    if ranges and wrong:
-        st.error(
-            f"{plain(', '.join(map(str, wrong)))} is no range, so it is no filter. Type a number, "
-            f"or a range: {_RANGES}."
-        )
-    return selected
 
 
 def filter_words(filters: Mapping[str, Sequence[object]]) -> list[str]:

@@ -151,6 +151,22 @@ def test_home_leads_to_scores_by_each_fact():
     assert "axis=person.age%3Abands" in links["age"]
 
 
+def test_people_are_called_people_where_others_have_contexts():
+    for page in ("explore", "reliability"):
+        at = apps.open_page(page, timeout=90, study="s")
+        labels = [box.label for box in at.multiselect]
+        assert "Only person" in labels
+        assert "Only context" not in labels
+    assert "person" in labelled(at.multiselect, "Separately for").options
+    at = apps.open_page("answers", study="s")
+    assert "Person" in [box.label for box in at.multiselect]
+    assert any("Person" in d.value.columns for d in at.dataframe)
+    at = apps.open_page("reliability", timeout=90, study="s", analysis="generalizability")
+    sources = table(at, "Source")["Source"].tolist()
+    assert "Person" in sources
+    assert not any("ontext" in source for source in sources)
+
+
 def test_what_varies_is_offered_first_for_groups():
     at = apps.open_page("reliability", timeout=90, study="s", analysis="internal_consistency")
     offered = labelled(at.multiselect, "Separately for").options
