@@ -426,3 +426,25 @@ def test_a_fact_is_compared_where_nothing_else_varies(made, name):
     found = [(one.word, one.role, one.n_levels) for one in every]
     people_of = ("people", "rows", len(FRAME))
     assert found == [people_of, ("values of gender (person)", "compared", 0)]
+
+
+def test_people_stand_beside_two_models_who_were_asked_in_a_template(workspace):
+    for respondent in (simulated("one", seed=1), simulated("two", seed=2)):
+        catalog.save(workspace, respondent)
+    contexts = tuple(Context(f"c{number}", f"You are nurse {number}.") for number in range(12))
+    models = Design("m", "attitudes_20", respondents=("one", "two"), contexts=contexts)
+    studies.freeze(workspace, models)
+    control.start(workspace, "m")
+    control.wait(workspace, "m", every_s=0.02)
+    rows = [
+        f"s,attitudes_20,{item.code},p{person},people,{1 + (person + number) % 5},{person % 2}"
+        for person in range(30)
+        for number, item in enumerate(studies.frozen_bank(workspace, "m").items)
+    ]
+    head = "study,instrument,item,context,model,answer,person.gender"
+    imports.import_tidy(workspace, "s.csv", "\n".join([head, *rows]).encode())
+    options = {"factor": "respondent", "by": ()}
+    frame, result = table(workspace, "group_comparison", options, studies=("s", "m"))
+    counts = dict(zip(frame["group"], frame["n"], strict=True))
+    assert counts == {"people": 30, "one": 12, "two": 12}
+    assert not any("also differ" in caution for caution in result.cautions)
