@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import export
 from core.charts import with_item_texts
@@ -28,6 +29,7 @@ _ROLES = ("axis", "color", "panel")
 _TABLE_WIDTH = 460  # pixels beside the chart
 _TABLE_HEIGHT = 460
 _MOST_LISTED = 1000  # levels of one filter
+_MOST_AT_ONCE = 4  # filters of facts about people that stand open on the page
 
 
 # The view: kept in the address, in the controls, and with the study.
@@ -171,12 +173,18 @@ def _choose_factor(
 
 
 def _choose_answers(
-    study: str, levels: Mapping[str, list[Any]], counts: Mapping[str, int]
+    study: str, levels: Mapping[str, list[Any]], counts: Mapping[str, int], people: DeltaGenerator
 ) -> tuple[str, ...]:
-    """The filters, and the kinds of answers to leave out; all pages of statistics share them."""
+    """The filters, and the kinds of answers to leave out; all pages of statistics share them.
+
+    Filters of facts about people that have few levels stand in the row `people`.
+    """
+    listed = {factor: _listed(study, factor, values) for factor, values in levels.items()}
+    at_once = [factor for factor in levels if widgets.has_pills(factor, listed)][:_MOST_AT_ONCE]
     with st.popover("Filter", icon=":material/filter_alt:"):
-        for factor, values in levels.items():
-            widgets.choose_levels(study, factor, _listed(study, factor, values))
+        widgets.choose_filters(study, listed, [name for name in listed if name not in at_once])
+    with people:
+        widgets.choose_filters(study, listed, at_once)
     kinds: tuple[str, ...] = ()
     if counts:
         with st.popover("Leave out", icon=":material/remove_circle:"):
@@ -189,14 +197,14 @@ def _choose_answers(
 
 def _listed(study: str, factor: str, values: list[Any]) -> list[Any]:
     """The levels of a filter: the first ones, and those chosen by a link."""
-    chosen = st.session_state.get(widgets.filter_key(study, factor), [])
-    return list(dict.fromkeys([*values[:_MOST_LISTED], *chosen]))
+    chosen = st.session_state.get(widgets.filter_key(study, factor)) or []
+    return list(dict.fromkeys([*values[:_MOST_LISTED], *(one for one in chosen if one in values)]))
 
 
 def _filters(study: str, levels: Mapping[str, list[Any]]) -> dict[str, tuple[str, ...]]:
     """The levels chosen in the filters, as text."""
     chosen = {
-        factor: tuple(map(str, st.session_state.get(widgets.filter_key(study, factor), ())))
+        factor: tuple(map(str, st.session_state.get(widgets.filter_key(study, factor)) or ()))
         for factor in levels
     }
     return {factor: values for factor, values in chosen.items() if values}
@@ -343,8 +351,9 @@ def main() -> None:
         levels = _levels(_revision(study.code), study.code)
         counts = left_out.count_kinds([study.code])
         _restore(study.code, {**levels, LEAVE_OUT: list(counts)})
+        people = st.container(horizontal=True, key="explore_people")
         with row:
-            kinds = _choose_answers(study.code, levels, counts)
+            kinds = _choose_answers(study.code, levels, counts, people)
         view = _choose_view(study.code, levels, kinds)
         _keep(study.code, view)
         _show(study, view)

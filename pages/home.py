@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from core.domain.factors import fact_name
 from core.domain.numbers import count_text
-from core.workflow import next_steps, opening, sample
+from core.workflow import next_steps, opening, people, sample
+from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
@@ -39,6 +41,7 @@ SAMPLES: tuple[tuple[sample.SampleKind, str, str, str], ...] = (
     ),
 )
 _LISTED = 6
+_LISTED_FACTS = 5
 
 
 def sample_study() -> None:
@@ -113,6 +116,7 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
     """Each study with its state, and its next steps as links."""
     pages = {page.name: page for page in navigation.all_pages()}
     unfinished = next_steps.unfinished_imports(widgets.workspace())
+    facts = people.explored_by(widgets.workspace(), [study.code for study in listed])
     for study in listed:
         run = planned.get(study.code)
         query = {widgets.STUDY_PARAMETER: study.code}
@@ -136,12 +140,32 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
                     width="content",
                     query_params={widgets.STUDY_PARAMETER: step.study or study.code},
                 )
+        if study.n_responses and study.code in facts:
+            explore_people(study, facts[study.code])
         if study.code in unfinished:
             st.caption(f":material/warning: {widgets.plain(unfinished[study.code])}")
         if run and run.state in ("paused", "interrupted"):
             reason = control.progress(widgets.workspace(), study.code).reason
             if reason:
                 st.caption(f":material/warning: {widgets.plain(reason)}")
+
+
+def explore_people(study: StudyRecord, facts: Sequence[str]) -> None:
+    """Links to the scores, or the usable answers where nothing is scored, by each known fact."""
+    unkeyed = bank_attachment.is_unkeyed(widgets.workspace(), study.code)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("People by", width="content")
+        for fact in facts[:_LISTED_FACTS]:
+            st.page_link(
+                "pages/explore.py",
+                label=widgets.plain(fact_name(fact)),
+                width="content",
+                query_params={
+                    widgets.STUDY_PARAMETER: study.code,
+                    "measure": "usable" if unkeyed else "mean_score",
+                    "axis": fact,
+                },
+            )
 
 
 def in_the_database(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -> None:

@@ -45,6 +45,16 @@ def guessed_fact(name: str, values: Iterable[str]) -> PersonFact:
     return PersonFact(name, "category", tuple(different))
 
 
+def code_order(code: str) -> tuple[bool, float, str]:
+    """Sorts codes: numbers and ranges of numbers by size, then texts.
+
+    >>> sorted(["10", "b", "2"], key=code_order)
+    ['2', '10', 'b']
+    """
+    held = wanted_range(code)
+    return held is None, held.low if held else 0, code
+
+
 def fact_problems(fact: PersonFact, values: Sequence[str]) -> tuple[str, ...]:
     """Values that a fact cannot have: no number, or none of its levels."""
     if fact.kind == "number":
@@ -132,11 +142,20 @@ def _between(low: str, high: str, *, below: bool = False) -> NumberRange | None:
 def proposed_cuts(
     quartiles: Iterable[float], low: float, high: float, *, whole: bool
 ) -> tuple[float, ...]:
-    """Cuts near the quartiles of some numbers, rounded so that their names are short.
+    """Cuts near the quartiles of some numbers: multiples of 1, 2 or 5 times a power of ten.
 
-    Numbers are rounded to whole ones, but where they have decimals and lie close together. No band
-    is empty at the ends.
+    So bands have names such as "under 30" and "30 to 39". No band is empty at the ends.
+
+    >>> proposed_cuts((27, 38, 49), 18, 69, whole=True)
+    (30.0, 40.0, 50.0)
     """
-    digits = 0 if whole or high <= low else max(0, 1 - math.floor(math.log10(high - low)))
-    rounded = {round(float(quartile), digits) for quartile in quartiles}
+    values = [*map(float, quartiles)]
+    spread = (values[-1] - values[0] or high - low) if values else 0
+    if not spread > 0:
+        return ()
+    power = 10.0 ** math.floor(math.log10(spread / 1.5))
+    step = max(power * size for size in (1, 2, 5) if power * size <= spread / 1.5)
+    step = max(step, 1) if whole else step
+    digits = max(0, -math.floor(math.log10(step)))
+    rounded = {round(math.floor(value / step + 0.5) * step, digits) for value in values}
     return tuple(sorted(cut for cut in rounded if low < cut <= high))

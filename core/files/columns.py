@@ -76,11 +76,15 @@ def large_text(text: str) -> Any:
 
 @dataclass(frozen=True)
 class ColumnLabels:
-    """What a file says of a column: its label, labels of values, and values that mean missing."""
+    """What a file says of a column: its label, labels of values, and values that mean missing.
+
+    `is_ordinal`: its measurement level in SPSS is ordinal.
+    """
 
     label: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
+    is_ordinal: bool = False
 
 
 def _same_name(column: str, index: int) -> str:
@@ -538,7 +542,8 @@ def _spss_labels(about: Any, column: str, texts: Any) -> ColumnLabels:
         known = {*values, *pc.unique(texts).to_pylist()} - {""}
         missing = {text for text in known if any(_lies_in(text, one) for one in ranges)}
     label = readable(about.column_names_to_labels.get(column) or "")
-    return ColumnLabels(label, values, frozenset(missing))
+    is_ordinal = about.variable_measure.get(column) == "ordinal"
+    return ColumnLabels(label, values, frozenset(missing), is_ordinal)
 
 
 def _value_text(value: object) -> str:

@@ -27,7 +27,7 @@ from core.domain.instrument import (
     whole_number,
 )
 from core.domain.numbers import cell_number
-from core.domain.people import PERSON_FACT
+from core.domain.people import PERSON_FACT, FactKind, PersonFact, code_order
 from core.domain.study import Parsed, Status
 from core.domain.values import slug
 from core.errors import FileError
@@ -514,11 +514,9 @@ def _other_columns(source: TextColumns, mapping: AnswerMapping, n_rows: int) -> 
     for column, role in mapping.columns.items():
         if role in (ITEM, ANSWER, REPLY, IGNORE):
             continue
-        labels = source.labels.get(column, _NO_LABELS)
         texts = source.columns[column]
-        keeps_codes = role in (PERSON, *INTEGERS, *DECIMALS) or _is_slider(texts, labels)
-        shown = {} if keeps_codes else dict(labels.values)
-        shown |= dict.fromkeys(labels.missing, "")
+        keeps_codes = role in (PERSON, *INTEGERS, *DECIMALS)
+        shown = _labels_in_place_of_codes(source, column, keeps_codes=keeps_codes)
         name = _tag_name(column) if role == TAG else role
         if role == GROUP:
             name = PERSON_FACT + column.removeprefix(PERSON_FACT)
@@ -528,6 +526,33 @@ def _other_columns(source: TextColumns, mapping: AnswerMapping, n_rows: int) -> 
         if role == "repetition" and pc.any(pc.equal(texts, "0")).as_py():
             columns[name] = _replaced(texts, _one_more)
     return columns
+
+
+def _labels_in_place_of_codes(
+    source: TextColumns, column: str, *, keeps_codes: bool = False
+) -> dict[str, str]:
+    """The label of each code of a column, and "" for those that mean missing."""
+    labels = source.labels.get(column, _NO_LABELS)
+    keeps_codes = keeps_codes or _is_slider(source.columns[column], labels)
+    shown = {} if keeps_codes else dict(labels.values)
+    return shown | dict.fromkeys(labels.missing, "")
+
+
+def labelled_facts(source: TextColumns, mapping: AnswerMapping) -> tuple[PersonFact, ...]:
+    """The facts about people whose values have labels, with these in the order of their codes.
+
+    A fact is ordered where the file says that it is ordinal, else a category.
+    """
+    facts = []
+    for column in mapping.with_role(GROUP):
+        shown = _labels_in_place_of_codes(source, column)
+        if any(shown.values()):
+            codes = {*shown, *pc.unique(source.columns[column]).to_pylist()} - {""}
+            levels = [shown.get(code, code) for code in sorted(codes, key=code_order)]
+            name = column.removeprefix(PERSON_FACT)
+            kind: FactKind = "ordered" if source.labels[column].is_ordinal else "category"
+            facts.append(PersonFact(name, kind, tuple(dict.fromkeys(filter(None, levels)))))
+    return tuple(facts)
 
 
 def _is_slider(texts: Any, labels: ColumnLabels) -> bool:

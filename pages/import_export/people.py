@@ -43,8 +43,9 @@ def people_section(study: StudyRecord) -> None:
             _LEVELS: st.column_config.TextColumn(
                 _LEVELS,
                 width="large",
-                help="With < between them, such as: low < middle < high. Of a number: where each "
-                "band but the first begins. 30 < 45 makes under 30, 30 to 44, 45 and over.",
+                help="Tables and charts show them in this order. Ordered ones have < between them: "
+                "low < middle < high; others a comma. Of a number: where each band but the first "
+                "begins. 30, 45 makes under 30, 30 to 44, 45 and over.",
             ),
         },
         "Facts about people: kind and levels",

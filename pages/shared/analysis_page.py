@@ -247,10 +247,7 @@ def filters(study: StudyRecord) -> dict[str, list[object]]:
     levels = browsing.levels(widgets.workspace(), study.code)
     attributes = item_attributes.attribute_levels(widgets.workspace(), study.code)
     facts = person_facts.levels(widgets.workspace(), study.code)
-    chosen: dict[str, list[object]] = {
-        name: widgets.choose_levels(study.code, name, values)
-        for name, values in (*levels.items(), *facts.items(), *attributes.items())
-    }
+    chosen = widgets.choose_filters(study.code, {**facts, **levels, **attributes})
     return {name: values for name, values in chosen.items() if values}
 
 

@@ -18,10 +18,11 @@ from pandas.io.formats.style import Styler
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.domain.attributes import is_attribute
-from core.domain.factors import grouping_title, is_person_fact
+from core.domain.factors import BANDS, fact_name, grouping_title, is_person_fact
 from core.domain.people import wanted_range
 from core.domain.study import Respondent
 from core.errors import UserError
+from core.workflow import people
 from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing
 from core.workflow.designs import studies
@@ -43,7 +44,12 @@ _WORDS: Mapping[str, str] = {
 
 
 def factor_word(factor: str) -> str:
-    """The name of a factor, an attribute of items or a fact about people, on pages."""
+    """The name of a factor, an attribute of items or a fact about people, on pages.
+
+    Contexts are people where the study that the page shows is one of people.
+    """
+    if factor == "context" and (study := st.session_state.get("chosen_study")):
+        return "person" if people.are_contexts_of(workspace(), study) else factor
     if is_attribute(factor) or is_person_fact(factor):
         title = grouping_title(factor)
         return f"{title[:1].lower()}{title[1:]}"
@@ -61,6 +67,10 @@ def level_word(level: object) -> str:
     return str(level) or "(none)"
 
 
+_MOST_PILLS = 8
+_LONGEST_PILLS = 100  # characters
+_MESSAGE_WIDTH = 320  # pixels: a longer line would widen the menu
+_RANGES = "under 30, 30 to 44, 45 and over"
 log = logging.getLogger(__name__)
 
 LabelVisibility = Literal["visible", "hidden", "collapsed"]
@@ -177,21 +187,67 @@ def takes_ranges(factor: str, levels: Sequence[object]) -> bool:
     return is_person_fact(factor) and all(wanted_range(text) is not None for text in texts)
 
 
-def choose_levels(study: str, factor: str, levels: Sequence[Any]) -> list[Any]:
-    """Draw a filter by the levels of a factor, which all pages of statistics share."""
+def choose_filters(
+    study: str, levels: Mapping[str, Sequence[Any]], factors: Iterable[str] | None = None
+) -> dict[str, list[Any]]:
+    """Draw a filter for each factor by its levels, which all pages of statistics share.
+
+    `factors` are those of `levels` that stand here.
+    """
+    return {
+        name: _choose_levels(study, name, levels[name], as_pills=has_pills(name, levels))
+        for name in (levels if factors is None else factors)
+    }
+
+
+def has_pills(factor: str, levels: Mapping[str, Sequence[object]]) -> bool:
+    """Whether the levels of a fact about people are few and short enough to be seen at once.
+
+    A range can be typed into the filter of a number itself, where its bands are seen at once.
+    """
+    words = [*map(level_word, levels[factor])]
+    can_type = takes_ranges(factor, levels[factor]) and fact_name(factor) not in {
+        fact_name(name) for name in levels if name != factor
+    }
+    is_number = f"{factor}{BANDS}" in levels
+    few = len(words) <= _MOST_PILLS and len(" ".join(words)) <= _LONGEST_PILLS
+    return is_person_fact(factor) and few and not can_type and not is_number
+
+
+def _choose_levels(study: str, factor: str, levels: Sequence[Any], *, as_pills: bool) -> list[Any]:
     key = filter_key(study, factor)
     ranges = takes_ranges(factor, levels)
-    chosen: list[Any] = st.multiselect(
-        f"Only {plain(factor_word(factor))}",
-        list(dict.fromkeys([*levels, *st.session_state.get(key, [])])) if ranges else levels,
+    chosen = st.session_state.get(key) or []
+    passing = [level for level in chosen if level in levels or (ranges and wanted_range(level))]
+    if passing != chosen:
+        st.session_state[key] = passing
+    label = f"Only {plain(factor_word(factor))}"
+    if as_pills:
+        return st.pills(
+            label,
+            list(dict.fromkeys([*levels, *passing])),
+            selection_mode="multi",
+            key=key,
+            persist_state="session",
+            format_func=lambda level: plain(level_word(level)),
+        )
+    wrong = [level for level in chosen if level not in passing]
+    if ranges and wrong:  # above the field, whose list may stand open
+        st.error(
+            f"{plain(', '.join(map(str, wrong)))} is no range, so it is no filter. Type a number, "
+            f"or a range: {_RANGES}.",
+            width=_MESSAGE_WIDTH,
+        )
+    return st.multiselect(
+        label,
+        list(dict.fromkeys([*levels, *passing])) if ranges else levels,
         key=key,
         persist_state="session",
         format_func=level_word,
         accept_new_options=ranges,
         placeholder="Choose, or type: under 30" if ranges else None,
-        help="Type a range as well: under 30, 30 to 44, 45 and over." if ranges else None,
+        help=f"Type a range as well: {_RANGES}." if ranges else None,
     )
-    return chosen
 
 
 def filter_words(filters: Mapping[str, Sequence[object]]) -> list[str]:

@@ -247,7 +247,9 @@ def test_groups_are_typed_and_pasted_as_they_are(page, typed, delay_ms):
     typed.start()
     go(page, typed, "validity?study=people&analysis=group_comparison")
     settled(page)
-    page.get_by_text("Groups of contexts you expect to differ").first.scroll_into_view_if_needed()
+    page.get_by_text(
+        "Groups of contexts or people you expect to differ"
+    ).first.scroll_into_view_if_needed()
     choose(page, "Context", 0)
     for person, group in (("p1", "low"), ("p2", "-")):
         for text, end in ((person, "Tab"), (group, "Enter")):

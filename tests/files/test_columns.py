@@ -34,6 +34,7 @@ def test_numbers_dates_and_texts_of_spss_are_text_and_its_words_stay():
             frame,
             column_labels={"i1": "I like tea."},
             variable_value_labels={"i1": {1: "No", -9: "Refused", -8: "Gone"}, "s": {"x": "Ex"}},
+            variable_measure={"i1": "ordinal", "i2": "scale", "s": "nominal"},
             missing_ranges={
                 "i1": [{"lo": -9, "hi": -8}],
                 "i2": [{"lo": 90, "hi": 99}],
@@ -49,7 +50,10 @@ def test_numbers_dates_and_texts_of_spss_are_text_and_its_words_stay():
     }
     assert read.labels == {
         "i1": ColumnLabels(
-            "I like tea.", {"1": "No", "-9": "Refused", "-8": "Gone"}, frozenset({"-9", "-8"})
+            "I like tea.",
+            {"1": "No", "-9": "Refused", "-8": "Gone"},
+            frozenset({"-9", "-8"}),
+            is_ordinal=True,
         ),
         "i2": ColumnLabels("", {}, frozenset({"95"})),
         "s": ColumnLabels("", {"x": "Ex"}, frozenset({"zz"})),

@@ -48,7 +48,7 @@ def table(at, column):
 
 def test_an_analysis_stands_separately_for_bands_and_is_filtered_by_facts():
     at = apps.open_page("reliability", timeout=90, study="s", analysis="internal_consistency")
-    labelled(at.multiselect, "Only person: gender").set_value(["female"])
+    labelled(at.pills, "Only person: gender").set_value(["female"])
     labelled(at.multiselect, "Separately for").set_value(["person.age:bands"])
     at = apps.fine(at.run())
     rows = table(at, "Person: age (bands)")
@@ -91,7 +91,7 @@ def test_the_name_of_a_fact_is_shown_as_text(tmp_path, new_database, monkeypatch
     head = f'study,instrument,item,context,answer,"person.{name}"'
     imports.import_tidy(workspace, "s.csv", "\n".join([head, *rows]).encode())
     at = apps.fine(apps.run_page(page, timeout=90, study="s"))
-    labels = [w.label for w in at.multiselect if "x.png" in w.label.replace("\\", "")]
+    labels = [w.label for w in (*at.multiselect, *at.pills) if "x.png" in w.label.replace("\\", "")]
     assert labels
     assert all("![" not in label and "<b>" not in label for label in labels), labels
     workspace.close()
@@ -117,6 +117,54 @@ def test_explore_keeps_a_range_that_somebody_typed():
     assert not at.warning
     assert labelled(at.multiselect, "Only person: age").value == ["under 23"]
     assert table(at, "n")["n"].sum() == (WORDS["age"] < 23).sum() * 6
+
+
+def test_a_typed_text_that_is_no_range_is_named_and_is_no_filter():
+    for page in ("explore", "reliability"):
+        at = apps.open_page(page, timeout=90, study="s")
+        labelled(at.multiselect, "Only person: age").set_value(["women", "under 23"])
+        at = apps.fine(at.run())
+        (error,) = [error.value for error in at.error]
+        assert "women" in error
+        assert "30 to 44" in error
+        assert labelled(at.multiselect, "Only person: age").value == ["under 23"]
+        assert not apps.fine(at.run()).error
+
+
+def test_women_under_30_are_chosen_on_explore_and_stay_chosen_on_other_pages():
+    """From Home: the link of a fact, and two levels that stand open."""
+    at = apps.open_page("explore", study="s", measure="mean_score", axis="person.gender")
+    labelled(at.pills, "Only person: gender").set_value(["female"])
+    labelled(at.pills, "Only person: age (bands)").set_value(["under 30"])
+    at = apps.fine(at.run())
+    assert table(at, "n")["n"].sum() == WOMEN_UNDER_30.sum() * 6
+    assert labelled(at.pills, "Only person: education").options == ["low", "middle", "high"]
+    at.switch_page("pages/reliability.py")
+    at = apps.fine(at.run())
+    assert labelled(at.pills, "Only person: age (bands)").value == ["under 30"]
+
+
+def test_home_leads_to_scores_by_each_fact():
+    at = apps.open_page("home")
+    links = {link.label: link.proto.query_string for link in at.get("page_link")}
+    assert "axis=person.gender" in links["gender"]
+    assert "axis=person.age%3Abands" in links["age"]
+
+
+def test_people_are_called_people_where_others_have_contexts():
+    for page in ("explore", "reliability"):
+        at = apps.open_page(page, timeout=90, study="s")
+        labels = [box.label for box in at.multiselect]
+        assert "Only person" in labels
+        assert "Only context" not in labels
+    assert "person" in labelled(at.multiselect, "Separately for").options
+    at = apps.open_page("answers", study="s")
+    assert "Person" in [box.label for box in at.multiselect]
+    assert any("Person" in d.value.columns for d in at.dataframe)
+    at = apps.open_page("reliability", timeout=90, study="s", analysis="generalizability")
+    sources = table(at, "Source")["Source"].tolist()
+    assert "Person" in sources
+    assert not any("ontext" in source for source in sources)
 
 
 def test_what_varies_is_offered_first_for_groups():

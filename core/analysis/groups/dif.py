@@ -229,7 +229,7 @@ _INFLATED = (
     "subscale: see the table of levels before believing uniform DIF."
 )
 _INDEPENDENT_TESTS = (
-    "Tests take administrations as independent.",
+    "Tests take {rows} as independent.",
     "Repeated administrations of one model are not, so p is too small.",
 )
 

@@ -159,7 +159,7 @@ _TRAIT_ORIGIN = (
     "different groups do not stand on one scale."
 )
 _DEPENDENCE = (
-    "Standard errors take administrations as independent.",
+    "Standard errors take {rows} as independent.",
     "Repeated administrations of one model are not, so the true uncertainty is larger.",
 )
 

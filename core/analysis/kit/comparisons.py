@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from core.domain.results import AnalysisResult, ResultTable, Unit
 from core.domain.study import COUNTED_AS_MISSING, FACTORS, NOT_TRIED
 from core.errors import NotEnoughData
 from core.stats.groups import Adjustment
-from core.stats.inputs import Booleans, Floats, Integers, name_list
+from core.stats.inputs import Booleans, Floats, Integers, and_list, name_list
 from core.stats.paired import paired_differences
 
 # What several levels were asked alike.
@@ -79,13 +79,57 @@ class WaysOfAsking:
         AskedAlike : the rows of items in a way (a combination of levels) in which every side that
         was asked the item was asked it. A side without any such way is left out of the item. A
         factor of which no two sides share a level cannot be held the same; a sentence says so.
+
+        Notes
+        -----
+        Answers that were brought in, such as those of people, may not say how they were asked: in
+        which template, order of options and so on. That is no way of its own, so such a side is
+        compared with the others by what it says, and who answered is what is compared.
         """
+        unrecorded = self._unrecorded(side)
+        rows, left_out, differing = self._asked_alike(np.where(unrecorded, -1, side), names)
+        if unrecorded.any():
+            silent = {"respondent", "model"} | {
+                name
+                for name, (codes, labels) in self.levels.items()
+                for number in np.unique(side[unrecorded]).tolist()
+                if _is_empty(labels, np.unique(codes[side == number]))
+            }
+            levels = {name: coded for name, coded in self.levels.items() if name not in silent}
+            rows, further, more = replace(self, levels=levels)._asked_alike(
+                np.where(rows | unrecorded, side, -1), names
+            )
+            left_out = " ".join(filter(None, (left_out, further)))
+            differing |= more
+        if "respondent" in differing:
+            differing.pop("model", None)
+        return AskedAlike(rows, left_out, _confounded_texts(differing, names))
+
+    def _unrecorded(self, side: Integers) -> Booleans:
+        """The rows of sides of which nobody said the template, which every planned answer has.
+
+        Where another side was asked both with a template and without, to have none is a way.
+        """
+        rows = (side >= 0) & self.replied
+        codes, labels = self.levels.get("template", (side, []))
+        if "" not in labels:
+            return np.zeros(len(side), dtype=np.bool_)
+        is_none = codes == labels.index("")
+        with_none, with_another = np.unique(side[rows & is_none]), np.unique(side[rows & ~is_none])
+        if np.intersect1d(with_none, with_another).size:
+            return np.zeros(len(side), dtype=np.bool_)
+        return np.isin(side, with_none)
+
+    def _asked_alike(
+        self, side: Integers, names: Sequence[str]
+    ) -> tuple[Booleans, str, dict[str, list[str]]]:
+        """The rows that count, what is left out, and the levels of each side where all differ."""
         of_a_side, chosen = side >= 0, (side >= 0) & self.replied
         n_sides = int(side.max(initial=-1)) + 1
-        nothing = AskedAlike(of_a_side, "", ())
         if len(np.unique(side[chosen])) < 2:
-            return nothing
-        ways, confounded = [], []
+            return of_a_side, "", {}
+        ways: list[str] = []
+        differing: dict[str, list[str]] = {}
         for name, (codes, labels) in self.levels.items():
             levels = np.zeros((n_sides, len(labels)), dtype=np.bool_)
             levels[side[chosen], codes[chosen]] = True
@@ -94,7 +138,10 @@ class WaysOfAsking:
             if levels.sum(axis=0).max() > 1:
                 ways.append(name)
             else:
-                confounded.append(_confounded_text(name, levels, labels, names))
+                differing[name] = [
+                    _levels_text(labels, np.flatnonzero(of_side)) if of_side.any() else ""
+                    for of_side in levels
+                ]
         key = self.item
         for name in ways:
             codes, labels = self.levels[name]
@@ -106,7 +153,7 @@ class WaysOfAsking:
         asked[side[chosen], key_number] = True
         used = _common_ways(asked, item)
         if (used == asked).all():
-            return nothing._replace(confounded=tuple(confounded))
+            return of_a_side, "", differing
         at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
         unused = of_a_side & (keys[at] == key) & ~used[np.maximum(side, 0), at]
         texts = []
@@ -126,7 +173,7 @@ class WaysOfAsking:
             words = ", ".join(lost) or f"some combinations of {' and '.join(titles)}"
             texts.append(f"{names[number]} with {words}")
         left_out = f"Only what all were asked is compared; left out: {'; '.join(texts)}."
-        return AskedAlike(of_a_side & ~unused, left_out, tuple(confounded))
+        return of_a_side & ~unused, left_out, differing
 
 
 def asked_alike(
@@ -210,17 +257,28 @@ def _common_ways(asked: Booleans, item: Integers) -> Booleans:
     return np.asarray(common & counts[:, item])
 
 
-def _confounded_text(
-    name: str, levels: Booleans, labels: Sequence[Any], names: Sequence[str]
-) -> str:
-    """That sides differ in a factor as well; `levels` is (sides, levels of the factor)."""
-    sides = [number for number in range(len(levels)) if levels[number].any()]
-    texts = "; ".join(
-        f"{names[side]}: {_levels_text(labels, np.flatnonzero(levels[side]))}" for side in sides
-    )
+def _is_empty(labels: Sequence[Any], codes: Integers) -> bool:
+    """Whether these levels are the empty one alone."""
+    return len(codes) == 1 and str(labels[codes[0]]) == ""
+
+
+def _confounded_texts(
+    differing: Mapping[str, Sequence[str]], names: Sequence[str]
+) -> tuple[str, ...]:
+    """A sentence on the factors in which sides differ as well, by the levels of each side."""
+    if not differing:
+        return ()
+    sides: dict[str, None] = {}
+    factors = []
+    for factor, texts in differing.items():
+        of_sides = {name: text for name, text in zip(names, texts, strict=False) if text}
+        sides |= dict.fromkeys(of_sides)
+        levels = "; ".join(f"{name}: {text}" for name, text in of_sides.items())
+        factors.append(f"{grouping_title(factor).lower()} ({levels})")
+    which = "both" if len(factors) == 1 else "all these"
     return (
-        f"{name_list([names[side] for side in sides])} also differ in "
-        f"{grouping_title(name).lower()} ({texts}), so both differences are compared together."
+        f"{name_list([*sides])} also differ in {and_list(factors)}, so {which} differences are "
+        "compared together.",
     )
 
 

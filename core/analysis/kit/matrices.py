@@ -52,7 +52,7 @@ MISSING_WORDS: Mapping[ItemRule, str] = {
 """Each of them in a sentence on the method."""
 KEYED_TITLE = "Keyed (1 or -1 = reverse)"
 INDEPENDENCE = (
-    "Intervals take administrations as independent.",
+    "Intervals take {rows} as independent.",
     "Repeated administrations of one model are not, so the true uncertainty is larger.",
 )
 

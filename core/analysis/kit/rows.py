@@ -467,15 +467,17 @@ def analysis_unit(item_scores: ItemScores, *, called: str = "") -> str:
 def row_cautions(item_scores: ItemScores, always: str, of_models: str) -> tuple[str, ...]:
     """A caution on what an analysis takes for granted, where rows are answers of models.
 
-    `always` says what it takes for granted, `of_models` how models differ from that.
+    `always` says what it takes for granted of its {rows}, `of_models` how models differ from that.
     """
+    always = always.replace("{rows}", "administrations")
     caution = " ".join(part for part in (always, of_models) if part)
     return (caution,) if caution and not rows_are_people(item_scores) else ()
 
 
 def row_notes(item_scores: ItemScores, always: str, _of_models: str) -> tuple[str, ...]:
     """The same as a note, where rows are people: asked once, they are independent."""
-    return (always,) if always and rows_are_people(item_scores) else ()
+    note = always.replace("{rows}", "people")
+    return (note,) if note and rows_are_people(item_scores) else ()
 
 
 def average_over(

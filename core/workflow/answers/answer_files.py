@@ -13,13 +13,13 @@ from core import progress
 from core.collect.replies import reader
 from core.domain.instrument import Instrument, ResponseFormat
 from core.domain.numbers import count_text
-from core.domain.people import NO_FACTS
+from core.domain.people import NO_FACTS, PersonFact
 from core.domain.reply_bodies import end_of_reply
 from core.domain.study import CONTENT_FILTER, REFUSAL, Certainty, Parsed, Status
 from core.errors import FileError
 from core.files import answers, people
 from core.files.column_words import is_private_name
-from core.files.mapped_answers import Frames, ReplyReader, map_parts
+from core.files.mapped_answers import Frames, ReplyReader, labelled_facts, map_parts
 from core.files.mapping import AnswerMapping
 from core.files.parts import AnswerParts, Source, answer_parts
 
@@ -48,7 +48,7 @@ class AnswerFile:
 
     `person` is the column that is taken as the context, if there is one. A file that `is_divided`
     has several frames. Rows of two of them `may_repeat` each other, unless a frame has all answers
-    of a person.
+    of a person. `facts` are those about people whose levels the file has in order.
     """
 
     name: str
@@ -59,6 +59,7 @@ class AnswerFile:
     reads_replies: bool
     is_divided: bool
     may_repeat: bool = True
+    facts: tuple[PersonFact, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,15 @@ def open_answers(
     is_divided = parts.is_divided if is_long else mapped.is_divided
     reads_replies = bool(mapping.with_role("reply"))
     return AnswerFile(
-        name, parts, mapped.frames, "", mapped.bank, reads_replies, is_divided, may_repeat=is_long
+        name,
+        parts,
+        mapped.frames,
+        "",
+        mapped.bank,
+        reads_replies,
+        is_divided,
+        may_repeat=is_long,
+        facts=labelled_facts(parts.whole or parts.first(), mapping),
     )
 
 

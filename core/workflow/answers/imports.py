@@ -685,7 +685,7 @@ class _Saving:
             if new.on_file is not None and new.on_file.plan_hash:
                 digest = hashlib.sha256(f"{study.plan_hash} {digest}".encode()).hexdigest()
             n_rows, n_new = self._counts[new.code]
-            people.add(self._workspace, study.study_id, self._people_of(new))
+            people.add(self._workspace, study.study_id, self._people_of(new), self._file.facts)
             if n_new or new.continued is not None or not study.plan_hash:
                 design = replace(
                     study.design,

@@ -26,6 +26,7 @@ from core.domain.people import (
     FactKind,
     PersonFact,
     bands,
+    code_order,
     proposed_cuts,
     wanted_range,
 )
@@ -105,7 +106,7 @@ def _together(name: str, by_study: Mapping[str, PersonFact], summary: FactSummar
         made = bands(typed_cuts[0] if typed_cuts else proposed, whole=whole)
     levels = None
     if summary.values is not None:
-        numbers = sorted(set(summary.values) - set(ordered), key=_number_first)
+        numbers = sorted(set(summary.values) - set(ordered), key=code_order)
         levels = (*(level for level in ordered if level in summary.values), *numbers)
     return KnownFact(kind, summary.n_values, levels, made, bool(typed_cuts), tuple(remarks))
 
@@ -115,12 +116,6 @@ _KIND_WORDS: Mapping[FactKind, str] = {
     "ordered": "an ordered category",
     "number": "a number",
 }
-
-
-def _number_first(value: str) -> tuple[bool, float, str]:
-    """Where a value stands that no fact has in order: numbers by size, then texts."""
-    held = wanted_range(value)
-    return held is None, held.low if held else 0, value
 
 
 def levels(workspace: Workspace, study: str) -> dict[str, list[str]]:

@@ -24,17 +24,19 @@ from core.domain.factors import (
     CONTEXT_SET,
     ENTITIES,
     REWRITING,
+    ContextColumn,
     Filters,
     is_of_context,
+    is_person_fact,
     levels_word,
 )
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.study import FACTORS, SETTINGS
 from core.domain.wide_scores import ItemScores, WideScores
 from core.stats.inputs import and_list, name_list
-from core.store import answers, studies
+from core.store import answers, frames, studies
+from core.workflow import people
 from core.workflow.designs import studies as studies_designs
-from core.workflow.statistics import person_facts
 from core.workflow.workspace import Workspace
 
 _MEANING_OF_FACTORS: Mapping[str, str] = {
@@ -109,16 +111,15 @@ class FactorRole(NamedTuple):
 
 
 def _people_words(workspace: Workspace, codes: Sequence[str]) -> str:
-    """What contexts are where people answered some of the studies; empty where nobody did.
-
-    People are the contexts of a study that was brought in with facts about them.
-    """
-    of_people = [
-        studies.frozen_study(workspace.database, code).kind == "imported"
-        and bool(person_facts.known_facts(workspace.database, [code]))
-        for code in codes
-    ]
+    """What contexts are where people answered some of the studies; empty where nobody did."""
+    of_people = [people.are_contexts_of(workspace, code) for code in codes]
     return "people" if all(of_people) else "people and contexts" if any(of_people) else ""
+
+
+def _differ_in(workspace: Workspace, codes: Sequence[str], where: Filters, name: str) -> bool:
+    """Whether the contexts of the answers differ in something known of them, such as their set."""
+    values = frames.contexts(workspace.database, codes, where, [ContextColumn(name)])[name]
+    return len(values.unique()) > 1
 
 
 def factor_roles(
@@ -174,7 +175,9 @@ def factor_roles(
         called = _people_words(workspace, codes) if name == "context" else ""
         roles.append(FactorRole(name, role, number, called))
     for name in dict.fromkeys((*by, analysis.compared(options))):
-        if is_of_context(name):
+        if is_person_fact(name) or (
+            is_of_context(name) and _differ_in(workspace, codes, where, name)
+        ):
             roles.append(FactorRole(name, "apart" if name in by else "compared", 0))
     return tuple(roles)
 

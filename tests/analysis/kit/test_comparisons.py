@@ -302,6 +302,45 @@ def test_a_way_that_all_sides_share_in_part_is_kept_item_by_item():
     assert alike.confounded == ()
 
 
+def asked(side, item="q1", **levels):
+    """A row that was asked in some way; people say nothing of template and order of options."""
+    said = {"respondent": side, "model": side, "template": "t1", "label_order": "as_is"}
+    return {"side": side, "item": item, "language": "en", "status": "ok", **said, **levels}
+
+
+def alike(*rows, apart=("respondent",)):
+    frame = pd.DataFrame(rows)
+    names = ["people", "gpt", "llama"]
+    return ways_of_asking(frame, apart).alike(frame["side"].map(names.index).to_numpy(), names)
+
+
+def test_people_who_say_nothing_of_templates_are_compared_with_models_that_are_compared_alike():
+    nothing = {"template": "", "label_order": ""}
+    in_t2 = asked("gpt", template="t2")
+    found = alike(asked("people", **nothing), asked("gpt"), in_t2, asked("llama"))
+    assert found.rows.tolist() == [True, True, False, True]  # llama was not asked in t2
+    assert "gpt with template t2" in found.left_out
+    assert found.confounded == ()
+    in_german = [asked("gpt", language="de"), asked("llama", language="de")]
+    found = alike(asked("people", **nothing), asked("gpt"), asked("llama"), *in_german)
+    assert found.rows.tolist() == [True, True, True, False, False]  # what people do say counts
+
+
+def test_all_factors_in_which_sides_differ_as_well_stand_in_one_sentence():
+    nothing = {"template": "", "label_order": "", "language": "de"}
+    (words,) = alike(
+        asked("people", **nothing), asked("gpt"), asked("gpt", template="t2")
+    ).confounded
+    assert "language (people: de; gpt: en)" in words
+    assert not any(word in words for word in ("template", "respondent", "model"))
+    other = asked("llama", template="t2", label_order="reversed")
+    (words,) = alike(asked("gpt"), other, apart=()).confounded
+    assert "template (gpt: t1; llama: t2)" in words
+    assert "label order (gpt: as_is; llama: reversed)" in words
+    assert "respondent (gpt: gpt; llama: llama)" in words
+    assert "model" not in words  # follows from the respondent
+
+
 def test_groups_that_were_asked_alike_have_no_remark_on_it():
     both = [opinions(SAME, respondent=name, format=way) for name in "ab" for way in ("x", "y")]
     result = bias(pd.concat(both, ignore_index=True), by=("respondent",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -14,6 +15,8 @@ from core.workflow import people
 from core.workflow.answers import exports, imports, mappings
 from core.workflow.opening import open_workspace
 from core.workflow.packages import making, reading
+from core.workflow.statistics import person_facts
+from tests.people_files import spss
 
 WIDE = b"""id,gender,age,school,q1,q2
 p1,f,31,low,1,2
@@ -148,6 +151,70 @@ def test_the_kind_of_a_fact_is_guessed_by_its_values():
     assert people.as_typed(PersonFact("e", "category"), "ordered", "low < high", ["mid", ""]) == (
         PersonFact("e", "ordered", ("low", "high", "mid"))
     )
+
+
+@pytest.mark.parametrize(
+    ("fact", "words"),
+    [
+        (PersonFact("sex", "category", ("female", "male")), "female, male"),
+        (PersonFact("sex", "category", ("m", 'other, "x"')), 'm, "other, ""x"""'),
+        (PersonFact("school", "ordered", ("low", "high")), "low < high"),
+        (PersonFact("age", "ordered", ("<18", "18 to 64", "65+")), '"<18" < 18 to 64 < 65+'),
+        (PersonFact("age", "number", ("30", "45")), "30, 45"),
+        (PersonFact("wave", "number"), ""),
+    ],
+)
+def test_only_levels_in_order_have_a_less_than_sign_and_all_are_read_back(fact, words):
+    assert people.level_words([fact]) == {fact.name: words}
+    assert people.as_typed(fact, fact.kind, words, []) == fact
+
+
+def test_levels_in_order_may_be_typed_with_commas_and_a_category_with_less_than_signs():
+    school = PersonFact("school", "category")
+    assert people.as_typed(school, "ordered", "low, high", []).levels == ("low", "high")
+    assert people.as_typed(school, "category", "low<high", []).levels == ("low", "high")
+
+
+SCHOOLS = {9: "not told", 2: "secondary", 1: "primary", 10: "other", 3: "university"}
+
+
+def with_schools(layout, measure):
+    """An SPSS file of three people, wide or long, and a mapping of it."""
+    frame = pd.DataFrame({"id": ["p1", "p2", "p3"], "school": [3.0, 1, 4], "q1": [1.0, 2, 3]})
+    if layout == "long":
+        frame = frame.rename(columns={"q1": "answer"}).assign(item="q1")
+    data = spss(
+        frame,
+        variable_value_labels={"school": SCHOOLS},
+        variable_measure={"school": measure},
+        missing_ranges={"school": [9]},
+    )
+    roles = {"id": "context", "school": "group", "q1": "item", "answer": "answer", "item": "item"}
+    columns = {name: roles[name] for name in frame}
+    return data, mappings.AnswerMapping(layout, columns, new_bank=mappings.NewBank("b"))
+
+
+@pytest.mark.parametrize("layout", ["wide", "long"])
+@pytest.mark.parametrize(("measure", "kind"), [("nominal", "category"), ("ordinal", "ordered")])
+def test_levels_of_a_fact_stand_in_the_order_of_the_codes_of_their_labels(
+    workspace, layout, measure, kind
+):
+    data, mapping = with_schools(layout, measure)
+    imports.import_tidy(workspace, "x.sav", data, mapping=mapping, study="s")
+    in_order = ("primary", "secondary", "university", "4", "other")
+    assert people.facts(workspace, "s") == (PersonFact("school", kind, in_order),)
+    assert person_facts.levels(workspace, "s")["person.school"] == ["primary", "university", "4"]
+
+
+def test_an_order_that_somebody_has_typed_stays_when_more_answers_come(workspace):
+    data, mapping = with_schools("wide", "nominal")
+    imports.import_tidy(workspace, "x.sav", data, mapping=mapping, study="s")
+    typed = PersonFact("school", "ordered", ("university", "4", "primary"))
+    people.save(workspace, "s", [typed], people.table(workspace, "s"))
+    mapping = replace(mapping, new_bank=None, bank="b")
+    imports.import_tidy(workspace, "x.sav", data, mapping=mapping, study="s", add=True)
+    (fact,) = people.facts(workspace, "s")
+    assert (fact.kind, fact.levels[:3]) == ("ordered", typed.levels)
 
 
 def people_tables(workspace):

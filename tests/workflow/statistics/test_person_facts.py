@@ -129,6 +129,16 @@ def test_groups_of_an_ordered_fact_stand_in_its_order(made):
     assert frame["person.education"].unique().tolist() == ["low", "middle", "high"]
 
 
+def test_one_set_of_contexts_is_no_factor_and_people_are_not_called_administrations(made):
+    report = analyses.by_name("validation_report")
+    options = {option.name: option.initial for option in report.options}
+    assert "context_set" in options["by"]
+    every = roles.factor_roles(made, report, ["s"], options, {}, ())
+    assert "context_set" not in [one.factor for one in every]
+    _, result = table(made, "internal_consistency", {"by": ()})
+    assert "Intervals take people as independent." in result.notes
+
+
 def test_counts_of_options_are_kept_apart_by_facts(made):
     options = {"by": ("person.gender", "person.age:bands")}
     frame, _ = table(made, "option_distribution", options)
@@ -295,7 +305,8 @@ def test_facts_of_one_level_and_of_many(workspace):
     with pytest.raises(NotEnoughData, match="260 levels"):
         table(workspace, "internal_consistency", {"by": ("person.name",)})
     frame, _ = table(workspace, "internal_consistency", {"by": ("person.income:bands",)})
-    assert frame["n_administrations"].tolist() == [65, 65, 65, 65]
+    # the quartiles are near 65,000, 130,000 and 194,000; steps of 50,000 are round beside them
+    assert frame["n_administrations"].tolist() == [50, 100, 50, 60]
 
 
 def test_a_fact_of_two_kinds_in_two_studies_is_said_and_stands(workspace):
@@ -341,9 +352,14 @@ def test_bands_have_names_that_filters_read():
         "31 to 44",
         "45 and over",
     ]
-    assert proposed_cuts((22.0, 22.4, 45.0), 18, 70, whole=True) == (22, 45)
-    assert proposed_cuts((0.251, 0.5, 0.749), 0, 1, whole=False) == (0.3, 0.5, 0.7)
+    assert proposed_cuts((22.0, 22.4, 45.0), 18, 70, whole=True) == (20, 50)
+    assert proposed_cuts((19, 20, 22), 17, 40, whole=True) == (20, 22)  # students
+    assert proposed_cuts((20, 20, 20), 18, 60, whole=True) == (20,)
+    assert proposed_cuts((0.251, 0.5, 0.749), 0, 1, whole=False) == (0.2, 0.6, 0.8)
+    assert proposed_cuts((512, 640, 803), 300, 2000, whole=False) == (500, 600, 800)
+    assert proposed_cuts((1, 2, 2), 1, 2, whole=True) == (2,)
     assert proposed_cuts((5, 5, 5), 5, 5, whole=True) == ()
+    assert proposed_cuts((), math.nan, math.nan, whole=False) == ()
 
 
 def ask_under(workspace, contexts):
@@ -410,3 +426,25 @@ def test_a_fact_is_compared_where_nothing_else_varies(made, name):
     found = [(one.word, one.role, one.n_levels) for one in every]
     people_of = ("people", "rows", len(FRAME))
     assert found == [people_of, ("values of gender (person)", "compared", 0)]
+
+
+def test_people_stand_beside_two_models_who_were_asked_in_a_template(workspace):
+    for respondent in (simulated("one", seed=1), simulated("two", seed=2)):
+        catalog.save(workspace, respondent)
+    contexts = tuple(Context(f"c{number}", f"You are nurse {number}.") for number in range(12))
+    models = Design("m", "attitudes_20", respondents=("one", "two"), contexts=contexts)
+    studies.freeze(workspace, models)
+    control.start(workspace, "m")
+    control.wait(workspace, "m", every_s=0.02)
+    rows = [
+        f"s,attitudes_20,{item.code},p{person},people,{1 + (person + number) % 5},{person % 2}"
+        for person in range(30)
+        for number, item in enumerate(studies.frozen_bank(workspace, "m").items)
+    ]
+    head = "study,instrument,item,context,model,answer,person.gender"
+    imports.import_tidy(workspace, "s.csv", "\n".join([head, *rows]).encode())
+    options = {"factor": "respondent", "by": ()}
+    frame, result = table(workspace, "group_comparison", options, studies=("s", "m"))
+    counts = dict(zip(frame["group"], frame["n"], strict=True))
+    assert counts == {"people": 30, "one": 12, "two": 12}
+    assert not any("also differ" in caution for caution in result.cautions)

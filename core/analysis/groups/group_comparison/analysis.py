@@ -328,7 +328,7 @@ GroupFactor = Annotated[str, _COMPARED]
 Groups = Annotated[
     TypedGroups,
     Rows(
-        "Groups of contexts you expect to differ",
+        "Groups of contexts or people you expect to differ",
         (("context", "Context", "text"), ("group", "Group", "text")),
         help="Such as personas expected to score high or low. They take the place of the levels; "
         "contexts not listed are left out.",

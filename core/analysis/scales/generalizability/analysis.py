@@ -60,7 +60,7 @@ Objects = Annotated[
             ("automatic", "Automatic: respondents, else contexts, entities or items"),
             ("respondent", "Respondents"),
             ("model", "Models"),
-            ("context", "Contexts"),
+            ("context", "Contexts or people"),
             ("entity", "Entities"),
             ("item", "Items"),
             ("language", "Languages"),
@@ -324,6 +324,7 @@ def _numbers_of(text: str) -> dict[str, float]:
                 f"Levels in a planned study: '{part.strip()}' is not read.",
                 "Write a facet, an equals sign and a whole number, such as context=10.",
             )
+        name = "context" if name == "person" else name
         require_known((name,), "Levels in a planned study")
         numbers[name] = float(value)
     return numbers

@@ -52,7 +52,8 @@ CANDIDATES = (
 """What may be a facet unasked, the first ones first. Repetitions are the answers of a cell."""
 
 _PLURALS = {
-    "entity": "entities", "second entity": "second entities", "history": "histories",
+    "person": "people", "entity": "entities", "second entity": "second entities",
+    "history": "histories",
     "items per call": "numbers of items per call", "top p": "values of top-p",
     "max tokens": "longest replies",
 }  # fmt: skip
@@ -236,11 +237,11 @@ def _vary_within(
 
 
 def _facet_name(columns: Sequence[str], people: bool) -> str:
-    """What to call a facet: a respondent and its model are one."""
+    """What to call a facet: a respondent and its model are one, and contexts may be people."""
     names = list(columns)
     if "respondent" in names and "model" in names:
         names.remove("model" if people else "respondent")
-    return " or ".join(title(name) for name in names)
+    return " or ".join("person" if people and n == "context" else title(n) for n in names)
 
 
 def require_known(names: Sequence[str], option: str) -> None:
