@@ -14,7 +14,7 @@ from core.domain.study import FACTORS
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-_NOBODY = dict.fromkeys(FACTORS, "") | {"respondent": "m", "model": "m"}
+_NOBODY = dict.fromkeys(FACTORS, "") | {"respondent": "m", "model": "m", "format": "yes_no"}
 
 
 def _cells(shape: tuple[int, ...], factors: Mapping[str, Sequence[object]]) -> pd.DataFrame:
@@ -58,20 +58,23 @@ def option_counts(
 ) -> pd.DataFrame:
     """OPTION_COUNTS of an array of places among options, with an axis for each factor.
 
-    Factors that `keeps` does not name are counted together. A point's stance is its side of the
-    middle of the options.
+    A place of -1 is a refusal. Factors that `keeps` does not name are counted together. A point's
+    stance is its side of the middle of the options.
     """
     scale = np.asarray(points, dtype=float)
-    frame = _cells(chosen.shape, factors).assign(position=chosen.ravel().astype(float))
+    frame = _cells(chosen.shape, factors).assign(position=chosen.ravel())
     by = ["study", "item", "position", *dict.fromkeys(("respondent", "model", "format", *keeps))]
     frame = frame.groupby(by, as_index=False).size().rename(columns={"size": "count"})
-    place = frame["position"].astype(int)
+    place = frame["position"]
+    refused = place < 0
+    points_of = pd.Series(np.where(refused, np.nan, scale[place]), frame.index)
     frame = frame.assign(
-        option=place.astype(str),
-        points=scale[place],
-        stance=np.sign(scale[place] - scale.mean()),
+        option=place.astype(str).mask(refused, ""),
+        position=place.astype(float).mask(refused),
+        points=points_of,
+        stance=np.sign(points_of - scale.mean()),
         coin=np.nan,
-        status="answered",
+        status=np.where(refused, "refused", "answered"),
         lowest=scale.min(),
         highest=scale.max(),
         n_options=len(scale),
@@ -82,6 +85,4 @@ def option_counts(
         pair="",
         genre="",
     )
-    return frame[
-        [*OPTION_COUNTS.columns, *(name for name in by if name not in OPTION_COUNTS.columns)]
-    ]
+    return frame[list(dict.fromkeys((*OPTION_COUNTS.columns, *by)))]
