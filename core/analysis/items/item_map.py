@@ -199,7 +199,7 @@ def item_map(
     of_rule = f"From {MISSING_WORDS[items.missing]}. " if statistic in _OF_OTHER_ITEMS else ""
     return score_result(
         item_scores,
-        [long, _wide_table(long.frame, owner, [group_name(g) for g in groups], unit, says)],
+        [long, _wide_table(long.frame, owner, [group_name(g, by) for g in groups], unit, says)],
         findings,
         n_used=sum(matrix.n_used for matrix in matrices),
         method=f"{title} of every item in every group: {says} {of_rule}Scores are after "

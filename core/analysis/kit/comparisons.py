@@ -281,11 +281,11 @@ def group_pairs(
         )
         for first, second in islice(rows, MOST_PAIRS - len(pairs)):
             of_first, of_second = labels[first], labels[second]
-            held = [of_first[n] for n in names if n != factor and of_first[n] == of_second[n]]
+            held = {n: of_first[n] for n in names if n != factor and of_first[n] == of_second[n]}
             pairs.append(
                 GroupPair(
                     grouping_title(factor),
-                    group_name(held) if held else "",
+                    group_name(list(held.values()), list(held)) if held else "",
                     _level(of_first[factor]),
                     _level(of_second[factor]),
                     (first, second),

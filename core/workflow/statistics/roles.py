@@ -334,11 +334,11 @@ def default_groups(
     -------
     tuple of str
         The default of the analysis and every way of asking in which the answers vary: languages,
-        forms, orders of options, instructions and phases. Repetitions are among them where a
+        forms, orders of options, templates and phases. Repetitions are among them where a
         respondent is asked at temperature 0, or where the analysis takes no averages and contexts
         were asked again. A factor of more than 12 levels is not, so that a
         page stays readable, nor one that would leave nothing to compare; a caution then says that
-        its rows are pooled. Instructions that the other factors decide, such as that of each phase,
+        its rows are pooled. Templates that the other factors decide, such as that of each phase,
         would part nothing. Settings of calls that the design varies are set side by side wherever
         respondents are. Counts of options have entities among them and no repetitions, because
         there no row stands for an entity. An analysis that pools ways of asking on purpose begins
@@ -423,7 +423,7 @@ def _with_imported(workspace: Workspace, codes: Sequence[str]) -> bool:
 
 
 def _decided(asked: pd.DataFrame, name: str, factors: Sequence[str]) -> bool:
-    """Whether the other factors decide the level of a factor, as phases do their instruction."""
+    """Whether the other factors decide the level of a factor, as phases do their template."""
     others = [factor for factor in factors if factor != name and factor in asked]
     pairs = asked[[*others, name]].drop_duplicates()
     return bool(others) and not pairs.duplicated(others).any()
@@ -440,7 +440,7 @@ def asked_alike_before_averaging(
 ) -> tuple[ItemScores, tuple[str, ...]]:
     """The scores whose averages are over the same levels of what is averaged; what is left out.
 
-    A mean over two instructions is not compared with one over one of them. What is asked in other
+    A mean over two templates is not compared with one over one of them. What is asked in other
     languages, forms and so on is compared; contexts and repetitions are individuals, and a wide
     table is averaged over these alone.
     """

@@ -235,7 +235,7 @@ def test_a_row_of_the_multitrait_matrix_is_of_one_language_and_of_all_templates(
     assert (of["language"], of["template"], of["context"]) == ("apart", "averaged", "rows")
     options = {"split": ("format",)}
     found = analyses.run(in_two_formats, "multitrait_matrix", ["study"], options, {})
-    assert "2 instructions and 2 repetitions" in found.scope
+    assert "2 templates and 2 repetitions" in found.scope
     assert found.unit.count("averaged") == 1
 
 

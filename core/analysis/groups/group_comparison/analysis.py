@@ -567,7 +567,7 @@ def group_comparison(
     administrations in a group, each scored by the mean of its items, are averaged first. Where one
     context alone was asked, its repetitions are the units. In a within design the units with a
     score in every group are paired; pairs of groups take the units that both have. Forms, formats,
-    instructions and so on in which not all groups were asked are left out and named. Units are
+    templates and so on in which not all groups were asked are left out and named. Units are
     taken as independent. In a between design variances may differ; scores are taken as normal
     within groups, which matters little from 30 units. Welch (1947, 1951); Greenhouse & Geisser
     (1959). Agrees with scipy's ttest_ind and ttest_rel, statsmodels' anova_oneway and AnovaRM, and
