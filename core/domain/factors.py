@@ -110,17 +110,16 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 def level_text(name: str, level: Any) -> str:
     """A level where no title of a column says what it is of: "temperature 0", "repetition 1", "de".
 
-    Numbers, bands and words of a setting carry the name of the factor; other words do not.
+    Numbers, bands, words of a setting and an empty level carry the name of the factor.
     """
     text = f"{level:g}" if isinstance(level, float) else str(level)
     if name in SETTINGS and _NUMBER.fullmatch(text):
         text = f"{float(text):g}"
-    text = text or "(none)"
-    number = bool(name) and _NUMBER.fullmatch(text)
-    if not (name in _LEVELS_WITHOUT_SENSE or name.endswith(BANDS) or number):
-        return text
+    bare = text in ("", "(none)") or _NUMBER.fullmatch(text)
     called = name.removeprefix(PERSON_FACT).removeprefix(ATTRIBUTE).removesuffix(BANDS)
-    return f"{called.replace('_', ' ')} {text}"
+    if bare or name in _LEVELS_WITHOUT_SENSE or name.endswith(BANDS):
+        return f"{called.replace('_', ' ')} {text or '(none)'}".strip()
+    return text
 
 
 def levels_title(name: str) -> str:

@@ -17,7 +17,7 @@ from core.analysis.items.item_statistics import (
     left_out_notes,
 )
 from core.analysis.kit import sentences
-from core.analysis.kit.matrices import MISSING_WORDS, group_name
+from core.analysis.kit.matrices import MISSING_WORDS, distinct, group_name
 from core.analysis.kit.options import By, MissingRule
 from core.analysis.kit.registry import Choice, analysis
 from core.analysis.kit.results import Findings, score_result
@@ -195,11 +195,15 @@ def item_map(
             f"There are {len(groups)} groups; the table with a column for each shows the first "
             f"{MOST_GROUPS}, the other table all."
         )
+    named = [group_name(group, distinct(by)) for group in groups]
     owner = np.array([groups.index(m.group) for m in matrices for _ in m.items], dtype=np.int64)
     of_rule = f"From {MISSING_WORDS[items.missing]}. " if statistic in _OF_OTHER_ITEMS else ""
     return score_result(
         item_scores,
-        [long, _wide_table(long.frame, owner, [group_name(g, by) for g in groups], unit, says)],
+        [
+            long,
+            _wide_table(long.frame, owner, named, unit, says),
+        ],
         findings,
         n_used=sum(matrix.n_used for matrix in matrices),
         method=f"{title} of every item in every group: {says} {of_rule}Scores are after "

@@ -176,7 +176,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     answer=_answer,
     charts=stance_reliability_charts,
     keeps=KEPT,
-    compares=PLACE,
+    compares=(*PLACE, "format"),  # a template in another format is another way of asking
     references=(
         "Ceron, T., Falk, N., Barić, A., Nikolaev, D. & Padó, S. (2024). Beyond prompt "
         "brittleness: Evaluating the reliability and consistency of political worldviews in LLMs. "

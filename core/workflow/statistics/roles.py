@@ -451,7 +451,7 @@ def asked_alike_before_averaging(
     apart = [name for name in apart if _varies(item_scores, name)]
     ways = ways_of_asking(item_scores, [name for name in FACTORS if name not in averaged])
     side, sides = cell_codes(item_scores, apart)
-    alike = ways.alike(side, [group_name(own) for own in sides.itertuples(index=False)])
+    alike = ways.alike(side, [group_name(own, apart) for own in sides.itertuples(index=False)])
     cautions = (alike.left_out,) if alike.left_out else ()
     return item_scores[alike.rows], cautions
 

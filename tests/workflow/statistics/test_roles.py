@@ -214,6 +214,8 @@ def in_two_formats(workspace):
         ("option_distribution", "apart"),
         ("rater_agreement", "apart"),
         ("bias", "averaged"),
+        ("random_consistency", "compared"),
+        ("consistency_summary", "compared"),
         ("template_pilot", "together"),
         ("referential_consistency", "compared"),
     ],
