@@ -20,7 +20,8 @@ class TemplateMeans:
 
     Fields
     ------
-    mean, sd : (cells,) over the templates that have a value; SD with divisor n - 1, NaN of one.
+    mean, sd : (cells,) over the templates that have a value; SD with divisor n - 1, NaN of one;
+        under several conditions, the mean of their SDs.
     low, high : (cells,) ends of the interval over resampled statements; NaN where there is none.
     n_templates : (cells,) templates that have a value.
     n : (cells,) totals of the denominators over statements and templates.
@@ -44,6 +45,7 @@ def template_means(
     *,
     counting: Floats | None = None,
     pools: Booleans | None = None,
+    conditions: Integers | None = None,
     bootstrap: Bootstrap | None = None,
     level: float = 0.95,
 ) -> TemplateMeans:
@@ -60,6 +62,10 @@ def template_means(
     pools : (results, cells), optional
         Which cells each result takes the mean of, such as the parties of one leaning, within each
         template; each cell is a result of its own by default.
+    conditions : (templates,), optional
+        The condition of each template, such as a context or a temperature, where a template under
+        several is a template for each. The SD is that of templates within a condition, mean over
+        conditions, because what differs between conditions is no matter of templates.
     bootstrap : Bootstrap, optional
         Resamples of whole statements, the same ones for all cells; no intervals without.
     level : float in (0, 1)
@@ -86,6 +92,13 @@ def template_means(
     >>> means = template_means(agrees, np.ones((2, 2, 1)))
     >>> means.mean.tolist(), means.sd.round(4).tolist()
     ([0.75], [0.3536])
+
+    Two templates under each of two conditions, 0 and 1 of one statement: all of the spread is
+    between conditions.
+
+    >>> always = np.array([[[0.0], [0], [1], [1]]])
+    >>> template_means(always, np.ones((1, 4, 1)), conditions=np.array([0, 0, 1, 1])).sd.tolist()
+    [0.0]
     """
     check_level(level)
     n_statements, n_templates, n_cells = above.shape
@@ -97,8 +110,9 @@ def template_means(
     defined = np.isfinite(by_template)
     n_defined = defined.sum(axis=0)
     mean = mean_of_defined(by_template, 0)
-    squares = np.where(defined, (by_template - mean) ** 2, 0.0).sum(axis=0)
-    sd = np.sqrt(ratios(squares, n_defined - 1))
+    codes = np.zeros(n_templates, dtype=np.int64) if conditions is None else conditions
+    sds = [_spread(by_template[codes == one]) for one in np.unique(codes)]
+    sd = mean_of_defined(np.stack(sds), 0) if sds else np.full(len(own_pools), np.nan)
     in_any = (below != 0).any(axis=1)
     n_counting = ((in_any.astype(np.float64) @ own_pools.T.astype(np.float64)) > 0).sum(axis=0)
     low = high = np.full(len(own_pools), np.nan)
@@ -114,6 +128,13 @@ def template_means(
         low, high = np.where(enough, ends.low, np.nan), np.where(enough, ends.high, np.nan)
     n = below.sum(axis=(0, 1)) @ own_pools.T
     return TemplateMeans(mean, sd, low, high, n_defined, n, n_counting, by_template)
+
+
+def _spread(by_template: Floats) -> Floats:
+    """The SD of each cell over templates that have a value, divisor n - 1; NaN of one."""
+    defined = np.isfinite(by_template)
+    squares = np.where(defined, (by_template - mean_of_defined(by_template, 0)) ** 2, 0.0)
+    return np.sqrt(ratios(squares.sum(axis=0), defined.sum(axis=0) - 1))
 
 
 def _pooled(values: Floats, pools: Booleans) -> Floats:
