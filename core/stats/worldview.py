@@ -110,9 +110,7 @@ def template_means(
     defined = np.isfinite(by_template)
     n_defined = defined.sum(axis=0)
     mean = mean_of_defined(by_template, 0)
-    codes = np.zeros(n_templates, dtype=np.int64) if conditions is None else conditions
-    sds = [_spread(by_template[codes == one]) for one in np.unique(codes)]
-    sd = mean_of_defined(np.stack(sds), 0) if sds else np.full(len(own_pools), np.nan)
+    sd = sd_within_conditions(by_template, conditions)
     in_any = (below != 0).any(axis=1)
     n_counting = ((in_any.astype(np.float64) @ own_pools.T.astype(np.float64)) > 0).sum(axis=0)
     low = high = np.full(len(own_pools), np.nan)
@@ -130,11 +128,32 @@ def template_means(
     return TemplateMeans(mean, sd, low, high, n_defined, n, n_counting, by_template)
 
 
-def _spread(by_template: Floats) -> Floats:
-    """The SD of each cell over templates that have a value, divisor n - 1; NaN of one."""
-    defined = np.isfinite(by_template)
-    squares = np.where(defined, (by_template - mean_of_defined(by_template, 0)) ** 2, 0.0)
-    return np.sqrt(ratios(squares.sum(axis=0), defined.sum(axis=0) - 1))
+def sd_within_conditions(by_template: Floats, conditions: Integers | None = None) -> Floats:
+    """The SD of each cell over templates that have a value; the mean of those of conditions.
+
+    Parameters
+    ----------
+    by_template : (templates, cells)
+        NaN where a template has no value.
+    conditions : (templates,), optional
+        The condition of each template; all are of one by default.
+
+    Examples
+    --------
+    By hand: √2 / 2 and √2 / 2 within, although the templates of the second are 5 higher.
+
+    >>> values = np.array([[0.0], [1], [5], [6]])
+    >>> sd_within_conditions(values, np.array([0, 0, 1, 1])).round(4).tolist()
+    [0.7071]
+    """
+    codes = np.zeros(len(by_template), dtype=np.int64) if conditions is None else conditions
+    sds = []
+    for one in np.unique(codes):
+        own = by_template[codes == one]
+        defined = np.isfinite(own)
+        squares = np.where(defined, (own - mean_of_defined(own, 0)) ** 2, 0.0).sum(axis=0)
+        sds.append(np.sqrt(ratios(squares, defined.sum(axis=0) - 1)))
+    return mean_of_defined(np.array(sds).reshape(len(sds), *by_template.shape[1:]), 0)
 
 
 def _pooled(values: Floats, pools: Booleans) -> Floats:

@@ -120,6 +120,12 @@ class _Group:
         return int(np.bincount(self.conditions).max())
 
 
+_SD = (
+    "Of the kappas of templates (n − 1). Of several contexts, temperatures and so on, the mean of "
+    "the SDs within each."
+)
+
+
 def _kappa_columns(level: str) -> tuple[Column, ...]:
     return (
         key("wording", "Original with"),
@@ -131,7 +137,7 @@ def _kappa_columns(level: str) -> tuple[Column, ...]:
             f"Mean over templates. {_KAPPA}",
             _REDRAWN,
             ends_title=level,
-            between=(number("sd", "SD", "correlation", "Of the kappas of templates (n − 1)."),),
+            between=(number("sd", "SD", "correlation", _SD),),
         ),
         count(
             "templates",
@@ -322,7 +328,10 @@ def form_agreement(
     level = f"{ci_level * 100:g}% CI"
     factors = factor_columns(answers.by)
     kappas = [
-        [form_kappas(own.original, each.others, bootstrap, ci_level) for each in own.wordings]
+        [
+            form_kappas(own.original, each.others, bootstrap, ci_level, own.conditions)
+            for each in own.wordings
+        ]
         for own in groups
     ]
     alphas = [_alpha(own, Bootstrap(resamples or 1, seed), ci_level) for own in groups]
