@@ -95,8 +95,8 @@ BY_HAND = {
             ),
         ),
         "76.2% [72.7%, 79.4%] of the answers are positive over 100 items, mean of 4 formats (50% "
-        "is neutral: they lean to the positive side); acquiescence: items keyed and reversed .23 "
-        "[.13, .32].",
+        "is neutral: they lean to the positive side); acquiescence (0 is none): items "
+        "keyed and reversed .23 [.13, .32].",
     ),
     "consistency_summary": (
         made(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -74,25 +73,28 @@ _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
-    """How far apart the values of an item are between groups; no map says by more than chance."""
+    """How far apart the values of an item are between groups; no map says by more than chance.
+
+    Values in different formats are not compared.
+    """
     table = result.tables[0]
     title = next(column.title for column in table.columns if column.name == "value")
-    values: dict[str, list[float]] = {}
-    for item, value in zip(table.frame["item"], table.frame["value"], strict=True):
-        if math.isfinite(value):
-            values.setdefault(item, []).append(value)
-    spans = [max(several) - min(several) for several in values.values() if len(several) > 1]
+    keys = ["item", *(["format"] if "format" in table.frame else [])]
+    values = table.frame[np.isfinite(table.frame["value"])].groupby(keys, sort=False)["value"]
+    span_of = {alike: own.max() - own.min() for alike, own in values if len(own) > 1}
+    spans = list(span_of.values())
     if not spans:
         sentence = f"{title}: undefined (no item has a value in two groups)."
         return (sentences.GroupAnswer("all groups", sentence),)
-    items = count_text(len(spans), "item has", "items have")
+    items = count_text(len({item for item, *_ in span_of}), "item has", "items have")
+    several = "several groups of a format" if len(keys) > 1 else "several groups"
     median, low, high = map(
         sentences.decimal_text, (float(np.median(spans)), min(spans), max(spans))
     )
     return (
         sentences.GroupAnswer(
             "all groups",
-            f"{title}: {items} values in several groups, which lie {median} apart (median; from "
+            f"{title}: {items} values in {several}, which lie {median} apart (median; from "
             f"{low} to {high}). A map has no intervals, so no item and no group is named.",
         ),
     )

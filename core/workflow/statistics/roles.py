@@ -209,8 +209,8 @@ def scope_words(roles: Sequence[FactorRole], *, of_scores: bool) -> str:
     """What is averaged or counted together behind every number, as a sentence; empty for nothing.
 
     An analysis `of_scores` takes the means of scores, so that a reliability is of means and no mean
-    of reliabilities; one of counts has numbers for each level and then their mean. Individuals that
-    make the rows, and repetitions that are counted, are what a number is of.
+    of reliabilities; one of counts has numbers for each level and then their mean. Individuals make
+    the rows; repetitions that are counted are what a number is of.
     """
 
     def words(role: Role, but: Sequence[str] = ()) -> str:
@@ -221,6 +221,9 @@ def scope_words(roles: Sequence[FactorRole], *, of_scores: bool) -> str:
         ]
         return and_list(named)
 
+    individuals = [one for one in roles if one.role == "rows" and one.factor in _INDIVIDUAL]
+    named = and_list([f"{one.n_levels} {one.word}" for one in individuals])
+    units = f"combinations of {named}" if len(individuals) > 1 else named
     averaged = words("averaged")
     together = words("together", ("repetition",))
     rows = words("rows", _INDIVIDUAL)
@@ -230,6 +233,7 @@ def scope_words(roles: Sequence[FactorRole], *, of_scores: bool) -> str:
         sentence
         for part, sentence in (
             (averaged and of_scores, f"Scores are averaged over {averaged} first."),
+            (units and of_scores, f"Rows are {units}."),
             (averaged and not of_scores, f"Each number is a mean over {averaged}."),
             (together, f"Answers of {together} are counted together."),
             (rows and not alone, f"Rows of {rows} are analyzed together."),

@@ -626,7 +626,9 @@ def group_comparison(
         if not groups:
             needs = with_alternatives(_TWO_GROUPS, item_scores, _COMPARED, factor)
         raise findings.refusal(
-            "No groups can be compared.", scores.scores_remedy(item_scores, incomplete, needs)
+            "No groups can be compared.",
+            scores.scores_remedy(item_scores, incomplete, needs),
+            grouping.by,
         )
     if factor == "format" and not groups:
         findings.cautions.append(_format_caution(item_scores))
